@@ -1,17 +1,18 @@
 /**
  * Where a sandbox service kills itself with -9, for crash tests and for scenarios that kill: at the n-th passing of a point
  * (`--kill-at POINT:N`), counted from when it is ready, of points of rotations and passes from its start; or at the next
- * passing once it is asked by SIGUSR2 (`--kill-at on-signal`).
+ * passing once it is asked by SIGUSR2 (`--kill-at on-signal`). Asked for `POINT stop` it freezes there (SIGSTOP) instead, so
+ * that whoever asked can end others at that very moment.
  */
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { readText } from "./runtime/adapters/postmasterPid.ts"
-import { type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
+import { callPoints, type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
-const points: ReadonlyArray<string> = [...pausePoints, ...rarePoints]
+const points: ReadonlyArray<string> = [...pausePoints, ...callPoints, ...rarePoints]
 const onSignal = "on-signal"
 
 export const armKillPoint = (
@@ -24,29 +25,29 @@ export const armKillPoint = (
       return Effect.fail(new ServeError({ sentence }))
     }
     if (point === onSignal) process.on("SIGUSR2", () => armFrom(join(dataDir, "kill-at")))
-    else if (!isOfCommits(point)) arm(point as PausePoint, times)
+    else if (isRare(point)) arm(point as PausePoint, times)
     return Effect.void
   })
 
 /** The service is ready: what it commits by itself while it starts is not counted. */
 export const armWhenReady = ({ point, times }: NonNullable<ServeOptions["killAt"]>): void => {
-  if (isOfCommits(point)) arm(point as PausePoint, times)
+  if (point !== onSignal && !isRare(point)) arm(point as PausePoint, times)
 }
 
-const isOfCommits = (point: string): boolean => (pausePoints as ReadonlyArray<string>).includes(point)
+const isRare = (point: string): boolean => (rarePoints as ReadonlyArray<string>).includes(point)
 
-const arm = (point: PausePoint, times: number): void => {
+const arm = (point: PausePoint, times: number, signal: "SIGKILL" | "SIGSTOP" = "SIGKILL"): void => {
   let passed = 0
   setPauseTrigger(point, () => {
-    if (++passed === times) process.kill(process.pid, "SIGKILL")
+    if (++passed === times) process.kill(process.pid, signal)
   })
 }
 
 /** The file names the point; whoever asked knows that it is armed when the file is gone. */
 const armFrom = (file: string): void => {
+  const [point = "", how] = readText(file)?.trim().split(" ") ?? []
   // A file that is not there, or names no point, stays as it is: nothing is armed.
-  const point = readText(file)?.trim() ?? ""
-  if (!points.includes(point)) return
-  arm(point as PausePoint, 1)
+  if (!points.includes(point) || (how !== undefined && how !== "stop")) return
+  arm(point as PausePoint, 1, how === "stop" ? "SIGSTOP" : "SIGKILL")
   rmSync(file)
 }

@@ -229,7 +229,14 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
     Effect.gen(function* () {
       const began = performance.now()
       const layer = VenueEvents.layer(
-        Effect.succeed({ venueProbe: handler, rfq: handler, barrierContract: handler, answered: () => undefined })
+        Effect.succeed({
+          venueProbe: handler,
+          rfq: handler,
+          barrierContract: handler,
+          order: handler,
+          answered: () => undefined,
+          unnamed: () => false
+        })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
       const context = yield* Layer.build(layer)
       const { figures } = Context.get(context, VenueEvents)

@@ -5,7 +5,7 @@
  * and both sides agree.
  */
 import { join } from "node:path"
-import type { Contract } from "../../simulator/venue/core/Contracts.ts"
+import type { StoredContract } from "../../simulator/venue/core/Contracts.ts"
 import { defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
 import { Venue } from "../../simulator/venue/core/Venue.ts"
 import type { VenueState } from "../../simulator/venue/core/VenueState.ts"
@@ -92,7 +92,7 @@ export const storeVenueContracts = (dataDirectory: string, uids: ReadonlyArray<s
     // The venue knows our names behind the one that our database has there.
     const owner = state.accounts.find(({ id }) => id === pattern.accountId)?.name ?? ""
     const prefix = owner.slice(0, owner.indexOf(":") + 1)
-    const contracts: Array<Contract> = []
+    const contracts: Array<StoredContract> = []
     const events: Array<VenueEvent> = []
     for (const [place, uid] of uids.entries()) {
       const name = `${prefix}${uid}`

@@ -1,5 +1,5 @@
 /**
- * `brokerage rfq|contract|margin|closeout …`: what clients have asked for and have open, and how they stand (operator
+ * `brokerage rfq|contract|order|position|margin|closeout …`: what clients have asked for and have open, and how they stand (operator
  * surface, Back office).
  */
 import type { Command } from "commander"
@@ -8,6 +8,7 @@ import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
+import { addOrderCommands } from "./order.ts"
 
 interface ListOptions {
   readonly client?: string
@@ -33,6 +34,7 @@ const stateOption = (states: ReadonlyArray<string>) => tokenOption("--state <sta
 export const addTradeCommands = (program: Command, cli: Cli): void => {
   addRfqCommands(program.command("rfq").description("requests for quotes of clients"), cli)
   addContractCommands(program.command("contract").description("knock-out contracts of clients"), cli)
+  addOrderCommands(program, cli)
   addMarginCommands(program.command("margin").description("what clients hold against what is tied up"), cli)
   addCloseOutCommands(program.command("closeout").description("close-out episodes"), cli)
 }

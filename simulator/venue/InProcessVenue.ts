@@ -168,6 +168,7 @@ export class InProcessVenue {
       klines: (window) => read(() => known(this.core.klines(window))),
       account: (name) => read(() => this.core.account(name)),
       accountEvents: (name, after) => read(() => this.core.accountEvents(name, after) ?? []),
+      orderFills: (ref) => read(() => (this.isHidden(ref) ? null : this.core.orderFills(ref))),
       lookup: (refs) => Effect.suspend(() => ask(faultOf("lookup", refs), () => this.seen(refs))),
       voidRefs: (refs) =>
         Effect.suspend(() => ask(faultOf("voidRefs", refs), () => this.core.apply({ type: "void", refs }).outcomes)),
@@ -214,9 +215,13 @@ export class InProcessVenue {
   /** What became of refs, as far as a lookup can see it now. */
   private seen(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
     return this.core.lookup(refs).map((outcome) => {
-      if ((this.hidden.get(outcome.ref) ?? 0) <= this.now) return outcome
+      if (!this.isHidden(outcome.ref)) return outcome
       return { ...outcome, outcome: "UNKNOWN", reason: null, order: null, rfq: null, contract: null, swap: null }
     })
+  }
+
+  private isHidden(ref: string): boolean {
+    return (this.hidden.get(ref) ?? 0) > this.now
   }
 
   private heartbeat(): VenueHeartbeat {

@@ -20,7 +20,7 @@ import type { Principal } from "../runtime/services/shared/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
 import type { AnyHandlers, AnyRead, AnyWrite, Served } from "./handlers/feature.ts"
-import { outgoing } from "./handlers/handler.ts"
+import { outgoing, refusalOf } from "./handlers/handler.ts"
 import {
   type AnswerHeaders,
   answerNow,
@@ -251,9 +251,11 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const { exchange, principal, match } = admitted
     const { route } = match
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
-    // A body that can't be canonical JSON has no fingerprint: its key is never taken.
-    if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
+    // A body that can't be canonical JSON has no fingerprint: its key is never taken.
+    if (!parsed.ok) {
+      return this.beforeService(admitted, null, renderRefusal(refusalOf(write, invalid(parsed.sentence))))
+    }
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey
     if (key === null) return next(() => this.beforeService(admitted, null, body))

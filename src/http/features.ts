@@ -18,6 +18,7 @@ import type { Served } from "./handlers/feature.ts"
 import { kyc } from "./handlers/kyc.ts"
 import { margin } from "./handlers/margin.ts"
 import { market, staking } from "./handlers/market.ts"
+import { positions } from "./handlers/positions.ts"
 import { profile } from "./handlers/profile.ts"
 import { rfq } from "./handlers/rfq.ts"
 import { settlement } from "./handlers/settlement.ts"
@@ -50,6 +51,7 @@ const features = {
   staking,
   rfq,
   barriers,
+  positions,
   margin
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
 

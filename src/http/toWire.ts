@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../machines/Effects.ts"
 import { shownFaults } from "../machines/shared/Limits.ts"
-import { checkFields, type Refusal, shownErrors } from "../machines/shared/Refusal.ts"
+import { checkFields, type Refusal, shownErrors, unverified } from "../machines/shared/Refusal.ts"
 
 /** A refusal as the wire shows it. */
 export interface WireRefusal {
@@ -14,6 +14,8 @@ export interface WireRefusal {
   readonly data: JsonObject | null
   /** When the request can succeed, Unix ms of business time: Retry-After counts down to it (A1-04). */
   readonly retryAt?: number
+  /** Members of the answer beside code, sentence and data. */
+  readonly beside?: JsonObject
   /** Set on a refusal that is not the request's own, whatever its status: its Idempotency-Key is given back (A1-51). */
   readonly passing?: true
 }
@@ -68,12 +70,14 @@ export const defect = (id: string): WireRefusal => wire(500, 5000, "The request 
 type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { readonly _tag: T }>) => WireRefusal }
 
 const table: Table = {
-  Invalid: ({ sentence, errors, data }) =>
-    data === undefined ? invalid(sentence, errors) : wire(400, 4000, sentence, data),
+  Invalid: ({ sentence, errors, data, beside }) => ({
+    ...(data === undefined ? invalid(sentence, errors) : wire(400, 4000, sentence, data)),
+    ...(beside === undefined ? {} : { beside })
+  }),
   TooLarge: ({ sentence }) => wire(413, 4000, sentence),
   Unknown: ({ sentence }) => wire(404, 4004, sentence),
   Unverified: ({ action, level, requiredLevel, missingBlocks }) =>
-    wire(403, 4030, "The client's verification does not allow this action.", {
+    wire(403, 4030, unverified, {
       action,
       level,
       requiredLevel,
@@ -81,12 +85,24 @@ const table: Table = {
     }),
   RelianceNotApproved: () => gateRefusals.reliance,
   EmailTaken: () => wire(409, 4090, "This e-mail address is used by an open account."),
+  MarginBreach: ({ after }) =>
+    wire(409, 4090, "This leverage needs more margin than the account has: send force to apply it.", {
+      wouldBreach: true,
+      ...after
+    }),
+  LeverageMismatch: ({ sent, stored }) =>
+    wire(409, 4091, `The leverage in force is ${stored}, not ${sent}: nothing was done.`, {
+      leverageSent: sent,
+      leverageStored: stored
+    }),
   RetakeTooEarly: ({ retakeAt }) => ({
     ...wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
     retryAt: retakeAt
   }),
   VenueAway: ({ sentence, data }) =>
     data === undefined ? { ...wire(502, 5020, sentence), passing: true } : wire(502, 5020, sentence, data),
+  // Kept, it would be given to the request that the key belongs to.
+  KeyReused: () => ({ ...gateRefusals.keyReused, passing: true }),
   NoVenue: ({ sentence }) => wire(503, 5030, sentence),
   Conflict: ({ sentence, data }) => wire(409, 4092, sentence, data)
 }
@@ -96,5 +112,5 @@ export const toWire = (refusal: Refusal): WireRefusal =>
   (table[refusal._tag] as (refusal: Refusal) => WireRefusal)(refusal)
 
 /** The error envelope as text (doc 1, Envelope). */
-export const refusalText = ({ code, msg, data }: WireRefusal): string =>
-  JSON.stringify(data === null ? { code, msg, error: msg } : { code, msg, error: msg, data })
+export const refusalText = ({ code, msg, data, beside }: WireRefusal): string =>
+  JSON.stringify({ code, msg, error: msg, ...beside, ...(data === null ? {} : { data }) })

@@ -21,6 +21,10 @@ export type LedgerEntryType =
   | "COMMISSION"
   | "BARRIER_SETTLE"
   | "NBP_WRITEOFF"
+  | "PNL"
+  | "SPOT_RESERVE"
+  | "SPOT_RELEASE"
+  | "SPOT_SETTLE"
   | "MANUAL"
 
 /** Explicit webhook events of doc 3 that something in this code base produces. */
@@ -67,6 +71,8 @@ export type PolledKind =
   | "RFQ_EXPIRED"
   | "MARGIN_CALL"
   | "CLOSE_OUT"
+  | "ORDER_FILLED"
+  | "ORDER_REJECTED"
 
 /** Kinds of the client's notification feed. */
 export type NotificationKind = ForwardedKind | PolledKind
@@ -79,6 +85,8 @@ export type MachineEffect =
       readonly key: string
       readonly currency: Currency
       readonly amount: string
+      /** What changes hands against it in the same transaction, in another currency (A2-98). */
+      readonly also?: { readonly currency: Currency; readonly amount: string }
       readonly reason: string | null
       readonly refs: JsonObject
     }

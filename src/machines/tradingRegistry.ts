@@ -5,6 +5,8 @@ import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltS
 import { closeOutInput, closeOutSamples } from "./margin/closeOutSamples.ts"
 import { closeOutMachine } from "./margin/closeOutMachine.ts"
 import { closeRfqInput, openRfqInput, rfqSamples } from "./rfq/rfqSamples.ts"
+import { orderMachine } from "./order/orderMachine.ts"
+import { orderSamples, perpInput, spotInput, stopInput } from "./order/orderSamples.ts"
 import { nobody, operator, partner } from "./sandbox/Reach.ts"
 import { rfqMachine } from "./rfq/rfqMachine.ts"
 import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
@@ -60,6 +62,27 @@ export const tradingMachines = {
       EARLY_CLOSE: partner("POST .../barriers/{contractId}/close, once its dealer has quoted"),
       TORN_UP: operator("`ledger adjust C` that leaves the client in a close-out"),
       CLOSED: operator("`sim venue delist BTC-USDC-KO` with an OPEN contract")
+    }
+  }),
+  order: entry({
+    machine: orderMachine,
+    samples: orderSamples,
+    inputs: [perpInput, stopInput, spotInput],
+    title: "Order",
+    meaning: "An order on a perpetual or a spot market, from its hold to its last trade.",
+    clause: "doc 2, Order states; D6",
+    reached: {
+      CHECKED: nobody("a step that its own commit goes on from"),
+      SENT: operator("`sim venue fault timeout-after --route order`, then POST .../orders, until the venue answers"),
+      ACKED: partner("POST .../orders of a LIMIT away from the market"),
+      PARTIAL: operator(
+        "`sim venue book BTC-USDC-PERP --size 0.01 --levels 1`, then POST .../orders of a larger LIMIT through it"
+      ),
+      PENDING_TRIGGER: partner("POST .../orders of a STOP_MARKET away from the market"),
+      PENDING_CANCEL: operator("`sim venue fault timeout-before --route cancel`, then DELETE .../orders/{orderId}"),
+      FILLED: partner("POST .../orders of a MARKET"),
+      CANCELLED: partner("DELETE .../orders/{orderId} of a working order"),
+      REJECTED: partner("POST .../orders of a POST_ONLY LIMIT through the market")
     }
   }),
   riskMonitor: entry({

@@ -31,6 +31,7 @@ import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import type { ListedMarkets } from "./ports/ListedMarkets.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
+import { LevelReads } from "./ports/LevelReads.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
 import type { VenueControl } from "./ports/VenueControl.ts"
@@ -58,6 +59,7 @@ import { RiskStates } from "./services/margin/RiskStates.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
+import { Unsettled } from "./services/order/Unsettled.ts"
 import { CallAnswers } from "./services/venue/CallAnswers.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueComparison } from "./services/reconciliation/VenueComparison.ts"
@@ -138,7 +140,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer).pipe(
+  const engine = Layer.mergeAll(host, RowReads.layer, LevelReads.layer, PartnerBooks.layer).pipe(
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )
@@ -149,6 +151,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Questionnaires.layer,
     WebhookAddresses.layer(),
     QuoteBoard.layer,
+    Unsettled.layer,
     CallAnswers.layer,
     RiskStates.layer
   ).pipe((views) => layerRiskJudgement.pipe(Layer.provideMerge(views)), Layer.provideMerge(valued))

@@ -8,7 +8,7 @@ import { channels, ChannelMessage, klineIntervals, KlinePage } from "../machines
 import { Millis, Ref, Symbol, Words } from "../machines/venue/values.ts"
 import { Outcomes, Refs, VenueOutcome, venueRequests } from "../machines/venue/venueCalls.ts"
 import { ListingAnswer, OffersAnswer } from "../machines/venue/VenueMarket.ts"
-import { VenueAccount } from "../machines/venue/venueObjects.ts"
+import { OrderFills, VenueAccount } from "../machines/venue/venueObjects.ts"
 import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
 
 /** The venue's own refusal of a request that it can't read or does not serve. */
@@ -76,6 +76,12 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     params: { account: Ref },
     query: { after: count },
     success: Schema.Struct({ events: Schema.Array(Schema.Unknown) }),
+    error: errors
+  }),
+  /** Every fill of one order that the venue keeps, oldest first (A2-96). */
+  HttpApiEndpoint.get("orderFills", "/orders/:ref/fills", {
+    params: { ref: Ref },
+    success: OrderFills,
     error: errors
   }),
   /** What became of refs, a VenueOutcome each, which is read by itself too; UNKNOWN for one that has not come. */

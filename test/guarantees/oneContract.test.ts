@@ -98,4 +98,18 @@ describe("A2-26: one accept, one contract", () => {
     )
     assert.strictEqual((await ofClient(service, "rfqs", clientId)).length, 1)
   }, 30_000)
+
+  it("A1-51: the first answer is none of a replay, the next one is", async () => {
+    const { clientId, rfqId, quoteId } = await quoted()
+    const requests = [
+      ["/rfq", asked({ autoAccept: false })],
+      [`/rfq/${rfqId}/accept`, { quoteId }]
+    ] as const
+    for (const [path, body] of requests) {
+      const send = () => call("POST", clientId, path, body, { "Idempotency-Key": `${path}-${rfqId}` })
+      const [first, again] = [await send(), await send()]
+      assert.deepStrictEqual([first.status, first.headers["idempotency-replayed"]], [200, undefined], first.text)
+      assert.deepStrictEqual([again.text, again.headers["idempotency-replayed"]], [first.text, "true"])
+    }
+  })
 })

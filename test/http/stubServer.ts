@@ -166,6 +166,7 @@ const stubEngine = (stub: Stub) => {
       find: (principal, key) => Effect.sync(() => stub.answers.get(answerClaim(principal, key)) ?? null),
       discardExpired: (principal, key) => Effect.sync(() => void stub.answers.delete(answerClaim(principal, key))),
       sweep: () => Effect.succeed(0),
+      sweepBegun: () => Effect.succeed(0),
       sweepParts: () => Effect.succeed(0)
     }),
     SealingService.layer(stubSealing),

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Facts, noFacts } from "../../src/machines/market/Facts.ts"
 import { holdingMark, valueAt } from "../../src/machines/market/holdingMark.ts"
+import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import { type Currency } from "../../src/machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 import { depositValue, valueRefs } from "../../src/machines/verification/depositValue.ts"
@@ -10,7 +11,20 @@ const now = 1_764_000_000_000
 const factsOf = (symbol: string, price: string, at: number, current = true): Facts => ({
   takenAt: now,
   marks: new Map([[symbol, { price: new MoneyDecimal(price), places: 1, at, current }]]),
-  instruments: new Map([[symbol, { symbol, family: "SPOT", priceDecimals: 1 }]])
+  instruments: new Map([
+    [
+      symbol,
+      {
+        symbol,
+        family: "SPOT",
+        assetClass: "crypto",
+        priceDecimals: 1,
+        qtyDecimals: 4,
+        priceTick: { decimals: 1, step: 1 }
+      }
+    ]
+  ]),
+  terms: defaultMarketTerms
 })
 
 describe("the mark of a holding", () => {

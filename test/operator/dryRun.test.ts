@@ -222,6 +222,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "webhook redeliver": { params: { deliveryId: "1" }, status: 404 },
     "venue probe": { body: { client: world.client }, status: 503 },
     "venue resolve": { body: { object: "rfq:1", as: "void", reason }, status: 404 },
+    "order cancel": { params: { orderId: "1" }, body: { reason }, status: 404 },
     "quarantine drop": { params: { quarantineId: "1" }, status: 404 },
     // The harness keeps no key file, so there is nothing to rotate.
     "encryption rotate": { status: 409 },

@@ -3,15 +3,16 @@
  * A2-21..A2-28, A2-110).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { get, ofClient, rowCounts } from "../support/Builders.ts"
+import { get, ofClient, partners, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue, knockOut } from "../support/barrierVenue.ts"
 import { heldAt } from "../support/lockTable.ts"
 import { openScenario } from "../support/Scenario.ts"
-import type { Answer } from "../support/Service.ts"
+import { type Answer, operator } from "../support/Service.ts"
+import { stepsOf } from "../support/steps.ts"
 
 const world = barrierVenue()
-const { service, key, call, report, restrict } = await openScenario({ layerVenue: world.layerVenue })
+const { service, partner, key, call, report, restrict, reject } = await openScenario({ layerVenue: world.layerVenue })
 const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
 
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
@@ -165,6 +166,38 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
     assert.deepStrictEqual([again.status, again.json.msg], [400, ended.rejectReason])
     assert.strictEqual((await rfqOf(clientId, closing.rfqId)).state, "OPEN")
   })
+
+  it("A1-50: without the partner's reliance onboarded clients trade on; a suspended partner's, and a rejected client's, end", async () => {
+    const clients = await Promise.all([trader(), trader()])
+    const [kept, rejected] = await Promise.all(
+      clients.map(async (id) => (await post(id, "/rfq", asked({ autoAccept: false }))).json.data)
+    )
+    const second = await service.partner()
+    const own = barrierSteps(service, second.key, stepsOf(service, second.key))
+    const other = await own.trader()
+    assert.strictEqual((await own.post(other, "/rfq", asked({ autoAccept: false }))).status, 200)
+    const reliance = async (to: "SUSPENDED" | "REVOKED" | "REQUESTED" | "APPROVED") =>
+      assert.isTrue((await partners(service, (all) => all.reliance(operator, partner.code, to, "the agreement"))).ok)
+    for (const to of ["SUSPENDED", "REVOKED"] as const) await reliance(to)
+    await reject(rejected.clientId)
+    await partners(service, (commands) => commands.status(operator, second.code, "SUSPENDED", "a look"))
+    const [dropped] = await looking(
+      () => ofClient(service, "rfqs", other),
+      ([row]) => row?.state === "CANCELLED"
+    )
+    assert.strictEqual(dropped?.context.rejectReason, "The partner is SUSPENDED: new positions may not be opened.")
+    assert.deepInclude(await rfqOf(rejected.clientId, rejected.rfqId), {
+      state: "CANCELLED",
+      rejectReason: "The account is under review, so new positions may not be opened."
+    })
+    // Had the watch meant to end the first request, its end would stand in the mailbox before this accept.
+    const quoteId = world.quote(kept.rfqId, "60000")
+    await until(kept.clientId, kept.rfqId, (rfq) => rfq.quotes.length === 1)
+    const answer = await post(kept.clientId, `/rfq/${kept.rfqId}/accept`, { quoteId })
+    assert.strictEqual(answer.status, 200, answer.text)
+    assert.strictEqual((await post(kept.clientId, "/rfq", asked({ autoAccept: false }))).status, 200)
+    for (const to of ["REQUESTED", "APPROVED"] as const) await reliance(to)
+  }, 20_000)
 
   it("D4: a halt of the venue cancels it too", async () => {
     const clientId = await trader()

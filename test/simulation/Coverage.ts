@@ -28,6 +28,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   venueProbe: "venue",
   rfq: "accepts",
   barrierContract: "contracts",
+  order: "orders",
   riskMonitor: "margin",
   closeOut: "margin",
   tradingHalt: "timers",

@@ -40,6 +40,7 @@ export const invariants = {
     "a quote is accepted while it stands, at its price and with money for it, and its hold ends by the venue's word",
   contracts:
     "each contract of the venue has one row with its terms, ends once as the venue says, with one commission and one settlement",
+  orders: "each trade of an order is booked once with its money, and what is held for it ends with it",
   margin: "an account is NORMAL exactly while its cash covers its premiums, and what is written off was missing",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",

@@ -41,6 +41,7 @@ import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
+import { LevelReadsMemory } from "../../src/runtime/ports/LevelReadsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
@@ -55,6 +56,7 @@ import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
 import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
+import { Unsettled } from "../../src/runtime/services/order/Unsettled.ts"
 import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
 import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
@@ -112,6 +114,7 @@ const services = [
   Questionnaires,
   Barriers,
   QuoteBoard,
+  Unsettled,
   CallAnswers,
   Rfqs,
   RowReads,
@@ -257,6 +260,7 @@ export class SimProcess {
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
+      LevelReadsMemory.layer({ store, away }),
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       memorySql({ store, sealing, away }),
@@ -274,6 +278,7 @@ export class SimProcess {
       Directory.layer,
       Screening.layer,
       QuoteBoard.layer,
+      Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer
     ).pipe((all) => layerRiskJudgement.pipe(Layer.provideMerge(all)), Layer.provideMerge(engine))
@@ -370,6 +375,7 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
       // A run is shorter than the 24 hours that answers are kept.
       discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
       sweep: () => Effect.succeed(0),
+      sweepBegun: () => Effect.succeed(0),
       sweepParts: () => Effect.succeed(0)
     })
   )

@@ -2,9 +2,11 @@
  * The service as an operator runs it: a child process on a data directory, driven by the command line and by plain HTTPS
  * calls. For facts that only a whole process shows: its files, its output, its end.
  */
+import { assert, vi } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { Agent } from "node:https"
+import { join } from "node:path"
 import { type Exited, type ServiceOptions, startService } from "../crash/ServiceProcess.ts"
 import { type Answer, callServer } from "../http/callServer.ts"
 import { type Ran, runRecorded } from "../operator/operatorHarness.ts"
@@ -27,11 +29,28 @@ export const startRealService = async (options: ServiceOptions) => {
     if (ran.status !== 0) throw new Error(`${line.join(" ")}: ${ran.stderr}`)
     return ran.json
   }
-  const call = (key: string, method: string, path: string, body?: object): Promise<Answer> =>
+  const call = (
+    key: string,
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {}
+  ): Promise<Answer> =>
     callServer(agent, Number(new URL(process.url).port), method, `/partner/v1${path}`, {
       key,
+      headers,
       ...(body === undefined ? {} : { body })
     })
+  /**
+   * From now on the service dies at the next passing of the point, or freezes there; it was started with
+   * `killAt: { point: "on-signal", times: 1 }`.
+   */
+  const arm = async (point: string, how: "kill" | "stop"): Promise<void> => {
+    const file = join(options.dataDir, "kill-at")
+    writeFileSync(file, how === "kill" ? point : `${point} stop`)
+    process.signal("SIGUSR2")
+    await vi.waitFor(() => assert.isFalse(existsSync(file)), { timeout: 10_000, interval: 5 })
+  }
   /** A partner whose reliance is approved; its TRADE key. */
   const partner = async (code: string): Promise<string> => {
     const firm = ["--name", code, "--legal-name", `${code} AG`, "--country", "DE", "--licence", "MICA_CASP"]
@@ -55,7 +74,7 @@ export const startRealService = async (options: ServiceOptions) => {
     process.signal(signal)
     return ended()
   }
-  return { cli, done, call, partner, ended, kill, signal: process.signal, stop }
+  return { cli, done, call, arm, partner, ended, kill, pid: process.pid, signal: process.signal, stop }
 }
 export type RealService = Awaited<ReturnType<typeof startRealService>>
 

@@ -207,6 +207,7 @@ export class ScriptedVenue {
       }),
     account: unused,
     accountEvents: unused,
+    orderFills: unused,
     lookup: unused,
     voidRefs: unused,
     write: unused,

@@ -39,6 +39,7 @@ const contractOf = (parts: Partial<Contract> = {}): Contract => ({
   state: "OPEN",
   settlePrice: null,
   endedAt: null,
+  waits: null,
   ...parts
 })
 

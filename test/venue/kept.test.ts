@@ -26,8 +26,23 @@ const overOf = ({ orders, rfqs, contracts, swaps }: VenueState): Omit<Kept, "ref
   swaps: swaps.filter(({ end }) => end !== null).length
 })
 
+/** Lots that have been filled of each order with a ref, as the fills that are kept say, and as the order itself does. */
+const filledIn = ({ fills = [] }: VenueState): ReadonlyMap<number, number> => {
+  const filled = new Map<number, number>()
+  for (const [orderId, , , quantity] of fills.toSorted(([one], [other]) => one - other))
+    filled.set(orderId, (filled.get(orderId) ?? 0) + quantity)
+  return filled
+}
+const filledOf = ({ orders }: VenueState): ReadonlyMap<number, number> =>
+  new Map(
+    orders
+      .filter(({ ref, quantity, left }) => ref !== null && left < quantity)
+      .toSorted((one, other) => one.id - other.id)
+      .map(({ id, quantity, left }) => [id, quantity - left])
+  )
+
 describe("what is kept", () => {
-  it("random inputs: never more than the bounds of what is over, every live object by its ref, the same after a restore", () => {
+  it("random inputs: never more than the bounds of what is over, every live object by its ref, every fill of an order that is kept, the same after a restore", () => {
     fc.assert(
       fc.property(drafts(120), fc.nat(120), fc.nat(1_000), (steps, cut, seed) => {
         const venue = opened(few, seed)
@@ -40,6 +55,7 @@ describe("what is kept", () => {
         }
         const state = stored(venue)
         if (restored !== null) assert.deepStrictEqual(stored(restored), state)
+        assert.deepStrictEqual(filledIn(state), filledOf(state))
         for (const [kind, count] of Object.entries(overOf(state))) assert.isAtMost(count, few[kind as keyof Kept], kind)
         for (const account of ["CL-1", "CL-2", "CL-3"].map((name) => venue.account(name))) {
           const live = [...(account?.orders ?? []), ...(account?.contracts ?? []), ...(account?.swaps ?? [])]

@@ -1,6 +1,6 @@
 /** Requests for quotes at the simulated venue: quotes, what of them can be accepted, ends (A2-25). */
 import { assert, describe, it } from "@effect/vitest"
-import type { Contract } from "../../simulator/venue/core/Contracts.ts"
+import type { StoredContract } from "../../simulator/venue/core/Contracts.ts"
 import { type Rfq, type RfqRequest, Rfqs } from "../../simulator/venue/core/Rfqs.ts"
 
 const asked: RfqRequest = {
@@ -18,7 +18,7 @@ const asked: RfqRequest = {
   closes: null
 }
 
-const contract: Contract = {
+const contract: StoredContract = {
   id: 1,
   ref: "A-0-0",
   tradeId: 1,

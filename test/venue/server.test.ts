@@ -53,6 +53,8 @@ describe("what can't be read", () => {
     ["/venue/v1/market-data/depth/BTC-USDC-PERP", undefined, 400],
     ["/venue/v1/market-data/ticker/NO-USDC-PERP", undefined, 404],
     ["/venue/v1/accounts/nobody", undefined, 404],
+    ["/venue/v1/orders/nobodys/fills", undefined, 404],
+    ["/venue/v1/orders/bad%20ref/fills", undefined, 400],
     ["/venue/v1/events", undefined, 400],
     ["/venue/v1/events?after=-1", undefined, 400],
     ["/venue/v1/events?after=0&more=1", undefined, 400],

@@ -91,9 +91,12 @@ describe("faults of one call", () => {
     const name = ref()
     await place(name)
     assert.strictEqual(await outcomeOf(name), "UNKNOWN")
+    const fills = async () => (await venue.client.ask(`/venue/v1/orders/${name}/fills`)).status
+    assert.strictEqual(await fills(), 404)
     const voided = await venue.client.ask("/venue/v1/voids", { refs: [name] })
     assert.strictEqual(voided.json.outcomes[0].outcome, "EXECUTED")
     while ((await outcomeOf(name)) === "UNKNOWN") await venue.client.ask("/venue/v1/clock")
+    assert.strictEqual(await fills(), 200)
   })
 })
 
@@ -154,6 +157,31 @@ describe("faults of the events", () => {
     assert.isFalse(answered)
     await answer
     stream.close()
+  })
+
+  it("two clients' fills: what the stream drops of one is in its order's fills, and both have the trade", async () => {
+    await venue.client.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
+    await venue.client.ask("/venue/v1/accounts", { ref: ref(), account: "CL2" })
+    const [maker, taker, early] = [ref(), ref(), ref()]
+    await place(maker, { price: "59000", qty: "0.2" })
+    const stream = await open()
+    await fault("drop-events", { route: "order", times: 1 })
+    await place(taker, { account: "CL2", side: "SELL", price: "59000", tif: "IOC", qty: "0.1" })
+    // The taker's acknowledgement is dropped; then the maker's fill.
+    const line = await stream.next((each) => each.fact?.type === "fill")
+    const fills = async (name: string) => (await venue.client.ask(`/venue/v1/orders/${name}/fills`)).json.fills
+    assert.deepStrictEqual(await fills(maker), [line.fact.fill])
+    assert.strictEqual((await fills(taker))[0].tradeId, line.fact.fill.tradeId)
+    await stream.next((each) => each.fact?.fill?.ref === taker)
+    await fault("drop-events", { route: "order", times: 3 })
+    await fault("fill-before-ack", { route: "order", times: 1, delayMillis: 200 })
+    await place(early, { account: "CL2", side: "SELL", price: "59000", tif: "IOC", qty: "0.1" })
+    // All three events are lost: both orders' fills are there for who asks.
+    const [before, now] = await fills(maker)
+    assert.deepInclude(before, { tradeId: line.fact.fill.tradeId, qty: "0.1" })
+    assert.deepInclude((await fills(early))[0], { tradeId: now.tradeId, liquidity: "TAKER" })
+    stream.close()
+    await venue.client.command({ type: "clear" })
   })
 
   it("silent on calls: accepted, then nothing", async () => {

@@ -3,6 +3,7 @@
  * sum over all accounts is zero in both, whatever trades, so the books prove themselves.
  */
 import type { Side } from "./Book.ts"
+import type { Contract } from "./Contracts.ts"
 import type { Order } from "./Order.ts"
 
 export interface Position {
@@ -19,6 +20,8 @@ export class Account {
   readonly positions = new Map<string, Position>()
   /** Its orders that rest or wait, in the order in which they came. */
   readonly orders = new Set<Order>()
+  /** Its open contracts, in the order in which they were opened. */
+  readonly contracts = new Set<Contract>()
   /** Number of its last event: they come without a gap. */
   sequence = 0
 

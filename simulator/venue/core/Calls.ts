@@ -245,7 +245,7 @@ export class Calls {
     rfq: Rfq,
     of: { readonly ref: string; readonly dealer: string; readonly entry: number }
   ): Contract {
-    const { exchange, contracts, contractById, clock } = this.parts
+    const { exchange, clock } = this.parts
     const { accountId, symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps } = rfq
     const contract: Contract = {
       id: ++this.parts.lastContract,
@@ -263,10 +263,10 @@ export class Calls {
       openedAt: clock.now,
       state: "OPEN",
       settlePrice: null,
-      endedAt: null
+      endedAt: null,
+      waits: null
     }
-    contractById.set(contract.id, contract)
-    contracts.get(symbol)?.add(contract)
+    this.parts.watch(contract)
     const { tradeId, entry: price } = contract
     this.parts.print({ tradeId, price, quantity, side, reason: null }, listing, listing.prices.MARK ?? price)
     this.parts.sayContract(contract)

@@ -3,7 +3,7 @@
  * exactly, however far the mark jumped (F17). Figures are the venue's own, in micro-USDC.
  */
 import type { Side } from "./Book.ts"
-import { Levels, type Waiting } from "./Levels.ts"
+import { type Direction, Levels, type Waiting } from "./Levels.ts"
 import { type Market, valueOf } from "./Market.ts"
 
 export type ContractState = "OPEN" | "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" | "EARLY_CLOSE" | "TORN_UP" | "CLOSED"
@@ -31,6 +31,18 @@ export interface Contract {
   state: ContractState
   settlePrice: number | null
   endedAt: number | null
+  /** While it is open. */
+  waits: Waits | null
+}
+
+/** As it is stored. */
+export type StoredContract = Omit<Contract, "waits">
+
+/** Where an open contract waits: at its levels, and for its expiry. */
+interface Waits {
+  readonly barrier: Waiting<Contract>
+  readonly takeProfit: Waiting<Contract> | null
+  readonly expiry: Waiting<Contract>
 }
 
 /** ceil(quantity x distance to the barrier x premiumBps / 10,000): what the client can lose (F15). */
@@ -43,7 +55,7 @@ export const premiumOf = (
 }
 
 /** What an ended contract pays its client, negative for a loss (F16, F17). */
-export const resultOf = (market: Market, contract: Contract): bigint => {
+export const resultOf = (market: Market, contract: StoredContract): bigint => {
   const { state, side, quantity, entry, takeProfit, settlePrice, strict } = contract
   const premium = premiumOf(market, contract)
   if (state === "KNOCKED_OUT" || (state === "EXPIRED" && strict)) return -premium
@@ -54,16 +66,9 @@ export const resultOf = (market: Market, contract: Contract): bigint => {
   return capped < -premium ? -premium : capped
 }
 
-interface Watch {
-  readonly contract: Contract
-  readonly ends: "KNOCKED_OUT" | "TAKE_PROFIT"
-}
-
-interface Watched {
-  readonly contract: Contract
-  readonly places: ReadonlyArray<Waiting<Watch>>
-  readonly expiry: Waiting<Contract>
-}
+/** From which side a mark reaches the barrier. */
+const lossOf = (side: Side): Direction => (side === "BUY" ? "AT_OR_BELOW" : "AT_OR_ABOVE")
+const opposite: Readonly<Record<Direction, Direction>> = { AT_OR_BELOW: "AT_OR_ABOVE", AT_OR_ABOVE: "AT_OR_BELOW" }
 
 /** A mark and the time it holds from. */
 export interface MarkPoint {
@@ -73,36 +78,40 @@ export interface MarkPoint {
 
 /** The open contracts of one market. */
 export class Contracts {
-  private readonly levels = new Levels<Watch>()
+  private readonly levels = new Levels<Contract>()
   /** By time: touched when it has come. */
   private readonly expiries = new Levels<Contract>()
-  private readonly open = new Map<number, Watched>()
 
   add(contract: Contract): void {
-    const { side, barrier, takeProfit } = contract
-    const [loss, gain] =
-      side === "BUY" ? (["AT_OR_BELOW", "AT_OR_ABOVE"] as const) : (["AT_OR_ABOVE", "AT_OR_BELOW"] as const)
-    const places = [this.levels.add(loss, barrier, { contract, ends: "KNOCKED_OUT" })]
-    if (takeProfit !== null) places.push(this.levels.add(gain, takeProfit, { contract, ends: "TAKE_PROFIT" }))
-    const expiry = this.expiries.add("AT_OR_ABOVE", contract.expiryAt, contract)
-    this.open.set(contract.id, { contract, places, expiry })
+    const { side, barrier, takeProfit, expiryAt } = contract
+    const loss = lossOf(side)
+    contract.waits = {
+      barrier: this.levels.add(loss, barrier, contract),
+      takeProfit: takeProfit === null ? null : this.levels.add(opposite[loss], takeProfit, contract),
+      expiry: this.expiries.add("AT_OR_ABOVE", expiryAt, contract)
+    }
   }
 
   get size(): number {
-    return this.open.size
+    return this.expiries.size
   }
 
-  all(): Iterable<Contract> {
-    return [...this.open.values()].map(({ contract }) => contract)
+  /** In the order in which they were opened. */
+  all(): ReadonlyArray<Contract> {
+    return this.expiries
+      .all()
+      .map(({ item }) => item)
+      .toSorted((one, other) => one.id - other.id)
   }
 
   /** Ends a contract by other means than its levels: closed early, torn up, delisted. */
   end(contract: Contract, state: ContractState, settlePrice: number, at: number): void {
-    const watched = this.open.get(contract.id)
-    if (watched === undefined) return
-    this.open.delete(contract.id)
-    for (const place of watched.places) this.levels.remove(place)
-    this.expiries.remove(watched.expiry)
+    const { waits } = contract
+    if (waits === null) return
+    contract.waits = null
+    this.levels.remove(waits.barrier)
+    if (waits.takeProfit !== null) this.levels.remove(waits.takeProfit)
+    this.expiries.remove(waits.expiry)
     contract.state = state
     contract.settlePrice = settlePrice
     contract.endedAt = at
@@ -117,7 +126,8 @@ export class Contracts {
     for (;;) {
       const touched = this.levels.touched(to.price)
       if (touched === null) break
-      const { contract, ends } = touched.item
+      const contract = touched.item
+      const ends = touched.direction === lossOf(contract.side) ? "KNOCKED_OUT" : "TAKE_PROFIT"
       const at = timeAt(from, to, touched.level)
       if (at > contract.expiryAt) this.expire(contract, from, to)
       else this.end(contract, ends, touched.level, at)

@@ -4,6 +4,7 @@
  */
 import { Account } from "./Account.ts"
 import { Book, type Side } from "./Book.ts"
+import { Fills, type KeptFill } from "./Fills.ts"
 import { Levels } from "./Levels.ts"
 import { Line } from "./Line.ts"
 import { type Market, valueOf } from "./Market.ts"
@@ -73,6 +74,7 @@ export class Exchange {
   readonly orders = new Map<string, Order>()
   /** Those of them that have ended, in that order; the oldest go when there are more than are kept. */
   readonly ended = new Line<Order>()
+  readonly fills = new Fills()
   private readonly kept: number
   private readonly groups = new Map<string, Set<Order>>()
   private readonly emit: (event: ExchangeEvent) => void
@@ -206,7 +208,10 @@ export class Exchange {
     for (const order of orders) {
       if (order.ref !== null) this.orders.set(order.ref, order)
       if (isLive(order)) this.join(order)
-      else this.ended.push(order)
+      else {
+        this.ended.push(order)
+        this.fills.end(order.id)
+      }
     }
   }
 
@@ -218,6 +223,11 @@ export class Exchange {
       ...book.orders("SELL"),
       ...sources.flatMap((source) => waiting[source].all().map(({ item }) => item))
     ]
+  }
+
+  /** Fills of an order, oldest first; null when it has had some and they are forgotten. */
+  fillsOf(order: Order): ReadonlyArray<KeptFill> | null {
+    return this.fills.of(order.id) ?? (order.left === order.quantity ? [] : null)
   }
 
   private account({ accountId }: Pick<Order, "accountId">): Account {
@@ -316,6 +326,7 @@ export class Exchange {
     traded: Pick<Fill, "tradeId" | "price" | "quantity">
   ): void {
     const { id: orderId, accountId, symbol, side } = order
+    if (order.ref !== null) this.fills.add(orderId, { ...traded, liquidity, at: this.clock.now })
     this.emit({ kind: "fill", order, fill: { ...traded, orderId, accountId, symbol, side, liquidity, reason: null } })
     if (order.group !== null) this.endOthers(order)
     if (order.left === 0) this.leave(order)
@@ -350,8 +361,11 @@ export class Exchange {
   private keep(order: Order): void {
     this.accounts.get(order.accountId)?.orders.delete(order)
     this.ended.push(order)
-    const ref = this.ended.size > this.kept ? this.ended.shift()?.ref : undefined
-    if (typeof ref === "string") this.orders.delete(ref)
+    this.fills.end(order.id)
+    const oldest = this.ended.size > this.kept ? this.ended.shift() : undefined
+    if (oldest === undefined) return
+    this.fills.forget(oldest.id)
+    if (oldest.ref !== null) this.orders.delete(oldest.ref)
   }
 
   private leave(order: Order): void {

@@ -52,15 +52,32 @@ export class Levels<Item> {
   }
 }
 
-/** One that waits, in the line of its level; null: it is gone. */
-interface Entry<Item> extends Waiting<Item> {
-  line: Line<Item> | null
-  previous: Entry<Item> | null
-  next: Entry<Item> | null
+/** One that waits. Very many do: what they have in common is in the line of their level. */
+class Entry<Item> implements Waiting<Item> {
+  readonly item: Item
+  readonly line: Line<Item>
+  /** Before it in its line; null: it is the first; undefined: it is gone. */
+  previous: Entry<Item> | null | undefined
+  next: Entry<Item> | null = null
+
+  constructor(item: Item, line: Line<Item>) {
+    this.item = item
+    this.line = line
+    this.previous = line.last
+  }
+
+  get direction(): Direction {
+    return this.line.direction
+  }
+
+  get level(): number {
+    return this.line.level
+  }
 }
 
 /** Those of one level, the first to be touched first. */
 interface Line<Item> {
+  readonly direction: Direction
   readonly level: number
   first: Entry<Item> | null
   last: Entry<Item> | null
@@ -83,7 +100,7 @@ class Queue<Item> {
 
   add(level: number, item: Item): Waiting<Item> {
     const line = this.lineOf(level)
-    const entry: Entry<Item> = { direction: this.direction, level, item, line, previous: line.last, next: null }
+    const entry = new Entry(item, line)
     if (line.last === null) line.first = entry
     else line.last.next = entry
     line.last = entry
@@ -94,12 +111,13 @@ class Queue<Item> {
   remove(waiting: Waiting<Item>): void {
     const entry = waiting as Entry<Item>
     const { line, previous, next } = entry
-    if (line === null) return
+    if (previous === undefined) return
     if (previous === null) line.first = next
     else previous.next = next
     if (next === null) line.last = previous
     else next.previous = previous
-    Object.assign(entry, { line: null, previous: null, next: null })
+    entry.previous = undefined
+    entry.next = null
     this.size--
     if (line.first === null) this.empty++
     if (this.empty > fewEmpty && this.empty * 2 > this.heap.length) this.clear()
@@ -136,7 +154,7 @@ class Queue<Item> {
       if (known.first === null) this.empty--
       return known
     }
-    const line: Line<Item> = { level, first: null, last: null }
+    const line: Line<Item> = { direction: this.direction, level, first: null, last: null }
     this.lines.set(level, line)
     this.heap.push(line)
     this.raise(this.heap.length - 1)

@@ -7,7 +7,7 @@ import type { ChannelMessage, KlinePage } from "../../../src/machines/venue/mark
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueListing, VenueOffer } from "../../../src/machines/venue/VenueMarket.ts"
-import type { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueAccount, VenueFill } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueView } from "../../../src/venue/VenueCommand.ts"
 import { Calls } from "./Calls.ts"
 import { CommandRefused, Commands } from "./Commands.ts"
@@ -21,7 +21,7 @@ import type { Applied, KlineWindow, VenueInput, VenueListeners, VenueOptions } f
 import type { Dealer } from "./VenueKnobs.ts"
 import { VenueParts } from "./VenueParts.ts"
 import { partsOf, stateOf, type VenueState } from "./VenueState.ts"
-import { wireContract, wireMarket, wireOffer, wireOrder, wireStakingMarket, wireSwap } from "./wire.ts"
+import { wireContract, wireFill, wireMarket, wireOffer, wireOrder, wireStakingMarket, wireSwap } from "./wire.ts"
 
 const nothing: Applied = { outcomes: [], id: null, refusal: null }
 
@@ -149,7 +149,6 @@ export class Venue {
     const account = parts.accountNamed(name)
     if (account === null) return null
     const market = (symbol: string) => parts.listing(symbol).market
-    const contracts = [...parts.contracts.values()].flatMap((open) => [...open.all()])
     return {
       account: name,
       sequence: account.sequence,
@@ -157,9 +156,7 @@ export class Venue {
         .filter(([, { lots }]) => lots !== 0)
         .map(([symbol, { lots }]) => ({ symbol, netQty: textOf(lots, market(symbol).lotDecimals) })),
       orders: [...account.orders].map((order) => wireOrder(market(order.symbol), name, order)),
-      contracts: contracts
-        .filter(({ accountId }) => accountId === account.id)
-        .map((contract) => wireContract(market(contract.symbol), name, contract)),
+      contracts: [...account.contracts].map((contract) => wireContract(market(contract.symbol), name, contract)),
       swaps: [...parts.staking.open]
         .filter(({ accountId }) => accountId === account.id)
         .map((swap) => wireSwap(parts.stakingMarket(swap.symbol), name, swap))
@@ -185,6 +182,20 @@ export class Venue {
   accountEvents(name: string, after: number): ReadonlyArray<VenueEvent> | null {
     const account = this.parts.accountNamed(name)
     return account === null ? null : this.parts.events.ofAccount(account, after)
+  }
+
+  /** Every fill of an order that is kept, oldest first; null for an unknown order, and for one whose fills are all forgotten. */
+  orderFills(ref: string): ReadonlyArray<VenueFill> | null {
+    const { exchange } = this.parts
+    const order = exchange.orders.get(ref)
+    const fills = order === undefined ? null : exchange.fillsOf(order)
+    if (order === undefined || fills === null) return null
+    const { id: orderId, accountId, symbol, side } = order
+    const { market } = this.parts.listing(symbol)
+    const { name } = this.parts.accountOf(accountId)
+    return fills.map(({ at, ...traded }) =>
+      wireFill(market, name, ref, { ...traded, orderId, accountId, symbol, side, reason: null }, at)
+    )
   }
 
   /** Knobs of the dealers, who live outside. */

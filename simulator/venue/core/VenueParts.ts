@@ -192,11 +192,19 @@ export class VenueParts {
     })
   }
 
+  /** A contract is open from now on: it is watched, and its account has it. */
+  watch(contract: Contract): void {
+    this.contractById.set(contract.id, contract)
+    this.contracts.get(contract.symbol)?.add(contract)
+    this.accountOf(contract.accountId).contracts.add(contract)
+  }
+
   /** A contract has ended: its result is paid, its client learns it, a request to close it has nothing to close any more. */
   contractEnded(contract: Contract): void {
     const { market } = this.listing(contract.symbol)
     this.balances.move(houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
     this.sayContract(contract)
+    this.accountOf(contract.accountId).contracts.delete(contract)
     this.endedContracts.push(contract)
     const oldest = this.endedContracts.size > this.kept.contracts ? this.endedContracts.shift() : undefined
     if (oldest !== undefined) this.contractById.delete(oldest.id)

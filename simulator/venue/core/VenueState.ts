@@ -5,10 +5,11 @@
 import type { Position } from "./Account.ts"
 import { Agenda, type Entry } from "./Agenda.ts"
 import { Balances, type BalancesState } from "./Balances.ts"
-import type { Contract } from "./Contracts.ts"
+import type { Contract, StoredContract } from "./Contracts.ts"
 import { EventLine, type EventLineState } from "./EventLine.ts"
 import type { Exchange, Listing } from "./Exchange.ts"
 import { Feed, type FeedState } from "./Feed.ts"
+import type { FillsState } from "./Fills.ts"
 import { Funding, type FundingState } from "./Funding.ts"
 import { Klines, type KlinesState } from "./Klines.ts"
 import type { LadderState } from "./Makers.ts"
@@ -71,10 +72,12 @@ export interface VenueState {
   }
   readonly accounts: ReadonlyArray<AccountState>
   readonly orders: ReadonlyArray<OrderState>
+  /** Not there: of a time when none were kept. */
+  readonly fills?: FillsState
   readonly listings: ReadonlyArray<ListingState>
   readonly ladders: ReadonlyArray<LadderState>
   readonly prices: ReadonlyArray<PricesState>
-  readonly contracts: ReadonlyArray<Contract>
+  readonly contracts: ReadonlyArray<StoredContract>
   /** `closes` was the contract's id once. */
   readonly rfqs: ReadonlyArray<Omit<Rfq, "closes"> & { readonly closes: Rfq["closes"] | number }>
   readonly stakingMarkets: ReadonlyArray<{
@@ -117,10 +120,11 @@ export const stateOf = (parts: VenueParts): VenueState => {
       positions: [...positions].map(([symbol, { lots, flow }]) => [symbol, lots, String(flow)] as const)
     })),
     orders: ordersOf(exchange).map(plainOrder),
+    fills: exchange.fills.state(),
     listings: [...exchange.listings.values()].map((listing) => listingState(parts, listing)),
     ladders: makers.state(),
     prices: prices.state(),
-    contracts: [...openContracts(parts), ...parts.endedContracts.all()].map((contract) => ({ ...contract })),
+    contracts: [...openContracts(parts), ...parts.endedContracts.all()].map(plainContract),
     rfqs: rfqs.all().map((rfq) => ({
       ...rfq,
       quotes: rfq.quotes.map((quote) => ({ ...quote }))
@@ -168,6 +172,7 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
   for (const account of state.accounts) restoreAccount(parts, account)
   const orders = new Map(state.orders.map((order) => [order.id, restoredOrder(order)]))
   for (const listing of state.listings) restoreListing(parts, listing, orders)
+  exchange.fills.restore(state.fills ?? [])
   exchange.adopt([...orders.values()])
   parts.makers.adopt(state.ladders)
   restoreContracts(parts, state)
@@ -198,6 +203,8 @@ const plainOrder = ({
   waiting: _waiting,
   ...order
 }: Order): OrderState => order
+
+const plainContract = ({ waits: _waits, ...contract }: Contract): StoredContract => contract
 
 const restoredOrder = (order: OrderState): Order => ({
   ...order,
@@ -262,18 +269,51 @@ const restoreAccount = (parts: VenueParts, { id, name, sequence, positions }: Ac
 }
 
 const restoreContracts = (parts: VenueParts, state: VenueState): void => {
+  const names = new Map<string, string>()
   for (const stored of state.contracts) {
-    const contract = { ...stored }
-    parts.contractById.set(contract.id, contract)
+    const contract = restoredContract(stored, names)
     parts.lastContract = Math.max(parts.lastContract, contract.id)
-    if (contract.state === "OPEN") parts.contracts.get(contract.symbol)?.add(contract)
-    else parts.endedContracts.push(contract)
+    if (contract.state === "OPEN") parts.watch(contract)
+    else {
+      parts.contractById.set(contract.id, contract)
+      parts.endedContracts.push(contract)
+    }
   }
   parts.lastContract = state.ids.contract ?? parts.lastContract
   for (const { closes, ...stored } of state.rfqs) {
     const closed =
       typeof closes === "number" ? { id: closes, dealer: parts.contractById.get(closes)?.dealer ?? "" } : closes
     parts.rfqs.adopt({ ...stored, closes: closed, quotes: stored.quotes.map((quote) => ({ ...quote })) })
+  }
+}
+
+/** As small as one that was opened here: names that very many contracts share are there once. */
+const restoredContract = (stored: StoredContract, names: Map<string, string>): Contract => {
+  const shared = <Name extends string>(name: Name): Name => {
+    const known = names.get(name)
+    if (known === undefined) names.set(name, name)
+    return (known ?? name) as Name
+  }
+  return {
+    id: stored.id,
+    tradeId: stored.tradeId,
+    accountId: stored.accountId,
+    ref: stored.ref,
+    dealer: shared(stored.dealer),
+    entry: stored.entry,
+    symbol: shared(stored.symbol),
+    side: shared(stored.side),
+    quantity: stored.quantity,
+    barrier: stored.barrier,
+    takeProfit: stored.takeProfit,
+    expiryAt: stored.expiryAt,
+    strict: stored.strict,
+    premiumBps: stored.premiumBps,
+    openedAt: stored.openedAt,
+    state: shared(stored.state),
+    settlePrice: stored.settlePrice,
+    endedAt: stored.endedAt,
+    waits: null
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   VenueSwap
 } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueMarket, VenueOffer, VenueStakingMarket } from "../../../src/machines/venue/VenueMarket.ts"
-import type { Contract } from "./Contracts.ts"
+import type { StoredContract } from "./Contracts.ts"
 import type { Fill, Halt, Listing } from "./Exchange.ts"
 import { fundingHours } from "./Funding.ts"
 import type { Market } from "./Market.ts"
@@ -94,7 +94,7 @@ export const wireRfq = (market: Market, account: string, rfq: Rfq): VenueRfq => 
   }
 }
 
-export const wireContract = (market: Market, account: string, contract: Contract): VenueContract => {
+export const wireContract = (market: Market, account: string, contract: StoredContract): VenueContract => {
   const { tickDecimals, lotDecimals } = market
   const { id, ref, symbol, side, quantity, entry, barrier, takeProfit, expiryAt, strict, premiumBps } = contract
   const { tradeId, openedAt, state, settlePrice, endedAt } = contract

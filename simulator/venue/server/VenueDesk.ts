@@ -5,6 +5,7 @@
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueListing } from "../../../src/machines/venue/VenueMarket.ts"
+import type { VenueFill } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueCall, VenueInput } from "../core/VenueInput.ts"
@@ -81,13 +82,12 @@ export class VenueDesk {
 
   /** What became of refs; one that a fault hides has not come yet. */
   lookup(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
-    const { venue, clock } = this.parts
-    return venue.lookup(refs).map((outcome) => {
-      const until = this.hidden.get(outcome.ref) ?? 0
-      if (until > clock.wall()) return unknown(outcome)
-      this.hidden.delete(outcome.ref)
-      return outcome
-    })
+    return this.parts.venue.lookup(refs).map((outcome) => (this.isHidden(outcome.ref) ? unknown(outcome) : outcome))
+  }
+
+  /** Fills of an order; null for one that is unknown, or that a fault hides. */
+  orderFills(ref: string): ReadonlyArray<VenueFill> | null {
+    return this.isHidden(ref) ? null : this.parts.venue.orderFills(ref)
   }
 
   /** Carries out a tester's order. Rejects with CommandRefused or WriterClosed. */
@@ -141,6 +141,12 @@ export class VenueDesk {
       })),
       faults: faults.view()
     }
+  }
+
+  private isHidden(ref: string): boolean {
+    if ((this.hidden.get(ref) ?? 0) > this.parts.clock.wall()) return true
+    this.hidden.delete(ref)
+    return false
   }
 
   private async books(command: VenueCommand) {

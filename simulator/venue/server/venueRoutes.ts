@@ -84,6 +84,10 @@ const layerReads = (desk: VenueDesk) =>
             (found) => ({ events: found })
           )
         ),
+      orderFills: ({ params }) =>
+        read(anything, () =>
+          Effect.map(found(desk.orderFills(params.ref), "There is no such order."), (fills) => ({ fills }))
+        ),
       lookup: ({ payload }) => read(anything, () => Effect.succeed({ outcomes: desk.lookup(payload.refs) })),
       voidRefs: ({ payload }) =>
         read(anything, () =>

@@ -1,8 +1,9 @@
-/** A client's margin (doc 2, Margin picture; A2-112, F4, F7), a bare route. */
+/** A client's margin and the leverage of its perpetuals (doc 2, Margin picture; A2-50, A2-112, F4, F7), bare routes. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { MarginPicture } from "../../machines/margin/marginPicture.ts"
 import { barrierExamples as examples } from "./barrierExamples.ts"
 import { bareAs } from "./Envelope.ts"
+import { leverageChoice, leveragePost, leverageView } from "./marginEndpoints.ts"
 import { clientParams } from "./Parameters.ts"
 
 export class MarginApi extends HttpApiGroup.make("margin")
@@ -16,7 +17,10 @@ export class MarginApi extends HttpApiGroup.make("margin")
         description:
           "Worked out on the marks of this moment. closeOutEquity leaves the profits of open contracts out; under PARTNER custody cash is the reported collateral with the results since. 503 code 5030 when no venue is attached to the service."
       })
-    )
+    ),
+    leverageView,
+    leverageChoice,
+    leveragePost
   )
   .annotateMerge(
     OpenApi.annotations({ title: "Margin", description: "What of a client's money is tied up, and its risk." })

@@ -27,7 +27,9 @@ import { MarketGroup } from "./operator/MarketGroup.ts"
 import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
+import { OrderGroup } from "./operator/OrderGroup.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
+import { PositionGroup } from "./operator/PositionGroup.ts"
 import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
 import { RfqGroup } from "./operator/RfqGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
@@ -55,6 +57,8 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(MarketGroup)
   .add(RfqGroup)
   .add(ContractGroup)
+  .add(OrderGroup)
+  .add(PositionGroup)
   .add(MarginGroup)
   .add(CloseOutGroup)
   .add(ExplainGroup)

@@ -14,6 +14,7 @@ import { ExplainApi } from "./ExplainApi.ts"
 import { KycApi } from "./KycApi.ts"
 import { MarginApi } from "./MarginApi.ts"
 import { MarketApi, StakingApi } from "./MarketApi.ts"
+import { PositionsApi } from "./PositionsApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { RfqApi } from "./RfqApi.ts"
 import { sandboxText } from "./sandboxText.ts"
@@ -47,6 +48,7 @@ export class PartnerApi extends HttpApi.make("partner")
     StakingApi,
     RfqApi,
     BarriersApi,
+    PositionsApi,
     MarginApi
   )
   .middleware(PartnerKey)

@@ -3,6 +3,8 @@
  * typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: http/toWire.ts.
  */
 import { Schema } from "effect"
+import { notPlaced, previewMembers } from "../../machines/order/OrderWire.ts"
+import { orderExamples } from "./orderExamples.ts"
 
 export interface WireError {
   readonly code: number
@@ -32,7 +34,7 @@ export const wireErrors = [
     code: 4000,
     status: 413,
     meaning:
-      "The body is larger than this route allows (256 KB on onboarding, 8 MB of file on a document, 4 MB on a bulk settlement report, 64 KB on MiFID blocks, deposit notices, withdrawal requests, collateral and settlement reports, 16 KB on the appropriateness test and the webhook).",
+      "The body is larger than this route allows (256 KB on onboarding, 8 MB of file on a document, 4 MB on a bulk settlement report, 64 KB on MiFID blocks, deposit notices, withdrawal requests, collateral and settlement reports, 16 KB on the appropriateness test, the webhook, requests for quotes, orders and leverage).",
     data: ""
   },
   { code: 4130, status: 413, meaning: "The body is larger than 11.5 MiB (12,058,624 bytes).", data: "" },
@@ -62,7 +64,19 @@ export const wireErrors = [
     data: "{error: RELIANCE_NOT_APPROVED}"
   },
   { code: 4037, status: 403, meaning: "The partner is suspended.", data: "{error: PARTNER_SUSPENDED}" },
-  { code: 4090, status: 409, meaning: "The e-mail address is used by an open account.", data: "" },
+  {
+    code: 4090,
+    status: 409,
+    meaning:
+      "The e-mail address is used by an open account; or the leverage would put the account in a margin call or a close-out, or need more margin than it has, and force was not sent.",
+    data: "{wouldBreach: true, initialMarginAfter, maintenanceMarginAfter, freeMarginAfter, marginLevelAfter, riskStateAfter} of a leverage"
+  },
+  {
+    code: 4091,
+    status: 409,
+    meaning: "The leverage that an order was sent with is not the one in force. Nothing was written.",
+    data: "{leverageSent, leverageStored}"
+  },
   {
     code: 4092,
     status: 409,
@@ -88,7 +102,7 @@ export const wireErrors = [
     status: 502,
     meaning:
       "The venue can not be reached, or what was last known of the market is too old to be served. With data: what was asked is in flight at the venue and is resolved by itself.",
-    data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; none when nothing was written"
+    data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; {orderId, clOrdId, state} of an order or its cancel; none when nothing was written"
   },
   {
     code: 5030,
@@ -117,6 +131,18 @@ const bodyOf = (status: number) => ({
 })
 
 const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })
+
+/** A refused order: what of it was written, if anything (doc 2, POST .../orders; A2-32). */
+export class OrderRefused extends Schema.Error<OrderRefused>("OrderRefused")(
+  { ...bodyOf(400), ...notPlaced },
+  { ...shown(400), examples: [orderExamples.rejected as never] }
+) {}
+
+/** A preview of an order that would be refused (doc 2, Margin preview; A2-49). */
+export class PreviewRefused extends Schema.Error<PreviewRefused>("PreviewRefused")(
+  { ...bodyOf(400), ...previewMembers },
+  { ...shown(400), examples: [orderExamples.refusedPreview as never] }
+) {}
 
 /** The error classes by status; each has every code the registry lists for it. */
 export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(bodyOf(400), shown(400)) {}

@@ -106,6 +106,8 @@ export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipa
   readonly run: (input: WriteInput<E, P>) => Effect.Effect<Ended, DispatchError>
   /** Needs more than one commit: whether its key has an answer is looked up before the first. */
   readonly manyCommits?: true
+  /** How its refusals are shown, where they have members of their own; those of an unread body too. */
+  readonly refusing?: (refusal: WireRefusal) => WireRefusal
   /** Keeps something exactly as it is written, so it is handed the body's text too. */
   readonly verbatim?: true
   /** Whether what the path names is there, for a request whose body can't be handed to the service. Null: it is. */
@@ -129,7 +131,7 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
   run: (input) => {
     const { slot, form } = input
     const render = (verdict: Verdict<A>): Rendered =>
-      verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(toWire(verdict.refusal))
+      verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(refusalOf(rest, toWire(verdict.refusal)))
     return Effect.map(
       run(input, slot === null ? storeNothing : slot.storing(render)),
       (verdict) => slot?.stored ?? render(verdict)
@@ -142,6 +144,12 @@ export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal
   run: Run<E, P, Data<E>>,
   rest: Rest<E, P> = {}
 ): Write<E, P> => writeAs<E, Data<E>, P>(done, run, rest)
+
+/** A refusal as its route shows it. */
+export const refusalOf = (
+  { refusing }: { readonly refusing?: (refusal: WireRefusal) => WireRefusal },
+  refusal: WireRefusal
+): WireRefusal => (refusing === undefined ? refusal : refusing(refusal))
 
 const storeNothing = (): null => null
 

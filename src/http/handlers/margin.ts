@@ -1,16 +1,25 @@
-/** The margin of one client (doc 2, Margin picture). */
-import { Effect } from "effect"
+/** The margin of one client, and the leverage of its perpetuals (doc 2, Margin picture). */
+import { Effect, Layer } from "effect"
 import { Margin } from "../../runtime/services/margin/Margin.ts"
+import { Leverages } from "../../runtime/services/order/Leverages.ts"
 import { MarginApi } from "../api/MarginApi.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { orRefused } from "./handler.ts"
+import { orRefused, write } from "./handler.ts"
 
 export const margin = feature({
   api: MarginApi,
-  layer: Margin.layer,
-  handlers: Effect.map(Margin, (service) =>
+  layer: Layer.merge(Margin.layer, Leverages.layer),
+  handlers: Effect.map(Effect.all([Margin, Leverages]), ([service, leverages]) =>
     handlersOf(MarginApi, {
-      picture: ({ caller, params }) => Effect.map(service.picture(caller.partner.row.id, params.clientId), orRefused)
+      picture: ({ caller, params }) => Effect.map(service.picture(caller.partner.row.id, params.clientId), orRefused),
+      leverage: ({ caller, params, query }) =>
+        Effect.map(leverages.view(caller, params.clientId, query.symbol), orRefused),
+      chooseLeverage: write(({ caller, params: { clientId }, body }, store) =>
+        leverages.change(caller, { clientId, body, store })
+      ),
+      postLeverage: write(({ caller, params: { clientId }, body }, store) =>
+        leverages.change(caller, { clientId, body, store })
+      )
     })
   )
 })

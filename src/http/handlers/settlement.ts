@@ -56,11 +56,9 @@ export const settlement = feature({
         manyCommits: true,
         // The answer is stored by the dispatcher once every commit is in: no single one could store it.
         run: ({ caller, body, slot, form }) =>
-          Effect.map(bulk.report(caller, body, slot?.request ?? null), (verdict) => {
-            // Not of this request: stored, it would be given to the one that the key belongs to.
-            if (verdict === "keyReused") return { ...renderRefusal(gateRefusals.keyReused), passing: true }
-            return verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
-          })
+          Effect.map(bulk.report(caller, body, slot?.request ?? null), (verdict) =>
+            verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
+          )
       }
     })
   })

@@ -12,6 +12,7 @@ import { interfirm } from "./InterfirmHandlers.ts"
 import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
+import { order, position } from "./OrderHandlers.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { quarantine } from "./QuarantineHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
@@ -42,6 +43,8 @@ const features = {
   market,
   rfq,
   contract,
+  order,
+  position,
   margin,
   closeout,
   explain,

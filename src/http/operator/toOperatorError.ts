@@ -45,7 +45,10 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "Unverified":
     case "RelianceNotApproved":
     case "EmailTaken":
+    case "MarginBreach":
+    case "LeverageMismatch":
     case "RetakeTooEarly":
+    case "KeyReused":
       // These belong to the partner surface: an operator command that meets one gets it without its details.
       return new OperatorConflict(envelopeOf(4092, "The client's state does not allow this command."))
   }

@@ -20,7 +20,9 @@ const meanings: { readonly [K in NotificationKind]: string } = {
   BARRIER_SETTLED: "a contract ended and was settled (ref: contractId)",
   RFQ_EXPIRED: "a request's quoting window elapsed (ref: rfqId)",
   MARGIN_CALL: "the account's risk state became MARGIN_CALL (ref: the client)",
-  CLOSE_OUT: "the account's risk state became CLOSE_OUT (ref: the client)"
+  CLOSE_OUT: "the account's risk state became CLOSE_OUT (ref: the client)",
+  ORDER_FILLED: "an order was filled to the last lot (ref: orderId)",
+  ORDER_REJECTED: "the venue refused an order (ref: orderId)"
 }
 
 const kinds = Object.entries(meanings)

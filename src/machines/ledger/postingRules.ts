@@ -43,5 +43,9 @@ export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   COMMISSION: { clientKind: "cash", house: () => commissionAccount, item: "COMMISSION" },
   BARRIER_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "BARRIER_SETTLE" },
   NBP_WRITEOFF: { clientKind: "cash", house: () => nbpLossAccount, item: "NBP_WRITEOFF" },
+  PNL: { clientKind: "cash", house: () => venueAccount, item: "PNL" },
+  SPOT_RESERVE: { clientKind: "cash", house: null, item: null },
+  SPOT_RELEASE: { clientKind: "cash", house: null, item: null },
+  SPOT_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "SPOT_SETTLE" },
   MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL" }
 }

@@ -4,6 +4,8 @@
  * simulated, and decided again. Prices are exact decimals, never binary floats.
  */
 import type { MoneyDecimal } from "../shared/Money.ts"
+import type { Grid } from "./Grid.ts"
+import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */
 export interface Mark {
@@ -20,8 +22,11 @@ export interface Mark {
 export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
-  /** Places that its prices are written with. */
+  readonly assetClass: AssetClass
+  /** Places that its prices and quantities are written with. */
   readonly priceDecimals: number
+  readonly qtyDecimals: number
+  readonly priceTick: Grid
 }
 
 export interface Facts {
@@ -31,10 +36,12 @@ export interface Facts {
   readonly marks: ReadonlyMap<string, Mark>
   /** By symbol. */
   readonly instruments: ReadonlyMap<string, Instrument>
+  /** What the broker sets on markets. */
+  readonly terms: MarketTerms
 }
 
 /** Those of a moment for which no market is known: accounts hold money alone. */
-export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map() }
+export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map(), terms: defaultMarketTerms }
 
 /** Age up to which a mark is fresh (F3). */
 export const freshMillis = 10_000

@@ -3,29 +3,33 @@
  * and accept walk the same ones, so what is foretold is what happens. Closing a contract has a short list of its own.
  */
 import { type OpenQuoteFacts, openQuoteRules } from "../barrier/quoteAcceptance.ts"
-import type { LifecycleState, VerificationLevel } from "../client/Client.ts"
-import { openingRestriction } from "../client/openingRisk.ts"
-import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
+import {
+  account,
+  freshMark,
+  halt,
+  type OpeningClient,
+  partner,
+  previewed,
+  type PreviewedGate,
+  type PreviewedGates,
+  restriction,
+  ruled,
+  venue
+} from "../client/openingGates.ts"
 import type { AccountRisk } from "../margin/accountRisk.ts"
-import { isFresh, type Mark } from "../market/Facts.ts"
+import type { Mark } from "../market/Facts.ts"
 import type { PartnerStatus } from "../partner/Partner.ts"
-import { firstRefusal, type Gate, gateOf, type Gates, type Rule } from "../shared/Gates.ts"
+import { firstRefusal, gateOf, type Gates } from "../shared/Gates.ts"
 import { barrierLimits } from "../shared/Limits.ts"
-import { conflict, type Refusal } from "../shared/Refusal.ts"
+import type { Refusal } from "../shared/Refusal.ts"
 import { invalidWhole } from "../shared/RequestBody.ts"
-import type { BlockStatuses } from "../verification/Blocks.ts"
 import { verificationGate } from "../verification/requirements.ts"
 import { economicRules, type Marked } from "./rfqEconomics.ts"
 
 /** What stands for or against new risk in a market, whatever is asked for. */
 export interface OpeningFacts {
   readonly now: number
-  readonly client: {
-    readonly lifecycle: LifecycleState
-    readonly level: VerificationLevel
-    readonly restrictions: ReadonlyArray<Restriction>
-    readonly blocks: BlockStatuses
-  }
+  readonly client: OpeningClient
   readonly partnerState: PartnerStatus
   /** Requests to open that are OPEN, without the one that is judged. */
   readonly openRequests: number
@@ -49,20 +53,7 @@ export interface AcceptFacts extends OpeningFacts {
   readonly quoted: OpenQuoteFacts
 }
 
-/** `previewed`: a preview shows its sentence as `reason` instead of being refused (A2-28). */
-export interface RfqGate<Facts> extends Gate<Facts> {
-  readonly previewed: boolean
-}
-export type RfqGates<Facts> = ReadonlyArray<RfqGate<Facts>>
-
-const account: RfqGate<OpeningFacts> = {
-  gate: "account",
-  previewed: false,
-  refusal: ({ client }) => (client.lifecycle === "CLOSED" ? conflict("The account is closed.") : null),
-  compared: ({ client }) => ({ figure: client.lifecycle, limit: "not CLOSED" })
-}
-
-const verification: RfqGate<OpeningFacts> = {
+const verification: PreviewedGate<OpeningFacts> = {
   gate: "verification",
   previewed: false,
   refusal: ({ client: { blocks, level } }) => {
@@ -72,30 +63,7 @@ const verification: RfqGate<OpeningFacts> = {
   compared: ({ client: { level } }) => ({ figure: level, limit: "MICA_MIFID" })
 }
 
-const ofSentence = (rule: Rule<OpeningFacts>): RfqGate<OpeningFacts> => previewed(gateOf(rule, (facts) => facts))
-
-const previewed = <Facts>(gate: Gate<Facts>): RfqGate<Facts> => ({ ...gate, previewed: true })
-
-/** A close-out that live marks imply refuses like the recorded one; in a margin call the free margin does (A2-52, A2-91). */
-const restriction = ofSentence({
-  gate: "restriction",
-  sentence: ({ client, risk }) =>
-    openingRestriction(client.lifecycle, client.restrictions) ??
-    (risk.riskState === "CLOSE_OUT" ? restrictionSentences.CLOSE_OUT : null),
-  compared: ({ client, risk }) => ({
-    figure: [client.lifecycle, ...client.restrictions, risk.riskState].join(", "),
-    limit: "ACTIVE, not CLOSE_OUT"
-  })
-})
-
-const partner = ofSentence({
-  gate: "partner",
-  sentence: ({ partnerState }) =>
-    partnerState === "ACTIVE" ? null : `The partner is ${partnerState}: new positions may not be opened.`,
-  compared: ({ partnerState }) => ({ figure: partnerState, limit: "ACTIVE" })
-})
-
-const requests = ofSentence({
+const requests = ruled<OpeningFacts>({
   gate: "openRequests",
   sentence: ({ openRequests }) =>
     openRequests < barrierLimits.openRequests
@@ -104,7 +72,7 @@ const requests = ofSentence({
   compared: ({ openRequests }) => ({ figure: String(openRequests), limit: `fewer than ${barrierLimits.openRequests}` })
 })
 
-const contracts = ofSentence({
+const contracts = ruled<OpeningFacts>({
   gate: "openContracts",
   sentence: ({ openContracts }) =>
     openContracts < barrierLimits.openContracts
@@ -116,33 +84,8 @@ const contracts = ofSentence({
   })
 })
 
-const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached: nothing was done." }
-
-const venue: RfqGate<{ readonly venueConnected: boolean }> = {
-  gate: "venue",
-  previewed: false,
-  refusal: ({ venueConnected }) => (venueConnected ? null : venueAway),
-  compared: ({ venueConnected }) => ({ figure: venueConnected ? "connected" : "away", limit: "connected" })
-}
-
-const halt = ofSentence({
-  gate: "halt",
-  sentence: ({ halt: message }) => (message === null ? null : `Trading in this market is halted: ${message}`),
-  compared: ({ halt: message }) => ({ figure: message === null ? "trading" : "halted", limit: "trading" })
-})
-
-const freshMark = ofSentence({
-  gate: "mark",
-  sentence: ({ mark, now }) =>
-    mark !== null && isFresh(mark, now) ? null : "The market has no live price at the moment: try again shortly.",
-  compared: ({ mark, now }) => ({
-    figure: mark === null ? "none" : isFresh(mark, now) ? "live" : "stale",
-    limit: "live"
-  })
-})
-
 /** Steps 4 to 7: of create, preview and accept. */
-export const openingGates: RfqGates<OpeningFacts> = [
+export const openingGates: PreviewedGates<OpeningFacts> = [
   account,
   verification,
   restriction,
@@ -155,7 +98,7 @@ export const openingGates: RfqGates<OpeningFacts> = [
 ]
 
 /** Steps 4 to 8 of create, preview and explain. */
-export const rfqGates: RfqGates<RfqFacts> = [
+export const rfqGates: PreviewedGates<RfqFacts> = [
   ...openingGates,
   ...economicRules.map((rule) => previewed(gateOf(rule, (facts: RfqFacts) => facts.marked)))
 ]

@@ -3,10 +3,9 @@
  * What passes is the request as it is judged, stored and sent from then on.
  */
 import { premiumBpsOf } from "../barrier/barrierFigures.ts"
-import { gridOf, onGrid } from "../market/Grid.ts"
+import { priceOn, quantityOn } from "../market/marketGrid.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { AddError, FieldErrors } from "../shared/Fields.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
 import { checkFields } from "../shared/Refusal.ts"
 import type { BodyFaults } from "../shared/RequestBody.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
@@ -90,40 +89,6 @@ export const openEndExpiry = (now: number, months: number): number => {
   to.setUTCMonth(from.getUTCMonth() + months)
   if (to.getUTCDate() !== from.getUTCDate()) to.setUTCDate(0)
   return to.getTime()
-}
-
-interface OnGrid {
-  readonly text: string
-  readonly decimals: number
-}
-
-const stepOn = (text: string, step: string): OnGrid | null => {
-  const grid = gridOf(step)
-  const value = grid === null ? null : onGrid(text, grid)
-  return grid === null || value === null ? null : { text: value.text, decimals: grid.decimals }
-}
-
-const quantityOn = (text: string, { qtyStep, minQty, maxQty }: VenueMarket, add: AddError): OnGrid | undefined => {
-  const qty = new MoneyDecimal(text)
-  const value = stepOn(text, qtyStep)
-  if (qty.gt(maxQty)) add("qty", `The quantity must be at most ${maxQty}.`)
-  else if (qty.lt(minQty)) add("qty", `The quantity must be at least ${minQty}.`)
-  else if (value === null) add("qty", `The quantity must be a multiple of ${qtyStep}.`)
-  else return value
-  return undefined
-}
-
-const priceOn = (
-  text: string,
-  path: string,
-  label: string,
-  { priceTick }: VenueMarket,
-  add: AddError
-): OnGrid | undefined => {
-  const value = stepOn(text, priceTick)
-  if (value !== null) return value
-  add(path, `${label} must be a multiple of ${priceTick}.`)
-  return undefined
 }
 
 const checkExpiry = (

@@ -38,6 +38,8 @@ export const bodyCaps = {
   mifid: 64 * 1024,
   /** Ours: the longest valid request for quotes with every character escaped has under 3 KB. */
   rfq: 16 * 1024,
+  /** Ours: the longest valid order with every character escaped has under 4 KB. */
+  order: 16 * 1024,
   documentFile: 8 * 1024 * 1024,
   /** Base64 of a full 8 MB file (doc 1, rule 10). */
   documentBase64: 11_184_812,
@@ -110,6 +112,14 @@ export const barrierLimits = {
   quotesKept: 20,
   /** How far from the mark a quote to close may lie to be accepted unasked, basis points of the mark. */
   closeQuoteMaxDeviationBps: 100
+} as const
+
+/** Orders (A2-94). */
+export const orderLimits = {
+  /** Of one client. */
+  working: 500,
+  /** Of one OCO group. */
+  groupMembers: 20
 } as const
 
 export interface PageLimit {

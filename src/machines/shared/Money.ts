@@ -102,3 +102,20 @@ const toMinor = (figure: Decimal | string, currency: Currency, mode: Decimal.Rou
       .mul(power(currencyFacts[currency].scale).toString())
       .toFixed(0)
   )
+
+/** The sum of signed amounts of a currency, as it is written. */
+export const amountPlus = (currency: Currency, ...amounts: ReadonlyArray<string>): string =>
+  formatAmount(
+    amounts.reduce((sum, amount) => sum + minorOf(amount, currency), 0n),
+    currency
+  )
+
+/** Whether an amount is zero, however it is written. */
+export const isNothing = (amount: string): boolean => !/[1-9]/.test(amount)
+
+/** Minor units of an amount that was written by ourselves, signed; "--" is a plus. */
+export const minorOf = (amount: string, currency: Currency): bigint => {
+  const signs = /^-*/.exec(amount)?.[0].length ?? 0
+  const minor = floorToMinor(amount.slice(signs), currency)
+  return signs % 2 === 1 ? -minor : minor
+}

@@ -11,6 +11,8 @@ export type Refusal =
       readonly sentence: string
       readonly errors: Readonly<Record<string, string>> | null
       readonly data?: JsonObject
+      /** Members of the answer beside code and sentence, where a route has some (doc 2, orders and margin preview). */
+      readonly beside?: JsonObject
     }
   /** 413 4000: more than the route takes, found inside a body within its cap. */
   | { readonly _tag: "TooLarge"; readonly sentence: string }
@@ -28,14 +30,30 @@ export type Refusal =
   | { readonly _tag: "RelianceNotApproved" }
   /** 409 4090. */
   | { readonly _tag: "EmailTaken" }
+  /** 409 4090: the account would be in a margin call or a close-out, or need more than it has (A2-50). */
+  | { readonly _tag: "MarginBreach"; readonly after: MarginAfter }
+  /** 409 4091: the leverage of an order is not the one in force (A2-51). */
+  | { readonly _tag: "LeverageMismatch"; readonly sent: number; readonly stored: number }
   /** 429 4290: the appropriateness test may be taken again at `retakeAt`, Unix ms. */
   | { readonly _tag: "RetakeTooEarly"; readonly retakeAt: number }
   /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer (A1-51). */
   | { readonly _tag: "VenueAway"; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
+  /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; of this one nothing is kept (A1-52). */
+  | { readonly _tag: "KeyReused" }
   /** 409 4092. */
   | { readonly _tag: "Conflict"; readonly sentence: string; readonly data: JsonObject | null }
+
+/** An account as a change of leverage would leave it; money as text with six places (doc 1, error registry, code 4090). */
+export interface MarginAfter {
+  readonly initialMarginAfter: string
+  readonly maintenanceMarginAfter: string
+  readonly freeMarginAfter: string
+  /** Percent with two places; null while no margin is tied up. */
+  readonly marginLevelAfter: string | null
+  readonly riskStateAfter: string
+}
 
 /** What a command answers: a value, or the reason why nothing (or only a refusal record) was written. */
 export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly refusal: Refusal }
@@ -52,6 +70,8 @@ export const shownErrors = (
   return all.length <= limit ? errors : Object.fromEntries(all.slice(0, limit))
 }
 
+/** The sentence of a 403 code 4030. */
+export const unverified = "The client's verification does not allow this action."
 export const checkFields = "Please check the highlighted fields."
 export const invalidFields = (errors: Readonly<Record<string, string>>): Refusal => ({
   _tag: "Invalid",
@@ -59,6 +79,9 @@ export const invalidFields = (errors: Readonly<Record<string, string>>): Refusal
   errors
 })
 export const unknown = (what: string): Refusal => ({ _tag: "Unknown", sentence: `${what} not found.` })
+export const notOffered: Refusal = { _tag: "Unknown", sentence: "This market is not offered." }
+/** Before anything was written. */
+export const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached: nothing was done." }
 export const conflict = (sentence: string, data: JsonObject | null = null): Refusal => ({
   _tag: "Conflict",
   sentence,

@@ -47,6 +47,9 @@ export const VenueFill = Schema.Struct({
   at: Millis
 })
 export type VenueFill = typeof VenueFill.Type
+/** Fills of one order that the venue answers at most: the newest. */
+export const fillLimit = 10_000
+export const OrderFills = Schema.Struct({ fills: Schema.Array(VenueFill).check(Schema.isMaxLength(fillLimit)) })
 
 export const VenueQuote = Schema.Struct({
   id: VenueId,

@@ -5,9 +5,13 @@
 import type { Kind } from "../registry.ts"
 
 /** The kinds of objects that call the venue, by the letters that their refs begin with. Letters are never used again. */
-export const refLetters = { P: "venueProbe", R: "rfq", A: "rfq", T: "barrierContract" } as const satisfies Readonly<
-  Record<string, Kind>
->
+export const refLetters = {
+  P: "venueProbe",
+  R: "rfq",
+  A: "rfq",
+  T: "barrierContract",
+  O: "order"
+} as const satisfies Readonly<Record<string, Kind>>
 type Letters = keyof typeof refLetters
 
 /** A kind of object that calls the venue. */

@@ -90,13 +90,15 @@ const satisfied = (blocks: BlockStatuses, code: BlockCode | "BANK_ACCOUNT", mone
   return status === "APPROVED" || (money && status === "EXPIRED")
 }
 
+/** Of a sale of what is held: nobody keeps an asset because a passport has run out (A2-90). */
+const spotSale: Need = { ...spot, money: true }
+
 const missingFor = (
-  action: Action,
+  need: Need,
   blocks: BlockStatuses,
   level: VerificationLevel,
   eddDue: boolean
 ): ReadonlyArray<Requirement> => {
-  const need = needs[action]
   const codes = need.sourceOfWealth && eddDue ? [...need.needed, "SOURCE_OF_WEALTH" as const] : need.needed
   const lacking = codes.filter((code) => !satisfied(blocks, code, need.money))
   return lacking.length === 0 && ranks[level] < ranks[need.level] ? ["COMPLIANCE_REVIEW"] : lacking
@@ -107,7 +109,7 @@ const missingFor = (
  * lifetime deposits call for the source of wealth (F25) on the crypto money actions. Source: A1-30, A1-31.
  */
 export const requirements = (blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): Requirements => {
-  const of = (action: Action) => missingFor(action, blocks, level, eddDue)
+  const of = (action: Action) => missingFor(needs[action], blocks, level, eddDue)
   return {
     "TRADE:PERP": of("TRADE:PERP"),
     "TRADE:SPOT": of("TRADE:SPOT"),
@@ -130,7 +132,19 @@ export const verificationGate = (
   blocks: BlockStatuses,
   level: VerificationLevel,
   eddDue: boolean
+): GateRefusal | null => gateOfNeed(action, needs[action], blocks, level, eddDue)
+
+/** As `verificationGate`, of selling an asset on a SPOT market: level MICA, and EXPIRED blocks do not stop it (A2-90). */
+export const spotSaleGate = (blocks: BlockStatuses, level: VerificationLevel): GateRefusal | null =>
+  gateOfNeed("TRADE:SPOT", spotSale, blocks, level, false)
+
+const gateOfNeed = (
+  action: Action,
+  need: Need,
+  blocks: BlockStatuses,
+  level: VerificationLevel,
+  eddDue: boolean
 ): GateRefusal | null => {
-  const missingBlocks = missingFor(action, blocks, level, eddDue)
-  return missingBlocks.length === 0 ? null : { action, level, requiredLevel: needs[action].level, missingBlocks }
+  const missingBlocks = missingFor(need, blocks, level, eddDue)
+  return missingBlocks.length === 0 ? null : { action, level, requiredLevel: need.level, missingBlocks }
 }

@@ -3,7 +3,7 @@
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
 import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
-import { parseAmount } from "../../machines/shared/Money.ts"
+import { minorOf, parseAmount } from "../../machines/shared/Money.ts"
 import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
 import { depositValue, valueRefs } from "../../machines/verification/depositValue.ts"
 import type { Instance } from "./Instance.ts"
@@ -39,6 +39,10 @@ const handlers: Handlers = {
       key: effect.key,
       currency: effect.currency,
       amount: negative ? -amount : amount,
+      also:
+        effect.also === undefined
+          ? null
+          : { currency: effect.also.currency, amount: minorOf(effect.also.amount, effect.also.currency) },
       reason: effect.reason,
       refs: isDeposit ? { ...effect.refs, ...valueRefs(effect.currency, amount, facts) } : effect.refs,
       deposited: isDeposit ? depositValue(effect.currency, amount, facts) : 0n

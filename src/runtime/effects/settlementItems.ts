@@ -25,13 +25,16 @@ export interface NewItem {
  */
 export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posting): NewItem | null => {
   const type = postingRules[posting.entry].item
-  if (type === null || posting.currency !== "USDC" || posting.amount === 0n) return null
+  const inUsdc = posting.currency === "USDC" ? posting : posting.also?.currency === "USDC" ? posting.also : null
+  if (type === null || inUsdc === null || inUsdc.amount === 0n) return null
   const { custodyModel, clientUid, partnerClientRef } = instance
   if (custodyModel === undefined || clientUid === undefined || partnerClientRef === undefined) {
     throw new Error(`a ${posting.entry} posting needs its client's names and the custody model`)
   }
   if (custodyModel !== "PARTNER") return null
-  const { clientId, partnerId, currency, amount, txId } = posting
+  const { clientId, partnerId, txId } = posting
+  const currency = "USDC" as const
+  const { amount } = inUsdc
   const itemId = turn.nextId("settlementItem")
   const input = {
     itemId,

@@ -5,7 +5,13 @@
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /** Points of a key rotation and of a screening pass: passed once in a while, so random crash runs leave them out. */
 export const rarePoints = ["key-written", "values-resealed", "clients-judged"] as const
-export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number]
+/**
+ * Points of a call of the venue: about to leave, answered or given up, and its end decided but not committed, whichever way
+ * the end was heard of. Only requests that call the venue pass them.
+ */
+export const callPoints = ["before-call", "after-call", "before-result"] as const
+export type CallPoint = (typeof callPoints)[number]
+export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint
 
 const triggers = new Map<PausePoint, () => void>()
 

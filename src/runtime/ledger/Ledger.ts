@@ -20,6 +20,8 @@ export interface Posting {
   readonly partnerId: number
   readonly currency: Currency
   readonly amount: bigint
+  /** What changes hands against it, in another currency; null: nothing (A2-98). */
+  readonly also: { readonly currency: Currency; readonly amount: bigint } | null
   readonly reason: string | null
   readonly refs: JsonObject
   /** What this adds to the client's lifetime deposits, in micro-USDC (F25). */
@@ -71,11 +73,7 @@ export const cashAtMost = (state: SubjectState, { cash, reserved, currency }: Ba
 
 /** Posts one transaction. A posting that leaves 64 bits is a defect: rules check `fitsBalance` first. */
 export const post = (turn: Turn, posting: Posting): void => {
-  const { txId, clientId, partnerId, currency, amount } = posting
-  const rule = postingRules[posting.entry]
-  const kind = amount > 0n ? (rule.gainKind ?? rule.clientKind) : rule.clientKind
-  const before = balanceOf(turn, clientId, partnerId, currency)
-  if (!fitsBalance(before[kind], amount)) throw new RangeError("a balance would leave 64 bits")
+  const { txId, clientId, partnerId, also } = posting
   turn.draft.put("ledgerTransactions", {
     txId,
     key: posting.key,
@@ -87,6 +85,17 @@ export const post = (turn: Turn, posting: Posting): void => {
     refs: posting.refs,
     ts: turn.now
   })
+  postLegs(turn, posting)
+  if (also !== null) postLegs(turn, { ...posting, ...also, deposited: 0n })
+}
+
+/** The client's leg of one currency, and what stands against it. */
+const postLegs = (turn: Turn, posting: Posting): void => {
+  const { txId, clientId, partnerId, currency, amount } = posting
+  const rule = postingRules[posting.entry]
+  const kind = amount > 0n ? (rule.gainKind ?? rule.clientKind) : rule.clientKind
+  const before = balanceOf(turn, clientId, partnerId, currency)
+  if (!fitsBalance(before[kind], amount)) throw new RangeError("a balance would leave 64 bits")
   turn.draft.put("postings", {
     postingId: turn.nextId("posting"),
     txId,

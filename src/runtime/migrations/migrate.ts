@@ -31,6 +31,8 @@ import { m0027 } from "./0027_venue_name.ts"
 import { m0028 } from "./0028_notification_feed.ts"
 import { m0029 } from "./0029_barrier_contracts.ts"
 import { m0030 } from "./0030_risk_monitors.ts"
+import { m0031 } from "./0031_orders.ts"
+import { m0032 } from "./0032_begun_requests.ts"
 
 const run = Migrator.make({})
 
@@ -66,7 +68,9 @@ export const migrate = run({
     "0027_venue_name": m0027,
     "0028_notification_feed": m0028,
     "0029_barrier_contracts": m0029,
-    "0030_risk_monitors": m0030
+    "0030_risk_monitors": m0030,
+    "0031_orders": m0031,
+    "0032_begun_requests": m0032
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

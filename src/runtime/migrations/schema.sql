@@ -160,6 +160,7 @@ CREATE TABLE claims (
   owner bigint NOT NULL,
   CONSTRAINT claims_pkey PRIMARY KEY (name)
 );
+CREATE INDEX claims_begun ON public.claims USING btree (owner) WHERE (name ~~ 'request:% %'::text);
 
 CREATE TABLE clients (
   id bigint NOT NULL,

@@ -9,7 +9,7 @@ import type { Channel, ChannelMessage, KlineInterval, KlinePage } from "../../ma
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../machines/venue/venueCalls.ts"
 import type { VenueEvent, VenueHeartbeat } from "../../machines/venue/VenueEvent.ts"
 import type { VenueListing, VenueOffer } from "../../machines/venue/VenueMarket.ts"
-import type { VenueAccount } from "../../machines/venue/venueObjects.ts"
+import type { VenueAccount, VenueFill } from "../../machines/venue/venueObjects.ts"
 
 /**
  * There is no certain answer: not reached, cut off, too late, or nothing that can be read. A write that fails so may have
@@ -84,6 +84,11 @@ export interface VenueShape {
     account: string,
     after: number
   ): Effect.Effect<ReadonlyArray<VenueEvent | UnreadableLine>, VenueUnanswered>
+  /**
+   * Every fill that the venue has of one order, oldest first, at most 10,000: what a stream has lost is found here, and a sum
+   * below the order's filled quantity says that the venue has forgotten some (A2-96). Null: it knows no such order.
+   */
+  orderFills(ref: string): Effect.Effect<ReadonlyArray<VenueFill> | null, VenueUnanswered>
   /** At most 500 refs; the answers in the order of the refs. */
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
   /** As `lookup`, but what has not come is void from now on. */

@@ -12,7 +12,7 @@ import {
   venueStreamVersion
 } from "../../machines/venue/VenueEvent.ts"
 import type { VenueMarket } from "../../machines/venue/VenueMarket.ts"
-import type { VenueAccount, VenueOrder } from "../../machines/venue/venueObjects.ts"
+import type { VenueAccount, VenueFill, VenueOrder } from "../../machines/venue/venueObjects.ts"
 import { type UnreadableLine, Venue, VenueEventsGone, type VenueShape, VenueUnanswered } from "./Venue.ts"
 
 /** What goes wrong with one request. Times in scheduler ms. */
@@ -131,6 +131,7 @@ export class VenueMemory {
             .filter(({ fact }) => "account" in fact && fact.account === account && fact.sequence > after)
             .slice(0, 1_000)
         ),
+      orderFills: (ref) => read(() => (this.outcomeOf(ref).order === null ? null : this.fillsOf(ref))),
       lookup: (refs) => Effect.suspend(() => ask("lookup", refs, () => refs.map((ref) => this.outcomeOf(ref)))),
       voidRefs: (refs) =>
         Effect.suspend(() =>
@@ -156,6 +157,11 @@ export class VenueMemory {
   /** What became of a ref. */
   outcomeOf(ref: string): VenueOutcome {
     return this.outcomes.get(ref) ?? this.plain(ref, "UNKNOWN", null)
+  }
+
+  /** Fills of an order that were said. */
+  private fillsOf(ref: string): ReadonlyArray<VenueFill> {
+    return this.events.flatMap(({ fact }) => (fact.type === "fill" && fact.fill.ref === ref ? [fact.fill] : []))
   }
 
   /** Says something of an account, as of now or of another time; the event. */

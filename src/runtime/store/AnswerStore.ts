@@ -16,6 +16,8 @@ export class AnswerStore extends Context.Service<
     discardExpired(principal: string, key: string, cutoff: number): Effect.Effect<void, Unavailable>
     /** Deletes at most `limit` answers given at or before `cutoff`; the number deleted. */
     sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
+    /** The same for keys of requests that were begun and never answered, with what they are claimed for (keyedCall). */
+    sweepBegun(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
     /** The same for the parts of bulk reports, which their answers need no longer than they are replayed. */
     sweepParts(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
   }
@@ -53,6 +55,18 @@ export class AnswerStore extends Context.Service<
               `WITH old AS (SELECT principal, key FROM answers WHERE answered_at <= $1 ORDER BY answered_at LIMIT $2),
                gone AS (DELETE FROM answers a USING old WHERE a.principal = old.principal AND a.key = old.key RETURNING 1)
                SELECT count(*) AS n FROM gone`,
+              [BigInt(cutoff), BigInt(limit)]
+            )
+            .pipe(
+              Effect.map((rows) => Number(rows[0]?.n ?? 0)),
+              Effect.mapError(away)
+            ),
+        sweepBegun: (cutoff, limit) =>
+          sql
+            .unsafe<{ readonly n: bigint }>(
+              `WITH old AS (SELECT name FROM claims WHERE name LIKE 'request:% %' AND owner <= $1 ORDER BY owner LIMIT $2),
+               gone AS (DELETE FROM claims WHERE name IN (SELECT name FROM old UNION ALL SELECT split_part(name, ' ', 1) FROM old))
+               SELECT count(*) AS n FROM old`,
               [BigInt(cutoff), BigInt(limit)]
             )
             .pipe(

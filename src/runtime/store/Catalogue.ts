@@ -17,6 +17,7 @@ import { ledgerTables } from "./tables/ledger.ts"
 import { marginTables } from "./tables/margin.ts"
 import { marketTables } from "./tables/market.ts"
 import { operatorTables } from "./tables/operator.ts"
+import { orderTables } from "./tables/order.ts"
 import { partnerTables } from "./tables/partner.ts"
 import { reconciliationTables } from "./tables/reconciliation.ts"
 import { reportingTables } from "./tables/reporting.ts"
@@ -44,6 +45,7 @@ const described = {
   ...marketTables,
   ...barrierTables,
   ...marginTables,
+  ...orderTables,
   ...settlementTables,
   ...documentTables,
   ...ledgerTables,

@@ -88,7 +88,9 @@ type Closing<Row, K extends Kind | null> = K extends Kind
       ? { readonly open: OpenWork<StateOf<K>> | null; readonly returns: Returns<Row> | null }
       : { readonly open: null; readonly returns?: null }
     : Unsaid
-  : Unsaid
+  : Row extends Counted & { readonly state: infer S }
+    ? Unsaid | { readonly open: OpenWork<S & string>; readonly returns?: null }
+    : Unsaid
 
 interface Unsaid {
   readonly open?: null

@@ -1,4 +1,7 @@
-/** Deletes stored answers and parts of answers whose 24 hours are over (doc 1, Idempotency), a bounded number at a time. */
+/**
+ * Deletes stored answers, keys of requests that were begun and never answered, and parts of answers whose 24 hours are over
+ * (doc 1, Idempotency), a bounded number at a time.
+ */
 import { Effect, Layer, Schedule } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"
 import { BusinessClock } from "../engine/clock/BusinessClock.ts"
@@ -15,7 +18,7 @@ export const AnswerSweep = {
         Effect.suspend(() => sweep(clock.now() - idempotency.replayMillis, pageSize)).pipe(
           Effect.flatMap((gone) => (gone === pageSize ? pass(sweep) : Effect.void))
         )
-      yield* Effect.andThen(pass(answers.sweep), pass(answers.sweepParts)).pipe(
+      yield* Effect.forEach([answers.sweep, answers.sweepBegun, answers.sweepParts], pass, { discard: true }).pipe(
         Effect.catchCause((cause) => Effect.logDebug("expired answers not swept", cause)),
         Effect.repeat(Schedule.spaced("5 minutes")),
         Effect.forkScoped

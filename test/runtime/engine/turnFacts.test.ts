@@ -2,6 +2,7 @@
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
+import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { Command } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { CurrentDryRun, DryRun } from "../../../src/runtime/engine/mailbox/dryRun.ts"
@@ -12,7 +13,8 @@ import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 const marketAt = (n: number): Facts => ({
   takenAt: n,
   marks: new Map([["BTC-USDC-PERP", { price: new MoneyDecimal(60_000 + n), places: 1, at: n, current: true }]]),
-  instruments: new Map([["BTC-USDC-PERP", { symbol: "BTC-USDC-PERP", family: "PERP", priceDecimals: 1 }]])
+  instruments: new Map(),
+  terms: defaultMarketTerms
 })
 
 let bench: HostBench
@@ -74,6 +76,6 @@ describe("facts of a turn", () => {
   it("without a market a turn sees that none is attached", async () => {
     bench.market = () => noFacts
     const seen = await run({ subject: "client:1", by, decide: ({ facts }) => facts })
-    assert.deepStrictEqual(seen, { takenAt: null, marks: new Map(), instruments: new Map() })
+    assert.deepStrictEqual(seen, noFacts)
   })
 })

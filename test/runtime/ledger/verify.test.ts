@@ -10,6 +10,7 @@ import { Adjustments } from "../../../src/runtime/services/ledger/Adjustments.ts
 import { Payouts } from "../../../src/runtime/services/ledger/Payouts.ts"
 import { brokenInvariants, collateral, query } from "../../support/Builders.ts"
 import { operator, type Service, startService } from "../../support/Service.ts"
+import { moreOrderPlants, orderPlants } from "./orderPlants.ts"
 
 let service: Service
 let key: string
@@ -121,6 +122,7 @@ describe("ledger verify", () => {
     `INSERT INTO rfqs VALUES (999999999, ${partner}, 1, '${state}', '1', '{"contractId":999999998}', 'BTC-USDC-KO', 'USDC', 1, 1, NULL, false)`
   const noRequest = "DELETE FROM rfqs WHERE id = 999999999"
   const plants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
+    ...orderPlants,
     "every contract has one commission and, once ended, one settlement of what it paid": [
       contract(partner1),
       noContract
@@ -163,7 +165,7 @@ describe("ledger verify", () => {
       "UPDATE deposit_notices SET client_id = client_id + 1 WHERE state = 'CONFIRMED'",
       "UPDATE deposit_notices SET client_id = client_id - 1 WHERE state = 'CONFIRMED'"
     ],
-    "the reserve of every client is the sum of its REQUESTED withdrawal requests": [
+    "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders hold": [
       "UPDATE withdrawal_requests SET amount = amount + 1 WHERE state = 'REQUESTED'",
       "UPDATE withdrawal_requests SET amount = amount - 1 WHERE state = 'REQUESTED'"
     ],
@@ -316,6 +318,13 @@ describe("ledger verify", () => {
       assert.deepStrictEqual(await brokenInvariants(service), [])
     }
   )
+
+  it.each(moreOrderPlants)("A2-44, F20: of orders, %s: %s", async (name, _what, plant, undo) => {
+    await run(plant)
+    const { checks } = await service.run(verifyLedger).finally(() => run(undo))
+    assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+  })
 
   const once = "every payout and correction with a reference holds it, and every such reference names its transaction"
   const approved = "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval"

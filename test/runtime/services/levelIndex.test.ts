@@ -3,14 +3,15 @@ import { Decimal } from "decimal.js"
 import { assert, describe, it } from "@effect/vitest"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { Level } from "../../../src/machines/barrier/BarrierContract.ts"
-import { LevelIndex, type WatchedContract } from "../../../src/runtime/services/margin/LevelIndex.ts"
+import { LevelIndex } from "../../../src/runtime/services/margin/LevelIndex.ts"
+import type { OpenLevels } from "../../../src/runtime/store/reads/barrierReads.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 
 /** The definition, by looking at every contract: near within 10 bps of the mark unless reached, armed again beyond 20. */
 class FullScan {
-  private readonly contracts = new Map<number, { readonly contract: WatchedContract; readonly said: Set<Level> }>()
+  private readonly contracts = new Map<number, { readonly contract: OpenLevels; readonly said: Set<Level> }>()
 
-  add(contract: WatchedContract): void {
+  add(contract: OpenLevels): void {
     this.contracts.set(contract.contractId, { contract, said: new Set(contract.said) })
   }
 
@@ -39,7 +40,7 @@ class FullScan {
   }
 }
 
-const contract = (contractId: number, more: Partial<WatchedContract> = {}): WatchedContract => ({
+const contract = (contractId: number, more: Partial<OpenLevels> = {}): OpenLevels => ({
   contractId,
   clientId: 7,
   symbol: "BTC-USDC-KO",
@@ -57,7 +58,7 @@ const nearTo = (index: LevelIndex, mark: string, symbol = "BTC-USDC-KO"): Readon
 }
 
 describe("levels of open contracts", () => {
-  const cases: ReadonlyArray<readonly [string, Partial<WatchedContract>, string, ReadonlyArray<string>]> = [
+  const cases: ReadonlyArray<readonly [string, Partial<OpenLevels>, string, ReadonlyArray<string>]> = [
     // 59,000 / 0.999 = 59,059.059...
     ["a long's barrier, one tick away", {}, "59059.1", []],
     ["a long's barrier, 10 bps of the mark", {}, "59059.0", ["1 BARRIER"]],

@@ -19,6 +19,7 @@ import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import type { Quoted } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { QuoteBoard } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
+import { Unsettled } from "../../../src/runtime/services/order/Unsettled.ts"
 import { venueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
 import { start } from "../../../src/runtime/effects/advance.ts"
 import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
@@ -127,7 +128,7 @@ export class CallProcess {
       VenueCalls.layer(handlers),
       VenueEvents.layer(handlers).pipe(Layer.provideMerge(VenueLink.layer))
     ).pipe(
-      Layer.provide(Layer.merge(Directory.layer, QuoteBoard.layer)),
+      Layer.provide(Layer.mergeAll(Directory.layer, QuoteBoard.layer, Unsettled.layer)),
       Layer.provideMerge(CallAnswers.layer),
       Layer.provideMerge(engine)
     )

@@ -160,7 +160,14 @@ describe("tickers", () => {
       yield* say(ticker(symbol, 2, start + 1, { mark: "61000" }))
       assert.strictEqual(before.marks.get(symbol)?.price.toString(), "60000")
       assert.strictEqual(feed.facts().marks.get(symbol)?.price.toString(), "61000")
-      assert.deepStrictEqual(feed.facts().instruments.get(symbol), { symbol, family: "PERP", priceDecimals: 1 })
+      assert.deepStrictEqual(feed.facts().instruments.get(symbol), {
+        symbol,
+        family: "PERP",
+        assetClass: "crypto",
+        priceDecimals: 1,
+        qtyDecimals: 4,
+        priceTick: { decimals: 1, step: 1 }
+      })
     })
   )
 

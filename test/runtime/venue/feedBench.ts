@@ -5,6 +5,7 @@ import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.t
 import { Quarantine } from "../../../src/runtime/ports/Quarantine.ts"
 import { quarantineMemory, type SetAside } from "../../../src/runtime/ports/QuarantineMemory.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
+import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { type Line, ScriptedVenue } from "../../support/ScriptedVenue.ts"
 
 export const start = 1_764_000_000_000
@@ -22,7 +23,13 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}) =>
     const aside: Array<SetAside> = []
     const context = yield* Layer.build(
       MarketFeed.layer.pipe(
-        Layer.provide(Layer.mergeAll(venue.layer, Layer.succeed(Quarantine, quarantineMemory(aside)))),
+        Layer.provide(
+          Layer.mergeAll(
+            venue.layer,
+            Settings.layer(defaultSettings),
+            Layer.succeed(Quarantine, quarantineMemory(aside))
+          )
+        ),
         Layer.provideMerge(BusinessClock.layer(0))
       )
     )

@@ -3,11 +3,11 @@
  * and stops nothing, another version is never read, and a connection that is silent or cut is over (A2-115, F3).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import type { RequestListener, ServerResponse } from "node:http"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
 import { eventLine, lineLimit, venueLines } from "../../../src/runtime/adapters/venue/venueLines.ts"
-import { Venue, type VenueShape, type VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { Venue, type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { market, stakingMarket } from "../../support/ScriptedVenue.ts"
 import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
 
@@ -239,6 +239,25 @@ describe("pages of a hostile venue", () => {
       ]
     )
   })
+
+  it.each([
+    ["of another order", { ref: "O-2" }, "the answer is of another ref"],
+    ["of no order of ours", { ref: null }, "the answer is of another ref"],
+    ["at a price beyond all bounds", { price: "1e30" }, "an answer that can't be read"]
+  ])(
+    "A2-96: a fill %s leaves all fills of the order unanswered: none of them may be taken for all",
+    async (_, odd, reason) => {
+      const of = { tradeId: 5, orderId: 3, ref: "O-1", account, symbol: "BTC-USDC-PERP", side: "BUY" }
+      const right = { ...of, price: "60000", qty: "0.1", liquidity: "TAKER", reason: null, at: 1 }
+      const read = (fills: ReadonlyArray<object>) =>
+        reading({ fills }, (venue) => Effect.result(venue.orderFills("O-1")))
+      assert.deepStrictEqual<unknown>(await read([right]), Result.succeed([right]))
+      assert.deepStrictEqual<unknown>(
+        await read([right, { ...right, ...odd }]),
+        Result.fail(new VenueUnanswered({ reason }))
+      )
+    }
+  )
 })
 
 describe("streams that a venue does not give", () => {

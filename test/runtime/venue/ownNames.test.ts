@@ -10,7 +10,7 @@ import { Ref } from "../../../src/machines/venue/values.ts"
 import { VenueOutcome, venueRequests } from "../../../src/machines/venue/venueCalls.ts"
 import { refOfFact, VenueEvent, VenueHeartbeat } from "../../../src/machines/venue/VenueEvent.ts"
 import { VenueListing, VenueOffer } from "../../../src/machines/venue/VenueMarket.ts"
-import { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
+import { OrderFills, VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
 import { ownerOfRef, refLetters } from "../../../src/machines/venue/venueRefs.ts"
 import { layerOwnControls, nameFields, venueUnder } from "../../../src/runtime/adapters/venue/ownNames.ts"
 import type { UnreadableLine, VenueShape } from "../../../src/runtime/ports/Venue.ts"
@@ -62,6 +62,7 @@ const spoken: ReadonlyArray<Schema.Top> = [
   VenueEvent,
   VenueHeartbeat,
   VenueAccount,
+  OrderFills,
   VenueListing,
   VenueOffer,
   ChannelMessage,

@@ -183,6 +183,26 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       )
     })
 
+    it("A2-96: fills of an order are those that its account's events say, oldest first; of an unknown one there are none", async () => {
+      const account = await opened("ACM-00000003")
+      const [filled, resting, never] = [newRef(), newRef(), newRef()]
+      const taken = await run(
+        venue.write("placeOrder", order(filled, { account, price: null, qty: "0.5", tif: "IOC" }))
+      )
+      await run(venue.write("placeOrder", order(resting, { account, price: await priceBelow() })))
+      const said = (await run(venue.accountEvents(account, 0))).flatMap((one) =>
+        "fact" in one && one.fact.type === "fill" ? [one.fact.fill] : []
+      )
+      const fills = await run(venue.orderFills(filled))
+      assert.isNotEmpty(said)
+      assert.deepStrictEqual(fills, said)
+      assert.strictEqual(
+        said.reduce((sum, { qty }) => sum + Math.round(Number(qty) * 10_000), 0),
+        Math.round(Number(taken.order?.filledQty) * 10_000)
+      )
+      assert.deepStrictEqual([await run(venue.orderFills(resting)), await run(venue.orderFills(never))], [[], null])
+    })
+
     it("events that are not there are gone", async () => {
       const failed = await run(Effect.flip(Stream.runCollect(venue.events(1_000_000_000))))
       assert.strictEqual(failed._tag, "VenueEventsGone")

@@ -43,6 +43,7 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "break close": "on request",
   "market halt": null,
   "market resume": null,
+  "order cancel": null,
   "ledger adjust": "usual",
   "interfirm record": "usual",
   "webhook redeliver": null,

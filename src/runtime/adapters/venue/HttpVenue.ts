@@ -83,6 +83,19 @@ const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {
           Effect.catchTag("VenueNotFound", () => Effect.succeed([]))
         )
       ),
+    orderFills: (ref) =>
+      Effect.flatMap(
+        answered(
+          reads.orderFills({ params: { ref } }).pipe(
+            Effect.map(({ fills }) => fills),
+            Effect.catchTag("VenueNotFound", () => Effect.succeed(null))
+          )
+        ),
+        (fills) =>
+          fills === null || fills.every((fill) => fill.ref === ref)
+            ? Effect.succeed(fills)
+            : Effect.fail(new VenueUnanswered({ reason: "the answer is of another ref" }))
+      ),
     lookup: (refs) => inOrder(refs, answered(reads.lookup({ payload: { refs } }))),
     voidRefs: (refs) => inOrder(refs, answered(reads.voidRefs({ payload: { refs } }))),
     write: (name, request) =>
@@ -203,6 +216,7 @@ const nowhere: VenueShape = {
   klines: () => unanswered,
   account: () => unanswered,
   accountEvents: () => unanswered,
+  orderFills: () => unanswered,
   lookup: () => unanswered,
   voidRefs: () => unanswered,
   write: () => unanswered,

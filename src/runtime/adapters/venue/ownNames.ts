@@ -36,6 +36,7 @@ export const venueUnder = (name: string, venue: VenueShape): VenueShape => {
       Effect.map(venue.accountEvents(names.named(account), after), (found) =>
         found.map((each) => ("unreadable" in each ? { ...each, account } : names.bare(each)))
       ),
+    orderFills: (ref) => Effect.map(venue.orderFills(names.named(ref)), (found) => names.bare(found)),
     lookup: (refs) => Effect.map(venue.lookup(refs.map((ref) => names.named(ref))), (found) => names.bare(found)),
     voidRefs: (refs) => Effect.map(venue.voidRefs(refs.map((ref) => names.named(ref))), (found) => names.bare(found)),
     write: (call, request) => Effect.map(venue.write(call, names.out(request)), (found) => names.bare(found)),

@@ -33,16 +33,19 @@ export class CommittedRows {
     this.callEnders.push(listener)
   }
 
-  /** Calls the listeners of each table of a committed commit, and of ended calls. Never throws. */
+  /**
+   * Calls the listeners of each table of a committed commit, then of ended calls: whoever is answered with the end of a call
+   * finds the answer's row heard of already. Never throws.
+   */
   publish(commit: Commit): void {
-    for (const ref of commit.endedCalls) {
-      for (const ended of this.callEnders) this.hear("ended calls", (each: string) => ended(each, commit), ref)
-    }
     for (const table in commit.rows) {
       const listeners = this.listeners.get(table as TableName)
       if (listeners === undefined) continue
       for (const row of commit.rows[table as TableName] as ReadonlyArray<never>)
         for (const listen of listeners) this.hear(table, listen, row)
+    }
+    for (const ref of commit.endedCalls) {
+      for (const ended of this.callEnders) this.hear("ended calls", (each: string) => ended(each, commit), ref)
     }
   }
 

@@ -19,6 +19,7 @@ import { balanceOf } from "../../ledger/Ledger.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { RiskMonitorRow } from "../../store/tables/margin.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { type Chosen, perpsIn, perpsInTurn } from "./perpHoldings.ts"
 
 export interface AccountNow {
   readonly cashOf: CashOf
@@ -27,17 +28,23 @@ export interface AccountNow {
   readonly recorded: RiskState
 }
 
-/** As the turn sees it: what the turn itself has booked included. */
-export const accountInTurn = (turn: Turn, client: ClientRow): AccountNow => {
+/**
+ * As the turn sees it: what the turn itself has booked included. As if the client were another (its categorization), or had
+ * made other choices of leverage, where those are given.
+ */
+export const accountInTurn = (turn: Turn, client: ClientRow, chosen?: Chosen): AccountNow => {
   const cashOf: CashOf = (currency) => balanceOf(turn, client.id, client.partnerId, currency).cash
-  const risk = accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)), perpetuals: [] }, turn.facts)
+  const perpetuals = perpsInTurn(turn, client, chosen)
+  const risk = accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)), perpetuals }, turn.facts)
   return { cashOf, risk, recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
 }
 
 /** As it is committed. */
 export const accountIn = (state: SubjectState, facts: Facts): AccountNow => {
   const cashOf: CashOf = (currency) => state.all("balances").find((row) => row.currency === currency)?.cash ?? 0n
-  const risk = accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")), perpetuals: [] }, facts)
+  const client = state.one("clients")
+  const perpetuals = client === undefined ? [] : perpsIn(state, client, facts)
+  const risk = accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")), perpetuals }, facts)
   return { cashOf, risk, recorded: recordedIn(state) }
 }
 

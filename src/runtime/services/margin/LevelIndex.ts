@@ -5,23 +5,12 @@
  */
 import type { Level } from "../../../machines/barrier/BarrierContract.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { OpenLevels } from "../../store/reads/barrierReads.ts"
 import { type Entries, LevelHeap } from "./LevelHeap.ts"
 
 /** Within 10 basis points of the mark a level is near; beyond 20 it is armed again (A2-31). */
 const nearShare = 1_000
 const awayShare = 500
-
-/** An open contract. Prices are decimal texts. */
-export interface WatchedContract {
-  readonly contractId: number
-  readonly clientId: number
-  readonly symbol: string
-  readonly side: "BUY" | "SELL"
-  readonly barrier: string
-  readonly takeProfit: string | null
-  /** Levels that were said to be near and are not armed again, as far as it is known. */
-  readonly said: ReadonlyArray<Level>
-}
 
 /** A level that a mark has come near to. */
 export interface NearLevel {
@@ -39,7 +28,7 @@ export class LevelIndex {
   }
 
   /** A contract that is watched already stays as it is. */
-  add(contract: WatchedContract): void {
+  add(contract: OpenLevels): void {
     if (this.symbols.has(contract.contractId)) return
     const market = this.markets.get(contract.symbol) ?? new MarketLevels()
     this.markets.set(contract.symbol, market)
@@ -85,7 +74,7 @@ class MarketLevels {
   private readonly saidAbove = new LevelHeap(this.entries, "highest")
   private readonly heaps = [null, this.below, this.above, this.saidBelow, this.saidAbove] as const
 
-  add({ contractId, clientId, side, barrier, takeProfit, said }: WatchedContract): void {
+  add({ contractId, clientId, side, barrier, takeProfit, said }: OpenLevels): void {
     const slot = this.free.pop() ?? this.used++
     if (slot === this.contracts.length) this.grow()
     this.slots.set(contractId, slot)
@@ -144,7 +133,7 @@ class MarketLevels {
   }
 
   private enter(entry: number, level: string, isBelow: boolean, said: boolean): void {
-    this.entries.levels[entry] = this.unitsOf(new MoneyDecimal(level))
+    this.entries.levels[entry] = this.unitsOfText(level)
     this.move(entry, (isBelow ? 1 : 2) + (said ? 2 : 0))
   }
 
@@ -163,16 +152,26 @@ class MarketLevels {
     return this.entries.levels[entry] as number
   }
 
-  /** A price in units; one with more places than any before it makes the units smaller. */
   private unitsOf(price: MoneyDecimal): number {
-    const places = price.decimalPlaces()
-    if (places > this.decimals) {
-      const times = 10 ** (places - this.decimals)
-      for (let entry = 0; entry < 2 * this.used; entry++)
-        this.entries.levels[entry] = exact(this.levelOf(entry) * times)
-      this.decimals = places
-    }
+    this.keep(price.decimalPlaces())
     return exact(price.times(new MoneyDecimal(10).pow(this.decimals)).toNumber())
+  }
+
+  /** As `unitsOf`, without a decimal made for each: a hundred thousand levels come at a start. Its last place counts, zero or not. */
+  private unitsOfText(price: string): number {
+    const point = price.indexOf(".")
+    const places = point === -1 ? 0 : price.length - point - 1
+    this.keep(places)
+    const digits = point === -1 ? price : price.slice(0, point) + price.slice(point + 1)
+    return exact(exact(Number(digits)) * 10 ** (this.decimals - places))
+  }
+
+  /** A price with more places than any before it makes the units smaller. */
+  private keep(places: number): void {
+    if (places <= this.decimals) return
+    const times = 10 ** (places - this.decimals)
+    for (let entry = 0; entry < 2 * this.used; entry++) this.entries.levels[entry] = exact(this.levelOf(entry) * times)
+    this.decimals = places
   }
 
   private grow(): void {

@@ -8,12 +8,12 @@ import { Effect, Latch, Layer } from "effect"
 import { type Mark } from "../../../machines/market/Facts.ts"
 import { advance } from "../../effects/advance.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
-import { RowReads } from "../../ports/RowReads.ts"
+import { LevelReads } from "../../ports/LevelReads.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import { contractInTurn } from "../barrier/contractDecisions.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
-import { LevelIndex, type NearLevel, type WatchedContract } from "./LevelIndex.ts"
+import { LevelIndex, type NearLevel } from "./LevelIndex.ts"
 
 /** Levels looked at in one go, so that a move through very many of them keeps nobody waiting. */
 const most = 4_096
@@ -21,19 +21,18 @@ const most = 4_096
 const atOnce = 64
 /** Before what failed is tried again, ms. */
 const againMillis = 1_000
-const pageLength = 5_000
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
 
 interface Parts {
   readonly host: ActorHost["Service"]
-  readonly stored: RowReads["Service"]
+  readonly stored: LevelReads["Service"]
   readonly feed: MarketFeed["Service"]
 }
 
 export const layerNearLevels = Layer.effectDiscard(
   Effect.gen(function* () {
-    const levels = new NearLevels({ host: yield* ActorHost, stored: yield* RowReads, feed: yield* MarketFeed })
+    const levels = new NearLevels({ host: yield* ActorHost, stored: yield* LevelReads, feed: yield* MarketFeed })
     yield* levels.begin
     yield* Effect.forkScoped(levels.run)
   })
@@ -55,16 +54,9 @@ class NearLevels {
   }
 
   /** The contracts that are open already. One that ends meanwhile is looked at for nothing, once. */
-  readonly begin: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    for (let before: number | undefined; ;) {
-      const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }
-      const conditions = [{ column: "state", value: "OPEN" }]
-      const rows = yield* Effect.orDie(this.parts.stored.page("barrierContracts", conditions, query))
-      for (const row of rows) this.take(row)
-      before = rows.at(-1)?.id
-      if (rows.length < pageLength) break
-    }
-  })
+  readonly begin: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.orDie(this.parts.stored.each((contract) => this.index.add(contract)))
+  )
 
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(
@@ -86,8 +78,10 @@ class NearLevels {
   )
 
   private take(row: BarrierContractRow): void {
-    if (row.state === "OPEN") this.index.add(watched(row))
-    else this.index.remove(row.id)
+    const { id, clientId, symbol, state, context } = row
+    if (state !== "OPEN") return this.index.remove(id)
+    const { side, barrier, takeProfit, said } = context
+    this.index.add({ contractId: id, clientId, symbol, side, barrier, takeProfit, said })
   }
 
   private tick(symbol: string, mark: Mark): void {
@@ -127,13 +121,3 @@ const sayNear = (turn: Turn, { contractId, level }: NearLevel): void => {
   const row = contractInTurn(turn, contractId)
   if (row !== undefined) advance(turn, "barrierContracts", row, { type: level === "BARRIER" ? "NEAR_KO" : "NEAR_TP" })
 }
-
-const watched = ({ id, clientId, symbol, context }: BarrierContractRow): WatchedContract => ({
-  contractId: id,
-  clientId,
-  symbol,
-  side: context.side,
-  barrier: context.barrier,
-  takeProfit: context.takeProfit,
-  said: context.said
-})

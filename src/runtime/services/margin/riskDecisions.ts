@@ -20,6 +20,7 @@ import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
 import { accountInTurn, monitorInTurn } from "../account/accountNow.ts"
+import { openPositions } from "../account/perpHoldings.ts"
 import { openContracts, tearUp } from "../barrier/contractDecisions.ts"
 import { type ClientTurn, liftRestriction, restrictClient } from "../client/clientDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
@@ -49,7 +50,8 @@ export const judgeRisk = (turn: Turn, directory: Directory["Service"]): void => 
 const isAtRest = (turn: Turn, client: ClientRow): boolean => {
   const monitor = monitorInTurn(turn)
   if (monitor !== undefined && monitor.state !== "NORMAL") return false
-  return openContracts(turn).length === 0 && accountInTurn(turn, client).cashOf("USDC") >= 0n
+  const hasOpen = openContracts(turn).length > 0 || openPositions(turn).length > 0
+  return !hasOpen && accountInTurn(turn, client).cashOf("USDC") >= 0n
 }
 
 /** The state to record (F7). What nobody knows the price of begins no close-out (F3). */
@@ -101,7 +103,7 @@ class Judgement {
   private begin(): CloseOutRow | null {
     const { turn, clientId, partnerId } = this
     const { risk, cashOf } = accountInTurn(turn, this.client())
-    const protects = this.retail && cashOf("USDC") < 0n
+    const protects = this.retail && cashOf("USDC") < 0n && openPositions(turn).length === 0
     if (openContracts(turn).length === 0 && !protects && this.openings().length === 0) return null
     const id = turn.nextId("closeOut")
     const usdc = (minor: bigint) => formatAmount(minor, "USDC")
@@ -154,7 +156,7 @@ class Judgement {
     const { turn } = this
     const row = this.move(episode, { type: "PROTECT" }) ?? episode
     const inFlight = rfqsInTurn(turn).some(({ context }) => context.accepting !== null)
-    if (inFlight || this.openings().length > 0) return
+    if (inFlight || this.openings().length > 0 || openPositions(turn).length > 0) return
     const cash = accountInTurn(turn, this.client()).cashOf("USDC")
     const writesOff = this.retail && cash < 0n
     const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null

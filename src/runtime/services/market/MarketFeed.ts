@@ -8,6 +8,7 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue } from "../../ports/Venue.ts"
+import { Settings } from "../../Settings.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
 import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
@@ -39,27 +40,30 @@ export class MarketFeed extends Context.Service<
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
   /** Of a service that no venue is attached to. */
-  static readonly none: Layer.Layer<MarketFeed> = Layer.sync(MarketFeed, () => {
-    const mirror = new MarketMirror()
-    return {
-      standing: () => "unattached" as const,
-      mirror,
-      facts: () => mirror.factsAt(null),
-      offers: () => null,
-      offersStale: () => true,
-      klines: KlineReads.none,
-      figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
-    }
-  })
+  static readonly none: Layer.Layer<MarketFeed, never, Settings> = Layer.effect(
+    MarketFeed,
+    Effect.map(Settings, ({ marketTerms }) => {
+      const mirror = new MarketMirror(marketTerms)
+      return MarketFeed.of({
+        standing: () => "unattached" as const,
+        mirror,
+        facts: () => mirror.factsAt(null),
+        offers: () => null,
+        offersStale: () => true,
+        klines: KlineReads.none,
+        figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
+      })
+    })
+  )
 
   /** Over the venue; its connection lives as long as the layer. */
-  static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock> = Layer.effect(
+  static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings> = Layer.effect(
     MarketFeed,
     Effect.gen(function* () {
       const venue = yield* Venue
       const wall = yield* Clock.Clock
       const business = yield* BusinessClock
-      const mirror = new MarketMirror()
+      const mirror = new MarketMirror((yield* Settings).marketTerms)
       const now = () => wall.currentTimeMillisUnsafe()
       const latest = () => business.horizon() + aheadMillis
       const rate = new QuarantineRate(yield* Quarantine, now)

@@ -4,6 +4,7 @@
  * feed hands messages in and does what is answered.
  */
 import type { Facts, Instrument, Mark } from "../../../machines/market/Facts.ts"
+import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
@@ -75,6 +76,12 @@ export class MarketMirror {
     of: -1,
     marks: new Map(),
     instruments: new Map()
+  }
+
+  private readonly terms: MarketTerms
+
+  constructor(terms: MarketTerms) {
+    this.terms = terms
   }
 
   /** Calls `listener` with every mark that comes. It is in the feed's way: what takes time belongs elsewhere. */
@@ -189,7 +196,7 @@ export class MarketMirror {
   /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
   factsAt(now: number | null): Facts {
     if (this.facts.of !== this.changes) this.facts = { of: this.changes, ...this.snapshot() }
-    return { takenAt: now, marks: this.facts.marks, instruments: this.facts.instruments }
+    return { takenAt: now, marks: this.facts.marks, instruments: this.facts.instruments, terms: this.terms }
   }
 
   private snapshot() {
@@ -278,14 +285,21 @@ const sameGrids = (before: VenueMarket, now: VenueMarket): boolean =>
   before.priceTick === now.priceTick && before.qtyStep === now.qtyStep && before.family === now.family
 
 const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
-  const { symbol, family } = market
+  const { symbol, family, assetClass } = market
   const book = new BookMirror(symbol, price, qty)
   const trades = new TradeTape(symbol, price, qty)
   return {
     market,
     price,
     qty,
-    instrument: { symbol, family, priceDecimals: price.decimals },
+    instrument: {
+      symbol,
+      family,
+      assetClass,
+      priceDecimals: price.decimals,
+      qtyDecimals: qty.decimals,
+      priceTick: price
+    },
     ticker: new TickerMirror(market, price, qty),
     book,
     trades,

@@ -19,7 +19,7 @@ import type {
   TradingStatusWire
 } from "../../../machines/market/MarketWire.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
-import { accept, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, notOffered, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { klineIntervals } from "../../../machines/venue/marketData.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Settings } from "../../Settings.ts"
@@ -32,7 +32,6 @@ import { noTicker } from "./TickerMirror.ts"
 
 const noVenue: Refusal = { _tag: "NoVenue", sentence: "No venue is attached to this service." }
 const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached." }
-export const notOffered: Refusal = { _tag: "Unknown", sentence: "This market is not offered." }
 
 /** Why nothing of the market can be said: there is no venue, or none was reached since the start. */
 export const unreached = (feed: MarketFeed["Service"]): Refusal | null => {

@@ -5,12 +5,12 @@ import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import type { StakingMarketsWire, StakingOffersWire } from "../../../machines/market/MarketWire.ts"
 import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, notOffered, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Settings } from "../../Settings.ts"
 import { MarketFeed } from "./MarketFeed.ts"
-import { notOffered, unreached } from "./MarketReads.ts"
+import { unreached } from "./MarketReads.ts"
 
 export class StakingReads extends Context.Service<
   StakingReads,

@@ -1,11 +1,14 @@
 /**
- * Ends requests to open a contract whose client may not take new risk any more, or not in their market: a restriction, a
- * lifecycle other than ACTIVE, a partner or a reliance that ended, a halt, a delisting (A2-101, D4). Requests to close, and those
- * with an accept in flight, are left alone; the latter are looked at again when their answer is in.
+ * Ends requests to open a contract whose client may not take new risk any more, or not in their market, in the words of the
+ * gates that would refuse them now: a restriction, a lifecycle other than ACTIVE, a partner that is not ACTIVE, a halt; and
+ * where the market is delisted (A2-101, D4). A partner's reliance is no gate of theirs: clients that are onboarded trade on
+ * (A1-50). Requests to close, and those with an accept in flight, are left alone; the latter are looked at again when their
+ * answer is in.
  */
 import { Effect, Latch, Layer } from "effect"
 import { openingRestriction } from "../../../machines/client/openingRisk.ts"
 import { openRfqStates } from "../../../machines/rfq/Rfq.ts"
+import { haltRestriction, partnerRestriction } from "../../../machines/client/openingGates.ts"
 import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
@@ -51,8 +54,6 @@ class OpeningWatch {
   private readonly parts: Parts
   /** The clients of the open requests to open, by request. */
   private readonly clients = new Map<number, { readonly clientId: number; readonly partnerId: number }>()
-  /** Those that were open when reliance was revoked: later ones are taken, for clients that are onboarded (A1-50). */
-  private readonly revoked = new Set<number>()
   private readonly wanted = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
   private listing: MarketFeed["Service"]["mirror"]["listing"] = null
@@ -63,9 +64,6 @@ class OpeningWatch {
     host.onCommitted("rfqs", (row) => this.take(row))
     host.onCommitted("clients", ({ id }) => this.wantThose(({ clientId }) => clientId === id))
     host.onCommitted("partners", ({ id }) => this.wantThose(({ partnerId }) => partnerId === id))
-    host.onCommitted("reliances", ({ partnerId, state }) => {
-      if (state === "REVOKED") this.revoke(partnerId)
-    })
     host.onCommitted("tradingHalts", () => this.wantThose(() => true))
   }
 
@@ -104,20 +102,13 @@ class OpeningWatch {
   }).pipe(Effect.andThen(Effect.sleep(lookEvery)), Effect.forever({ disableYield: true }))
 
   private take(row: RfqRow): void {
-    if (!isOpen(row) || row.closeContractId !== null) return this.forget(row.id)
-    const { clientId, partnerId } = row
-    this.clients.set(row.id, { clientId, partnerId })
+    const { id, clientId, partnerId } = row
+    if (!isOpen(row) || row.closeContractId !== null) {
+      this.clients.delete(id)
+      return
+    }
+    this.clients.set(id, { clientId, partnerId })
     this.want(clientId)
-  }
-
-  private forget(rfqId: number): void {
-    this.clients.delete(rfqId)
-    this.revoked.delete(rfqId)
-  }
-
-  private revoke(partnerId: number): void {
-    for (const [rfqId, of] of this.clients) if (of.partnerId === partnerId) this.revoked.add(rfqId)
-    this.wantThose((of) => of.partnerId === partnerId)
   }
 
   private wantThose(which: (of: { readonly clientId: number; readonly partnerId: number }) => boolean): void {
@@ -165,12 +156,12 @@ class OpeningWatch {
   /** Why a request is to end; null: it stays. */
   private reasonOf(row: RfqRow, client: ClientRow): string | null {
     if (!isOpen(row) || row.closeContractId !== null || row.context.accepting !== null) return null
-    const restricted = openingRestriction(client.state, clientContext(client).restrictions)
-    if (restricted !== null) return restricted
-    const partner = this.parts.directory.partner(client.partnerId)
-    if (partner?.row.state !== "ACTIVE") return "The partner may not open new positions."
-    if (this.revoked.has(row.id)) return "Reliance on the partner's checks is revoked."
-    return this.stoppedIn(row.symbol)
+    const partnerState = this.parts.directory.partner(client.partnerId)?.row.state ?? "CLOSED"
+    return (
+      openingRestriction(client.state, clientContext(client).restrictions) ??
+      partnerRestriction(partnerState) ??
+      this.stoppedIn(row.symbol)
+    )
   }
 
   private stoppedIn(symbol: string): string | null {
@@ -179,7 +170,6 @@ class OpeningWatch {
     if (feed.mirror.listing === null) return null
     const market = markets.find(symbol)
     if (!market.ok) return "The market is not offered any more."
-    const message = markets.haltOf(market.value)
-    return message === null ? null : `Trading in this market is halted: ${message}`
+    return haltRestriction(markets.haltOf(market.value))
   }
 }

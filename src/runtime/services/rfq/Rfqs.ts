@@ -120,14 +120,16 @@ class Requests {
   request(caller: Caller, { clientId, body, key, store }: RfqWrite<RfqWire>): Answered<RfqWire> {
     const { clock, markets } = this.parts
     const asked = askedOf(body, clock.now(), markets)
-    if (!asked.ok) return Effect.succeed(asked)
-    const { rfq, market } = asked.value
+    // Under a key what was begun before comes first: by now its expiry may be over, or its market gone.
+    if (!asked.ok && key === null) return Effect.succeed(asked)
     return this.call(caller, {
       clientId,
       key,
       store,
       begin: (turn) =>
         this.inTurn(turn, caller, (at) => {
+          if (!asked.ok) return asked
+          const { rfq, market } = asked.value
           const facts = rfqFacts(at, rfq, market, markets)
           const refusal = firstRefusal(rfqGates, facts)
           if (refusal !== null) return refuse(refusal)

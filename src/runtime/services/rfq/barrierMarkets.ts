@@ -1,12 +1,12 @@
 /** Markets of knock-out contracts as requests for quotes meet them now: listed or not, halted, reachable (A2-11, A2-114). */
 import { Effect } from "effect"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
-import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, notOffered, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { Settings } from "../../Settings.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { MarketHalts } from "../market/MarketHalts.ts"
-import { notOffered, unreached } from "../market/MarketReads.ts"
+import { unreached } from "../market/MarketReads.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
 
 export interface BarrierMarkets {

@@ -1,11 +1,19 @@
 /**
  * A request that calls the venue under an Idempotency-Key: its first commit makes the call and claims the key for the object
- * it is of, the one that takes the call's end stores the answer and gives the claim back, or else one after it (A1-53). A retry after a crash in between finds the object
- * and ends what was begun, whatever the gates say by then.
+ * it is of, the one that takes the call's end stores the answer and gives the claim back, or else one after it (A1-53). A
+ * retry after a crash in between finds the object and ends what was begun, whatever the gates say by then. One that is never
+ * retried has its key for 24 hours, as an answer would have; then AnswerSweep gives it back (A1-52).
  */
 import { Effect } from "effect"
-import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import type { ActorHost, Attribution, DispatchError, StoreAnswer, Turn } from "../../engine/mailbox/ActorHost.ts"
+import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type {
+  ActorHost,
+  Attribution,
+  ClaimLost,
+  DispatchError,
+  StoreAnswer,
+  Turn
+} from "../../engine/mailbox/ActorHost.ts"
 import type { CommitBuilder, PartnerStamp } from "../../engine/journal/Commit.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { clientSubject } from "../client/clientState.ts"
@@ -40,7 +48,7 @@ export interface KeyedCall<A> {
   readonly partner: () => PartnerStamp
   readonly key: KeyedRequest | null
   readonly store: StoreAnswer<Verdict<A>>
-  /** Judges and makes the call; the id of the object that it is of. */
+  /** Judges and makes the call, unless the key has begun one already; the id of the object that it is of. */
   readonly begin: (turn: Turn) => Verdict<number>
   /** The call's ref. */
   readonly refOf: (id: number) => string
@@ -50,28 +58,12 @@ export interface KeyedCall<A> {
   readonly answer: (id: number) => Effect.Effect<CallAnswer<A>, DispatchError>
 }
 
-export const runCall = <A>(
-  { host, stored, calls, answers }: CallTools,
-  { clientId, by, partner, key, store, begin, refOf, inTurn, answer }: KeyedCall<A>
-): Effect.Effect<Verdict<A>, DispatchError> =>
+export const runCall = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.gen(function* () {
+    const { host, calls, answers } = tools
+    const { clientId, by, key, store, refOf, inTurn, answer } = call
     const subject = clientSubject(clientId)
-    const held = key === null ? null : yield* holderOf(stored, key)
-    if (held === "other") return keyReused
-    const begun =
-      held !== null
-        ? accept(held)
-        : yield* host.dispatch<Verdict<number>>({
-            subject,
-            by,
-            partner,
-            decide: (turn) => {
-              const id = begin(turn)
-              if (id.ok && key !== null) claimKey(turn.draft, key, id.value)
-              return id
-            },
-            store: (id, turn) => (id.ok ? null : store(id, turn))
-          })
+    const begun = yield* beginOnce(tools, call)
     if (!begun.ok) return begun
     const ref = refOf(begun.value)
     if (key === null) yield* calls.known(clientId, [ref])
@@ -99,15 +91,47 @@ export const runCall = <A>(
     })
   })
 
-const keyReused = refuse(conflict("This Idempotency-Key was used for another request."))
+/** The id of the object that the call is of, from this run or from an earlier one under the key. */
+const beginOnce = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<Verdict<number>, DispatchError> => {
+  const { clientId, by, partner, key, store, begin } = call
+  const first = tools.host.dispatch<Verdict<number>>({
+    subject: clientSubject(clientId),
+    by,
+    partner,
+    decide: (turn) => {
+      const id = begin(turn)
+      if (id.ok && key !== null) claimKey(turn, key, id.value)
+      return id
+    },
+    store: (id, turn) => (id.ok ? null : store(id, turn))
+  })
+  if (key === null) return first
+  const found = Effect.map(holderOf(tools.stored, key), (held) => (held === null ? null : verdictOf(held)))
+  return Effect.flatMap(found, (earlier) => {
+    if (earlier !== null) return Effect.succeed(earlier)
+    // A commit whose fate was not known when its caller was told so may have come in since the look.
+    return Effect.catchIf(first, hasBegun(key), (lost) =>
+      Effect.flatMap(found, (winner) => (winner === null ? Effect.fail(lost) : Effect.succeed(winner)))
+    )
+  })
+}
+
+const verdictOf = (held: number | "other"): Verdict<number> =>
+  held === "other" ? refuse({ _tag: "KeyReused" }) : accept(held)
+
+const hasBegun =
+  (key: KeyedRequest) =>
+  (error: DispatchError): error is ClaimLost =>
+    error._tag === "ClaimLost" && error.claims.some(({ name }) => name === keyName(key))
 
 const keyName = ({ principal, key }: KeyedRequest): string => `request:${principal}:${key}`
 /** A key has no space in it, so this is no key's. */
 const requestName = (request: KeyedRequest): string => `${keyName(request)} ${request.fingerprint}`
 
-const claimKey = (draft: CommitBuilder, request: KeyedRequest, id: number): void => {
+/** The key belongs to the object; the fingerprint to the time, by which both are given back (AnswerStore.sweepBegun). */
+const claimKey = ({ draft, now }: Turn, request: KeyedRequest, id: number): void => {
   draft.claim(keyName(request), id)
-  draft.claim(requestName(request), id)
+  draft.claim(requestName(request), now)
 }
 
 const releaseKey = (draft: CommitBuilder, request: KeyedRequest): void => {
@@ -117,7 +141,7 @@ const releaseKey = (draft: CommitBuilder, request: KeyedRequest): void => {
 
 const holderOf = (stored: CallTools["stored"], request: KeyedRequest) =>
   Effect.map(stored.holders([keyName(request), requestName(request)]), (held): number | "other" | null => {
-    const [first] = held
-    if (first === undefined) return null
-    return held.some(({ name }) => name === requestName(request)) ? first.owner : "other"
+    const object = held.find(({ name }) => name === keyName(request))
+    if (object === undefined) return null
+    return held.some(({ name }) => name === requestName(request)) ? object.owner : "other"
   })

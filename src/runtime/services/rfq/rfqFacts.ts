@@ -18,7 +18,7 @@ import {
 import type { AskedRfq } from "../../../machines/rfq/rfqOnMarket.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
-import type { Refusal } from "../../../machines/shared/Refusal.ts"
+import { type Refusal, unverified, venueAway } from "../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
@@ -175,8 +175,6 @@ const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: Bar
   }
 }
 
-const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached: nothing was done." }
-
 const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUntil }: VenueQuote): JudgedQuote => {
   const refused = refusedQuotes.find(({ quoteId }) => quoteId === id)
   return { state, price, qty, validUntil, refusedWith: refused === undefined ? null : refusedSentence(refused.reason) }
@@ -186,5 +184,4 @@ const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUnt
 export const refusedSentence = (reason: string): string => `The venue has refused to execute this quote: ${reason}.`
 
 /** A refusal as one sentence, where only that is shown. */
-export const sentenceOf = (refusal: Refusal): string =>
-  "sentence" in refusal ? refusal.sentence : "The client's verification does not allow this action."
+export const sentenceOf = (refusal: Refusal): string => ("sentence" in refusal ? refusal.sentence : unverified)

@@ -35,9 +35,6 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { isSame, type KeyedRequest } from "../shared/KeyedRequest.ts"
 import { applyReport, changesOfItem, lostToReports, noItem } from "./settlementDecisions.ts"
 
-/** `keyReused`: the key belongs to another request that has not been answered yet. */
-export type BulkVerdict = Verdict<BulkAnswer> | "keyReused"
-
 /** Clients whose mailboxes are asked at the same time: one that is busy holds up none but itself. */
 const clientsAtOnce = 64
 
@@ -48,7 +45,7 @@ export class BulkReports extends Context.Service<
      * Applies the entries. Fails when a client could not be decided now: what was done for the others stays done, and
      * the same request under the same key goes on from there.
      */
-    report(caller: Caller, body: unknown, key: KeyedRequest | null): Effect.Effect<BulkVerdict, DispatchError>
+    report(caller: Caller, body: unknown, key: KeyedRequest | null): Effect.Effect<Verdict<BulkAnswer>, DispatchError>
   }
 >()("brokerage/runtime/services/settlement/BulkReports") {
   static readonly layer = Layer.effect(
@@ -130,7 +127,8 @@ export class BulkReports extends Context.Service<
             // or the items are as they were before it and the commit below loses to its claims.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
-            if (key !== null && !parts.every((part) => isSame(part.fingerprint, key))) return "keyReused"
+            if (key !== null && !parts.every((part) => isSame(part.fingerprint, key)))
+              return refuse({ _tag: "KeyReused" })
             const byClient = Map.groupBy(entries, ({ itemId }) => items.get(itemId)?.clientId ?? 0)
             const missing = (byClient.get(0) ?? []).map(unknownRow)
             byClient.delete(0)

@@ -50,12 +50,49 @@ export class Recall {
     return row as Tables[T] | null
   }
 
+  /**
+   * The one stored row of the turn's client with these values in its columns, or null; what the turn itself has written is not
+   * looked at. Throws as `row` does.
+   */
+  matching<T extends ClientTable>(
+    turn: Turn,
+    table: T,
+    columns: Readonly<Record<string, string | number>>
+  ): Tables[T] | null {
+    const rows = this.rowsOf(turn.state)
+    const name = `${table} ${JSON.stringify(columns)}`
+    const row = rows.get(name)
+    if (row === undefined) throw new TurnHeld(this.find(rows, turn.state, table, columns, name))
+    if (row === "away") {
+      rows.delete(name)
+      throw new JournalUnavailable({ reason: "a row could not be read" })
+    }
+    return row as Tables[T] | null
+  }
+
   private rowsOf(state: SubjectState): Found["rows"] {
     const known = this.found.get(state)
     if (known !== undefined && known.token === state.token) return known.rows
     const rows: Found["rows"] = new Map()
     this.found.set(state, { token: state.token, rows })
     return rows
+  }
+
+  private find<T extends ClientTable>(
+    rows: Found["rows"],
+    { subject }: SubjectState,
+    table: T,
+    columns: Readonly<Record<string, string | number>>,
+    name: string
+  ): Effect.Effect<void> {
+    const conditions = Object.entries(columns).map(([column, value]) => ({ column, value }))
+    return this.stored.page(table, conditions, { limit: 1 }).pipe(
+      Effect.map(([row]) => {
+        const own = row !== undefined && clientSubject((row as { readonly clientId: number }).clientId) === subject
+        rows.set(name, own ? row : null)
+      }),
+      Effect.catchCause(() => Effect.sync(() => void rows.set(name, "away")))
+    )
   }
 
   private read<T extends ClientTable>(

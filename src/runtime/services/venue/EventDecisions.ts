@@ -251,6 +251,7 @@ export class EventDecisions {
       if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
       if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
     }
+    if (wrong === null && owner === null && handlers.unnamed(turn, fact)) return { is: "taken" }
     if (answer !== null) endCall(turn, handlers, answer)
     const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
     putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })

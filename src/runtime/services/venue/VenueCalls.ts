@@ -11,6 +11,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { passPausePoint } from "../../engine/PausePoints.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
@@ -209,7 +210,9 @@ class Executor {
   private make(waiting: Waiting): Effect.Effect<void> {
     const { row } = waiting
     this.made++
+    passPausePoint("before-call")
     return this.write(row.call, row.request as VenueRequest<VenueCallName>).pipe(
+      Effect.ensuring(Effect.sync(() => passPausePoint("after-call"))),
       Effect.flatMap((outcome) => {
         const known = definite(outcome)
         return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.takeOne(row.clientId, known)

@@ -4,13 +4,15 @@
  */
 import { Effect } from "effect"
 import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
+import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { RowReads } from "../../ports/RowReads.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
 import { contractHandler } from "../barrier/contractHears.ts"
-import { Directory } from "../partner/Directory.ts"
+import { heardOfVenue, orderHandler, orderPartsOf } from "../order/orderHears.ts"
+import type { Directory } from "../partner/Directory.ts"
+import type { Unsettled } from "../order/Unsettled.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { rfqHandler } from "../rfq/rfqHears.ts"
-import { Recall } from "../shared/Recall.ts"
 import { CallAnswers } from "./CallAnswers.ts"
 import { probeHandler } from "./probeDecisions.ts"
 import type { VenueHandler } from "./VenueHandler.ts"
@@ -19,15 +21,23 @@ import type { VenueHandler } from "./VenueHandler.ts"
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
   /** Answers whoever waits for the end of a call, in the turn that takes it. */
   readonly answered: (turn: Turn, ref: string) => void
+  /** What the venue does in an account by itself, under no name of ours; false when nothing here can follow it. */
+  readonly unnamed: (turn: Turn, fact: AccountFact) => boolean
 }
 
-export const venueHandlers: Effect.Effect<VenueHandlers, never, CallAnswers | Directory | QuoteBoard | RowReads> =
-  Effect.gen(function* () {
-    const parts = { directory: yield* Directory, recall: new Recall(yield* RowReads), board: yield* QuoteBoard }
-    return {
-      venueProbe: probeHandler,
-      rfq: rfqHandler(parts),
-      barrierContract: contractHandler(parts),
-      answered: (yield* CallAnswers).take
-    }
-  })
+export const venueHandlers: Effect.Effect<
+  VenueHandlers,
+  never,
+  CallAnswers | Directory | QuoteBoard | RowReads | Unsettled
+> = Effect.gen(function* () {
+  const orderParts = yield* orderPartsOf
+  const parts = { ...orderParts, board: yield* QuoteBoard }
+  return {
+    venueProbe: probeHandler,
+    rfq: rfqHandler(parts),
+    barrierContract: contractHandler(parts),
+    order: orderHandler(orderParts),
+    answered: (yield* CallAnswers).take,
+    unnamed: (turn, fact) => heardOfVenue(turn, orderParts, fact)
+  }
+})

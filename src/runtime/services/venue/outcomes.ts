@@ -4,6 +4,7 @@ import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
@@ -16,7 +17,9 @@ export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOu
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (call !== null) turn.draft.endCall(ref)
   handlers[named.owner].ended(turn, { id: named.id, outcome, call })
-  if (call !== null) handlers.answered(turn, ref)
+  if (call === null) return
+  handlers.answered(turn, ref)
+  passPausePoint("before-result")
 }
 
 /** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */

@@ -7,6 +7,7 @@ import { marginChecks } from "./marginChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
+import { orderChecks } from "./orderChecks.ts"
 import { onceChecks } from "./onceChecks.ts"
 import { ownershipChecks } from "./ownershipChecks.ts"
 import { settlementChecks } from "./settlementChecks.ts"
@@ -58,6 +59,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...withdrawalChecks,
   ...barrierChecks,
   ...marginChecks,
+  ...orderChecks,
   ...settlementChecks,
   ...figureChecks,
   ...ownershipChecks,

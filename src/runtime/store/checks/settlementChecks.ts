@@ -24,6 +24,10 @@ const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } 
   COMMISSION: null,
   BARRIER_SETTLE: null,
   NBP_WRITEOFF: null,
+  PNL: null,
+  SPOT_RESERVE: null,
+  SPOT_RELEASE: null,
+  SPOT_SETTLE: null,
   MANUAL: null
 }
 

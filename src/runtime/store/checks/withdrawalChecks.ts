@@ -1,7 +1,8 @@
 /**
  * What `ledger verify` asks of withdrawals (doc 3, Withdrawal request; D10): the reserve is the sum of what is
- * REQUESTED, each request has exactly the postings that its state says, and nothing else leaves through them.
+ * REQUESTED and of what working orders hold, each request has exactly the postings that its state says, and nothing else leaves through them.
  */
+import { heldByOrders } from "./orderChecks.ts"
 
 /** Legs of each step: ledger type, whether the house's, what they move, and their sign. */
 const legs = `(VALUES ('reserve', 'WITHDRAWAL_RESERVE', false, 'cash', -1), ('reserve', 'WITHDRAWAL_RESERVE', false, 'reserved', 1),
@@ -18,14 +19,15 @@ const steps = `(VALUES ('REQUESTED', false, 'reserve'), ('APPROVED', true, 'rese
 /** Entries of the list in ledgerChecks.ts. */
 export const withdrawalChecks = [
   {
-    name: "the reserve of every client is the sum of its REQUESTED withdrawal requests",
+    name: "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders hold",
     figure: "SELECT count(*) AS n FROM withdrawal_requests WHERE state = 'REQUESTED'",
     breaks: `WITH asked AS (
-               SELECT client_id, currency, sum(amount) AS amount FROM withdrawal_requests WHERE state = 'REQUESTED'
-                GROUP BY client_id, currency),
+               SELECT client_id, currency, sum(amount) AS amount
+                 FROM (SELECT client_id, currency, amount::numeric FROM withdrawal_requests WHERE state = 'REQUESTED'
+                       UNION ALL (${heldByOrders})) AS each GROUP BY client_id, currency),
              held AS (SELECT client_id, currency, reserved FROM balances WHERE reserved <> 0)
-             SELECT 'client ' || client_id || ' ' || currency || ': reserve ' || coalesce(h.reserved, 0) || ', requested '
-                    || coalesce(a.amount, 0) AS what
+             SELECT 'client ' || client_id || ' ' || currency || ': reserve ' || coalesce(h.reserved, 0) || ', requested and held by orders '
+                    || trim_scale(coalesce(a.amount, 0)) AS what
                FROM held h FULL JOIN asked a USING (client_id, currency)
               WHERE coalesce(h.reserved, 0) <> coalesce(a.amount, 0) LIMIT 1`
   },

@@ -1,0 +1,99 @@
+/**
+ * What stands for or against new risk whatever is asked for: the gates that requests for quotes and orders share, each in the
+ * order of its own list (A2-52, A2-91, A2-110).
+ */
+import { graverOf, type RiskState } from "../margin/accountRisk.ts"
+import { isFresh, type Mark } from "../market/Facts.ts"
+import type { PartnerStatus } from "../partner/Partner.ts"
+import { type Gate, gateOf, type Rule } from "../shared/Gates.ts"
+import { conflict, venueAway } from "../shared/Refusal.ts"
+import type { BlockStatuses } from "../verification/Blocks.ts"
+import type { LifecycleState, VerificationLevel } from "./Client.ts"
+import { openingRestriction } from "./openingRisk.ts"
+import { type Restriction, restrictionSentences } from "./Restriction.ts"
+
+/** `previewed`: a preview shows its sentence as `reason` instead of being refused as the write is (A2-28, A2-49). */
+export interface PreviewedGate<Facts> extends Gate<Facts> {
+  readonly previewed: boolean
+}
+export type PreviewedGates<Facts> = ReadonlyArray<PreviewedGate<Facts>>
+
+export const previewed = <Facts>(gate: Gate<Facts>): PreviewedGate<Facts> => ({ ...gate, previewed: true })
+
+/** The previewed gate of a rule that judges all of its facts. */
+export const ruled = <Facts>(rule: Rule<Facts>): PreviewedGate<Facts> =>
+  previewed(gateOf(rule, (facts: Facts) => facts))
+
+/** A client as far as new risk depends on it. */
+export interface OpeningClient {
+  readonly lifecycle: LifecycleState
+  readonly level: VerificationLevel
+  readonly restrictions: ReadonlyArray<Restriction>
+  readonly blocks: BlockStatuses
+}
+
+export const account: PreviewedGate<{ readonly client: OpeningClient }> = {
+  gate: "account",
+  previewed: false,
+  refusal: ({ client }) => (client.lifecycle === "CLOSED" ? conflict("The account is closed.") : null),
+  compared: ({ client }) => ({ figure: client.lifecycle, limit: "not CLOSED" })
+}
+
+interface Restricted {
+  readonly client: OpeningClient
+  /** `recorded`: by the last commit that changed it; left out where its restriction says as much. */
+  readonly risk: { readonly riskState: RiskState; readonly recorded?: RiskState }
+}
+
+/** A close-out that live marks imply refuses like the recorded one; in a margin call the free margin does (A2-52, A2-91). */
+export const restriction = ruled<Restricted>({
+  gate: "restriction",
+  sentence: ({ client, risk }) =>
+    openingRestriction(client.lifecycle, client.restrictions) ??
+    (stateOf(risk) === "CLOSE_OUT" ? restrictionSentences.CLOSE_OUT : null),
+  compared: ({ client, risk }) => ({
+    figure: [client.lifecycle, ...client.restrictions, stateOf(risk)].join(", "),
+    limit: "ACTIVE, not CLOSE_OUT"
+  })
+})
+
+const stateOf = ({ riskState, recorded }: Restricted["risk"]): RiskState =>
+  recorded === undefined ? riskState : graverOf(riskState, recorded)
+
+/** The sentence that refuses new risk of the clients of a partner that is not ACTIVE, or null; its reliance is no part of it (A1-50). */
+export const partnerRestriction = (partnerState: PartnerStatus): string | null =>
+  partnerState === "ACTIVE" ? null : `The partner is ${partnerState}: new positions may not be opened.`
+
+export const partner = ruled<{ readonly partnerState: PartnerStatus }>({
+  gate: "partner",
+  sentence: ({ partnerState }) => partnerRestriction(partnerState),
+  compared: ({ partnerState }) => ({ figure: partnerState, limit: "ACTIVE" })
+})
+
+export const venue: PreviewedGate<{ readonly venueConnected: boolean }> = {
+  gate: "venue",
+  previewed: false,
+  refusal: ({ venueConnected }) => (venueConnected ? null : venueAway),
+  compared: ({ venueConnected }) => ({ figure: venueConnected ? "connected" : "away", limit: "connected" })
+}
+
+/** The sentence that refuses new risk in a market, by the message of its halt; null: it trades. */
+export const haltRestriction = (message: string | null): string | null =>
+  message === null ? null : `Trading in this market is halted: ${message}`
+
+export const halt = ruled<{ readonly halt: string | null }>({
+  gate: "halt",
+  sentence: ({ halt: message }) => haltRestriction(message),
+  compared: ({ halt: message }) => ({ figure: message === null ? "trading" : "halted", limit: "trading" })
+})
+
+/** The mark of the market itself (F3). */
+export const freshMark = ruled<{ readonly mark: Mark | null; readonly now: number }>({
+  gate: "mark",
+  sentence: ({ mark, now }) =>
+    mark !== null && isFresh(mark, now) ? null : "The market has no live price at the moment: try again shortly.",
+  compared: ({ mark, now }) => ({
+    figure: mark === null ? "none" : isFresh(mark, now) ? "live" : "stale",
+    limit: "live"
+  })
+})

@@ -1,0 +1,178 @@
+/**
+ * An order on a perpetual or a spot market (doc 2, Order; D6). What the machine keeps: what was asked for, what of it is in
+ * flight at the venue, what was filled and paid, and how it ended. Prices and quantities are decimal strings on the market's
+ * grid; money is a decimal string in the scale of its currency.
+ */
+import type { Currency } from "../shared/Currency.ts"
+import type { VenueTrigger } from "../venue/venueObjects.ts"
+
+/** States in which an order may still be filled; its margin or its reserve is held in each of them (F6, F20). */
+export const workingStates = ["CHECKED", "SENT", "ACKED", "PARTIAL", "PENDING_TRIGGER", "PENDING_CANCEL"] as const
+
+export type OrderType = "LIMIT" | "MARKET" | "STOP_MARKET" | "STOP_LIMIT" | "TAKE_PROFIT_MARKET" | "TAKE_PROFIT_LIMIT"
+export type OrderTif = "GTC" | "IOC" | "FOK" | "POST_ONLY"
+
+/** A price at which a conditional order fires, with the limit that it has from then on; null: any price. */
+export interface OrderTrigger {
+  readonly source: (typeof VenueTrigger.Type)["source"]
+  readonly price: string
+  readonly direction: (typeof VenueTrigger.Type)["direction"]
+  readonly limitPrice: string | null
+}
+
+export interface AttachedLevel {
+  readonly price: string
+  readonly limitPrice: string | null
+}
+
+/** The protection that an order asks for once it fills (A2-40). */
+export interface Attached {
+  readonly takeProfit: AttachedLevel | null
+  readonly stopLoss: AttachedLevel | null
+}
+
+/** What is set aside for a spot order: quote cash and commission of a buy, the asset of a sell (F20). */
+export interface Reserved {
+  readonly currency: Currency
+  readonly amount: string
+}
+
+export interface OrderInput {
+  readonly orderId: number
+  readonly clientId: number
+  /** The client's account at the venue: its uid (A2-95). */
+  readonly account: string
+  readonly symbol: string
+  readonly family: "PERP" | "SPOT"
+  readonly side: "BUY" | "SELL"
+  readonly type: OrderType
+  readonly qty: string
+  /** The limit as it was asked for. */
+  readonly price: string | null
+  /** The limit that the venue gets: a spot MARKET buy has a cap (F20). */
+  readonly venuePrice: string | null
+  readonly tif: OrderTif
+  /** As the venue gets it (A2-35). */
+  readonly venueTif: OrderTif
+  readonly reduceOnly: boolean
+  readonly trigger: OrderTrigger | null
+  readonly attach: Attached | null
+  readonly ocoGroup: string | null
+  /** The order whose protection this one is. */
+  readonly parentOrderId: number | null
+  readonly origin: "CLIENT" | "CLOSE_OUT" | "ATTACHED"
+  readonly note: string | null
+  /** In force when it was placed; null on spot (A2-106). */
+  readonly leverage: number | null
+  readonly reserved: Reserved | null
+  readonly commissionBps: number
+  readonly priceDecimals: number
+  readonly qtyDecimals: number
+  readonly createdAt: number
+}
+
+/** A cancel that the venue has not confirmed, and the state that the order goes back to when it is refused. */
+export interface Cancelling {
+  readonly attempt: number
+  readonly from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER"
+}
+
+export interface OrderContext extends OrderInput {
+  readonly venueOrderId: number | null
+  /** The sum of its trades. */
+  readonly filledQty: string
+  /** The highest of its trades' ids at the venue; zero: none. A later one is new without a look. */
+  readonly lastTradeId: number
+  /** Of the reserve: paid, and given back (F20). */
+  readonly consumed: string
+  readonly released: string
+  /** Spot: the exact totals that its postings are rounded from: quote of all trades (F20). */
+  readonly quoteTotal: string
+  readonly cancelling: Cancelling | null
+  /** Cancels asked for so far: each has a name of its own. */
+  readonly cancels: number
+  /** Another quantity that the venue has not confirmed. */
+  readonly amending: { readonly attempt: number; readonly qty: string } | null
+  readonly amends: number
+  readonly triggeredAt: number | null
+  readonly reject: string | null
+  /** The orders that protect it. */
+  readonly legs: ReadonlyArray<number>
+  readonly updatedAt: number
+}
+
+/** A trade's money as it is posted, signed from the client's view; zero amounts are not posted but for a settled exchange. */
+export interface FillMoney {
+  /** Realised by what the trade closes (F11); null: it closes nothing, or on spot. */
+  readonly pnl: string | null
+  /** Charged, a positive figure in `quote`. */
+  readonly commission: string
+  readonly quote: Currency
+  /** Spot: what changes hands, and what of the reserve comes back to cash to pay for it. */
+  readonly spot: {
+    readonly base: Currency
+    readonly baseAmount: string
+    readonly quoteAmount: string
+    readonly unreserved: string
+  } | null
+}
+
+/** What the order's totals are after a trade. */
+export interface FillTotals {
+  readonly filledQty: string
+  readonly consumed: string
+  readonly released: string
+  readonly quoteTotal: string
+}
+
+export interface Filled {
+  readonly at: number
+  readonly tradeId: number
+  readonly totals: FillTotals
+  /** Nothing is left to fill. */
+  readonly complete: boolean
+  readonly money: FillMoney
+}
+
+export type OrderEvent =
+  /** It goes to the venue; in flight from this commit on. */
+  | { readonly type: "SEND"; readonly at: number }
+  /** The venue made it by itself, and executed it (A2-97). */
+  | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
+  /** The venue has it. */
+  | { readonly type: "ACKED"; readonly at: number; readonly venueOrderId: number }
+  /** The venue took it and refused it, or never had it (`void`). */
+  | { readonly type: "REFUSED"; readonly at: number; readonly reason: string; readonly isVoid: boolean }
+  | { readonly type: "TRIGGERED"; readonly at: number }
+  | ({ readonly type: "FILL" } & Filled)
+  /** The venue says that it ended there, all its trades being booked. */
+  | {
+      readonly type: "ENDED"
+      readonly at: number
+      readonly how: "CANCELLED" | "REJECTED"
+      readonly reason: string | null
+    }
+  /** Asks the venue to cancel it; `attempt` names the call and grows. `note`: who, where it was not its client. */
+  | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number; readonly note: string | null }
+  | { readonly type: "CANCEL_REFUSED"; readonly at: number; readonly reason: string }
+  /** Another quantity, of an attached order that follows its parent (A2-40). */
+  | { readonly type: "AMEND"; readonly at: number; readonly attempt: number; readonly qty: string }
+  | { readonly type: "AMENDED"; readonly at: number; readonly qty: string }
+  | { readonly type: "AMEND_REFUSED"; readonly at: number }
+  /** The orders that protect it, and what became of one that could not be placed. */
+  | {
+      readonly type: "ATTACHED"
+      readonly at: number
+      readonly legs: ReadonlyArray<number>
+      readonly note: string | null
+    }
+
+/** The name of an order, for partners and at the venue (F31, A2-111). */
+export const orderRef = (orderId: number): string => `O-${orderId}`
+/** The name of its n-th cancel, and of its n-th amendment. */
+export const cancelRef = (orderId: number, attempt: number): string => `O-${orderId}-c${attempt}`
+export const amendRef = (orderId: number, attempt: number): string => `O-${orderId}-q${attempt}`
+
+/** What an order's ref is of. */
+export const callOfRef = (ref: string): "place" | "cancel" | "amend" =>
+  ref.includes("-c") ? "cancel" : ref.includes("-q") ? "amend" : "place"

@@ -1,0 +1,15 @@
+/**
+ * The body of POST .../margin/preview: an order without what follows its fill, at any leverage that is allowed (doc 2, Margin
+ * preview). What else an order may have is ignored like every unknown field.
+ */
+import * as Fields from "../shared/Fields.ts"
+import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"
+
+/** The body as sent, null fields left out. */
+export const PreviewBody = Fields.objectOf(orderFields, "The request body")
+
+/** Judges a preview's order, with the sentences and paths that the order would have. */
+export const decodePreview = (body: unknown): DecodedOrder =>
+  judgeOrder(Fields.isRecord(body) ? { ...body, attach: null, ocoGroup: null } : body, decodeBody)
+
+const decodeBody = Fields.decoderOf(PreviewBody)

@@ -1,0 +1,51 @@
+/**
+ * Another choice of leverage, and what stands against it (doc 2, Leverage view and its endpoints; A2-50, F3, F9). Pure: the
+ * account's figures are worked out with the choice as it stands and as it would be, on the same marks.
+ */
+import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
+import type { AccountRisk } from "../margin/accountRisk.ts"
+import { formatAmount } from "../shared/Money.ts"
+import { invalidFields, type MarginAfter, type Refusal } from "../shared/Refusal.ts"
+import { invalidWhole } from "../shared/RequestBody.ts"
+import { unjudged } from "../withdrawal/moneyOut.ts"
+import { capSentence } from "./LeverageBody.ts"
+
+export const leverageSentences = {
+  stale: "The margin at another leverage can not be judged without live prices: try again shortly."
+} as const
+
+export interface LeverageChange {
+  readonly restrictions: ReadonlyArray<Restriction>
+  readonly before: AccountRisk
+  /** As if it were chosen. */
+  readonly after: AccountRisk
+  /** The margin of the account refuses nothing. */
+  readonly force: boolean
+}
+
+/** Above the cap: refused whatever is stored. */
+export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly cap: number }): Refusal | null => {
+  const sentence = capSentence(leverage, cap)
+  return sentence === null ? null : invalidFields({ leverage: sentence })
+}
+
+/**
+ * What refuses a choice that is another than the stored one. One that lets the account tie up less, or as much, is never
+ * refused for its margin.
+ */
+export const changeRefusal = ({ restrictions, before, after, force }: LeverageChange): Refusal | null => {
+  if (restrictions.includes("CLOSE_OUT")) return invalidWhole(restrictionSentences.CLOSE_OUT)
+  if (unjudged(after)) return invalidWhole(leverageSentences.stale)
+  const isCovered = after.freeMargin >= 0n && after.riskState === "NORMAL"
+  if (force || isCovered || after.initialMargin <= before.initialMargin) return null
+  return { _tag: "MarginBreach", after: marginAfter(after) }
+}
+
+/** Figures of what would be, as a refusal tells them. */
+export const marginAfter = (risk: AccountRisk): MarginAfter => ({
+  initialMarginAfter: formatAmount(risk.initialMargin, "USDC"),
+  maintenanceMarginAfter: formatAmount(risk.maintenanceMargin, "USDC"),
+  freeMarginAfter: formatAmount(risk.freeMargin, "USDC"),
+  marginLevelAfter: risk.marginLevel,
+  riskStateAfter: risk.riskState
+})

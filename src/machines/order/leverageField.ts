@@ -1,0 +1,10 @@
+/** A leverage as it is sent, of an order and of a choice alike: a JSON integer from 1 on; the cap is the market's (A2-50, A2-51). */
+import { Schema } from "effect"
+import * as Fields from "../shared/Fields.ts"
+
+export const leverageLabel = "The leverage"
+const message = `${leverageLabel} must be a whole number of at least 1.`
+
+export const leverageField = Schema.Number.annotate({ message, description: leverageLabel })
+  .check(Schema.isInt({ message }), Schema.isGreaterThanOrEqualTo(1, { message }))
+  .annotateKey(Fields.missing(leverageLabel))

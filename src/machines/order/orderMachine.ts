@@ -1,0 +1,356 @@
+/**
+ * An order (D6). It is at the venue from the commit that sends it: silence decides nothing, and what the venue executed is
+ * booked whatever the state here. A trade's money is posted by the step that takes it, under keys of order and trade, so that
+ * it can't be posted twice; what is left of a reserve comes back with the end.
+ */
+import { setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import { amountPlus, isNothing } from "../shared/Money.ts"
+import {
+  amendRef,
+  cancelRef,
+  type FillMoney,
+  type OrderContext,
+  type OrderEvent,
+  type OrderInput,
+  orderRef
+} from "./Order.ts"
+
+const order = setup({
+  types: {
+    context: {} as OrderContext,
+    events: {} as OrderEvent,
+    emitted: {} as MachineEffect,
+    input: {} as OrderInput
+  },
+  guards: {
+    /** It waits for its price. */
+    waits: ({ context }) => context.trigger !== null && context.triggeredAt === null,
+    complete: ({ event }) => event.type === "FILL" && event.complete,
+    rejected: ({ context, event }) => event.type === "ENDED" && event.how === "REJECTED" && context.lastTradeId === 0,
+    /** It never came to the venue, and never will. */
+    isVoid: ({ event }) => event.type === "REFUSED" && event.isVoid,
+    cancelIsNew: ({ context, event }) => event.type === "CANCEL" && event.attempt > context.cancels,
+    /** What it was before its cancel was asked for, and has not left since. */
+    wasSent: ({ context }) => context.cancelling?.from === "SENT" && context.venueOrderId === null,
+    wasWaiting: ({ context }) => context.trigger !== null && context.triggeredAt === null && context.lastTradeId === 0,
+    hasFills: ({ context }) => context.lastTradeId > 0,
+    amendable: ({ context, event }) =>
+      event.type === "AMEND" && context.amending === null && event.attempt > context.amends
+  }
+})
+
+const place = order.emit(({ context }): MachineEffect => {
+  const { orderId, account, symbol, side, qty, venuePrice, venueTif, reduceOnly, trigger, ocoGroup } = context
+  const waits = trigger === null ? null : { source: trigger.source, price: trigger.price, direction: trigger.direction }
+  const asked = { symbol, side, price: venuePrice, qty, tif: venueTif, reduceOnly, trigger: waits, group: ocoGroup }
+  return { type: "venue.call", call: { name: "placeOrder", request: { ref: orderRef(orderId), account, ...asked } } }
+})
+
+const callCancel = order.emit(({ context: { orderId, account, cancels } }): MachineEffect => {
+  const request = { ref: cancelRef(orderId, cancels), account, target: orderRef(orderId) }
+  return { type: "venue.call", call: { name: "cancelOrder", request } }
+})
+
+const callAmend = order.emit(({ context: { orderId, account, amends, amending } }): MachineEffect => {
+  const request = { ref: amendRef(orderId, amends), account, target: orderRef(orderId), qty: amending?.qty ?? "0" }
+  return { type: "venue.call", call: { name: "amendOrder", request } }
+})
+
+const note = (action: string, after: string) =>
+  order.emit(({ context, event }) => ({
+    type: "audit",
+    action,
+    before: null,
+    after,
+    reason: "reason" in event ? event.reason : context.note
+  }))
+
+const rejectedNotice = order.emit(({ context: { orderId } }) => ({
+  type: "notify",
+  kind: "ORDER_REJECTED",
+  ref: String(orderId)
+}))
+const filledNotice = order.emit(({ context: { orderId } }) => ({
+  type: "notify",
+  kind: "ORDER_FILLED",
+  ref: String(orderId)
+}))
+
+/** Sets the reserve of a spot order aside. */
+const reserve = order.enqueueActions(({ context: { orderId, symbol, reserved }, enqueue }) => {
+  if (reserved === null) return
+  const { currency, amount } = reserved
+  enqueue.emit({
+    type: "ledger.post",
+    entry: "SPOT_RESERVE",
+    key: `reserve:${orderId}`,
+    currency,
+    amount: `-${amount}`,
+    reason: null,
+    refs: { ClientOrderId: orderRef(orderId), Instrument: symbol }
+  })
+})
+
+/** Gives back what of the reserve was neither paid nor given back. */
+const release = order.enqueueActions(({ context, enqueue }) => {
+  const { orderId, symbol, reserved, consumed, released } = context
+  if (reserved === null) return
+  const { currency } = reserved
+  const rest = amountPlus(currency, reserved.amount, `-${consumed}`, `-${released}`)
+  if (isNothing(rest)) return
+  enqueue.assign({ released: amountPlus(currency, released, rest) })
+  enqueue.emit({
+    type: "ledger.post",
+    entry: "SPOT_RELEASE",
+    key: `release:${orderId}`,
+    currency,
+    amount: rest,
+    reason: null,
+    refs: { ClientOrderId: orderRef(orderId), Instrument: symbol }
+  })
+})
+
+const postings = (
+  { orderId, symbol, reserved }: OrderContext,
+  tradeId: number,
+  { pnl, commission, quote, spot }: FillMoney
+): ReadonlyArray<MachineEffect> => {
+  const of = `${orderId}:${tradeId}`
+  const posting = {
+    type: "ledger.post",
+    reason: null,
+    refs: { TradeId: tradeId, ClientOrderId: orderRef(orderId), Instrument: symbol }
+  } as const
+  const posted: Array<MachineEffect> = []
+  if (spot !== null && reserved !== null && !isNothing(spot.unreserved)) {
+    const { currency } = reserved
+    posted.push({ ...posting, entry: "SPOT_RELEASE", key: `release:${of}`, currency, amount: spot.unreserved })
+  }
+  if (spot !== null) {
+    const { base: currency, baseAmount: amount, quoteAmount } = spot
+    const also = { currency: quote, amount: quoteAmount }
+    posted.push({ ...posting, entry: "SPOT_SETTLE", key: `spot:${of}`, currency, amount, also })
+  }
+  if (pnl !== null && !isNothing(pnl)) {
+    posted.push({ ...posting, entry: "PNL", key: `pnl:${of}`, currency: quote, amount: pnl })
+  }
+  if (!isNothing(commission)) {
+    posted.push({ ...posting, entry: "COMMISSION", key: `commission:${of}`, currency: quote, amount: `-${commission}` })
+  }
+  return posted
+}
+
+/** Takes a trade: its totals, and its money. */
+const book = order.enqueueActions(({ context, event, enqueue }) => {
+  if (event.type !== "FILL") return
+  const { at, tradeId, totals, money } = event
+  const isFirst = context.triggeredAt === null && context.trigger !== null
+  enqueue.assign({
+    ...totals,
+    lastTradeId: Math.max(context.lastTradeId, tradeId),
+    triggeredAt: isFirst ? at : context.triggeredAt,
+    updatedAt: at
+  })
+  for (const posting of postings(context, tradeId, money)) enqueue.emit(posting)
+})
+
+const touched = order.assign(({ event }) => ("at" in event ? { updatedAt: event.at } : {}))
+const acked = order.assign(({ event }) =>
+  event.type === "ACKED" || event.type === "ADOPTED" ? { venueOrderId: event.venueOrderId, updatedAt: event.at } : {}
+)
+const triggered = order.assign(({ event }) =>
+  event.type === "TRIGGERED" ? { triggeredAt: event.at, updatedAt: event.at } : {}
+)
+const nothingInFlight = order.assign({ cancelling: null, amending: null })
+const refusedBy = order.assign(({ event }) =>
+  event.type === "REFUSED" || event.type === "ENDED" ? { reject: event.reason, updatedAt: event.at } : {}
+)
+const endedBy = order.assign(({ context, event }) =>
+  event.type === "ENDED" || event.type === "REFUSED" ? { note: context.note ?? event.reason, updatedAt: event.at } : {}
+)
+const cancelFrom = (from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER") =>
+  order.assign(({ context, event }) =>
+    event.type === "CANCEL"
+      ? {
+          cancelling: { attempt: event.attempt, from },
+          cancels: event.attempt,
+          note: event.note ?? context.note,
+          updatedAt: event.at
+        }
+      : {}
+  )
+const cancelAgain = order.assign(({ context, event }) =>
+  event.type === "CANCEL"
+    ? {
+        cancelling: { attempt: event.attempt, from: context.cancelling?.from ?? "ACKED" },
+        cancels: event.attempt,
+        note: event.note ?? context.note,
+        updatedAt: event.at
+      }
+    : {}
+)
+const counted = order.assign(({ event }) => (event.type === "CANCEL" ? { cancels: event.attempt } : {}))
+const cancelledHere = order.assign(({ context, event }) =>
+  event.type === "CANCEL" ? { note: event.note ?? context.note, updatedAt: event.at } : {}
+)
+const amending = order.assign(({ event }) =>
+  event.type === "AMEND"
+    ? { amending: { attempt: event.attempt, qty: event.qty }, amends: event.attempt, updatedAt: event.at }
+    : {}
+)
+const amended = order.assign(({ event }) =>
+  event.type === "AMENDED" ? { qty: event.qty, amending: null, updatedAt: event.at } : {}
+)
+const notAmended = order.assign({ amending: null })
+const attached = order.assign(({ context, event }) =>
+  event.type === "ATTACHED" ? { legs: event.legs, note: event.note ?? context.note, updatedAt: event.at } : {}
+)
+
+const fills = [
+  { guard: "complete", target: "FILLED", actions: [book, nothingInFlight, release, filledNotice] },
+  { target: "PARTIAL", actions: book }
+] as const
+const ends = [
+  {
+    guard: "rejected",
+    target: "REJECTED",
+    actions: [refusedBy, nothingInFlight, release, rejectedNotice, note("order.reject", "REJECTED")]
+  },
+  { target: "CANCELLED", actions: [endedBy, nothingInFlight, release, note("order.end", "CANCELLED")] }
+] as const
+const cancel = (from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER") =>
+  ({
+    guard: "cancelIsNew",
+    target: "PENDING_CANCEL",
+    actions: [cancelFrom(from), callCancel, note("order.cancel", "PENDING_CANCEL")]
+  }) as const
+
+/** What may happen to an order that the venue works on, besides what moves it. */
+const amendments = {
+  AMEND: { guard: "amendable", actions: [amending, callAmend] },
+  AMENDED: { actions: amended },
+  AMEND_REFUSED: { actions: notAmended }
+} as const
+const words = { ATTACHED: { actions: attached } } as const
+
+/** The venue is right in what it executed: an order that has ended here takes its trade, as an alarm (D6). */
+const late = {
+  FILL: [
+    { guard: "complete", target: "FILLED", actions: [book, filledNotice, note("order.lateFill", "FILLED")] },
+    { target: "CANCELLED", actions: [book, note("order.lateFill", "CANCELLED")] }
+  ],
+  /** It still works at the venue: it is cancelled there. */
+  CANCEL: { guard: "cancelIsNew", actions: [counted, callCancel, note("order.foundWorking", "CANCELLED")] },
+  ...words
+} as const
+
+export const orderMachine = order.createMachine({
+  id: "order",
+  version: "1",
+  context: ({ input }) => ({
+    ...input,
+    venueOrderId: null,
+    filledQty: "0",
+    lastTradeId: 0,
+    consumed: "0",
+    released: "0",
+    quoteTotal: "0",
+    cancelling: null,
+    cancels: 0,
+    amending: null,
+    amends: 0,
+    triggeredAt: null,
+    reject: null,
+    legs: [],
+    updatedAt: input.createdAt
+  }),
+  initial: "CHECKED",
+  states: {
+    CHECKED: {
+      description: "Its gates are passed and its margin or reserve is held; it is not sent yet.",
+      entry: reserve,
+      on: {
+        SEND: { target: "SENT", actions: [touched, place] },
+        ADOPTED: { target: "ACKED", actions: [acked, note("order.adopted", "ACKED")] },
+        CANCEL: { target: "CANCELLED", actions: [cancelledHere, release, note("order.cancel", "CANCELLED")] }
+      }
+    },
+    SENT: {
+      description: "On its way to the venue, which has not said yet whether it has it.",
+      on: {
+        ACKED: [
+          { guard: "waits", target: "PENDING_TRIGGER", actions: acked },
+          { target: "ACKED", actions: acked }
+        ],
+        REFUSED: {
+          target: "REJECTED",
+          actions: [refusedBy, release, rejectedNotice, note("order.reject", "REJECTED")]
+        },
+        FILL: fills,
+        ENDED: ends,
+        CANCEL: cancel("SENT"),
+        ...words
+      }
+    },
+    ACKED: {
+      description: "In the venue's book.",
+      on: { FILL: fills, ENDED: ends, CANCEL: cancel("ACKED"), ...amendments, ...words }
+    },
+    PARTIAL: {
+      description: "In the venue's book, filled in part.",
+      on: {
+        ACKED: { actions: acked },
+        FILL: fills,
+        ENDED: ends[1],
+        CANCEL: cancel("PARTIAL"),
+        ...amendments,
+        ...words
+      }
+    },
+    PENDING_TRIGGER: {
+      description: "At the venue, where it waits for its price.",
+      on: {
+        TRIGGERED: { target: "ACKED", actions: triggered },
+        FILL: fills,
+        ENDED: ends,
+        CANCEL: cancel("PENDING_TRIGGER"),
+        ...amendments,
+        ...words
+      }
+    },
+    PENDING_CANCEL: {
+      description: "The venue is asked to cancel it, and has not confirmed it.",
+      on: {
+        ACKED: { actions: acked },
+        TRIGGERED: { actions: triggered },
+        FILL: [fills[0], { actions: book }],
+        ENDED: ends,
+        REFUSED: [
+          {
+            guard: "isVoid",
+            target: "CANCELLED",
+            actions: [endedBy, nothingInFlight, release, note("order.end", "CANCELLED")]
+          },
+          {
+            target: "REJECTED",
+            actions: [refusedBy, nothingInFlight, release, rejectedNotice, note("order.reject", "REJECTED")]
+          }
+        ],
+        CANCEL: { guard: "cancelIsNew", actions: [cancelAgain, callCancel] },
+        CANCEL_REFUSED: [
+          { guard: "wasSent", target: "SENT", actions: [touched, nothingInFlight] },
+          { guard: "wasWaiting", target: "PENDING_TRIGGER", actions: [touched, nothingInFlight] },
+          { guard: "hasFills", target: "PARTIAL", actions: [touched, nothingInFlight] },
+          { target: "ACKED", actions: [touched, nothingInFlight] }
+        ],
+        AMENDED: { actions: amended },
+        AMEND_REFUSED: { actions: notAmended },
+        ...words
+      }
+    },
+    FILLED: { description: "Filled to the last lot.", on: words },
+    CANCELLED: { description: "Ended with something left to fill, which came back.", on: late },
+    REJECTED: { description: "Refused by the venue, or never there: nothing of it was filled.", on: late }
+  }
+})

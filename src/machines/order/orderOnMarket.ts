@@ -1,0 +1,156 @@
+/**
+ * An order on its market: whether such orders are taken there, what a SPOT market does not take, and the order as it is judged,
+ * stored and sent from then on (doc 2, Place order request; A2-50, A2-91, A2-93).
+ */
+import { decimalsOf, type OnGrid, priceOn, quantityOn } from "../market/marketGrid.ts"
+import type { AssetClass } from "../market/marketTerms.ts"
+import { type Currency, isCurrency } from "../shared/Currency.ts"
+import type { AddError, FieldErrors } from "../shared/Fields.ts"
+import { accept, notOffered, type Refusal, refuse, type Verdict } from "../shared/Refusal.ts"
+import { type BodyFaults, invalidBody } from "../shared/RequestBody.ts"
+import type { VenueMarket } from "../venue/VenueMarket.ts"
+import type { Attached, AttachedLeg, OrderBody, Trigger } from "./OrderBody.ts"
+import { isConditional, isLimited, type TimeInForce, venueTifOf } from "./orderTokens.ts"
+
+export type OrderFamily = "PERP" | "SPOT"
+
+/** What is listed under a symbol, as the feed knows it. */
+export interface Listed {
+  readonly market: (symbol: string) => VenueMarket | null
+  readonly isStaking: (symbol: string) => boolean
+}
+
+/** A market in which orders are taken. */
+export interface OrderMarket {
+  readonly market: VenueMarket
+  readonly family: OrderFamily
+  /** Of SPOT a client currency. */
+  readonly base: string
+  readonly quote: Currency
+}
+
+const wrongFamily = "The market symbol must be of a PERP or SPOT market."
+
+/** The market of an order: 404 where there is none, 400 where no orders are taken (A2-91). */
+export const orderMarket = (symbol: string, listed: Listed): Verdict<OrderMarket> => {
+  const market = listed.market(symbol)
+  if (market?.family === "BARRIER" || (market === null && listed.isStaking(symbol))) {
+    return refuse(invalidBody({ sentence: wrongFamily, errors: { symbol: wrongFamily } }))
+  }
+  return market === null ? refuse(notOffered) : tradedIn(market)
+}
+
+/** The market whose leverage is read or chosen: of any family but PERP it is not offered (A2-50). */
+export const leverageMarket = (symbol: string, listed: Listed): Verdict<OrderMarket> => {
+  const market = listed.market(symbol)
+  return market?.family === "PERP" ? tradedIn(market) : refuse(notOffered)
+}
+
+/** Perpetuals are settled in USDC; of a SPOT market both sides must be something that a client can hold. */
+const tradedIn = (market: VenueMarket): Verdict<OrderMarket> => {
+  const { family, base, symbol } = market
+  const quote = symbol.split("-")[1]
+  if (family === "BARRIER" || !isCurrency(quote)) return refuse(notOffered)
+  const held = family === "PERP" ? quote === "USDC" : isCurrency(base)
+  return held ? accept({ market, family, base, quote }) : refuse(notOffered)
+}
+
+/** An order on its market. Prices and the quantity are written on the market's grids, or as sent where they are off them. */
+export interface AskedOrder extends Omit<OrderBody, "leverage"> {
+  readonly family: OrderFamily
+  readonly base: string
+  readonly quote: Currency
+  readonly assetClass: AssetClass
+  /** The time in force that the venue is given (A2-35). */
+  readonly venueTif: TimeInForce
+  /** The leverage that was sent, if any. */
+  readonly leverage: number | null
+  readonly priceDecimals: number
+  readonly qtyDecimals: number
+}
+
+export type OrderOnMarket =
+  | {
+      readonly ok: true
+      readonly order: AskedOrder
+      /** Tick, lot, least and largest quantity: refuses behind the gates of the account (A2-91). */
+      readonly grid: Refusal | null
+    }
+  | BodyFaults
+
+/** Judges an order in its market; on refusal as `decodeOrder`, with the same paths. */
+export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: OrderMarket): OrderOnMarket => {
+  const unfit = faultsOf((add) => family === "SPOT" && checkSpot(body, add))
+  if (unfit !== null) return unfit
+  let order: AskedOrder = {
+    ...body,
+    family,
+    base,
+    quote,
+    assetClass: market.assetClass,
+    venueTif: venueTifOf(body.type, body.tif),
+    priceDecimals: decimalsOf(market.priceTick),
+    qtyDecimals: decimalsOf(market.qtyStep)
+  }
+  const offGrid = faultsOf((add) => (order = { ...order, ...writtenOn(body, market, add) }))
+  return { ok: true, order, grid: offGrid === null ? null : invalidBody(offGrid) }
+}
+
+/** What `check` finds wrong; null: nothing. */
+const faultsOf = (check: (add: AddError) => unknown): BodyFaults | null => {
+  const errors: FieldErrors = {}
+  check((path, sentence) => void (errors[path] ??= sentence))
+  const [sentence] = Object.values(errors)
+  return sentence === undefined ? null : { ok: false, sentence, errors }
+}
+
+const onSpot = "not taken on a SPOT market"
+
+/** A SPOT market is prefunded: there is nothing to reduce, no leverage, and no buy without a bound of its price (doc 2, Order). */
+const checkSpot = ({ type, side, reduceOnly, attach, ocoGroup, leverage }: OrderBody, add: AddError): void => {
+  if (side === "BUY" && isConditional(type) && !isLimited(type)) add("type", `${type} with the side BUY is ${onSpot}.`)
+  if (reduceOnly) add("reduceOnly", `A reduce-only order is ${onSpot}.`)
+  if (attach !== null) add("attach", `Attached levels are ${onSpot}.`)
+  if (ocoGroup !== null) add("ocoGroup", `An OCO group is ${onSpot}.`)
+  if (leverage !== null) add("leverage", `A leverage is ${onSpot}.`)
+}
+
+type Written = Pick<AskedOrder, "qty" | "price" | "trigger" | "attach">
+
+const writtenOn = (body: OrderBody, market: VenueMarket, add: AddError): Written => {
+  const price = (text: string, path: string, label: string): string =>
+    textOf(priceOn(text, path, label, market, add), text)
+  const orNull = (text: string | null, path: string, label: string): string | null =>
+    text === null ? null : price(text, path, label)
+  return {
+    qty: textOf(quantityOn(body.qty, market, add), body.qty),
+    price: orNull(body.price, "price", "The price"),
+    trigger: body.trigger === null ? null : triggerOn(body.trigger, price, orNull),
+    attach: body.attach === null ? null : attachedOn(body.attach, price, orNull)
+  }
+}
+
+const textOf = (value: OnGrid | undefined, sent: string): string => value?.text ?? sent
+
+type Priced = (text: string, path: string, label: string) => string
+type MaybePriced = (text: string | null, path: string, label: string) => string | null
+
+const triggerOn = (trigger: Trigger, price: Priced, orNull: MaybePriced): Trigger => ({
+  ...trigger,
+  price: price(trigger.price, "trigger.price", "The trigger price"),
+  limitPrice: orNull(trigger.limitPrice, "trigger.limitPrice", "The limit price")
+})
+
+const attachedOn = ({ takeProfit, stopLoss }: Attached, price: Priced, orNull: MaybePriced): Attached => {
+  const legOn = (leg: AttachedLeg | null, path: string, label: string): AttachedLeg | null =>
+    leg === null
+      ? null
+      : {
+          price: price(leg.price, `${path}.price`, `${label} price`),
+          limitPrice: orNull(leg.limitPrice, `${path}.limitPrice`, `${label} limit price`)
+        }
+  return {
+    takeProfit: legOn(takeProfit, "attach.takeProfit", "The take profit"),
+    stopLoss: legOn(stopLoss, "attach.stopLoss", "The stop loss")
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What an order must meet on the market's prices and the client's position, each rule with its sentence (A2-36, A2-39, A2-40,
+ * A2-91, A2-94).
+ */
+import { isCurrency, scaleOf } from "../shared/Currency.ts"
+import type { Compared, Rule } from "../shared/Gates.ts"
+import { maxMinor, MoneyDecimal } from "../shared/Money.ts"
+import type { VenueMarket } from "../venue/VenueMarket.ts"
+import type { AskedOrder } from "./orderOnMarket.ts"
+import type { TriggerSource } from "./orderTokens.ts"
+
+/** A market's prices as they were last said, on its grid; null: none is known. */
+export interface MarketPrices {
+  readonly last: string | null
+  readonly mark: string | null
+  readonly index: string | null
+}
+
+/** An order beside what the market says, what the client has in it, and what the order would cost. */
+export interface JudgedOrder {
+  readonly order: AskedOrder
+  readonly market: VenueMarket
+  readonly prices: MarketPrices
+  /** Of the client's position in the market, signed; "0": there is none. */
+  readonly netQty: string
+  readonly preTrade: PreTradeVerdict
+}
+
+/** What margin or balance say of an order (F13, F20). */
+export interface PreTradeVerdict {
+  /** What it is judged at: its limit or trigger price, or what it would take; null: no price is known. */
+  readonly refPrice: string | null
+  /** Null: nothing stands against it. */
+  readonly sentence: string | null
+  readonly compared: Compared | null
+}
+
+type OrderRule = Rule<JudgedOrder>
+
+/** Not of what reduces: a small rest must be closable (A2-91). */
+const minimumNotional: OrderRule = {
+  gate: "minimumNotional",
+  sentence: (facts) => {
+    const notional = facts.order.reduceOnly ? null : notionalOf(facts)
+    return notional === null || notional.gte(facts.market.minNotional)
+      ? null
+      : `The order is worth less than the market's minimum of ${facts.market.minNotional} ${facts.order.quote}.`
+  },
+  compared: (facts) => {
+    const notional = facts.order.reduceOnly ? null : notionalOf(facts)
+    return notional === null ? null : { figure: String(notional), limit: facts.market.minNotional }
+  }
+}
+
+/** In the quote currency at the reference price; null: no price is known. */
+const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): MoneyDecimal | null =>
+  refPrice === null ? null : new MoneyDecimal(refPrice).mul(order.qty)
+
+/** Fills may come at better prices than the limit's: this many times the largest known price is what they could reach. */
+const headroom = 2
+
+/** Neither what is paid or owed nor a quantity of an asset may ever leave 64 bits of minor units (A2-94, F2). */
+const largestNotional: OrderRule = {
+  gate: "largestNotional",
+  sentence: (facts) => {
+    const { order } = facts
+    const tooLarge = (amount: MoneyDecimal, scale: number): boolean =>
+      amount.mul(MoneyDecimal.pow(10, scale)).gt(String(maxMinor))
+    const worth = largestPrice(facts).mul(order.qty).mul(headroom)
+    const asset = order.family === "SPOT" && isCurrency(order.base) ? order.base : null
+    return (asset !== null && tooLarge(new MoneyDecimal(order.qty), scaleOf(asset))) ||
+      tooLarge(worth, scaleOf(order.quote))
+      ? "The order is too large."
+      : null
+  },
+  compared: () => null
+}
+
+const largestPrice = ({ order, prices, preTrade }: JudgedOrder): MoneyDecimal => {
+  let largest = new MoneyDecimal(0)
+  for (const text of [preTrade.refPrice, order.trigger?.price, prices.last, prices.mark, prices.index]) {
+    if (text != null && largest.lt(text)) largest = new MoneyDecimal(text)
+  }
+  return largest
+}
+
+export const notionalRules: ReadonlyArray<OrderRule> = [minimumNotional, largestNotional]
+
+const sources = { LAST: "last", MARK: "mark", INDEX: "index" } as const satisfies Record<
+  TriggerSource,
+  keyof MarketPrices
+>
+
+/** A trigger whose condition holds already is a mistake: the order would be a plain one (A2-36). Without a price the venue judges. */
+export const triggerRule: OrderRule = {
+  gate: "trigger",
+  sentence: ({ order: { trigger }, prices }) => {
+    const price = trigger === null ? null : prices[sources[trigger.source]]
+    if (trigger === null || price === null) return null
+    const now = new MoneyDecimal(price)
+    const holds = trigger.direction === "AT_OR_ABOVE" ? now.gte(trigger.price) : now.lte(trigger.price)
+    return holds ? `The order would trigger at once: the ${sources[trigger.source]} price is ${price}.` : null
+  },
+  compared: ({ order: { trigger }, prices }) => {
+    const figure = trigger === null ? null : prices[sources[trigger.source]]
+    return trigger === null || figure === null
+      ? null
+      : { figure, limit: `${trigger.direction === "AT_OR_ABOVE" ? "below" : "above"} ${trigger.price}` }
+  }
+}
+
+/** Where an attached leg stands: strictly on its side of the parent's limit price, or of what a MARKET order takes (A2-40). */
+const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule => {
+  const of = ({ order, preTrade: { refPrice: reference } }: JudgedOrder) => {
+    const level = order.attach?.[name]?.price
+    if (level === undefined || reference === null) return null
+    return { level, reference, above: (order.side === "BUY") === (name === "takeProfit") }
+  }
+  return {
+    gate: name,
+    sentence: (facts) => {
+      const found = of(facts)
+      if (found === null) return null
+      const { level, reference, above } = found
+      const price = new MoneyDecimal(level)
+      if (above ? price.gt(reference) : price.lt(reference)) return null
+      return `The ${words} of a ${facts.order.side} order must be ${above ? "above" : "below"} its price of ${reference}.`
+    },
+    compared: (facts): Compared | null => {
+      const found = of(facts)
+      return found === null
+        ? null
+        : { figure: found.level, limit: `${found.above ? "above" : "below"} ${found.reference}` }
+    }
+  }
+}
+
+export const attachRules: ReadonlyArray<OrderRule> = [
+  attachRule("takeProfit", "take profit"),
+  attachRule("stopLoss", "stop loss")
+]
+
+/** More than there is to reduce is refused; what the position loses later is the venue's to cap (A2-39). */
+export const reduceOnlyRule: OrderRule = {
+  gate: "reduceOnly",
+  sentence: ({ order, netQty }) => {
+    if (!order.reduceOnly) return null
+    const position = new MoneyDecimal(netQty)
+    const reducible = order.side === "SELL" ? position : position.neg()
+    if (reducible.lte(0)) return "There is no position that the order could reduce."
+    return reducible.gte(order.qty)
+      ? null
+      : `A reduce-only order may be at most as large as the position, which is ${netQty}.`
+  },
+  compared: ({ order, netQty }) => (order.reduceOnly ? { figure: order.qty, limit: netQty } : null)
+}

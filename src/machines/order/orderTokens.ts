@@ -1,0 +1,46 @@
+/** The tokens of orders, as partners write and read them, and what each type of order means (doc 2, Order; A2-35, A2-36). */
+
+export const orderSides = ["BUY", "SELL"] as const
+export type OrderSide = (typeof orderSides)[number]
+
+export const orderTypes = [
+  "LIMIT",
+  "MARKET",
+  "STOP_MARKET",
+  "STOP_LIMIT",
+  "TAKE_PROFIT_MARKET",
+  "TAKE_PROFIT_LIMIT"
+] as const
+export type OrderType = (typeof orderTypes)[number]
+export type ConditionalType = Exclude<OrderType, "LIMIT" | "MARKET">
+
+export const timesInForce = ["GTC", "IOC", "FOK", "POST_ONLY"] as const
+export type TimeInForce = (typeof timesInForce)[number]
+
+export const triggerSources = ["LAST", "MARK", "INDEX"] as const
+export type TriggerSource = (typeof triggerSources)[number]
+
+export const triggerDirections = ["AT_OR_ABOVE", "AT_OR_BELOW"] as const
+export type TriggerDirection = (typeof triggerDirections)[number]
+
+const types: ReadonlySet<unknown> = new Set(orderTypes)
+export const isOrderType = (token: unknown): token is OrderType => types.has(token)
+
+/** Whether an order waits for a trigger. */
+export const isConditional = (type: OrderType): type is ConditionalType => type !== "LIMIT" && type !== "MARKET"
+
+/** Whether a conditional order rests at a limit price once it is triggered. */
+export const isLimited = (type: ConditionalType): boolean => type === "STOP_LIMIT" || type === "TAKE_PROFIT_LIMIT"
+
+/** A stop follows the price, a take profit goes against it (A2-36). */
+export const triggerDirectionOf = (type: ConditionalType, side: OrderSide): TriggerDirection => {
+  const stop = type === "STOP_MARKET" || type === "STOP_LIMIT"
+  return stop === (side === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
+}
+
+/** The time in force that the venue is given: what takes the market never rests (A2-35). */
+export const venueTifOf = (type: OrderType, tif: TimeInForce): TimeInForce => {
+  if (type === "LIMIT") return tif
+  if (type === "MARKET") return tif === "FOK" ? "FOK" : "IOC"
+  return isLimited(type) ? "GTC" : "IOC"
+}

@@ -1,0 +1,143 @@
+/**
+ * What an account has in perpetual markets, as its risk is worked out from: positions, working orders, and the leverage in force
+ * in each (F5, F6; A2-50). The one place that says which leverage that is, so that a choice counts at once for what is held,
+ * for what works, and for what is asked for next.
+ */
+import {
+  leverageCap,
+  leverageInForce,
+  type LeverageTerms,
+  type PerpHolding
+} from "../../../machines/margin/accountRisk.ts"
+import type { PerpPosition, PerpTerms, WorkingOrder } from "../../../machines/margin/perpetual.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import type { AssetClass, MarketTerms } from "../../../machines/market/marketTerms.ts"
+import { workingStates } from "../../../machines/order/Order.ts"
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { assetClasses } from "../../../machines/venue/VenueMarket.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { LeverageRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
+
+type Categorized = Pick<ClientRow, "categorization">
+
+/** The rows that tell it. */
+interface PerpRows {
+  readonly positions: ReadonlyArray<PositionRow>
+  readonly orders: ReadonlyArray<OrderRow>
+  readonly chosen: Chosen
+}
+
+const nothing: ReadonlyArray<PerpHolding> = []
+
+/** The leverage chosen in each market where one is, by symbol. */
+export type Chosen = ReadonlyMap<string, number>
+
+/** Each perpetual market of the client with a position or working orders, as the turn sees it; `chosen` instead of its own. */
+export const perpsInTurn = (turn: Turn, client: Categorized, chosen?: Chosen): ReadonlyArray<PerpHolding> => {
+  const positions = openPositions(turn)
+  const orders = ordersInTurn(turn)
+  if (positions.length === 0 && orders.length === 0) return nothing
+  return holdingsOf({ positions, orders, chosen: chosen ?? chosenInTurn(turn) }, client, turn.facts)
+}
+
+/** As it is committed. */
+export const perpsIn = (state: SubjectState, client: Categorized, facts: Facts): ReadonlyArray<PerpHolding> => {
+  const positions = state.all("positions").filter(isOpen)
+  const orders = state.all("orders")
+  if (positions.length === 0 && orders.length === 0) return nothing
+  return holdingsOf({ positions, orders, chosen: chosenIn(state) }, client, facts)
+}
+
+/** The choices that are committed. */
+export const chosenIn = (state: SubjectState): Chosen => bySymbol(state.all("leverages"))
+
+/** The choices as the turn sees them. */
+export const chosenInTurn = ({ state, draft }: Turn): Chosen =>
+  bySymbol([...state.all("leverages"), ...draft.written("leverages")])
+
+const bySymbol = (rows: ReadonlyArray<LeverageRow>): Chosen =>
+  new Map(rows.map(({ symbol, leverage }) => [symbol, leverage]))
+
+/** The open positions on perpetuals as the turn sees them. */
+export const openPositions = ({ state, draft }: Turn): ReadonlyArray<PositionRow> => {
+  const written = draft.written("positions")
+  if (written.length === 0) return state.all("positions").filter(isOpen)
+  const ids = new Set(written.map(({ id }) => id))
+  return [...state.all("positions").filter(({ id }) => !ids.has(id)), ...written].filter(isOpen)
+}
+
+const isOpen = ({ state }: PositionRow): boolean => state === "OPEN"
+
+const ordersInTurn = ({ state, draft }: Turn): ReadonlyArray<OrderRow> => {
+  const written = draft.written("orders")
+  if (written.length === 0) return state.all("orders")
+  const ids = new Set(written.map(({ id }) => id))
+  return [...state.all("orders").filter(({ id }) => !ids.has(id)), ...written]
+}
+
+/** What a client's leverage in a market goes by. A market that is not listed now is margined by the strictest class. */
+export const leverageTermsOf = (
+  symbol: string,
+  { categorization }: Categorized,
+  { instruments, terms }: Pick<Facts, "instruments" | "terms">
+): LeverageTerms => ({
+  categorization,
+  assetClass: instruments.get(symbol)?.assetClass ?? strictestClass(terms),
+  terms
+})
+
+const strictestClass = (terms: MarketTerms): AssetClass => {
+  const capOf = (assetClass: AssetClass) => leverageCap({ categorization: "RETAIL", assetClass, terms })
+  return assetClasses.reduce((strictest, each) => (capOf(each) < capOf(strictest) ? each : strictest))
+}
+
+/** On which terms a client has a perpetual now. */
+export const perpTermsOf = (symbol: string, client: Categorized, chosen: Chosen, facts: Facts): PerpTerms => ({
+  leverage: leverageInForce({ ...leverageTermsOf(symbol, client, facts), chosen: chosen.get(symbol) ?? null }),
+  tiers: facts.terms.riskTiers,
+  slippageBps: facts.terms.slippageBps
+})
+
+const holdingsOf = (
+  { positions, orders, chosen }: PerpRows,
+  client: Categorized,
+  facts: Facts
+): ReadonlyArray<PerpHolding> => {
+  const held = new Map(positions.map((row) => [row.symbol, row]))
+  const working = Map.groupBy(orders.filter(isWorkingPerp), ({ symbol }) => symbol)
+  return [...new Set([...held.keys(), ...working.keys()])].map((symbol) => {
+    const position = held.get(symbol)
+    return {
+      symbol,
+      position: position === undefined ? null : positionOf(position),
+      orders: (working.get(symbol) ?? []).map(workingOf),
+      terms: perpTermsOf(symbol, client, chosen, facts)
+    }
+  })
+}
+
+const isWorkingPerp = ({ state, context: { family } }: OrderRow): boolean =>
+  family === "PERP" && (workingStates as ReadonlyArray<string>).includes(state)
+
+/** A stored position as its figures are worked out from. */
+export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: PositionRow): PerpPosition => ({
+  symbol,
+  netQty,
+  avgEntry,
+  netCost,
+  realizedPnl
+})
+
+/** A stored order as its margin is worked out from (F6). */
+const workingOf = ({
+  symbol,
+  context: { side, qty, filledQty, price, trigger, reduceOnly }
+}: OrderRow): WorkingOrder => ({
+  symbol,
+  side,
+  left: new MoneyDecimal(qty).minus(filledQty).toFixed(),
+  price: trigger === null ? price : (trigger.limitPrice ?? trigger.price),
+  reduceOnly
+})

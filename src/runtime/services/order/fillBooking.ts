@@ -1,0 +1,280 @@
+/**
+ * Books a trade of an order, once and in one commit: the fill, the order's totals, the position or the lots, and what the
+ * order's machine posts for it (F11, F12, F20, F21; A2-44, A2-96). The venue is right in what it executed, whatever the order
+ * is here; its own fees never reach the client.
+ */
+import type { FillMoney, OrderContext } from "../../../machines/order/Order.ts"
+import { applyFill, commissionOf, flatPosition } from "../../../machines/order/positionRules.ts"
+import { takeLots } from "../../../machines/order/spotLots.ts"
+import { settleSpotFill, type SpotRunning, spotQuoteOf } from "../../../machines/order/spotRules.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
+import { advance } from "../../effects/advance.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { FillRow, OrderRow, PositionRow, SpotLotRow } from "../../store/tables/order.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import type { Recall } from "../shared/Recall.ts"
+import { cancelReducing, isWorking, type OwnedTurn, positionInTurn } from "./orderDecisions.ts"
+
+export interface BookingTurn extends OwnedTurn {
+  readonly recall: Recall
+}
+
+/** The order after a trade of it; itself when the trade is booked already. */
+export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
+  const known = knownFill(at, row, fill)
+  if (known !== null) {
+    if (!isSame(known, fill)) otherFigures(at, row, known, fill)
+    return row
+  }
+  return isWorking(row) ? booked(at, row, fill) : bookedLate(at, row, fill)
+}
+
+/** The trade as it is booked; a later id than any of the order's is new without a look. */
+const knownFill = ({ turn, recall }: BookingTurn, row: OrderRow, { tradeId }: VenueFill): FillRow | null => {
+  if (tradeId > row.context.lastTradeId) return null
+  const near = turn.draft.written("fills").find((each) => each.orderId === row.id && each.tradeId === tradeId)
+  return near ?? recall.matching(turn, "fills", { order_id: row.id, trade_id: tradeId })
+}
+
+const isSame = (known: FillRow, { side, qty, price }: VenueFill): boolean =>
+  known.side === side && new MoneyDecimal(known.qty).eq(qty) && new MoneyDecimal(known.price).eq(price)
+
+/** The same identity with other figures is no repeat: it is not booked, and staff decide (A2-44, A3-11). */
+const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, fill: VenueFill): void => {
+  const value = ({ qty, price }: Pick<VenueFill, "qty" | "price">) => new MoneyDecimal(qty).mul(price)
+  const difference = floorToMinor(value(fill).minus(value(known)), "USDC")
+  const figures = `${fill.side} ${fill.qty} at ${fill.price}`
+  const reason = `Trade ${fill.tradeId} of order ${row.id} came again as ${figures}; booked was ${known.side} ${known.qty} at ${known.price}.`
+  applyEffects(turn, { ...of, object: `order:${row.id}` }, [
+    { type: "audit", action: "order.otherTrade", before: null, after: null, reason }
+  ])
+  if (difference !== 0n) breakOfClient(turn, row, difference, reason)
+}
+
+/** What still came after the order had ended here: booked all the same, as an alarm, with a break for staff (D6). */
+const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
+  const next = booked(at, row, fill)
+  const value = floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
+  const reason = `Order ${row.id} was ${row.state} when its trade ${fill.tradeId} came: ${fill.side} ${fill.qty} at ${fill.price}.`
+  if (value !== 0n) breakOfClient(at.turn, row, value, reason)
+  return next
+}
+
+const booked = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
+  const { turn, of } = at
+  const { context } = row
+  const filled = new MoneyDecimal(context.filledQty).plus(fill.qty)
+  const money = context.family === "SPOT" ? settledSpot(at, row, fill) : settledPerp(at, row, fill)
+  const next = advance(
+    turn,
+    "orders",
+    row,
+    {
+      type: "FILL",
+      at: turn.now,
+      tradeId: fill.tradeId,
+      totals: { ...money.totals, filledQty: filled.toFixed(context.qtyDecimals) },
+      complete: filled.gte(context.qty),
+      money: money.posted
+    },
+    { of }
+  )
+  if (next === null) throw new Error(`order:${row.id} does not take trade ${fill.tradeId}`)
+  putFill(turn, next, fill, money)
+  if (money.emptied) cancelReducing(at, row.symbol, row.id)
+  return next
+}
+
+interface Settled {
+  readonly posted: FillMoney
+  readonly totals: Pick<OrderContext, "consumed" | "released" | "quoteTotal">
+  readonly commission: bigint
+  readonly realized: bigint
+  readonly closedQty: string | null
+  /** The position is flat, or has turned. */
+  readonly emptied: boolean
+}
+
+const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, realized, closedQty, posted }: Settled) => {
+  const { context, id: orderId, partnerId, clientId, symbol } = row
+  turn.draft.put("fills", {
+    id: turn.nextId("fill"),
+    partnerId,
+    clientId,
+    orderId,
+    tradeId: fill.tradeId,
+    symbol,
+    family: context.family,
+    side: fill.side,
+    price: new MoneyDecimal(fill.price).toFixed(context.priceDecimals),
+    qty: new MoneyDecimal(fill.qty).toFixed(context.qtyDecimals),
+    closedQty,
+    currency: posted.quote,
+    notional: floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), posted.quote),
+    commission,
+    realizedPnl: realized,
+    ts: fill.at
+  })
+}
+
+const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Settled => {
+  const { commissionBps, consumed, released, quoteTotal, qtyDecimals } = row.context
+  const before = positionInTurn(turn, row.symbol)
+  const { position, realized, closedQty, kind } = applyFill(before ?? flatPosition(row.symbol), fill)
+  const { netQty, avgEntry, netCost, realizedPnl } = position
+  const isFlat = new MoneyDecimal(netQty).isZero()
+  const opens = kind === "opened" || kind === "turned"
+  putPosition(turn, row, before, {
+    state: isFlat ? "FLAT" : "OPEN",
+    netQty: new MoneyDecimal(netQty).toFixed(qtyDecimals),
+    avgEntry,
+    netCost,
+    realizedPnl,
+    openedAt: opens || before === undefined ? turn.now : before.openedAt
+  })
+  // The venue's own executions cost nothing here (A2-97).
+  const commission = fill.reason === null ? commissionOf(fill.qty, fill.price, commissionBps, "USDC") : 0n
+  const closes = kind === "reduced" || kind === "closed" || kind === "turned"
+  return {
+    posted: {
+      pnl: closes ? formatAmount(realized, "USDC") : null,
+      commission: formatAmount(commission, "USDC"),
+      quote: "USDC",
+      spot: null
+    },
+    totals: { consumed, released, quoteTotal },
+    commission,
+    realized,
+    closedQty: closes ? new MoneyDecimal(closedQty).toFixed(qtyDecimals) : null,
+    emptied: kind === "closed" || kind === "turned"
+  }
+}
+
+type Moved = Pick<PositionRow, "state" | "netQty" | "avgEntry" | "netCost" | "realizedPnl" | "openedAt">
+
+const putPosition = (turn: Turn, row: OrderRow, before: PositionRow | undefined, moved: Moved): void => {
+  const { partnerId, clientId, symbol } = row
+  turn.draft.put("positions", {
+    id: before?.id ?? turn.nextId("position"),
+    partnerId,
+    clientId,
+    symbol,
+    currency: "USDC",
+    amount: floorToMinor(new MoneyDecimal(moved.netCost).abs(), "USDC"),
+    ...moved,
+    updatedAt: turn.now
+  })
+}
+
+const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled => {
+  const { turn } = at
+  const running = runningOf(row)
+  const { base, quote, side } = running
+  const settled = settleSpotFill(running, fill)
+  const isBuy = side === "BUY"
+  const before = positionInTurn(turn, row.symbol)
+  const net = new MoneyDecimal(before?.netQty ?? 0).plus(new MoneyDecimal(fill.qty).mul(isBuy ? 1 : -1))
+  putPosition(turn, row, before, {
+    state: "SPOT",
+    netQty: net.toFixed(row.context.qtyDecimals),
+    avgEntry: "0",
+    netCost: "0",
+    realizedPnl: 0n,
+    openedAt: before?.openedAt ?? turn.now
+  })
+  const realized = isBuy ? 0n : settled.quote - takeFromLots(turn, base, settled.base)
+  if (isBuy) putLot(turn, row, base, { qty: settled.base, cost: settled.quote, commission: settled.commission })
+  const signed = (minor: bigint, currency: Currency, gains: boolean) => formatAmount(gains ? minor : -minor, currency)
+  const { reserved } = row.context
+  return {
+    posted: {
+      pnl: null,
+      commission: formatAmount(settled.commission, quote),
+      quote,
+      spot: {
+        base,
+        baseAmount: signed(settled.base, base, isBuy),
+        quoteAmount: signed(settled.quote, quote, !isBuy),
+        // What the order still holds: nothing once it has ended here.
+        unreserved: isWorking(row)
+          ? formatAmount(settled.consumed + settled.released, reserved?.currency ?? quote)
+          : formatAmount(0n, quote)
+      }
+    },
+    totals: isWorking(row)
+      ? {
+          consumed: formatAmount(settled.running.consumed, reserved?.currency ?? quote),
+          released: formatAmount(settled.running.released, reserved?.currency ?? quote),
+          quoteTotal: settled.running.notional
+        }
+      : { consumed: row.context.consumed, released: row.context.released, quoteTotal: settled.running.notional },
+    commission: settled.commission,
+    realized,
+    closedQty: null,
+    emptied: false
+  }
+}
+
+/** A spot order as its next trade is settled. */
+const runningOf = ({ symbol, context }: OrderRow): SpotRunning => {
+  const { side, qty, venuePrice, trigger, commissionBps, reserved, consumed, released, quoteTotal, filledQty } = context
+  const quote = spotQuoteOf(symbol)
+  if (quote === null || reserved === null) throw new Error(`${symbol} is paid in nothing that a client can hold`)
+  const price = venuePrice ?? trigger?.limitPrice ?? null
+  const { currency } = reserved
+  return {
+    side,
+    base: symbol.slice(0, symbol.indexOf("-")) as Currency,
+    quote,
+    qty,
+    price,
+    commissionBps,
+    reservation: { currency, amount: minorOf(reserved.amount, currency), price: side === "BUY" ? price : null },
+    filledQty,
+    notional: quoteTotal,
+    consumed: minorOf(consumed, currency),
+    released: minorOf(released, currency)
+  }
+}
+
+const lotsInTurn = (turn: Turn, asset: string): ReadonlyArray<SpotLotRow> => {
+  const written = turn.draft.written("spotLots")
+  const ids = new Set(written.map(({ id }) => id))
+  return [...turn.state.all("spotLots").filter(({ id }) => !ids.has(id)), ...written]
+    .filter((lot) => lot.asset === asset && lot.qty > 0n)
+    .toSorted((one, other) => one.acquiredAt - other.acquiredAt || one.id - other.id)
+}
+
+const putLot = (
+  turn: Turn,
+  { partnerId, clientId }: Pick<OrderRow, "partnerId" | "clientId">,
+  asset: Currency,
+  bought: { readonly qty: bigint; readonly cost: bigint; readonly commission: bigint }
+): void => {
+  if (bought.qty === 0n) return
+  turn.draft.put("spotLots", {
+    id: turn.nextId("spotLot"),
+    partnerId,
+    clientId,
+    asset,
+    ...bought,
+    acquiredAt: turn.now
+  })
+}
+
+/** What was paid for a quantity that leaves, without commission, first in first out (F21; A2-44). */
+const takeFromLots = (turn: Turn, asset: Currency, qty: bigint): bigint => {
+  const rows = lotsInTurn(turn, asset)
+  const { cost, left } = takeLots(rows, qty)
+  const after = new Map(left.map((lot) => [lot.id, lot]))
+  for (const row of rows) {
+    const rest = after.get(row.id)
+    if (rest === row) continue
+    const { qty: remains, cost: costs, commission } = rest ?? { qty: 0n, cost: 0n, commission: 0n }
+    turn.draft.put("spotLots", { ...row, qty: remains, cost: costs, commission })
+  }
+  return cost
+}

@@ -1,0 +1,132 @@
+/**
+ * Orders in their client's turn (D6): what callers and rules do with them. What the venue says of them is in `orderHears.ts`.
+ * Whoever places an order has judged its gates under the client's lock.
+ */
+import { cancelRef, orderRef, workingStates, type OrderInput } from "../../../machines/order/Order.ts"
+import { minorOf } from "../../../machines/shared/Money.ts"
+import { advance, start } from "../../effects/advance.ts"
+import type { Instance } from "../../effects/Instance.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
+
+/** The client's turn, and whom what happens in it belongs to. */
+export interface OwnedTurn {
+  readonly turn: Turn
+  readonly of: Instance
+}
+
+/** Whether an order may still be filled. */
+export const isWorking = ({ state }: Pick<OrderRow, "state">): boolean =>
+  (workingStates as ReadonlyArray<string>).includes(state)
+
+/** An order as the turn sees it: working, or moved in this turn; undefined for others. */
+export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>
+  turn.draft.peek("orders", String(id)) ?? turn.state.get("orders", String(id))
+
+/** The working orders as the turn sees them, oldest first. */
+export const ordersInTurn = (turn: Turn): ReadonlyArray<OrderRow> => {
+  const written = turn.draft.written("orders")
+  if (written.length === 0) return turn.state.all("orders")
+  const ids = new Set(written.map(({ id }) => id))
+  return [...turn.state.all("orders").filter(({ id }) => !ids.has(id)), ...written].filter(isWorking)
+}
+
+/** The working orders that are committed. */
+export const ordersIn = (state: SubjectState): ReadonlyArray<OrderRow> => state.all("orders")
+
+/** The positions as the turn sees them, flat ones included. */
+export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => {
+  const written = turn.draft.written("positions")
+  if (written.length === 0) return turn.state.all("positions")
+  const ids = new Set(written.map(({ id }) => id))
+  return [...turn.state.all("positions").filter(({ id }) => !ids.has(id)), ...written]
+}
+
+export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefined =>
+  turn.draft.written("positions").findLast((row) => row.symbol === symbol) ??
+  turn.state.all("positions").find((row) => row.symbol === symbol)
+
+/** What of an order is decided before it has an id. */
+export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt">
+
+type Whose = Pick<ClientRow, "id" | "partnerId" | "uid">
+
+/** A new order with what is held for it, on its way to the venue from this commit on. */
+export const placeOrder = ({ turn, of }: OwnedTurn, client: Whose, order: OrderToPlace): OrderRow =>
+  begin({ turn, of }, client, order, { type: "SEND", at: turn.now })
+
+/** An order that the venue made by itself (A2-97). */
+export const adoptOrder = (owned: OwnedTurn, client: Whose, order: OrderToPlace, venueOrderId: number): OrderRow =>
+  begin(owned, client, order, { type: "ADOPTED", at: owned.turn.now, venueOrderId })
+
+const begin = (
+  { turn, of }: OwnedTurn,
+  client: Whose,
+  order: OrderToPlace,
+  event:
+    | { readonly type: "SEND"; readonly at: number }
+    | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
+): OrderRow => {
+  const id = turn.nextId("order")
+  const { reserved, symbol, parentOrderId } = order
+  return start(turn, "orders", {
+    of,
+    event,
+    input: { orderId: id, clientId: client.id, account: client.uid, createdAt: turn.now, ...order },
+    columns: {
+      id,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      symbol,
+      currency: reserved?.currency ?? "USDC",
+      amount: reserved === null ? 0n : minorOf(reserved.amount, reserved.currency),
+      parentOrderId,
+      createdAt: turn.now
+    }
+  })
+}
+
+/** Whether a call is in flight under a ref, as the turn sees it. */
+export const isInFlight = (turn: Turn, ref: string): boolean =>
+  turn.draft.peek("venueCalls", ref) !== undefined ||
+  (turn.state.get("venueCalls", ref) !== undefined && !turn.draft.ends(ref))
+
+/**
+ * Asks the venue to cancel a working order, once at a time; null when that is asked already, or the order is over. `note`:
+ * who does, where it is not its client.
+ */
+export const cancelOrder = ({ turn, of }: OwnedTurn, row: OrderRow, note: string | null): OrderRow | null => {
+  const { cancels, orderId } = row.context
+  if (row.state === "PENDING_CANCEL" && isInFlight(turn, cancelRef(orderId, cancels))) return null
+  return advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note }, { of })
+}
+
+/** Whether the order opens risk: not reduce-only, and of spot a purchase (A2-90). */
+export const opensRisk = ({ context: { reduceOnly, family, side } }: Pick<OrderRow, "context">): boolean =>
+  family === "SPOT" ? side === "BUY" : !reduceOnly
+
+/** Cancels the working orders that could open risk, with who does (A2-101); how many. */
+export const cancelOpeningOrders = (owned: OwnedTurn, note: string): number => {
+  let cancelled = 0
+  for (const row of ordersInTurn(owned.turn)) {
+    if (!opensRisk(row) || row.state === "PENDING_CANCEL") continue
+    if (cancelOrder(owned, row, note) !== null) cancelled++
+  }
+  return cancelled
+}
+
+/** Once a position is flat or turned, nothing is left that its market's reduce-only orders could reduce (A2-39). */
+export const cancelReducing = (owned: OwnedTurn, symbol: string, except: number): void => {
+  for (const row of ordersInTurn(owned.turn)) {
+    const { reduceOnly, orderId } = row.context
+    if (row.symbol !== symbol || !reduceOnly || orderId === except) continue
+    // One that is on its way is cancelled once the venue has it.
+    if (row.state === "PENDING_CANCEL") continue
+    cancelOrder(owned, row, "position closed")
+  }
+}
+
+/** The ref of an order. */
+export const refOf = ({ id }: Pick<OrderRow, "id">): string => orderRef(id)

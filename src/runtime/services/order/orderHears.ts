@@ -1,0 +1,263 @@
+/**
+ * What orders hear from the venue, in their client's turn (D6): what became of their calls, and what the venue says of them by
+ * itself. Only trades with an id are booked: an order that the venue says is filled further than its trades here, or over, is
+ * asked for (`OrderResync`), and nothing is inferred (A2-96).
+ */
+import { Effect } from "effect"
+import { callOfRef, cancelRef, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
+import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
+import { advance } from "../../effects/advance.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { OrderRow } from "../../store/tables/order.ts"
+import { instanceOf } from "../client/clientState.ts"
+import { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import { Recall } from "../shared/Recall.ts"
+import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
+import { bookFill, type BookingTurn } from "./fillBooking.ts"
+import { adoptOrder, cancelOrder, isInFlight, isWorking, ordersInTurn, positionInTurn } from "./orderDecisions.ts"
+import { Unsettled } from "./Unsettled.ts"
+
+const notFound = "not found at the venue"
+
+export interface OrderParts {
+  readonly directory: Directory["Service"]
+  readonly recall: Recall
+  /** Orders that the venue knows more of than is booked. */
+  readonly unsettled: Unsettled["Service"]
+}
+
+export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads | Unsettled> = Effect.gen(
+  function* () {
+    return { directory: yield* Directory, recall: new Recall(yield* RowReads), unsettled: yield* Unsettled }
+  }
+)
+
+/** A client's turn that hears of its orders, also of those that are over and have left memory. */
+interface Hearing extends BookingTurn, Pick<OrderParts, "unsettled"> {}
+
+export const orderHandler = (parts: OrderParts): VenueHandler => ({
+  ended: (turn, { id, outcome }) => {
+    const row = parts.recall.row(turn, "orders", id)
+    if (row !== null) heardOfCall(hearing(turn, parts), row, outcome)
+  },
+  said: (turn, { id, fact }) => {
+    const row = parts.recall.row(turn, "orders", id)
+    if (row === null) return false
+    if (fact.type === "order") heardOrder(hearing(turn, parts), row, fact.order)
+    if (fact.type === "fill") {
+      const at = hearing(turn, parts)
+      heardOrder(at, bookFill(at, row, fact.fill), fact.order)
+    }
+    return true
+  },
+  quoted: null
+})
+
+/** What the venue does in an account by itself: it names no order of ours. False where nothing follows from it. */
+export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact): boolean => {
+  if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
+  if (fact.type === "bust") return busted(hearing(turn, parts), fact)
+  return fact.type === "order" && fact.order.ref === null
+}
+
+/** The trades of an order, whatever is booked of them already, and the order as the venue has it (A2-96). */
+export const heardWhole = (
+  turn: Turn,
+  parts: OrderParts,
+  id: number,
+  { order, fills }: { readonly order: VenueOrder; readonly fills: ReadonlyArray<VenueFill> }
+): void => {
+  const row = parts.recall.row(turn, "orders", id)
+  if (row === null) return
+  const at = hearing(turn, parts)
+  heardOrder(
+    at,
+    fills.reduce((next, fill) => bookFill(at, next, fill), row),
+    order
+  )
+}
+
+const hearing = (turn: Turn, { directory, recall, unsettled }: OrderParts): Hearing => {
+  const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
+  const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
+  if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
+  return { turn, recall, unsettled, of: instanceOf(client, partner) }
+}
+
+const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome): void => {
+  switch (callOfRef(outcome.ref)) {
+    case "place":
+      return heardOfPlacing(at, row, outcome)
+    case "cancel":
+      return heardOfCancel(at, row, outcome)
+    case "amend":
+      return heardOfAmend(at, row, outcome)
+  }
+}
+
+const heardOfPlacing = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
+  const { turn, of } = at
+  if (outcome === "EXECUTED") {
+    if (order !== null) heardOrder(at, row, order)
+    return
+  }
+  const isVoid = outcome === "VOID"
+  const event = { type: "REFUSED", at: turn.now, reason: isVoid ? notFound : (reason ?? "refused"), isVoid } as const
+  advance(turn, "orders", row, event, { of })
+}
+
+const heardOfCancel = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
+  const { turn, of } = at
+  if (order !== null) heardOrder(at, row, order)
+  const now = at.recall.row(turn, "orders", row.id) ?? row
+  if (now.state !== "PENDING_CANCEL") return
+  // It never came, or it came before the order, which may still be on its way: then it is asked again once that is there.
+  if (outcome === "VOID") return void cancelOrder(at, now, null)
+  if (order === null && isInFlight(turn, orderRef(row.id))) return
+  if (outcome === "REFUSED" && (order === null || isLive(order))) {
+    advance(turn, "orders", now, { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused" }, { of })
+  }
+}
+
+const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOutcome): void => {
+  const { turn, of } = at
+  const { amending } = row.context
+  if (amending !== null) {
+    const event =
+      outcome === "EXECUTED"
+        ? ({ type: "AMENDED", at: turn.now, qty: amending.qty } as const)
+        : ({ type: "AMEND_REFUSED", at: turn.now } as const)
+    advance(turn, "orders", row, event, { of })
+  }
+  if (order !== null) heardOrder(at, at.recall.row(turn, "orders", row.id) ?? row, order)
+}
+
+const isLive = ({ state }: VenueOrder): boolean => state === "WAITING" || state === "WORKING"
+
+/** The order as the venue has it: there, triggered, further than its trades here, or over. */
+const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  if (!isWorking(row)) return heardAfterEnd(at, row, order)
+  const there = confirmed(at, row, order)
+  const booked = new MoneyDecimal(there.context.filledQty)
+  if (booked.lt(order.filledQty)) return at.unsettled.add({ clientId: row.clientId, orderId: row.id })
+  if (order.state === "CANCELLED" || order.state === "REJECTED") {
+    const { turn, of } = at
+    // Its trades are all here, and those of an older word on it are more.
+    if (booked.gt(order.filledQty)) return at.unsettled.add({ clientId: row.clientId, orderId: row.id })
+    advance(turn, "orders", there, { type: "ENDED", at: turn.now, how: order.state, reason: order.reason }, { of })
+  }
+}
+
+/** Known to be at the venue, and whether its price was reached; a cancel that came before it is sent again. */
+const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
+  const { turn, of } = at
+  const { venueOrderId, cancels, orderId } = row.context
+  const acked =
+    venueOrderId === null
+      ? (advance(turn, "orders", row, { type: "ACKED", at: turn.now, venueOrderId: order.id }, { of }) ?? row)
+      : row
+  const waits = acked.context.trigger !== null && acked.context.triggeredAt === null
+  const there =
+    waits && order.triggeredAt !== null
+      ? (advance(turn, "orders", acked, { type: "TRIGGERED", at: order.triggeredAt }, { of }) ?? acked)
+      : acked
+  if (there.state !== "PENDING_CANCEL" || !isLive(order) || isInFlight(turn, cancelRef(orderId, cancels))) return there
+  return cancelOrder(at, there, null) ?? there
+}
+
+/** It is over here: what still works at the venue is cancelled there, with an alarm (D6). */
+const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  const { turn, of } = at
+  if (new MoneyDecimal(row.context.filledQty).lt(order.filledQty)) {
+    at.unsettled.add({ clientId: row.clientId, orderId: row.id })
+  }
+  if (row.state === "FILLED" || !isLive(order)) return
+  const { cancels, orderId } = row.context
+  if (isInFlight(turn, cancelRef(orderId, cancels))) return
+  advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note: null }, { of })
+  const left = new MoneyDecimal(order.qty).minus(order.filledQty)
+  const value = floorToMinor(left.mul(order.price ?? order.trigger?.price ?? 0), "USDC")
+  const reason = `Order ${row.id} is ${row.state} here and works at the venue: ${order.side} ${left.toFixed()}.`
+  if (value !== 0n) breakOfClient(turn, row, value, reason)
+}
+
+/** Deleveraging, liquidation, delisting: an order that the venue has made and filled by itself is taken over (A2-97). */
+const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
+  const { turn, of, recall } = at
+  const client = turn.state.one("clients")
+  if (client === undefined) return false
+  const grid = gridsOf(turn, fill)
+  const booked = recall.matching(turn, "fills", {
+    client_id: client.id,
+    trade_id: fill.tradeId,
+    symbol: fill.symbol,
+    side: fill.side
+  })
+  if (booked !== null) return true
+  const row = adoptOrder(
+    { turn, of },
+    client,
+    {
+      symbol: fill.symbol,
+      family: "PERP",
+      side: fill.side,
+      type: "MARKET",
+      qty: new MoneyDecimal(fill.qty).toFixed(grid.qtyDecimals),
+      price: null,
+      venuePrice: null,
+      tif: "IOC",
+      venueTif: "IOC",
+      reduceOnly: true,
+      trigger: null,
+      attach: null,
+      ocoGroup: null,
+      parentOrderId: null,
+      origin: "CLOSE_OUT",
+      note: `venue:${fill.reason}`,
+      leverage: null,
+      reserved: null,
+      commissionBps: 0,
+      ...grid
+    },
+    order.id
+  )
+  bookFill(at, row, fill)
+  for (const rest of ordersInTurn(turn)) {
+    if (rest.symbol === fill.symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, `venue:${fill.reason}`)
+  }
+  return true
+}
+
+/** The market's grids; of one that is gone as its position and the trade are written. */
+const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Pick<OrderContext, "priceDecimals" | "qtyDecimals"> => {
+  const listed = turn.facts.instruments.get(symbol)
+  if (listed !== undefined) return { priceDecimals: listed.priceDecimals, qtyDecimals: listed.qtyDecimals }
+  const held = positionInTurn(turn, symbol)
+  return { priceDecimals: placesOf(price), qtyDecimals: placesOf(held?.netQty ?? "0") }
+}
+const placesOf = (text: string): number => text.split(".")[1]?.length ?? 0
+
+/** A trade that the venue has taken back stays booked: staff decide (A2-97). */
+const busted = (
+  at: Hearing,
+  { tradeId, orderId, reason }: Extract<AccountFact, { readonly type: "bust" }>
+): boolean => {
+  const { turn, recall } = at
+  const client = turn.state.one("clients")
+  if (client === undefined) return false
+  const fill = recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId })
+  const said = `The venue has taken trade ${tradeId} of its order ${orderId} back: ${reason}.`
+  applyEffects(turn, { ...at.of, object: `order:${fill?.orderId ?? 0}` }, [
+    { type: "audit", action: "order.bust", before: null, after: null, reason: said }
+  ])
+  if (fill !== null && fill.notional !== 0n) {
+    breakOfClient(turn, { partnerId: client.partnerId, clientId: client.id }, fill.notional, said)
+  }
+  return true
+}

@@ -1,0 +1,165 @@
+/**
+ * What `ledger verify` asks of orders (F11, F20; A2-44, A2-98, A2-104): fills and the orders they are of, the postings of
+ * each fill, what is reserved, and the positions and lots that follow from them. Quantities and prices are decimal texts.
+ */
+import { workingStates } from "../../../machines/order/Order.ts"
+import { currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
+
+/** How many minor units a currency has, as rows of a VALUES list. */
+const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
+/** Assets, which alone are kept in lots. */
+const assets = currencyCodes
+  .filter((code) => currencyFacts[code].kind === "ASSET")
+  .map((code) => `'${code}'`)
+  .join(", ")
+const working = workingStates.map((state) => `'${state}'`).join(", ")
+
+/** The asset of a spot market; nobody holds another currency by its fills. */
+const base = (symbol: string): string => `split_part(${symbol}, '-', 1)`
+/** A key of the ledger names its order second: `spot:ORDER:TRADE`. */
+const orderOfKey = "split_part(t.key, ':', 2)"
+
+/** What fills make due: key, type, client, currency and the client's amount. The price of an exchange is its order's. */
+const due = `due AS MATERIALIZED (
+  SELECT 'pnl:' || order_id || ':' || trade_id AS key, 'PNL' AS type, client_id, currency, realized_pnl::numeric AS amount
+    FROM fills WHERE family = 'PERP' AND realized_pnl <> 0
+   UNION ALL
+  SELECT 'commission:' || order_id || ':' || trade_id, 'COMMISSION', client_id, currency, -commission FROM fills WHERE commission <> 0
+   UNION ALL
+  SELECT 'spot:' || order_id || ':' || trade_id, 'SPOT_SETTLE', client_id, ${base("symbol")},
+         (CASE side WHEN 'BUY' THEN 1 ELSE -1 END) * qty::numeric * u.unit
+    FROM fills JOIN ${units} AS u (code, unit) ON u.code = ${base("symbol")} WHERE family = 'SPOT')`
+
+/** What is booked for fills; commissions of contracts have keys of their own. */
+const booked = `booked AS MATERIALIZED (
+  SELECT t.key, t.type, p.client_id, p.currency, p.amount
+    FROM ledger_transactions t JOIN postings p USING (tx_id)
+   WHERE p.client_id IS NOT NULL
+     AND (t.type = 'PNL' OR (t.type = 'COMMISSION' AND t.key NOT LIKE 'commission:contract:%')
+          OR (t.type = 'SPOT_SETTLE' AND p.currency = ${base("t.refs ->> 'Instrument'")})))`
+
+/** What of an order's reserve is still held: minor units of its currency (F20). */
+const held =
+  "amount - ((o.context ->> 'consumed')::numeric + (o.context ->> 'released')::numeric) * (SELECT unit FROM units WHERE code = o.currency)"
+
+/** What working orders hold, by client and currency; a part of what is reserved (withdrawalChecks.ts). */
+export const heldByOrders = `WITH units AS (SELECT * FROM ${units} AS u (code, unit))
+  SELECT client_id, currency, sum(${held}) AS amount FROM orders o WHERE state IN (${working}) AND amount > 0 GROUP BY client_id, currency`
+
+/** Signed: a purchase adds. */
+const signedQty = "(CASE side WHEN 'BUY' THEN 1 ELSE -1 END) * qty::numeric"
+
+/** Entries of the list in ledgerChecks.ts. */
+export const orderChecks = [
+  {
+    name: "every fill has its postings once, and nothing else is booked as one",
+    figure: "SELECT count(*) AS n FROM fills",
+    breaks: `WITH ${due}, ${booked},
+             counted AS (
+               SELECT key, amount, sum(n) AS n
+                 FROM (SELECT key, type, client_id, currency, amount, 1 AS n FROM due
+                       UNION ALL SELECT key, type, client_id, currency, amount, -1 FROM booked) AS both_sides
+                GROUP BY key, type, client_id, currency, amount HAVING sum(n) <> 0)
+             SELECT key || ' ' || trim_scale(amount) || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked and not due' END AS what
+               FROM counted LIMIT 1`
+  },
+  {
+    // Rounded on the running totals, so all fills of an order come to what one of their sum would (F20).
+    name: "every spot order has paid, got and been charged what its fills come to together",
+    figure: "SELECT count(DISTINCT order_id) AS n FROM fills WHERE family = 'SPOT'",
+    breaks: `WITH traded AS (
+               SELECT order_id, client_id, side, currency, sum(price::numeric * qty::numeric) AS total, sum(commission) AS commission
+                 FROM fills WHERE family = 'SPOT' GROUP BY order_id, client_id, side, currency),
+             paid AS (
+               SELECT ${orderOfKey} AS order_id, p.client_id, p.currency, sum(p.amount) AS amount
+                 FROM ledger_transactions t JOIN postings p USING (tx_id)
+                WHERE t.type = 'SPOT_SETTLE' AND p.client_id IS NOT NULL AND p.currency <> ${base("t.refs ->> 'Instrument'")}
+                GROUP BY 1, 2, 3),
+             due AS (
+               SELECT f.order_id::text AS order_id, f.client_id, f.currency, f.side, f.commission,
+                      CASE f.side WHEN 'BUY' THEN -ceil(f.total * u.unit) ELSE floor(f.total * u.unit) END AS amount,
+                      ceil(f.total * u.unit * (o.context ->> 'commissionBps')::numeric / 10000) AS charge
+                 FROM traded f JOIN orders o ON o.id = f.order_id JOIN ${units} AS u (code, unit) ON u.code = f.currency)
+             SELECT 'order ' || coalesce(d.order_id, p.order_id) || ': ' || coalesce(p.amount, 0) || ' is booked, its fills come to '
+                    || coalesce(d.amount, 0) || ', commission ' || coalesce(d.commission, 0) AS what
+               FROM due d FULL JOIN paid p USING (order_id, client_id, currency)
+              WHERE d.amount IS DISTINCT FROM p.amount
+                 OR d.commission IS DISTINCT FROM (CASE d.side WHEN 'BUY' THEN d.charge ELSE least(d.charge, d.amount) END) LIMIT 1`
+  },
+  {
+    name: "every order has filled the sum of its fills, and no more than was asked for",
+    figure: "SELECT count(*) AS n FROM orders",
+    breaks: `WITH filled AS (
+               SELECT order_id AS id, client_id, symbol, side, sum(qty::numeric) AS qty, max(trade_id) AS last
+                 FROM fills GROUP BY order_id, client_id, symbol, side),
+             asked AS (
+               SELECT id, client_id, symbol, context ->> 'side' AS side, state, (context ->> 'qty')::numeric AS qty,
+                      (context ->> 'filledQty')::numeric AS filled, (context ->> 'lastTradeId')::bigint AS last FROM orders)
+             SELECT 'order ' || coalesce(a.id, f.id) || ' is ' || coalesce(a.state, 'not there') || ' with ' || coalesce(a.filled, 0)
+                    || ' filled, its fills are ' || coalesce(f.qty, 0) AS what
+               FROM asked a FULL JOIN filled f USING (id, client_id, symbol, side)
+              WHERE a.filled IS DISTINCT FROM coalesce(f.qty, 0) OR a.last IS DISTINCT FROM coalesce(f.last, 0) OR a.filled > a.qty
+                 OR (a.state = 'FILLED' AND a.filled <> a.qty) OR (a.state = 'REJECTED' AND a.filled <> 0) LIMIT 1`
+  },
+  {
+    name: "every fill has the notional of its price and quantity, and a result only for what it closed",
+    figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
+    breaks: `SELECT 'fill ' || id || ' of order ' || order_id AS what FROM fills JOIN ${units} AS u (code, unit) ON u.code = currency
+              WHERE abs(notional - price::numeric * qty::numeric * u.unit) >= 1 OR qty::numeric <= 0 OR commission < 0
+                 OR coalesce(closed_qty::numeric, 0) NOT BETWEEN 0 AND qty::numeric
+                 OR (realized_pnl <> 0 AND (CASE family WHEN 'PERP' THEN closed_qty IS NULL ELSE side = 'BUY' END)) LIMIT 1`
+  },
+  {
+    // Working: reserved and not yet paid or given back. Ended: nothing is held any more.
+    name: "every order holds what is reserved in its name, and none that has ended holds anything",
+    figure: `SELECT count(*) AS n FROM orders WHERE amount > 0 AND state IN (${working})`,
+    breaks: `WITH units AS (SELECT * FROM ${units} AS u (code, unit)),
+             reserved AS (
+               SELECT ${orderOfKey} AS id, p.client_id, p.currency, sum(p.amount) AS amount
+                 FROM ledger_transactions t JOIN postings p USING (tx_id)
+                WHERE t.type IN ('SPOT_RESERVE', 'SPOT_RELEASE') AND p.kind = 'reserved' GROUP BY 1, 2, 3),
+             holding AS (
+               SELECT o.id::text AS id, o.client_id, o.currency, o.state, ${held} AS amount,
+                      o.state IN (${working}) AS works, o.context ->> 'family' = 'SPOT' AND o.amount = 0 AS bare
+                 FROM orders o)
+             SELECT 'order ' || coalesce(h.id, r.id) || ' is ' || coalesce(h.state, 'not there') || ' and holds '
+                    || trim_scale(coalesce(h.amount, 0)) || ', reserved for it are ' || coalesce(r.amount, 0) AS what
+               FROM holding h FULL JOIN reserved r USING (id, client_id, currency)
+              WHERE coalesce(h.amount, 0) <> coalesce(r.amount, 0) OR h.amount < 0 OR (NOT h.works AND h.amount <> 0)
+                 OR (h.works AND h.bare) LIMIT 1`
+  },
+  {
+    name: "every position is the sum of its fills: quantity, what they opened and closed, and what they realized",
+    figure: "SELECT count(*) AS n FROM positions WHERE state = 'OPEN'",
+    breaks: `WITH sums AS (
+               SELECT client_id, symbol, bool_and(family = 'SPOT') AS spot, sum(${signedQty}) AS qty, sum(realized_pnl) AS realized,
+                      sum(qty::numeric - 2 * coalesce(closed_qty::numeric, 0)) AS left
+                 FROM fills GROUP BY client_id, symbol),
+             held AS (
+               SELECT client_id, symbol, state, net_qty::numeric AS qty, net_cost::numeric AS cost, amount, realized_pnl FROM positions)
+             SELECT 'position ' || symbol || ' of client ' || client_id || ' is ' || coalesce(h.qty, 0) || ' ' || coalesce(h.state, '')
+                    || ', its fills come to ' || coalesce(s.qty, 0) AS what
+               FROM held h FULL JOIN sums s USING (client_id, symbol)
+              WHERE coalesce(h.qty, 0) <> coalesce(s.qty, 0) OR (h.state IS NULL AND s.qty IS NOT NULL)
+                 OR (h.state = 'SPOT') <> coalesce(s.spot, h.state = 'SPOT')
+                 OR (h.state <> 'SPOT' AND (
+                      (h.state = 'OPEN') <> (h.qty <> 0) OR h.realized_pnl <> coalesce(s.realized, 0)
+                      OR abs(h.qty) <> coalesce(s.left, 0) OR sign(h.cost) <> sign(h.qty) OR abs(h.amount - abs(h.cost) * 1e6) >= 1)) LIMIT 1`
+  },
+  {
+    // Money that came before lots were kept, or went another way, has none: the asset is left out then (A2-104).
+    name: "lots that are left are what clients hold of assets that they have traded alone",
+    figure: "SELECT count(*) AS n FROM spot_lots WHERE qty > 0",
+    breaks: `WITH traded AS (
+               SELECT p.client_id, p.currency AS asset FROM postings p JOIN ledger_transactions t USING (tx_id)
+                WHERE p.client_id IS NOT NULL AND p.currency IN (${assets}) GROUP BY p.client_id, p.currency
+               HAVING bool_and(t.type IN ('SPOT_RESERVE', 'SPOT_RELEASE', 'SPOT_SETTLE'))),
+             left_over AS (SELECT client_id, asset, sum(qty) AS qty FROM spot_lots WHERE qty > 0 GROUP BY client_id, asset)
+             SELECT 'client ' || k.client_id || ' ' || k.asset || ': lots ' || coalesce(l.qty, 0) || ', cash and reserved '
+                    || coalesce(b.cash + b.reserved, 0) AS what
+               FROM traded k LEFT JOIN left_over l USING (client_id, asset)
+               LEFT JOIN balances b ON b.client_id = k.client_id AND b.currency = k.asset
+              WHERE coalesce(l.qty, 0) <> coalesce(b.cash + b.reserved, 0)
+              LIMIT 1`
+  }
+] as const

@@ -1,0 +1,204 @@
+/** Orders, their fills, and what follows from them: positions, lots of assets, chosen leverage (doc 2; D6; F11, F21). */
+import { workingStates } from "../../../machines/order/Order.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
+
+export interface OrderRow extends MachineRow<"order"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  readonly currency: string
+  /** What was set aside for it, in minor units of `currency`; zero on perpetuals, whose margin is worked out (F6). */
+  readonly amount: bigint
+  readonly parentOrderId: number | null
+  readonly createdAt: number
+}
+
+/** A trade of an order, booked once: its identity is (order, tradeId) (A2-44). */
+export interface FillRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly orderId: number
+  /** The venue's; both sides of a trade have it. */
+  readonly tradeId: number
+  readonly symbol: string
+  readonly family: "PERP" | "SPOT"
+  readonly side: "BUY" | "SELL"
+  /** Decimal texts on the market's grids. */
+  readonly price: string
+  readonly qty: string
+  /** Of a perpetual, the part that closed something; null: nothing. */
+  readonly closedQty: string | null
+  /** The quote currency: of notional, commission and result, in its minor units. */
+  readonly currency: string
+  readonly notional: bigint
+  /** Charged, positive. */
+  readonly commission: bigint
+  readonly realizedPnl: bigint
+  /** Business time at the venue. */
+  readonly ts: number
+}
+
+/** What the fills of a client in a market add up to (F11). Of a spot market the quantity alone, which the venue is held to. */
+export interface PositionRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  readonly state: "OPEN" | "FLAT" | "SPOT"
+  /** Signed decimal text. */
+  readonly netQty: string
+  /** Up to 18 places; zero while flat. */
+  readonly avgEntry: string
+  /** Signed. */
+  readonly netCost: string
+  readonly currency: string
+  /** The cost as an amount without sign: what is open of a partner is added up from it. */
+  readonly amount: bigint
+  /** Of all its fills, gross. */
+  readonly realizedPnl: bigint
+  /** When it was last opened or turned, Unix ms. */
+  readonly openedAt: number
+  readonly updatedAt: number
+}
+
+/** What is left of an asset that was bought or deposited, first in first out (F21). */
+export interface SpotLotRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly asset: Currency
+  /** Left, in minor units of the asset. */
+  readonly qty: bigint
+  /** Of what is left, micro-USDC. */
+  readonly cost: bigint
+  readonly commission: bigint
+  readonly acquiredAt: number
+}
+
+/** The leverage that a client has chosen in a market (A2-50). */
+export interface LeverageRow {
+  readonly clientId: number
+  readonly symbol: string
+  readonly partnerId: number
+  readonly leverage: number
+  readonly updatedAt: number
+}
+
+export const orderTables = {
+  orders: table<OrderRow>()({
+    title: "order",
+    machine: "order",
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      ...machineColumns,
+      symbol: "text",
+      currency: "text",
+      amount: "money",
+      parentOrderId: "id?",
+      createdAt: "id"
+    },
+    check: (row) => row.amount >= 0n,
+    residence: { ...ofClient, only: onlyIn(...workingStates) },
+    open: {
+      states: workingStates,
+      ofClient: "Orders are working",
+      ofPartner: "Orders are working",
+      one: "order",
+      clear: () => "DELETE .../orders/{orderId}"
+    },
+    returns: null,
+    id: ["order", "hot"]
+  }),
+  fills: table<FillRow>()({
+    title: "fill",
+    machine: null,
+    key: ["id"],
+    mode: "insert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      orderId: "id",
+      tradeId: "id",
+      symbol: "text",
+      family: "text",
+      side: "text",
+      price: "text",
+      qty: "text",
+      closedQty: "text?",
+      currency: "text",
+      notional: "money",
+      commission: "money",
+      realizedPnl: "money",
+      ts: "id"
+    },
+    unique: [["orderId", "tradeId"]],
+    id: ["fill", "hot"]
+  }),
+  positions: table<PositionRow>()({
+    title: "position",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      symbol: "text",
+      state: "text",
+      netQty: "text",
+      avgEntry: "text",
+      netCost: "text",
+      currency: "text",
+      amount: "money",
+      realizedPnl: "money",
+      openedAt: "id",
+      updatedAt: "id"
+    },
+    unique: [["clientId", "symbol"]],
+    residence: ofClient,
+    open: {
+      states: ["OPEN"],
+      ofClient: "Positions are open",
+      ofPartner: "Positions are open",
+      one: "position",
+      clear: () => "POST .../orders with reduceOnly"
+    },
+    id: ["position", "usual"]
+  }),
+  spotLots: table<SpotLotRow>()({
+    title: "lot of an asset",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      asset: "text",
+      qty: "money",
+      cost: "money",
+      commission: "money",
+      acquiredAt: "id"
+    },
+    check: (row) => row.qty >= 0n && row.cost >= 0n && row.commission >= 0n,
+    residence: { ...ofClient, only: { sql: "qty > 0", test: ({ qty }) => qty > 0n } },
+    id: ["spotLot", "usual"]
+  }),
+  leverages: table<LeverageRow>()({
+    title: "leverage",
+    machine: null,
+    key: ["clientId", "symbol"],
+    mode: "upsert",
+    columns: { clientId: "id", symbol: "text", partnerId: "id", leverage: "id", updatedAt: "id" },
+    check: (row) => row.leverage >= 1,
+    residence: ofClient
+  })
+}

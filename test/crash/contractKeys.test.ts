@@ -1,0 +1,114 @@
+/**
+ * An Idempotency-Key whose request dies with the service, between the commit that takes the key and the one that stores the
+ * answer: the retry is answered with what became of it, whatever the gates say by then, another request under the key is a
+ * conflict that is not kept, and a key that is never retried is free after its 24 hours (A1-51..A1-53).
+ */
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import type { CallPoint } from "../../src/runtime/engine/PausePoints.ts"
+import { knockOut } from "../support/barrierVenue.ts"
+import { dataOf, type RealService } from "../support/RealService.ts"
+import { type ContractWorld, makeContractWorld, type Trader } from "./contractWorld.ts"
+
+const armed = { killAt: { point: "on-signal", times: 1 } }
+const body = { symbol: knockOut, side: "BUY", qty: "0.01", barrier: { level: "59000" }, autoAccept: false }
+
+let world: ContractWorld
+let service: RealService
+let trader: Trader
+beforeAll(async () => {
+  world = await makeContractWorld("keys")
+  service = await world.start(armed)
+  await world.venue.together(service)
+  await world.price(service, "60000")
+  trader = await world.trader(service, await service.partner("KEYS"))
+})
+afterAll(() => world.end())
+
+const post = (path: string, sent: object, key?: string) =>
+  world.post(service, trader, path, sent, key === undefined ? {} : { "idempotency-key": key })
+
+/** Sends a request whose service dies with -9 at a point of its call, and starts the next one. */
+const dies = async (point: CallPoint, path: string, sent: object, key: string): Promise<void> => {
+  await service.arm(point, "kill")
+  await post(path, sent, key).then(
+    ({ text }) => assert.fail(`answered, not killed at ${point}: ${text}`),
+    () => undefined
+  )
+  assert.strictEqual((await service.ended()).signal, "SIGKILL")
+  service = await world.start(armed)
+}
+
+const conflict = "This Idempotency-Key was used for another request."
+const messageOf = ({ text }: { readonly text: string }): string => (JSON.parse(text) as { readonly msg: string }).msg
+const rfqs = async (): Promise<number> =>
+  Number((await world.query<{ readonly n: bigint }>("SELECT count(*) AS n FROM rfqs"))[0]?.n)
+
+/** Another request under the key is refused, the same one is answered with its outcome, the same as often as asked. */
+const answered = async (path: string, sent: object, other: object, key: string) => {
+  const made = await rfqs()
+  const refused = await post(path, other, key)
+  assert.deepStrictEqual([refused.status, messageOf(refused)], [409, conflict])
+  const first = await post(path, sent, key)
+  assert.strictEqual(first.headers["idempotency-replayed"], undefined, first.text)
+  const again = await post(path, sent, key)
+  assert.deepStrictEqual([again.status, again.text], [first.status, first.text])
+  assert.strictEqual(again.headers["idempotency-replayed"], "true")
+  assert.deepStrictEqual(await world.query("SELECT name FROM claims WHERE name LIKE 'request:%'"), [])
+  assert.strictEqual(await rfqs(), made, "nothing was made anew")
+  return first
+}
+
+describe("A1-53: a key whose request died with the service", () => {
+  it("a request whose expiry is over by its retry is answered with what the venue made of it", async () => {
+    const sent = { ...body, barrier: { level: "59000", expiryTs: Date.now() + 1_500 } }
+    await dies("after-call", "/rfq", sent, "create")
+    await vi.waitFor(() => assert.isAbove(Date.now(), sent.barrier.expiryTs), { timeout: 5_000, interval: 10 })
+    const { venueRfqId, state } = dataOf(await answered("/rfq", sent, body, "create"))
+    assert.isNumber(venueRfqId)
+    assert.include(["OPEN", "EXPIRED"], state)
+  }, 60_000)
+
+  it("one that never came to the venue is answered as refused", async () => {
+    await dies("before-call", "/rfq", body, "void")
+    const { status, text } = await answered("/rfq", body, { ...body, qty: "0.02" }, "void")
+    assert.strictEqual(status, 400)
+    assert.include(text, "not found at the venue")
+  }, 60_000)
+
+  it("an accept and a request to close are answered with the contract and the request that were made of them", async () => {
+    const { rfqId, quoteId } = await world.quoted(service, trader, body)
+    const path = `/rfq/${rfqId}/accept`
+    await dies("before-result", path, { quoteId }, "accept")
+    const { contractId } = dataOf(await answered(path, { quoteId }, { quoteId: quoteId + 1 }, "accept"))
+    const close = `/barriers/${contractId}/close`
+    await dies("after-call", close, { autoAccept: false }, "close")
+    const { closeContractId } = dataOf(await answered(close, { autoAccept: false }, {}, "close"))
+    assert.strictEqual(closeContractId, contractId)
+    assert.strictEqual((await world.query("SELECT id FROM barrier_contracts")).length, 1)
+  }, 60_000)
+
+  it("A1-52: one that is never retried has its key for 24 hours, and no longer", async () => {
+    await dies("after-call", "/rfq", body, "never")
+    const other = { ...body, qty: "0.02" }
+    assert.strictEqual(messageOf(await post("/rfq", other, "never")), conflict)
+    await service.done("sim", "clock", "advance", "23h")
+    await service.kill("SIGTERM")
+    service = await world.start(armed)
+    await world.venue.together(service)
+    assert.strictEqual(messageOf(await post("/rfq", other, "never")), conflict)
+    await service.done("sim", "clock", "advance", "2h")
+    await service.kill("SIGTERM")
+    service = await world.start(armed)
+    await world.venue.together(service)
+    const free = await vi.waitFor(
+      async () => {
+        const answer = await post("/rfq", other, "never")
+        dataOf(answer)
+        return answer
+      },
+      { timeout: 20_000, interval: 100 }
+    )
+    assert.strictEqual(dataOf(free).qty, "0.0200")
+    await world.verify(service, "after all keys")
+  }, 90_000)
+})
