@@ -15,8 +15,6 @@ export interface MarketTerms {
   /** How far from the mark what trades at the market is expected to end at worst, basis points (F6, F13). */
   readonly slippageBps: number
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
-  /** What an order that trades at the market is expected to lose to it at worst, basis points of its value (F13). */
-  readonly slippageBps: number
   readonly knockOutRebateBps: number
   readonly strictTakeProfitPremiumBps: number
   readonly strictTakeProfitOffered: boolean
@@ -47,7 +45,6 @@ export const defaultMarketTerms: MarketTerms = {
   ],
   slippageBps: 50,
   commissionBps: { PERP: 5, SPOT: 10, BARRIER: 2 },
-  slippageBps: 50,
   knockOutRebateBps: 500,
   strictTakeProfitPremiumBps: 4_000,
   strictTakeProfitOffered: true,
