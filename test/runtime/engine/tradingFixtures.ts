@@ -93,6 +93,7 @@ export const tradingRows = (id: number) => ({
     commission: 6_000_000n,
     acquiredAt: noon
   },
+  firedGroups: { id, partnerId: 1, clientId: id, symbol: "BTC-USDC-PERP", name: "exit", firedAt: noon },
   leverages: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, leverage: 5, updatedAt: noon },
   riskMonitors: { clientId: id, partnerId: 1, ...machine },
   closeOuts: { id, partnerId: 1, clientId: id, ...machine, state: "STARTED", startedAt: noon, endedAt: noon },

@@ -87,6 +87,16 @@ export interface LeverageRow {
   readonly updatedAt: number
 }
 
+/** An OCO group of which a member has been filled: nothing joins it any more (A2-93). Its id is the first such member's. */
+export interface FiredGroupRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  readonly name: string
+  readonly firedAt: number
+}
+
 export const orderTables = {
   orders: table<OrderRow>()({
     title: "order",
@@ -191,6 +201,13 @@ export const orderTables = {
     check: (row) => row.qty >= 0n && row.cost >= 0n && row.commission >= 0n,
     residence: { ...ofClient, only: { sql: "qty > 0", test: ({ qty }) => qty > 0n } },
     id: ["spotLot", "usual"]
+  }),
+  firedGroups: table<FiredGroupRow>()({
+    title: "fired OCO group",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: { id: "id", partnerId: "id", clientId: "id", symbol: "text", name: "text", firedAt: "id" }
   }),
   leverages: table<LeverageRow>()({
     title: "leverage",
