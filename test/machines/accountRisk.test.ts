@@ -251,8 +251,6 @@ describe("A2-99: the margin picture", () => {
       cash: micro("1500"),
       reserved: micro("12.5"),
       barriers: 1,
-      perpetuals: [],
-      openOrders: 0,
       risk
     })
     assert.deepStrictEqual(picture, Schema.decodeUnknownSync(MarginPicture)(picture))

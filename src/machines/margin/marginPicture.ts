@@ -1,10 +1,8 @@
 /** GET .../margin: the account's margin as partners read it (doc 2, Margin picture; A2-99, A2-112), declared once. */
 import { Schema } from "effect"
-import type { Grid } from "../market/Grid.ts"
 import { Id } from "../shared/Ids.ts"
-import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
-import { type AccountRisk, closeOutPct, marginCallPct, type PerpHolding } from "./accountRisk.ts"
-import { estLiquidationPrice, isFlat, roiPct } from "./perpetual.ts"
+import { formatAmount } from "../shared/Money.ts"
+import { type AccountRisk, closeOutPct, marginCallPct } from "./accountRisk.ts"
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places; may be negative." })
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
@@ -62,21 +60,12 @@ export interface PicturedAccount {
   readonly reserved: bigint
   /** Open contracts. */
   readonly barriers: number
-  /** What the risk was worked out of, with the grids that its markets are written on; flat ones are passed over. */
-  readonly perpetuals: ReadonlyArray<PicturedHolding>
-  /** Working orders, spot ones included. */
-  readonly openOrders: number
   readonly risk: AccountRisk
 }
 
-export interface PicturedHolding {
-  readonly holding: PerpHolding
-  readonly priceTick: Grid
-  readonly qtyDecimals: number
-}
-
+/** No perpetuals are held here yet: positions and their margin, orders and theirs are none. */
 export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
-  const { clientId, categorization, barriers, perpetuals, openOrders, risk } = account
+  const { clientId, categorization, barriers, risk } = account
   return {
     clientId,
     equity: text(risk.equity),
@@ -85,8 +74,8 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
     reserved: text(account.reserved),
     initialMargin: text(risk.initialMargin),
     maintenanceMargin: text(risk.maintenanceMargin),
-    positionMargin: text(risk.positionMargin),
-    orderMargin: text(risk.orderMargin),
+    positionMargin: text(0n),
+    orderMargin: text(0n),
     freeMargin: text(risk.freeMargin),
     marginLevel: risk.marginLevel,
     riskState: risk.riskState,
@@ -94,8 +83,8 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
     marksFresh: risk.marksFresh,
     closeOutPct,
     marginCallPct,
-    positions: perpetuals.flatMap((each) => positionsOf(each, risk)),
-    openOrders,
+    positions: [],
+    openOrders: 0,
     barrierMargin: text(risk.barrierMargin),
     barrierUnrealizedPnl: text(risk.barrierUnrealizedPnl),
     barrierMarksFresh: risk.barrierMarksFresh,
@@ -104,37 +93,5 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
     barriers
   }
 }
-
-/** None of a market without a position. */
-const positionsOf = (
-  { holding, priceTick, qtyDecimals }: PicturedHolding,
-  risk: AccountRisk
-): ReadonlyArray<MarginPosition> => {
-  const { symbol, position, terms } = holding
-  const own = risk.perps.find((each) => each.symbol === symbol)
-  if (position === null || own === undefined || isFlat(position)) return []
-  const { mark, markFresh, unrealizedPnl, initialMargin } = own
-  const { leverage } = terms
-  const part = { unrealizedPnl, initialMargin, leverage, closeOutPct, tick: priceTick }
-  return [
-    {
-      symbol,
-      netQty: onPlaces(position.netQty, qtyDecimals),
-      avgEntryPrice: onPlaces(position.avgEntry, priceTick.decimals),
-      mark: mark === null ? null : mark.price.toFixed(mark.places),
-      markFresh,
-      unrealizedPnl: text(unrealizedPnl),
-      initialMargin: text(initialMargin),
-      roiPct: roiPct(position, unrealizedPnl, leverage),
-      leverage,
-      realizedPnl: text(position.realizedPnl),
-      estLiquidationPrice: estLiquidationPrice(position, part, risk)
-    }
-  ]
-}
-
-/** An average is a display figure: half up (F1). */
-const onPlaces = (value: string, decimals: number): string =>
-  new MoneyDecimal(value).toFixed(decimals, MoneyDecimal.ROUND_HALF_UP)
 
 const text = (micro: bigint): string => formatAmount(micro, "USDC")

@@ -1,9 +1,7 @@
-/** F3 to F7, A2-99: perpetuals in the risk of an account. */
+/** F3 to F7: perpetuals in the risk of an account. */
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import * as fc from "fast-check"
 import { type AccountRisk, accountRisk, type PerpHolding } from "../../../src/machines/margin/accountRisk.ts"
-import { MarginPicture, marginPictureOf } from "../../../src/machines/margin/marginPicture.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { contractOf, contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 import { fraction, naiveExposures, naiveMargin } from "../../fixtures/naiveTrading.ts"
@@ -18,7 +16,6 @@ import {
   someOrder,
   somePrice,
   someTerms,
-  tenth,
   termsAt
 } from "../../fixtures/perpetuals.ts"
 import { closeOutBelowCase } from "../../fixtures/goldenTrading.ts"
@@ -224,49 +221,3 @@ const riskPercent = (equity: bigint, base: bigint): string => {
   const size = hundredths < 0n ? -hundredths : hundredths
   return `${hundredths < 0n ? "-" : ""}${size / 100n}.${String(size % 100n).padStart(2, "0")}`
 }
-
-describe("A2-99: perpetuals in the margin picture", () => {
-  it("each position on its market's grids; flat markets have none", () => {
-    const position = positionAfter([
-      { side: "SELL", qty: "1", price: "61000" },
-      { side: "SELL", qty: "2", price: "61000.1" },
-      { side: "BUY", qty: "1", price: "60000" }
-    ])
-    const open = holdingOf({ position, orders: [orderOf("SELL", "1", "62000")] })
-    const flat = holdingOf({
-      symbol: "ETH-USDC-PERP",
-      orders: [{ ...orderOf("BUY", "1", "3000"), symbol: "ETH-USDC-PERP" }]
-    })
-    const risk = riskOf("20000", [open, flat])
-    const grids = { priceTick: tenth, qtyDecimals: 4 }
-    const picture = marginPictureOf({
-      clientId: 7,
-      categorization: "RETAIL",
-      cash: micro("20000"),
-      reserved: 0n,
-      barriers: 0,
-      perpetuals: [open, flat].map((holding) => ({ holding, ...grids })),
-      openOrders: 2,
-      risk
-    })
-    assert.deepStrictEqual(picture, Schema.decodeUnknownSync(MarginPicture)(picture))
-    assert.deepInclude(picture, { positionMargin: "12000.000000", orderMargin: "6500.000000", openOrders: 2 })
-    assert.deepStrictEqual(picture.positions, [
-      {
-        symbol: perp,
-        netQty: "-2.0000",
-        // 61,000.0666... at a return of 2,000.133333 on 12,200.0133...
-        avgEntryPrice: "61000.1",
-        mark: "60000.0",
-        markFresh: true,
-        unrealizedPnl: "2000.133333",
-        initialMargin: "12000.000000",
-        roiPct: "16.39",
-        leverage: 10,
-        realizedPnl: "1000.066666",
-        // (20,000 + 2 x 61,000.0666...) / 2.1
-        estLiquidationPrice: "67619.1"
-      }
-    ])
-  })
-})

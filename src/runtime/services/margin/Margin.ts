@@ -31,8 +31,6 @@ export class Margin extends Context.Service<
                 cash: line?.cash ?? 0n,
                 reserved: line?.reserved ?? 0n,
                 barriers: contractsIn(state).length,
-                perpetuals: [],
-                openOrders: 0,
                 risk: accountIn(state, facts).risk
               })
             )
