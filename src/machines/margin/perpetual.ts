@@ -179,7 +179,6 @@ export const estLiquidationPrice = (
   const lacking = BigInt(closeOutPct) * BigInt(leverage) * base - levered * equity
   const places = Math.max(cost.places, microPlaces)
   const over = (isLong ? lacking : -lacking) * tenTo(places - microPlaces) + levered * unitsWith(cost, places)
-  if (over <= 0n) return null
   const share = levered + (isLong ? -BigInt(closeOutPct) : BigInt(closeOutPct))
   const under = magnitude(qty.units) * share * tenTo(places) * BigInt(tick.step)
   const ticks = (isLong ? ceilDiv : floorDiv)(over * tenTo(qty.places + tick.decimals), under)
@@ -198,7 +197,6 @@ export const roiPct = (
   const micros = new MoneyDecimal(netQty).abs().mul(avgEntry).mul(1e6)
   if (micros.isZero()) return "0.00"
   const pct = new MoneyDecimal(unrealizedPnl.toString()).mul(100).mul(leverage).div(micros)
-  // Rounded first: written at once, a hundredth of a hundredth below zero would read "-0.00".
-  const shown = pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP)
-  return (shown.isZero() ? shown.abs() : shown).toFixed(2)
+  // Rounded first: written at once, a little less than nothing would read "-0.00".
+  return pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP).toFixed(2)
 }

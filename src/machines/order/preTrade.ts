@@ -39,7 +39,7 @@ export interface PreTrade {
   readonly reservationCurrency: Currency
   readonly reservation: bigint | null
   readonly orderValue: bigint | null
-  /** How much more the account ties up while the order works. */
+  /** How much more the account ties up while the order works; another order never makes it less (F6). */
   readonly marginRequired: bigint | null
   /** Null on SPOT. */
   readonly leverage: number | null
@@ -128,7 +128,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   } as const
   if (price === null) return { ...unpriced, ...known, sentence: onlyReduces ? null : preTradeSentences.unpriced }
   const working = riskWith(input, { ...holding, orders: [...holding.orders, workingOf(order)] })
-  const marginRequired = positive(working.initialMargin - before.initialMargin)
+  const marginRequired = working.initialMargin - before.initialMargin
   const value = new MoneyDecimal(price).mul(order.qty)
   const estimatedCommission = commissionOf(order.qty, price, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
@@ -169,7 +169,6 @@ const unpriced = {
 
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
 const textOf = (price: Exact): string => (typeof price === "string" ? price : price.toFixed())
-const positive = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
 /** The account with another holding in the order's market, and with more or less USDC. */
 const riskWith = ({ state, facts }: PerpPreTrade, holding: PerpHolding, paid = 0n): AccountRisk => {

@@ -32,13 +32,6 @@ export interface TakenLots {
   readonly missing: bigint
 }
 
-/** The lots with one more, at its place in time: a lot that is told of late stands behind those of its instant. */
-export const addLot = (lots: ReadonlyArray<SpotLot>, lot: SpotLot): ReadonlyArray<SpotLot> => {
-  if (lot.qty <= 0n) return lots
-  const later = lots.findIndex(({ acquiredAt }) => acquiredAt > lot.acquiredAt)
-  return later === -1 ? [...lots, lot] : lots.toSpliced(later, 0, lot)
-}
-
 /**
  * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, half to even; the last slice of a lot
  * what remains of them, so that nothing of a cost is lost or doubled. `lots` are oldest first.

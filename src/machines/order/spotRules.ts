@@ -74,15 +74,6 @@ export interface SpotRunning extends SpotOrder {
   readonly released: bigint
 }
 
-export const unfilledSpot = (order: SpotOrder, reservation: SpotReservation): SpotRunning => ({
-  ...order,
-  reservation,
-  filledQty: "0",
-  notional: "0",
-  consumed: 0n,
-  released: 0n
-})
-
 /** What is still held: a terminal state releases it. */
 export const heldOf = ({ reservation, consumed, released }: SpotRunning): bigint =>
   reservation.amount - consumed - released

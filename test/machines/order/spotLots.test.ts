@@ -1,7 +1,7 @@
 /** F21, A2-44: lots of an asset, first in first out. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { addLot, type SpotLot, takeLots } from "../../../src/machines/order/spotLots.ts"
+import { type SpotLot, takeLots } from "../../../src/machines/order/spotLots.ts"
 import { fraction, naiveUnits, zero } from "../../fixtures/naiveTrading.ts"
 
 const lotOf = (id: number, qty: bigint, cost: bigint, commission = 0n): SpotLot => ({
@@ -44,13 +44,6 @@ describe("lots", () => {
     ["above half", 3n, 1n, 8n, 3n]
   ])("a share is rounded half to even: %s", (_, all, part, cost, expected) => {
     assert.strictEqual(takeLots([lotOf(1, all, cost)], part).cost, expected)
-  })
-
-  it("a lot that is told of late stands at its time, behind those of its instant; an empty one nowhere", () => {
-    const third = { ...lotOf(3, 5n, 5n), acquiredAt: first.acquiredAt }
-    assert.deepStrictEqual(addLot([first], second), [first, second])
-    assert.deepStrictEqual(addLot([first, second], third), [first, third, second])
-    assert.deepStrictEqual(addLot([first], lotOf(4, 0n, 9n)), [first])
   })
 
   const small = fc.record({

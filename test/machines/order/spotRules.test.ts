@@ -8,8 +8,7 @@ import {
   type SpotOrder,
   spotQuoteOf,
   type SpotReservation,
-  type SpotRunning,
-  unfilledSpot
+  type SpotRunning
 } from "../../../src/machines/order/spotRules.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import {
@@ -38,7 +37,14 @@ const reserved = (order: SpotOrder, bestAsk: string | null = null): SpotReservat
   return reservation
 }
 
-const started = (order: SpotOrder): SpotRunning => unfilledSpot(order, reserved(order))
+const started = (order: SpotOrder): SpotRunning => ({
+  ...order,
+  reservation: reserved(order),
+  filledQty: "0",
+  notional: "0",
+  consumed: 0n,
+  released: 0n
+})
 
 /** In lots of XRP; a lot's price in micro-USDC. */
 const inLots = (qty: string, lotPrice: string): SpotOrder =>
