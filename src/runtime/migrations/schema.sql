@@ -342,6 +342,17 @@ CREATE TABLE fills (
 CREATE INDEX fills_client ON public.fills USING btree (client_id, id);
 CREATE INDEX fills_closing ON public.fills USING btree (client_id, id) WHERE (closed_qty IS NOT NULL);
 
+CREATE TABLE fired_groups (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  symbol text NOT NULL,
+  name text NOT NULL,
+  fired_at bigint NOT NULL,
+  CONSTRAINT fired_groups_pkey PRIMARY KEY (id)
+);
+CREATE INDEX fired_groups_name ON public.fired_groups USING btree (client_id, symbol, name);
+
 CREATE TABLE identity_sessions (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
