@@ -68,10 +68,17 @@ export const defaultMarketTerms: MarketTerms = {
  * February 2026), to be set in place of the default one (A2-10). The figures are those of gold, of the main indices and of the
  * major pairs; a market of a class that is none of these needs a lower one.
  */
-export const esmaLeverage: MarketTerms["leverage"] = {
+const esmaLeverage: MarketTerms["leverage"] = {
   retail: { crypto: 2, index: 20, metal: 20, energy: 10, fx: 30 },
   professional: 50
 }
+
+/** The schedules to choose from, by the name that the operator gives. */
+export const leverageProfiles = {
+  default: defaultMarketTerms.leverage,
+  esma: esmaLeverage
+} as const satisfies Readonly<Record<string, MarketTerms["leverage"]>>
+export type LeverageProfile = keyof typeof leverageProfiles
 
 /** Risk tiers of a perpetual as they are shown (A2-09). */
 export const riskTiersOf = (

@@ -62,6 +62,21 @@ CREATE TABLE assessments (
   CONSTRAINT assessments_pkey PRIMARY KEY (client_id)
 );
 
+CREATE TABLE attachments (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  symbol text NOT NULL,
+  live boolean NOT NULL,
+  created_at bigint NOT NULL,
+  CONSTRAINT attachments_pkey PRIMARY KEY (id)
+);
+CREATE INDEX attachments_client ON public.attachments USING btree (client_id, id);
+CREATE INDEX attachments_live ON public.attachments USING btree (client_id) WHERE live;
+
 CREATE TABLE audit (
   id bigint NOT NULL,
   ts bigint NOT NULL,
@@ -341,17 +356,6 @@ CREATE TABLE fills (
 );
 CREATE INDEX fills_client ON public.fills USING btree (client_id, id);
 CREATE INDEX fills_closing ON public.fills USING btree (client_id, id) WHERE (closed_qty IS NOT NULL);
-
-CREATE TABLE fired_groups (
-  id bigint NOT NULL,
-  partner_id bigint NOT NULL,
-  client_id bigint NOT NULL,
-  symbol text NOT NULL,
-  name text NOT NULL,
-  fired_at bigint NOT NULL,
-  CONSTRAINT fired_groups_pkey PRIMARY KEY (id)
-);
-CREATE INDEX fired_groups_name ON public.fired_groups USING btree (client_id, symbol, name);
 
 CREATE TABLE identity_sessions (
   id bigint NOT NULL,

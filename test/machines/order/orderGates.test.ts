@@ -8,12 +8,7 @@ import * as fc from "fast-check"
 import { restrictionNames, restrictionSentences } from "../../../src/machines/client/Restriction.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { closes, type OrderFacts, orderGates, previewGates } from "../../../src/machines/order/orderGates.ts"
-import {
-  marginPreviewOf,
-  noFigures,
-  previewFiguresOf,
-  previewRefusal
-} from "../../../src/machines/order/orderPreview.ts"
+import { marginPreviewOf, noFigures, previewRefusal } from "../../../src/machines/order/orderPreview.ts"
 import { MarginPreviewWire } from "../../../src/machines/order/OrderWire.ts"
 import { firstRefusal, walkGates } from "../../../src/machines/shared/Gates.ts"
 import { notOffered, type Refusal, unverified } from "../../../src/machines/shared/Refusal.ts"

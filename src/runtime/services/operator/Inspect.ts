@@ -8,6 +8,7 @@ import type { Json } from "../../../machines/Effects.ts"
 import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { ClientWire } from "../../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
+import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
@@ -22,6 +23,7 @@ import { usdcOf } from "../../store/reads/ledgerReads.ts"
 import { type StateCount, stateCounts, timersOf } from "../../store/reads/machineReads.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { accountIn } from "../account/accountNow.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { findClient } from "../client/findClient.ts"
 import { RiskStates } from "../margin/RiskStates.ts"
@@ -35,17 +37,31 @@ import {
 } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type PendingTimer } from "./machineInstances.ts"
+import { type OpenCall, openCalls } from "./openCalls.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
 import { ofPartners } from "../shared/listReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { VenueCalls } from "../venue/VenueCalls.ts"
 
 export interface ClientRowView extends ClientWire {
   readonly partnerId: number
 }
 
+/** Money in USDC. */
+interface MarginView {
+  readonly initialMargin: string
+  readonly maintenanceMargin: string
+  readonly freeMargin: string
+  readonly marginLevel: string | null
+  readonly riskState: RiskState
+  readonly marksFresh: boolean
+}
+
 export interface ClientView extends ClientRowView {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly openCases: ReadonlyArray<number>
+  /** At the marks of the moment, so that a dry run shows what a command would do to it; null while no venue is attached. */
+  readonly margin: MarginView | null
   readonly balances: ReadonlyArray<{
     readonly currency: string
     readonly cash: string
@@ -75,6 +91,8 @@ export interface MachineInstance {
   readonly version: string
   readonly context: Json
   readonly timers: ReadonlyArray<PendingTimer>
+  /** Calls of the venue that wait for their outcome. */
+  readonly calls: ReadonlyArray<OpenCall>
   /** Newest last. */
   readonly history: ReadonlyArray<AuditEntry>
   /** Whether the history goes further back, and the cursor of what is older. */
@@ -112,6 +130,7 @@ export class Inspect extends Context.Service<
       const settings = yield* Settings
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
+      const venue = yield* VenueCalls
 
       return Inspect.of({
         clients: ({ partner, state, ...query }) =>
@@ -153,6 +172,9 @@ export class Inspect extends Context.Service<
             const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
             if (found === null) return refuse(unknown("Object"))
             const timers = yield* Effect.catch(timersOf(sql, found.subject), whenAway)
+            const calls = yield* host.read(found.subject, (state) =>
+              openCalls(state, { kind, id: Number((found.row as { readonly id?: number }).id ?? 0) }, venue)
+            )
             const entries = yield* audit.history({ sources: found.history, ...page, limit: page.limit + 1 })
             const hasMore = entries.length > page.limit
             const history = hasMore ? entries.slice(1) : entries
@@ -164,6 +186,7 @@ export class Inspect extends Context.Service<
               version: found.row.version,
               // What is stored as JSON is JSON: contexts are typed by their machines instead.
               context: found.row.context as Json,
+              calls,
               timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
               history,
               hasMore,
@@ -190,6 +213,7 @@ const clientView = (state: SubjectState, row: ClientRow, facts: Facts, threshold
     partnerId: row.partnerId,
     restrictions: context.restrictions,
     openCases: context.openCases,
+    margin: facts.takenAt === null ? null : marginView(accountIn(state, facts).risk),
     balances: state.all("balances").map(balanceView),
     blocks: verificationView(state, row, threshold).blocks,
     kycPackage:
@@ -205,6 +229,15 @@ const clientView = (state: SubjectState, row: ClientRow, facts: Facts, threshold
           }
   }
 }
+
+const marginView = (risk: AccountRisk): MarginView => ({
+  initialMargin: formatAmount(risk.initialMargin, "USDC"),
+  maintenanceMargin: formatAmount(risk.maintenanceMargin, "USDC"),
+  freeMargin: formatAmount(risk.freeMargin, "USDC"),
+  marginLevel: risk.marginLevel,
+  riskState: risk.riskState,
+  marksFresh: risk.marksFresh
+})
 
 const balanceView = (row: BalanceRow) => {
   if (!isCurrency(row.currency)) throw new Error("a balance in an unknown currency")
