@@ -1,10 +1,10 @@
 /** A2-10, A2-50, A2-88: the leverage that a client's perpetuals are margined at. */
 import { assert, describe, it } from "@effect/vitest"
 import { leverageCap, leverageInForce } from "../../../src/machines/margin/accountRisk.ts"
-import { defaultMarketTerms, esmaLeverage } from "../../../src/machines/market/marketTerms.ts"
+import { defaultMarketTerms, leverageProfiles } from "../../../src/machines/market/marketTerms.ts"
 
 const contract = defaultMarketTerms
-const esma = { ...defaultMarketTerms, leverage: esmaLeverage }
+const esma = { ...defaultMarketTerms, leverage: leverageProfiles.esma }
 
 describe("the cap", () => {
   it.each([
