@@ -42,7 +42,9 @@ const routes = partnerRoutes.routes.map(
     query: ReadonlyArray<QueryParameter>
   ] => {
     const refusals = method === "GET" ? (query.length > 0 ? [400] : []) : [400, 409]
-    const asking = /^(market|staking)\./.test(operation) || (method !== "GET" && /^(rfq|barriers)\./.test(operation))
+    const asking =
+      /^(market|staking)\.|^margin\.leverage$/.test(operation) ||
+      (method !== "GET" && /^(rfq|barriers|orders|margin)\./.test(operation))
     const venue = asking ? [502] : []
     const own = [...form.statuses, ...refusals, ...venue].filter(
       (status) => status !== 409 || !withoutConflict.includes(operation)
@@ -52,7 +54,7 @@ const routes = partnerRoutes.routes.map(
 )
 
 /** Writes of the tables without the (K) mark. */
-const keyless: ReadonlyArray<string> = ["rfq.preview", "rfq.explain", "rfq.cancel"]
+const keyless: ReadonlyArray<string> = ["rfq.preview", "rfq.explain", "rfq.cancel", "orders.explain", "margin.preview"]
 
 /** Examples of an operation's success. */
 const examplesOf = (operation: unknown): ReadonlyArray<unknown> => {
@@ -108,7 +110,8 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
         names.includes("idempotency-key"),
         (method === "post" && !id.startsWith("explain.") && !keyless.includes(id)) ||
           id === "appropriateness.mifid" ||
-          id === "kyc.update"
+          id === "kyc.update" ||
+          id === "margin.chooseLeverage"
       )
     })
   }
@@ -223,13 +226,14 @@ describe("architecture 11: answers fit the published description", () => {
       .replace("{rid}", "41")
       .replace("{rfqId}", "501")
       .replace("{contractId}", "77")
+      .replace("{orderId}", "12044")
       .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
 
   it("the examples of an answer are answers", () => {
     const examples = routes.flatMap(([id, method, path]) =>
       examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
     )
-    assert.strictEqual(examples.length, 23)
+    assert.strictEqual(examples.length, 31)
     for (const { id, path, method, example } of examples) {
       const validate = validatorOf(path, method, 200)
       assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)

@@ -8,13 +8,7 @@ import * as fc from "fast-check"
 import { restrictionNames, restrictionSentences } from "../../../src/machines/client/Restriction.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { closes, type OrderFacts, orderGates, previewGates } from "../../../src/machines/order/orderGates.ts"
-import type { PreTrade } from "../../../src/machines/order/preTrade.ts"
-import {
-  marginPreviewOf,
-  noFigures,
-  previewFiguresOf,
-  previewRefusal
-} from "../../../src/machines/order/orderPreview.ts"
+import { marginPreviewOf, noFigures, previewRefusal } from "../../../src/machines/order/orderPreview.ts"
 import { MarginPreviewWire } from "../../../src/machines/order/OrderWire.ts"
 import { firstRefusal, walkGates } from "../../../src/machines/shared/Gates.ts"
 import { notOffered, type Refusal, unverified } from "../../../src/machines/shared/Refusal.ts"
@@ -432,52 +426,6 @@ describe("A2-49: preview", () => {
       sentenceOf(firstRefusal(previewGates, orderFacts({}, { leverage: { sent, inForce: 5, cap: 10 } })))
     assert.deepStrictEqual([at(null), at(1), at(10)], [null, null, null])
     assert.strictEqual(at(11), "The leverage must be at most 10 in this market.")
-  })
-
-  it("F13: has the figures of the check in their currencies", () => {
-    const pre: PreTrade = {
-      refPrice: "60000",
-      currency: "EUR",
-      reservationCurrency: "ETH",
-      reservation: 1n,
-      orderValue: 2n,
-      marginRequired: 3n,
-      leverage: 5,
-      freeMarginBefore: -4n,
-      freeMarginAfter: 5n,
-      marginLevelAfter: "83.33",
-      estLiquidationPrice: "1.0",
-      equityBefore: 6n,
-      initialMarginBefore: 7n,
-      initialMarginAfter: 8n,
-      estimatedCommission: 9n,
-      slippageAllowance: 10n,
-      estimatedCosts: null,
-      openLoss: 11n,
-      onlyReduces: false,
-      compared: { figure: "2", limit: "1" },
-      sentence: "No."
-    }
-    const shown = {
-      reservation: "0.00000001",
-      orderValue: "0.02",
-      marginRequired: "0.000003",
-      leverage: 5,
-      freeMarginBefore: "-0.000004",
-      freeMarginAfter: "0.000005",
-      marginLevelAfter: "83.33",
-      estLiquidationPrice: "1.0",
-      equityBefore: "0.000006",
-      initialMarginBefore: "0.000007",
-      initialMarginAfter: "0.000008",
-      estimatedCommission: "0.09",
-      slippageAllowance: "0.10",
-      estimatedCosts: null
-    }
-    assert.deepStrictEqual(previewFiguresOf(pre), shown)
-    const answer = marginPreviewOf(orderFacts({}, { preTrade: pre }), previewFiguresOf(pre))
-    assert.isFalse(answer.ok)
-    if (!answer.ok) assert.deepInclude(answer.refusal, { beside: { accepted: false, reason: "No.", ...shown } })
   })
 
   it("keeps the fields that a refusal names", () => {
