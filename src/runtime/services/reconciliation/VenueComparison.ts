@@ -6,6 +6,7 @@
 import { Context, Effect, Latch, Layer } from "effect"
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -18,7 +19,10 @@ import { Directory } from "../partner/Directory.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
-import { type Compared, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+import { Unsettled } from "../order/Unsettled.ts"
+import { type Compared, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
+import { ordersOf } from "./orderLook.ts"
 
 /** Between two slices, ms. */
 const sliceEvery = 60_000
@@ -63,6 +67,7 @@ export class VenueComparison extends Context.Service<
         clock: yield* BusinessClock,
         venue: yield* Venue,
         stored,
+        unsettled: yield* Unsettled,
         hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
       yield* Effect.forkScoped(comparison.run)
@@ -91,7 +96,14 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
   readonly venue: Venue["Service"]
   readonly stored: RowReads["Service"]
+  readonly unsettled: Unsettled["Service"]
   readonly hears: HearingParts
+}
+
+interface Look {
+  readonly contracts: ReadonlyArray<Difference>
+  readonly orders: ReadonlyArray<OrderDifference>
+  readonly claims: ReadonlySet<string>
 }
 
 class Comparison {
@@ -191,23 +203,27 @@ class Comparison {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return []
       this.compared++
-      const first = differencesOf(yield* this.look(client))
-      if (first.length === 0) return []
+      const first = yield* this.look(client)
+      if (first.claims.size === 0) return []
+      this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)
-      const look = yield* this.look(client)
-      const seen = new Set(first.map(({ claim }) => claim))
-      const both = differencesOf(look).filter(({ claim }) => seen.has(claim))
+      const second = yield* this.look(client)
+      const both = [...second.claims].filter((claim) => first.claims.has(claim))
       if (both.length === 0) return []
       // Each is alarmed once, whoever closes its break.
-      const alarmed = yield* this.parts.stored.holders(both.map(({ claim }) => claim))
+      const alarmed = yield* this.parts.stored.holders(both)
       const names = new Set(alarmed.map(({ name }) => name))
-      const fresh = both.filter(({ claim }) => !names.has(claim))
-      if (fresh.length === 0) return []
+      const fresh = new Set(both.filter((claim) => !names.has(claim)))
+      if (fresh.size === 0) return []
+      const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)
       const sentences = yield* this.parts.host.dispatch({
         subject: clientSubject(client.id),
         by,
         lane: "internal",
-        decide: (turn) => settleDifferences(turn, this.parts.hears, fresh)
+        decide: (turn) => [
+          ...settleDifferences(turn, this.parts.hears, second.contracts.filter(isFresh)),
+          ...settleOrderDifferences(turn, second.orders.filter(isFresh))
+        ]
       })
       this.alarms += sentences.length
       yield* Effect.forEach(
@@ -219,13 +235,30 @@ class Comparison {
     })
   }
 
+  /** What differs of a client now. */
+  private look(client: ClientRow): Effect.Effect<Look, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      const account = yield* this.parts.venue.account(client.uid)
+      const contracts = differencesOf(yield* this.contractsOf(client, account))
+      const orders = orderDifferences(yield* ordersOf(this.parts, client, account))
+      return { contracts, orders, claims: new Set([...contracts, ...orders].map(({ claim }) => claim)) }
+    })
+  }
+
+  /** What the venue knows more of is fetched: it may only be late. */
+  private askFor(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
+    for (const { orderId } of differences) if (orderId !== null) this.parts.unsettled.add({ clientId, orderId })
+  }
+
   /** What is open of a client here, and what the venue says of it. */
-  private look(client: ClientRow): Effect.Effect<Compared, DispatchError | VenueUnanswered> {
+  private contractsOf(
+    client: ClientRow,
+    account: VenueAccount | null
+  ): Effect.Effect<Compared, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const { venue } = this.parts
       const contracts = yield* this.open("barrierContracts", client)
       const requests = (yield* this.open("rfqs", client)).filter(({ context }) => context.venueRfqId !== null)
-      const account = yield* venue.account(client.uid)
       const theirs = (account?.contracts ?? []).filter(({ state }) => state === "OPEN")
       const there = new Set(theirs.map(({ id }) => id))
       const missing = contracts.filter(({ context }) => !there.has(context.venueContractId))
