@@ -3,6 +3,8 @@
  * every command). Libraries never exit: they answer an exit status.
  */
 
+import type { LeverageProfile } from "../src/machines/market/marketTerms.ts"
+
 /** 0 done, 1 refused by the service, 2 wrong usage, 3 service unreachable. */
 export const exitStatus = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const
 export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus]
@@ -44,6 +46,7 @@ export interface ServeRequest {
   readonly edgeHosts: ReadonlyArray<string>
   readonly allowWebhookHosts: ReadonlyArray<string>
   readonly fourEyes: ReadonlyArray<string> | null
+  readonly leverageProfile: LeverageProfile
   readonly blockedJurisdictions: ReadonlyArray<string> | null
   readonly identityProviders: ReadonlyArray<string> | null
   readonly killAt: { readonly point: string; readonly times: number } | null

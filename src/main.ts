@@ -28,6 +28,7 @@ import type { EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
 import { keyFileStore, loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
+import { leverageProfiles } from "./machines/market/marketTerms.ts"
 import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
@@ -108,6 +109,10 @@ const serveWhole = (
                   options.blockedJurisdictions === null
                     ? defaultSettings.blockedJurisdictions
                     : new Set(options.blockedJurisdictions),
+                marketTerms: {
+                  ...defaultSettings.marketTerms,
+                  leverage: leverageProfiles[options.leverageProfile]
+                },
                 identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
                 fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
                 ...exemption

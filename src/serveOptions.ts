@@ -1,4 +1,5 @@
 /** What `brokerage serve` takes (operator surface, Service). The command line fills it in; nothing else reads flags. */
+import type { LeverageProfile } from "./machines/market/marketTerms.ts"
 import { cidrSentence } from "./runtime/services/partner/addressRanges.ts"
 
 export interface ServeOptions {
@@ -34,6 +35,8 @@ export interface ServeOptions {
   readonly allowWebhookHosts: ReadonlyArray<string>
   /** Command classes under four eyes; null: all of them outside the sandbox, none inside. */
   readonly fourEyes: ReadonlyArray<string> | null
+  /** The schedule of the highest leverage on perpetuals (A2-10). */
+  readonly leverageProfile: LeverageProfile
   /** ISO alpha-2 codes refused as residency; null: the specification's list (A1-17). */
   readonly blockedJurisdictions: ReadonlyArray<string> | null
   /** The two tokens of identityCheck.provider besides manual and other; null: the placeholders (A1-26). */

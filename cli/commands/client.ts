@@ -113,21 +113,28 @@ interface Reasoned {
   readonly reason: string
 }
 
+interface Categorizing extends Reasoned {
+  readonly force?: boolean
+}
+
 /** What changes a client's standing, not its restrictions. */
 const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("categorize")
-    .description("set the categorization")
+    .description("set the categorization; choices of leverage above its cap become the cap")
     .argument(clientArgument, clientMeaning)
     .addArgument(tokenArgument("<categorization>", "what the client is treated as", categorizations))
     .addOption(required("--reason <text>", "why; kept in the audit"))
-    .action((c: string, categorization: (typeof categorizations)[number], { reason }: Reasoned, command: Command) =>
-      cli.call(
+    .option("--force", "to RETAIL: although the account would be in a margin call or a close-out")
+    .action((c: string, categorization: (typeof categorizations)[number], options: Categorizing, command: Command) => {
+      const { reason, force } = options
+      return cli.call(
         command,
-        (api) => api.client.categorize({ params: { client: c }, payload: { categorization, reason } }),
+        (api) =>
+          api.client.categorize({ params: { client: c }, payload: { categorization, reason, ...given({ force }) } }),
         clientView
       )
-    )
+    })
   client
     .command("close")
     .description("close the account for good; needs an account without money or open items")

@@ -6,6 +6,7 @@ import { type Command, Option } from "commander"
 import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
 import { type FourEyes, writingCommands } from "../../src/http/api/operator/commandTable.ts"
+import { type LeverageProfile, leverageProfiles } from "../../src/machines/market/marketTerms.ts"
 import { isCountry } from "../../src/machines/shared/Country.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Globals, type ServeRequest } from "../CliIo.ts"
@@ -31,6 +32,7 @@ interface ServeFlags {
   readonly allowWebhookHost?: ReadonlyArray<string>
   readonly config?: string
   readonly fourEyes?: ReadonlyArray<string>
+  readonly leverageProfile?: LeverageProfile
   readonly killAt?: string
   /** In the settings file only. */
   readonly blockedJurisdictions?: ReadonlyArray<string>
@@ -73,6 +75,12 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
       "--four-eyes <class...>",
       `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}; without it, outside a sandbox: all but ${onRequest.join(" and ")}`
     )
+    .addOption(
+      new Option(
+        "--leverage-profile <name>",
+        "highest leverage on perpetuals of retail clients: default (10 on crypto) or esma (2 on crypto, 10 on energy)"
+      ).choices(profiles)
+    )
     .addOption(new Option("--kill-at <point>", "crash test: die at POINT[:N]").hideHelp())
     .action((flags: ServeFlags, command: Command) =>
       cli.attempt(command, async (globals) => {
@@ -102,6 +110,7 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
     edgeHosts: all.edgeHost ?? [],
     allowWebhookHosts: webhookHosts(all.allowWebhookHost ?? [], sandbox),
     fourEyes: all.fourEyes === undefined ? null : classesOf(all.fourEyes),
+    leverageProfile: all.leverageProfile ?? "default",
     blockedJurisdictions: all.blockedJurisdictions ?? null,
     identityProviders: all.identityProviders ?? null,
     killAt: all.killAt === undefined ? null : killPoint(all.killAt)
@@ -109,6 +118,8 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
 }
 
 const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
+
+const profiles = Object.keys(leverageProfiles)
 
 const roles: ReadonlyArray<ServeRequest["role"]> = ["all", "router", "edge"]
 
@@ -138,6 +149,7 @@ const ofRouters = [
   "allowWebhookHost",
   "fourEyes",
   "killAt",
+  "leverageProfile",
   "blockedJurisdictions",
   "identityProviders"
 ] as const satisfies ReadonlyArray<keyof ServeFlags>
@@ -213,6 +225,7 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
   edgeHost: (value) => isTexts(value),
   allowWebhookHost: (value) => isTexts(value),
   fourEyes: (value) => isTexts(value),
+  leverageProfile: (value) => profiles.includes(value as string),
   blockedJurisdictions: (value) => isTexts(value) && value.every(isCountry),
   identityProviders: (value) =>
     isTexts(value) && value.length === 2 && value.every((token) => /^[a-z0-9_]{1,40}$/.test(token))

@@ -71,6 +71,7 @@ export type PolledKind =
   | "RFQ_EXPIRED"
   | "MARGIN_CALL"
   | "CLOSE_OUT"
+  | "LEVERAGE_LOSS_10"
   | "ORDER_FILLED"
   | "ORDER_REJECTED"
 

@@ -259,6 +259,7 @@ describe("operator surface, serve", () => {
       edgeHosts: [],
       allowWebhookHosts: [],
       fourEyes: null,
+      leverageProfile: "default",
       blockedJurisdictions: null,
       identityProviders: null,
       killAt: null
@@ -296,6 +297,8 @@ describe("operator surface, serve", () => {
       "k",
       "--kill-at",
       "after-claim:3",
+      "--leverage-profile",
+      "esma",
       "--four-eyes",
       "ledger-adjust",
       "key issue"
@@ -319,6 +322,7 @@ describe("operator surface, serve", () => {
       edgeHosts: ["10.0.0.0/8"],
       allowWebhookHosts: ["127.0.0.1", "hooks.local"],
       fourEyes: ["ledger adjust", "key issue"],
+      leverageProfile: "esma",
       blockedJurisdictions: null,
       identityProviders: null,
       killAt: { point: "after-claim", times: 3 }
@@ -337,13 +341,17 @@ describe("operator surface, serve", () => {
     assert.strictEqual((await served("--role", "router", "--sandbox")).role, "router")
   })
 
-  it.each([["[]"], ["{"], ['{"nonsense":1}'], ['{"port":"1"}'], ['{"edgeHost":"10.0.0.0/8"}']])(
-    "the settings file %s is refused",
-    async (text) => {
-      const ran = await runRecorded(["serve", "--config", file("bad.json", text)])
-      assert.strictEqual(ran.status, exitStatus.usage)
-    }
-  )
+  it.each([
+    ["[]"],
+    ["{"],
+    ['{"nonsense":1}'],
+    ['{"port":"1"}'],
+    ['{"edgeHost":"10.0.0.0/8"}'],
+    ['{"leverageProfile":"none"}']
+  ])("the settings file %s is refused", async (text) => {
+    const ran = await runRecorded(["serve", "--config", file("bad.json", text)])
+    assert.strictEqual(ran.status, exitStatus.usage)
+  })
 })
 
 describe("operator surface, machines without a service", () => {

@@ -21,6 +21,14 @@ import { type Running, startStubServer, Stub } from "./stubServer.ts"
 
 const collateral = `/partner/v1/clients/${clientId}/collateral`
 
+const after = {
+  initialMarginAfter: "1200.000000",
+  maintenanceMarginAfter: "600.000000",
+  freeMarginAfter: "-200.000000",
+  marginLevelAfter: "83.33",
+  riskStateAfter: "MARGIN_CALL"
+}
+
 const table: ReadonlyArray<readonly [refusal: Refusal, status: number, code: number, data: unknown]> = [
   [invalidFields({ email: "Bad." }), 400, 4000, { errors: { email: "Bad." } }],
   [{ _tag: "Invalid", sentence: "Bad.", errors: null }, 400, 4000, null],
@@ -41,6 +49,8 @@ const table: ReadonlyArray<readonly [refusal: Refusal, status: number, code: num
   ],
   [{ _tag: "RelianceNotApproved" }, 403, 4036, { error: "RELIANCE_NOT_APPROVED" }],
   [{ _tag: "EmailTaken" }, 409, 4090, null],
+  [{ _tag: "MarginBreach", after }, 409, 4090, { wouldBreach: true, ...after }],
+  [{ _tag: "LeverageMismatch", sent: 5, stored: 10 }, 409, 4091, { leverageSent: 5, leverageStored: 10 }],
   [{ _tag: "RetakeTooEarly", retakeAt: 7 }, 429, 4290, { retakeAt: 7 }],
   [conflict("Taken.", { clientId: 1 }), 409, 4092, { clientId: 1 }]
 ]

@@ -298,7 +298,7 @@ const catalogue: Readonly<Record<string, number>> = {
   MKT: 18,
   RFQ: 10,
   BAR: 11,
-  ORD: 31,
+  ORD: 33,
   SPT: 4,
   MRG: 21,
   FUN: 6,
@@ -314,8 +314,7 @@ const without: Readonly<Record<string, string>> = {
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
-  ORD: "needs orders",
-  SPT: "needs spot orders",
+  "ORD-23": "the venue never says a trade twice with other figures",
   ...Object.fromEntries(
     Array.from({ length: 21 }, (_, at) => `MRG-${String(at + 1).padStart(2, "0")}`)
       .filter((id) => id !== "MRG-08" && id !== "MRG-21")
@@ -337,6 +336,10 @@ const narrower: Readonly<Record<string, string>> = {
   "CUS-04": "the sentence on free margin, which only positions take below cash",
   "CUS-06":
     "the market that falls: without positions no figure of an account can fall below zero, so restrictions stand for it",
+  "ORD-06":
+    "a fill that comes after the venue itself has refused its order: no command makes one; staff end the order too early instead",
+  "ORD-08": "the cancel that wins: what comes first can't be chosen",
+  "ORD-20": "a report of an account that leaves an order out: the venue leaves none out",
   "ONB-09": "the opening order and the reduce-only one: there are no orders",
   "ONB-16": "orders of a partner whose reliance is suspended: there are no orders; reports stand for them",
   "ONB-18":

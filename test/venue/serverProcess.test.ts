@@ -82,6 +82,34 @@ describe("how it ends", () => {
     assert.deepStrictEqual(faults, [])
   })
 
+  it.each(["restart", "kill"] as const)(
+    "two clients' orders and their fills are there after a %s, and trade on",
+    async (how) => {
+      const directory = folder()
+      const venue = await start(directory)
+      await open(venue)
+      await venue.client.ask("/venue/v1/accounts", { ref: "a2", account: "CL2" })
+      await venue.client.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
+      await place(venue, "maker")
+      const sell = (to: VenueChild, ref: string) =>
+        to.client.ask("/venue/v1/orders", restingOrder(ref, { account: "CL2", side: "SELL", qty: "0.04" }))
+      const fillsOf = async (of: VenueChild) => (await of.client.ask("/venue/v1/orders/maker/fills")).json.fills
+      assert.strictEqual((await sell(venue, "one")).json.order.state, "FILLED")
+      const before = await fillsOf(venue)
+      assert.lengthOf(before, 1)
+      if (how === "kill") await endChild(venue, "SIGKILL")
+      else await venue.client.command({ type: "restart" })
+      await venue.ended
+      const again = await start(directory)
+      assert.deepStrictEqual(await fillsOf(again), before)
+      assert.strictEqual((await sell(again, "two")).json.order.state, "FILLED")
+      const [first, second] = await fillsOf(again)
+      assert.deepStrictEqual(first, before[0])
+      // Trades of other markets share the count.
+      assert.isAbove(second.tradeId, first.tradeId)
+    }
+  )
+
   it("business time goes on from where it was, by as much as has passed, never back", async () => {
     const directory = folder()
     const venue = await start(directory)

@@ -45,6 +45,7 @@ const optionsOf = (over: Partial<ServeOptions> = {}): ServeOptions => ({
   passOperator: false,
   allowWebhookHosts: [],
   fourEyes: null,
+  leverageProfile: "default",
   blockedJurisdictions: null,
   identityProviders: null,
   killAt: null,

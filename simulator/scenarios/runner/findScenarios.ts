@@ -17,6 +17,8 @@ export const groups: Readonly<Record<string, string>> = {
   market: "SC-MKT",
   rfq: "SC-RFQ",
   barriers: "SC-BAR",
+  orders: "SC-ORD",
+  spot: "SC-SPT",
   margin: "SC-MRG",
   platform: "SC-PLT"
 }

@@ -23,7 +23,7 @@ export interface SampleInput {
 }
 
 export interface ShortName {
-  readonly method: "GET" | "POST" | "PUT"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
   /** Words in braces are put in; `{CLIENT}` is the id of a client that the scenario named. */
   readonly path: string
   /** Words that follow the name; one in brackets may be left out. */
@@ -44,6 +44,18 @@ const knockOut = ({ words }: SampleInput) => ({
   qty: words.QTY,
   barrier: { level: words.BARRIER, ...(words.TAKE_PROFIT === undefined ? {} : { takeProfit: words.TAKE_PROFIT }) }
 })
+
+/** A limit order where there is a price, else one at the market. */
+const orderIn =
+  (symbol: string) =>
+  ({ words: { SIDE: side, QTY: qty, PRICE: price } }: SampleInput) => ({
+    symbol,
+    side,
+    qty,
+    ...(price === undefined ? { type: "MARKET" } : { type: "LIMIT", price })
+  })
+const ordered = ["CLIENT", "SIDE", "QTY", "[PRICE]"] as const
+const perpetual = "BTC-USDC-PERP"
 
 const person = ({ person, tag, now }: SampleInput) => sampleOnboarding(person, tag, now)
 
@@ -205,6 +217,66 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     words: ["CLIENT", "STATE"],
     does: "the client's contracts, `open` or `history`, newest first"
   },
+  order: {
+    method: "POST",
+    path: "/clients/{CLIENT}/orders",
+    words: ordered,
+    does: "places an order in BTC-USDC-PERP, BUY or SELL: LIMIT with a price, else MARKET; `body` makes it another",
+    sample: orderIn(perpetual)
+  },
+  spot: {
+    method: "POST",
+    path: "/clients/{CLIENT}/orders",
+    words: ordered,
+    does: "the same in BTC-USDC, the spot market",
+    sample: orderIn("BTC-USDC")
+  },
+  estimate: {
+    method: "POST",
+    path: "/clients/{CLIENT}/margin/preview",
+    words: ordered,
+    does: "what such an order in BTC-USDC-PERP would be answered and take of the margin (bare)",
+    sample: orderIn(perpetual)
+  },
+  explain: {
+    method: "POST",
+    path: "/clients/{CLIENT}/orders/explain",
+    words: ordered,
+    does: "the gates of such an order in BTC-USDC-PERP, one by one",
+    sample: orderIn(perpetual)
+  },
+  pull: {
+    method: "DELETE",
+    path: "/clients/{CLIENT}/orders/{ORDER}",
+    words: ["CLIENT", "ORDER"],
+    does: "cancels an order"
+  },
+  leverage: {
+    method: "PUT",
+    path: "/clients/{CLIENT}/leverage",
+    words: ["CLIENT", "LEVERAGE"],
+    does: "sets the leverage of BTC-USDC-PERP (bare)",
+    sample: ({ words }) => ({ symbol: perpetual, leverage: wholeOf(words.LEVERAGE ?? "", 1_000) })
+  },
+  orders: {
+    method: "GET",
+    path: "/clients/{CLIENT}/orders",
+    words: ["CLIENT"],
+    does: "the client's orders, newest first (bare)"
+  },
+  working: {
+    method: "GET",
+    path: "/clients/{CLIENT}/orders/open",
+    words: ["CLIENT"],
+    does: "those that work at the venue or are on their way there, newest first"
+  },
+  positions: {
+    method: "GET",
+    path: "/clients/{CLIENT}/positions",
+    words: ["CLIENT"],
+    does: "positions in perpetuals (bare)"
+  },
+  trades: { method: "GET", path: "/clients/{CLIENT}/trades", words: ["CLIENT"], does: "trades, newest first (bare)" },
   margin: { method: "GET", path: "/clients/{CLIENT}/margin", words: ["CLIENT"], does: "the margin picture (bare)" },
   notifications: {
     method: "GET",

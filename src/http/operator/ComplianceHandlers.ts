@@ -77,9 +77,7 @@ const clientHandlers = HttpApiBuilder.group(
       downgrade: ({ params, payload }) =>
         ruleAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
       categorize: ({ params, payload }) =>
-        ruleAndShow(inspect, (caller) =>
-          lifecycle.categorize(caller, params.client, payload.categorization, payload.reason)
-        )
+        ruleAndShow(inspect, (caller) => lifecycle.categorize(caller, params.client, { force: false, ...payload }))
     })
   })
 )

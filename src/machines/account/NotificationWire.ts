@@ -21,6 +21,8 @@ const meanings: { readonly [K in NotificationKind]: string } = {
   RFQ_EXPIRED: "a request's quoting window elapsed (ref: rfqId)",
   MARGIN_CALL: "the account's risk state became MARGIN_CALL (ref: the client)",
   CLOSE_OUT: "the account's risk state became CLOSE_OUT (ref: the client)",
+  LEVERAGE_LOSS_10:
+    "the loss of a perpetual position reached another ten percent of the margin at entry, once a step and UTC day (ref: the symbol)",
   ORDER_FILLED: "an order was filled to the last lot (ref: orderId)",
   ORDER_REJECTED: "the venue refused an order (ref: orderId)"
 }

@@ -6,6 +6,7 @@
 import type { Grid } from "../market/Grid.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
 import {
+  absolute,
   ceilDiv,
   type Exact,
   floorDiv,
@@ -106,8 +107,6 @@ const slipped = (mark: Scaled, { slippageBps }: PerpTerms): Scaled => ({
   units: mark.units * BigInt(whole + slippageBps),
   places: mark.places + 4
 })
-
-const absolute = ({ units, places }: Scaled): Scaled => ({ units: magnitude(units), places })
 
 /** The second where they are equal. */
 const larger = (one: Scaled, other: Scaled): Scaled => {

@@ -147,7 +147,7 @@ const attachedOn = ({ takeProfit, stopLoss }: Attached, price: Priced, orNull: M
       ? null
       : {
           price: price(leg.price, `${path}.price`, `${label} price`),
-          limitPrice: orNull(leg.limitPrice, `${path}.limitPrice`, `${label} limit price`)
+          limitPrice: orNull(leg.limitPrice, `${path}.limitPrice`, `The limit price of ${label.toLowerCase()}`)
         }
   return {
     takeProfit: legOn(takeProfit, "attach.takeProfit", "The take profit"),

@@ -41,6 +41,8 @@ export const negated = ({ units, places }: Scaled): Scaled => ({ units: -units, 
 
 export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value)
 
+export const absolute = ({ units, places }: Scaled): Scaled => ({ units: magnitude(units), places })
+
 /** Towards minus infinity; the divisor is positive. */
 export const floorDiv = (dividend: bigint, divisor: bigint): bigint => {
   const towardsZero = dividend / divisor

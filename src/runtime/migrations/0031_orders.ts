@@ -75,6 +75,15 @@ export const m0031 = Effect.gen(function* () {
     acquired_at bigint NOT NULL)`
   yield* sql`CREATE INDEX spot_lots_left ON spot_lots (client_id) WHERE qty > 0`
 
+  yield* sql`CREATE TABLE fired_groups (
+    id bigint PRIMARY KEY,
+    partner_id bigint NOT NULL,
+    client_id bigint NOT NULL,
+    symbol text NOT NULL,
+    name text NOT NULL,
+    fired_at bigint NOT NULL)`
+  yield* sql`CREATE INDEX fired_groups_name ON fired_groups (client_id, symbol, name)`
+
   yield* sql`CREATE TABLE leverages (
     client_id bigint NOT NULL,
     symbol text NOT NULL,

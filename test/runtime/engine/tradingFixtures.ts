@@ -50,6 +50,15 @@ export const tradingRows = (id: number) => ({
     parentOrderId: 7,
     createdAt: noon
   },
+  attachments: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    ...machine,
+    symbol: "BTC-USDC-PERP",
+    live: true,
+    createdAt: noon
+  },
   fills: {
     id,
     partnerId: 1,
@@ -93,7 +102,9 @@ export const tradingRows = (id: number) => ({
     commission: 6_000_000n,
     acquiredAt: noon
   },
+  firedGroups: { id, partnerId: 1, clientId: id, symbol: "BTC-USDC-PERP", name: "exit", firedAt: noon },
   leverages: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, leverage: 5, updatedAt: noon },
+  lossNotices: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, day: 20_717, openedAt: noon, step: 10 },
   riskMonitors: { clientId: id, partnerId: 1, ...machine },
   closeOuts: { id, partnerId: 1, clientId: id, ...machine, state: "STARTED", startedAt: noon, endedAt: noon },
   venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon }

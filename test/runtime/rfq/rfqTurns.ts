@@ -1,5 +1,5 @@
 /** Turns of a client with one request for quotes, made by hand, and what the venue says in them. */
-import { Latch, Effect } from "effect"
+import { Effect } from "effect"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
@@ -13,6 +13,7 @@ import type { Directory } from "../../../src/runtime/services/partner/Directory.
 import { beginAccept } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { Board } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
 import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
@@ -35,9 +36,10 @@ export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts),
-  order: orderHandler({ ...parts, unsettled: { add: () => {}, take: () => [], some: Latch.makeUnsafe(false) } }),
+  order: orderHandler({ ...parts, unsettled: unsettledOrders() }),
   answered: () => undefined,
-  unnamed: () => false
+  unnamed: () => false,
+  doubted: () => undefined
 }
 
 export const contract: VenueContract = {

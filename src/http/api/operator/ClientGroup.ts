@@ -11,6 +11,8 @@ import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { categorizations, settableRestrictions } from "./operatorTokens.ts"
 
+const riskStates = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"] as const
+
 /** The client row of doc 1 with the partner it belongs to. */
 export const ClientRowView = Schema.Struct({
   clientId: Schema.Int,
@@ -22,16 +24,29 @@ export const ClientRowView = Schema.Struct({
   verificationLevel: Schema.Literals(verificationLevels),
   lifecycleState: Schema.Literals(lifecycleStates),
   categorization: Schema.Literals(categorizations),
-  riskState: Schema.NullOr(Schema.Literals(["NORMAL", "MARGIN_CALL", "CLOSE_OUT"])),
+  riskState: Schema.NullOr(Schema.Literals(riskStates)),
   cashUsdc: Schema.String,
   createdAt: Millis
 })
+
+/** The account's margin at the marks of the moment; null while no venue is attached. */
+const MarginView = Schema.NullOr(
+  Schema.Struct({
+    initialMargin: Schema.String,
+    maintenanceMargin: Schema.String,
+    freeMargin: Schema.String,
+    marginLevel: Schema.NullOr(Schema.String),
+    riskState: Schema.Literals(riskStates),
+    marksFresh: Schema.Boolean
+  })
+)
 
 /** One client with what holds it. No KYC payload: reading one is a command of its own. */
 export const ClientView = Schema.Struct({
   ...ClientRowView.fields,
   restrictions: Schema.Array(Schema.Literals(restrictionNames)),
   openCases: Schema.Array(Schema.Int),
+  margin: MarginView,
   balances: Schema.Array(
     Schema.Struct({ currency: Schema.String, cash: Schema.String, reserved: Schema.String, total: Schema.String })
   ),
@@ -116,7 +131,11 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
   ),
   HttpApiEndpoint.post("categorize", "/clients/:client/categorize", {
     params: client,
-    payload: Schema.Struct({ categorization: token("The categorization", categorizations), reason: Reason }),
+    payload: Schema.Struct({
+      categorization: token("The categorization", categorizations),
+      reason: Reason,
+      force: Schema.optionalKey(Schema.Boolean)
+    }),
     success
   }).pipe(openTo(compliance))
 ) {}

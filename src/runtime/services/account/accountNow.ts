@@ -7,6 +7,7 @@ import {
   type AccountRisk,
   type AccountState,
   type CashOf,
+  type PerpHolding,
   type RiskState
 } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -21,7 +22,12 @@ import type { RiskMonitorRow } from "../../store/tables/margin.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type Chosen, perpsIn, perpsInTurn } from "./perpHoldings.ts"
 
+/** An account's state whose lists can be read again and again. */
+export type AccountHoldings = Omit<AccountState, "perpetuals"> & { readonly perpetuals: ReadonlyArray<PerpHolding> }
+
 export interface AccountNow {
+  /** What the risk was worked out from. */
+  readonly holds: AccountHoldings
   readonly cashOf: CashOf
   readonly risk: AccountRisk
   /** The risk state that is recorded: money gates ask it besides the one that live marks imply (A1-12, A3-08). */
@@ -35,8 +41,8 @@ export interface AccountNow {
 export const accountInTurn = (turn: Turn, client: ClientRow, chosen?: Chosen): AccountNow => {
   const cashOf: CashOf = (currency) => balanceOf(turn, client.id, client.partnerId, currency).cash
   const perpetuals = perpsInTurn(turn, client, chosen)
-  const risk = accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)), perpetuals }, turn.facts)
-  return { cashOf, risk, recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
+  const holds = { cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)), perpetuals }
+  return { holds, cashOf, risk: accountRisk(holds, turn.facts), recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
 }
 
 /** As it is committed. */
@@ -44,8 +50,8 @@ export const accountIn = (state: SubjectState, facts: Facts): AccountNow => {
   const cashOf: CashOf = (currency) => state.all("balances").find((row) => row.currency === currency)?.cash ?? 0n
   const client = state.one("clients")
   const perpetuals = client === undefined ? [] : perpsIn(state, client, facts)
-  const risk = accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")), perpetuals }, facts)
-  return { cashOf, risk, recorded: recordedIn(state) }
+  const holds = { cashOf, ...openIn(contractsIn(state), state.all("rfqs")), perpetuals }
+  return { holds, cashOf, risk: accountRisk(holds, facts), recorded: recordedIn(state) }
 }
 
 /** The client's recorded risk state, as it is committed. */

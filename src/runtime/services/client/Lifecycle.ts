@@ -11,7 +11,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type AccountFacts, accountBlockers, closeClient } from "./closingDecisions.ts"
 import { type CommandTools, type Ruled, decideOnClient, decideOnFacts, idOf } from "./decideOnClient.ts"
-import { categorizeClient, downgradeClient, reopenClient } from "./lifecycleDecisions.ts"
+import { type Categorization, categorizeClient, downgradeClient, reopenClient } from "./lifecycleDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
 import { rejectPerson } from "../kyc/reviewDecisions.ts"
 import { personClaim } from "../kyc/kycDecisions.ts"
@@ -33,12 +33,8 @@ export class Lifecycle extends Context.Service<
     readonly reopen: Ruling
     /** Takes level MICA_MIFID back to MICA. */
     readonly downgrade: Ruling
-    categorize(
-      caller: OperatorCaller,
-      client: string,
-      categorization: ClientRow["categorization"],
-      reason: string
-    ): Ruled
+    /** Refused where the account's margin does not allow it (A2-102). */
+    categorize(caller: OperatorCaller, client: string, wanted: Categorization): Ruled
   }
 >()("brokerage/runtime/services/client/Lifecycle") {
   static readonly layer = Layer.effect(
@@ -69,9 +65,9 @@ export class Lifecycle extends Context.Service<
           decideOnClient(tools, caller, client, (at, row) => reopenClient(at, row, cleanText(reason))),
         downgrade: (caller, client, reason) =>
           decideOnClient(tools, caller, client, (at, row) => downgradeClient(at, row, cleanText(reason))),
-        categorize: (caller, client, categorization, reason) =>
+        categorize: (caller, client, wanted) =>
           decideOnClient(tools, caller, client, (at, row) =>
-            categorizeClient(at, row, categorization, cleanText(reason))
+            categorizeClient(at, row, { ...wanted, reason: cleanText(wanted.reason) })
           )
       })
     })

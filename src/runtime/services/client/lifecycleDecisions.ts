@@ -2,10 +2,13 @@
  * What the operator does to a client's standing, inside the client's turn: reopening a refused person, taking level
  * MICA_MIFID back, and the categorization (D1, D3, D19; operator surface, client). Pure but for the turn's draft and ids.
  */
+import { categorizationRefusal } from "../../../machines/margin/categorization.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { accountInTurn } from "../account/accountNow.ts"
+import { chosenInTurn } from "../account/perpHoldings.ts"
 import {
   type ClientTurn,
   moveAssessment,
@@ -16,6 +19,7 @@ import {
 } from "./clientDecisions.ts"
 import { blockStatuses } from "./clientState.ts"
 import { openPlainCase } from "../kyc/reviewDecisions.ts"
+import { cappedChoices, putChoices } from "../order/leverageDecisions.ts"
 
 /** A refused person comes back under review: the new case holds the client until compliance clears it. */
 export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
@@ -53,21 +57,45 @@ export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: strin
   return accept(next)
 }
 
-/** Sets the categorization that the risk figures go by; no state moves, so the audit row is written here. */
+export interface Categorization {
+  readonly categorization: ClientRow["categorization"]
+  /** A retail account may leave NORMAL by it. */
+  readonly force: boolean
+  readonly reason: string
+}
+
+/**
+ * Sets the categorization that the risk figures go by; no state moves, so the audit row is written here. Choices of leverage
+ * above the new cap become the cap, in the same commit (A2-102).
+ */
 export const categorizeClient = (
   at: ClientTurn,
   client: ClientRow,
-  categorization: ClientRow["categorization"],
-  reason: string
+  { categorization, force, reason }: Categorization
 ): Verdict<ClientRow> => {
   if (client.state === "CLOSED") return refuse(conflict("The account is closed."))
   const before = client.categorization
   if (before === categorization) return refuse(conflict(`The client is ${categorization} already.`))
+  const { turn } = at
   const next: ClientRow = { ...client, categorization }
-  at.turn.draft.put("clients", next)
-  applyEffects(at.turn, { ...at.instance, object: `client:${client.id}` }, [
+  const choices = cappedChoices(next, chosenInTurn(turn), turn.facts)
+  const { cashOf, risk, recorded } = accountInTurn(turn, client)
+  const refusal = categorizationRefusal({
+    to: categorization,
+    cash: cashOf("USDC"),
+    // The mailbox holds only those that go on.
+    episodeOpen: turn.state.all("closeOuts").length > 0,
+    recorded,
+    before: risk,
+    after: accountInTurn(turn, next, choices).risk,
+    force
+  })
+  if (refusal !== null) return refuse(refusal)
+  turn.draft.put("clients", next)
+  applyEffects(turn, { ...at.instance, object: `client:${client.id}` }, [
     { type: "audit", action: "client.categorize", before, after: categorization, reason }
   ])
+  putChoices({ turn, of: at.instance }, next, choices, `categorized ${categorization}`)
   writeDecision(at, client, `CATEGORIZED_${categorization}`, reason)
   return accept(next)
 }

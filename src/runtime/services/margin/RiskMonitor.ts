@@ -1,17 +1,22 @@
 /**
- * Follows the accounts that marks can move (D23): those whose recorded risk state is not NORMAL. With contracts alone and cash
- * for all their premiums an account is NORMAL at any mark (F7), and what takes cash or opens a contract is judged in its own
- * commit. Once a second each is looked at without a turn; only where something follows it takes one. What a crash leaves
+ * Follows the accounts that marks can move (D23): those with positions on perpetuals, and those whose recorded risk state is not
+ * NORMAL. With contracts alone and cash for all their premiums an account is NORMAL at any mark (F7), and what takes cash or
+ * opens a contract is judged in its own commit. Clients are told of losses on the way (A2-89). Once a second each is looked at without a turn; only where something follows it takes one. What a crash leaves
  * half-way goes on from the rows.
  */
 import { Effect, Layer } from "effect"
 import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { accountIn, recordedIn } from "../account/accountNow.ts"
-import { clientSubject } from "../client/clientState.ts"
+import { clientSubject, instanceOf } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
+import { lossesToTell, tellLosses } from "./lossNotices.ts"
+import { positionHolders } from "./positionHolders.ts"
 import { judgeRisk, stateToRecord } from "./riskDecisions.ts"
 import { RiskStates } from "./RiskStates.ts"
 
@@ -26,21 +31,27 @@ export const layerRiskMonitor = Layer.effectDiscard(
   Effect.gen(function* () {
     const host = yield* ActorHost
     const directory = yield* Directory
+    const clock = yield* BusinessClock
     const states = yield* RiskStates
+    const holders = yield* positionHolders
     /** Those whose close-out was said to rest on stale marks. */
     const said = new Set<number>()
 
+    const judge = (turn: Turn): void => {
+      judgeRisk(turn, directory)
+      tell(turn, directory)
+    }
     const look = (clientId: number): Effect.Effect<void> => {
       const subject = clientSubject(clientId)
-      return host.read(subject, standing).pipe(
-        Effect.tap(({ onStaleMarks }) => say(clientId, onStaleMarks)),
-        Effect.flatMap(({ isDue }) =>
-          isDue
-            ? host.dispatch({ subject, by, lane: "internal", decide: (turn) => judgeRisk(turn, directory) })
-            : Effect.void
-        ),
-        Effect.catchCause((cause) => Effect.logWarning("the risk of an account could not be judged", cause))
-      )
+      return host
+        .read(subject, (state, facts) => standing(state, facts, clock.now()))
+        .pipe(
+          Effect.tap(({ onStaleMarks }) => say(clientId, onStaleMarks)),
+          Effect.flatMap(({ isDue }) =>
+            isDue ? host.dispatch({ subject, by, lane: "internal", decide: judge }) : Effect.void
+          ),
+          Effect.catchCause((cause) => Effect.logWarning("the risk of an account could not be judged", cause))
+        )
     }
     const say = (clientId: number, onStaleMarks: boolean): Effect.Effect<void> => {
       if (!onStaleMarks) return Effect.sync(() => void said.delete(clientId))
@@ -50,7 +61,7 @@ export const layerRiskMonitor = Layer.effectDiscard(
     }
 
     const lookAtAll = Effect.suspend(() =>
-      Effect.forEach(states.watched(), look, { concurrency: atOnce, discard: true })
+      Effect.forEach(new Set([...states.watched(), ...holders()]), look, { concurrency: atOnce, discard: true })
     )
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), lookAtAll)))
   })
@@ -71,13 +82,31 @@ interface Standing {
   readonly onStaleMarks: boolean
 }
 
-const standing = (state: SubjectState, facts: Facts): Standing => {
+const standing = (state: SubjectState, facts: Facts, now: number): Standing => {
   const { risk } = accountIn(state, facts)
   const recorded = recordedIn(state)
   const goesOn = state.all("closeOuts").some((row) => (liveCloseOutStates as ReadonlyArray<string>).includes(row.state))
   const opensOne = stateToRecord(risk, recorded) === "CLOSE_OUT" && risk.anyExposure
+  const moves = goesOn || opensOne || stateToRecord(risk, recorded) !== recorded
   return {
-    isDue: facts.takenAt !== null && (goesOn || opensOne || stateToRecord(risk, recorded) !== recorded),
+    isDue: facts.takenAt !== null && (moves || lossesIn(state, risk, facts, now).length > 0),
     onStaleMarks: risk.riskState === "CLOSE_OUT" && risk.anyExposure && !risk.marksFresh
   }
+}
+
+const lossesIn = (state: SubjectState, risk: AccountRisk, facts: Facts, now: number) => {
+  const client = state.one("clients")
+  return client === undefined ? [] : lossesToTell(state, { client, risk, facts, now })
+}
+
+/** What the account has lost, on the turn's own marks. */
+const tell = (turn: Turn, directory: Directory["Service"]): void => {
+  const { state, facts, now } = turn
+  const client = state.one("clients")
+  if (client === undefined || facts.takenAt === null) return
+  const losses = lossesIn(state, accountIn(state, facts).risk, facts, now)
+  if (losses.length === 0) return
+  const partner = partnerOfTurn(turn, directory, client)
+  if (partner === null) throw new Error(`client:${client.id} has no partner`)
+  tellLosses(turn, instanceOf(client, partner), losses)
 }

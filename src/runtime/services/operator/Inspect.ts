@@ -8,6 +8,7 @@ import type { Json } from "../../../machines/Effects.ts"
 import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { ClientWire } from "../../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
+import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
@@ -22,6 +23,7 @@ import { usdcOf } from "../../store/reads/ledgerReads.ts"
 import { type StateCount, stateCounts, timersOf } from "../../store/reads/machineReads.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { accountIn } from "../account/accountNow.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { findClient } from "../client/findClient.ts"
 import { RiskStates } from "../margin/RiskStates.ts"
@@ -45,9 +47,21 @@ export interface ClientRowView extends ClientWire {
   readonly partnerId: number
 }
 
+/** Money in USDC. */
+interface MarginView {
+  readonly initialMargin: string
+  readonly maintenanceMargin: string
+  readonly freeMargin: string
+  readonly marginLevel: string | null
+  readonly riskState: RiskState
+  readonly marksFresh: boolean
+}
+
 export interface ClientView extends ClientRowView {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly openCases: ReadonlyArray<number>
+  /** At the marks of the moment, so that a dry run shows what a command would do to it; null while no venue is attached. */
+  readonly margin: MarginView | null
   readonly balances: ReadonlyArray<{
     readonly currency: string
     readonly cash: string
@@ -199,6 +213,7 @@ const clientView = (state: SubjectState, row: ClientRow, facts: Facts, threshold
     partnerId: row.partnerId,
     restrictions: context.restrictions,
     openCases: context.openCases,
+    margin: facts.takenAt === null ? null : marginView(accountIn(state, facts).risk),
     balances: state.all("balances").map(balanceView),
     blocks: verificationView(state, row, threshold).blocks,
     kycPackage:
@@ -214,6 +229,15 @@ const clientView = (state: SubjectState, row: ClientRow, facts: Facts, threshold
           }
   }
 }
+
+const marginView = (risk: AccountRisk): MarginView => ({
+  initialMargin: formatAmount(risk.initialMargin, "USDC"),
+  maintenanceMargin: formatAmount(risk.maintenanceMargin, "USDC"),
+  freeMargin: formatAmount(risk.freeMargin, "USDC"),
+  marginLevel: risk.marginLevel,
+  riskState: risk.riskState,
+  marksFresh: risk.marksFresh
+})
 
 const balanceView = (row: BalanceRow) => {
   if (!isCurrency(row.currency)) throw new Error("a balance in an unknown currency")

@@ -7,33 +7,51 @@ import { Context, Latch, Layer } from "effect"
 export interface UnsettledOrder {
   readonly clientId: number
   readonly orderId: number
+  /** What of it is filled at the venue. */
+  readonly filledQty: string
+  /** It is over there. */
+  readonly ended: boolean
 }
 
 export class Unsettled extends Context.Service<
   Unsettled,
   {
     add(order: UnsettledOrder): void
-    /** Takes all there are. */
-    take(): ReadonlyArray<UnsettledOrder>
+    /** Whatever works is asked for: what was said of it may be lost. */
+    addAll(): void
+    /** What is known of an order beyond its row; undefined: nothing, or it was asked for since. */
+    of(orderId: number): UnsettledOrder | undefined
+    /** Takes all there are; "all" when every working order is to be asked for. */
+    take(): ReadonlyArray<UnsettledOrder> | "all"
     /** Open while there are any. */
     readonly some: Latch.Latch
   }
 >()("brokerage/runtime/services/order/Unsettled") {
-  static readonly layer = Layer.sync(Unsettled, () => {
-    const orders = new Map<number, UnsettledOrder>()
-    const some = Latch.makeUnsafe(false)
-    return Unsettled.of({
-      some,
-      add: (order) => {
-        orders.set(order.orderId, order)
-        some.openUnsafe()
-      },
-      take: () => {
-        const all = [...orders.values()]
-        orders.clear()
-        some.closeUnsafe()
-        return all
-      }
-    })
-  })
+  static readonly layer = Layer.sync(Unsettled, () => Unsettled.of(unsettledOrders()))
+}
+
+/** Those of one process. */
+export const unsettledOrders = (): Unsettled["Service"] => {
+  const orders = new Map<number, UnsettledOrder>()
+  const some = Latch.makeUnsafe(false)
+  let everything = false
+  return {
+    some,
+    add: (order) => {
+      orders.set(order.orderId, order)
+      some.openUnsafe()
+    },
+    addAll: () => {
+      everything = true
+      some.openUnsafe()
+    },
+    of: (orderId) => orders.get(orderId),
+    take: () => {
+      const taken = everything ? "all" : [...orders.values()]
+      everything = false
+      orders.clear()
+      some.closeUnsafe()
+      return taken
+    }
+  }
 }

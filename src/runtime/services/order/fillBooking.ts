@@ -84,9 +84,13 @@ const booked = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   )
   if (next === null) throw new Error(`order:${row.id} does not take trade ${fill.tradeId}`)
   putFill(turn, next, fill, money)
+  if (context.ocoGroup !== null && context.lastTradeId === 0) fireGroup(turn, next, context.ocoGroup)
   if (money.emptied) cancelReducing(at, row.symbol, row.id)
   return next
 }
+
+const fireGroup = (turn: Turn, { id, partnerId, clientId, symbol }: OrderRow, name: string): void =>
+  turn.draft.put("firedGroups", { id, partnerId, clientId, symbol, name, firedAt: turn.now })
 
 interface Settled {
   readonly posted: FillMoney

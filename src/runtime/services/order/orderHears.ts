@@ -83,6 +83,15 @@ export const heardWhole = (
   )
 }
 
+/** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
+export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
+  for (const { clientId, id: orderId, context } of ordersInTurn(turn)) {
+    if (unsettled.of(orderId) === undefined) {
+      unsettled.add({ clientId, orderId, filledQty: context.filledQty, ended: false })
+    }
+  }
+}
+
 const hearing = (turn: Turn, { directory, recall, unsettled }: OrderParts): Hearing => {
   const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
   const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
@@ -145,14 +154,17 @@ const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (!isWorking(row)) return heardAfterEnd(at, row, order)
   const there = confirmed(at, row, order)
   const booked = new MoneyDecimal(there.context.filledQty)
-  if (booked.lt(order.filledQty)) return at.unsettled.add({ clientId: row.clientId, orderId: row.id })
+  if (booked.lt(order.filledQty)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
     const { turn, of } = at
     // Its trades are all here, and those of an older word on it are more.
-    if (booked.gt(order.filledQty)) return at.unsettled.add({ clientId: row.clientId, orderId: row.id })
+    if (booked.gt(order.filledQty)) return unsettled(at, row, order)
     advance(turn, "orders", there, { type: "ENDED", at: turn.now, how: order.state, reason: order.reason }, { of })
   }
 }
+
+const unsettled = (at: Hearing, { clientId, id: orderId }: OrderRow, order: VenueOrder): void =>
+  at.unsettled.add({ clientId, orderId, filledQty: order.filledQty, ended: !isLive(order) })
 
 /** Known to be at the venue, and whether its price was reached; a cancel that came before it is sent again. */
 const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
@@ -174,9 +186,7 @@ const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
 /** It is over here: what still works at the venue is cancelled there, with an alarm (D6). */
 const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   const { turn, of } = at
-  if (new MoneyDecimal(row.context.filledQty).lt(order.filledQty)) {
-    at.unsettled.add({ clientId: row.clientId, orderId: row.id })
-  }
+  if (new MoneyDecimal(row.context.filledQty).lt(order.filledQty)) unsettled(at, row, order)
   if (row.state === "FILLED" || !isLive(order)) return
   const { cancels, orderId } = row.context
   if (isInFlight(turn, cancelRef(orderId, cancels))) return

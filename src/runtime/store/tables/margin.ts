@@ -15,6 +15,19 @@ export interface CloseOutRow extends MachineRow<"closeOut"> {
   readonly endedAt: number | null
 }
 
+/** What a client was told last of what its position in a market has lost (A2-89). */
+export interface LossNoticeRow {
+  readonly clientId: number
+  readonly symbol: string
+  readonly partnerId: number
+  /** UTC days since 1970. */
+  readonly day: number
+  /** When the position was opened. */
+  readonly openedAt: number
+  /** Percent of the margin at entry: 10, 20 and so on. */
+  readonly step: number
+}
+
 export const marginTables = {
   /** One of each client that has ever left NORMAL. */
   riskMonitors: table<RiskMonitorRow>()({
@@ -36,5 +49,14 @@ export const marginTables = {
     residence: { ...ofClient, only: onlyIn(...liveCloseOutStates) },
     open: null,
     id: ["closeOut", "usual"]
+  }),
+  lossNotices: table<LossNoticeRow>()({
+    title: "loss notice",
+    machine: null,
+    key: ["clientId", "symbol"],
+    mode: "upsert",
+    columns: { clientId: "id", symbol: "text", partnerId: "id", day: "id", openedAt: "id", step: "id" },
+    check: (row) => row.step > 0,
+    residence: ofClient
   })
 }

@@ -15,6 +15,17 @@ export interface OrderRow extends MachineRow<"order"> {
   readonly createdAt: number
 }
 
+/** What protects an order; it has the order's id (D7). */
+export interface AttachmentRow extends MachineRow<"attachment"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  /** Something can still follow: it is held in memory. */
+  readonly live: boolean
+  readonly createdAt: number
+}
+
 /** A trade of an order, booked once: its identity is (order, tradeId) (A2-44). */
 export interface FillRow {
   readonly id: number
@@ -87,6 +98,16 @@ export interface LeverageRow {
   readonly updatedAt: number
 }
 
+/** An OCO group of which a member has been filled: nothing joins it any more (A2-93). Its id is the first such member's. */
+export interface FiredGroupRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  readonly name: string
+  readonly firedAt: number
+}
+
 export const orderTables = {
   orders: table<OrderRow>()({
     title: "order",
@@ -115,6 +136,24 @@ export const orderTables = {
     },
     returns: null,
     id: ["order", "hot"]
+  }),
+  attachments: table<AttachmentRow>()({
+    title: "attachment",
+    machine: "attachment",
+    mirrors: ({ live }) => ({ live }),
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      ...machineColumns,
+      symbol: "text",
+      live: "bool",
+      createdAt: "id"
+    },
+    residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
+    open: null
   }),
   fills: table<FillRow>()({
     title: "fill",
@@ -191,6 +230,13 @@ export const orderTables = {
     check: (row) => row.qty >= 0n && row.cost >= 0n && row.commission >= 0n,
     residence: { ...ofClient, only: { sql: "qty > 0", test: ({ qty }) => qty > 0n } },
     id: ["spotLot", "usual"]
+  }),
+  firedGroups: table<FiredGroupRow>()({
+    title: "fired OCO group",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: { id: "id", partnerId: "id", clientId: "id", symbol: "text", name: "text", firedAt: "id" }
   }),
   leverages: table<LeverageRow>()({
     title: "leverage",

@@ -1,0 +1,56 @@
+/**
+ * When a client is told what a leveraged position has lost (A2-89): at each ten percent of the margin that opened it, once a
+ * step and UTC day. A jump over several steps is told as the one it reaches. What was told is kept by day and by the time the
+ * position was opened: the next day, and the next position, begin anew.
+ */
+import { absolute, floorDiv, microPlaces, product, scaled, tenTo } from "../shared/Exact.ts"
+
+/** Percent of the margin at entry. */
+export const lossStepPct = 10
+
+export interface LosingPosition {
+  /** Signed decimal text. */
+  readonly netQty: string
+  readonly avgEntry: string
+  /** Micro-USDC; negative: a loss. */
+  readonly unrealizedPnl: bigint
+  /** In force. */
+  readonly leverage: number
+}
+
+/** Steps beyond it, of a short whose price multiplied, tell nothing more. */
+const lastStep = 1_000_000
+
+/** The highest step that a position's loss has reached, in percent: 0, 10, 20 and so on, above 100 too. */
+export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPosition): number => {
+  if (unrealizedPnl >= 0n) return 0
+  const { units, places } = absolute(product(scaled(netQty), scaled(avgEntry)))
+  if (units === 0n) return 0
+  // Loss in steps of the margin: loss x leverage x 100 / (cost x step), all of it in units of the cost's last place.
+  const over = -unrealizedPnl * BigInt(leverage) * BigInt(100 / lossStepPct) * tenTo(Math.max(0, places - microPlaces))
+  const under = units * tenTo(Math.max(0, microPlaces - places))
+  return Math.min(Number(floorDiv(over, under)) * lossStepPct, lastStep)
+}
+
+/** What a client was told last of a position. */
+export interface LossTold {
+  /** UTC days since 1970. */
+  readonly day: number
+  /** When the position was opened, Unix ms. */
+  readonly openedAt: number
+  /** The highest step told on that day. */
+  readonly step: number
+}
+
+const dayMillis = 86_400_000
+
+/** What is to be told now, and kept as told; null: nothing. */
+export const lossToTell = (
+  told: LossTold | null,
+  { step, openedAt, now }: { readonly step: number; readonly openedAt: number; readonly now: number }
+): LossTold | null => {
+  if (step === 0) return null
+  const day = Math.floor(now / dayMillis)
+  const isTold = told !== null && told.day === day && told.openedAt === openedAt && told.step >= step
+  return isTold ? null : { day, openedAt, step }
+}

@@ -1,0 +1,93 @@
+/** A2-102: what refuses another categorization, from both sides of each limit. */
+import { assert, describe, it } from "@effect/vitest"
+import { accountRisk, type RiskState } from "../../../src/machines/margin/accountRisk.ts"
+import { categorizationRefusal, type Categorizing } from "../../../src/machines/margin/categorization.ts"
+import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
+
+const perp = "BTC-USDC-PERP"
+/** A long of 0.1 at 60,000: 120 of margin for a professional at 50, 600 for a retail client at 10. */
+const riskAt = (leverage: number, cash: string, at = contractsNow) =>
+  accountRisk(
+    {
+      cashOf: () => micro(cash),
+      contracts: [],
+      accepts: [],
+      perpetuals: [
+        {
+          symbol: perp,
+          position: { symbol: perp, netQty: "0.1", avgEntry: "60000", netCost: "6000", realizedPnl: 0n },
+          orders: [],
+          terms: { leverage, tiers: [{ from: 0n, maxLeverage: null }], slippageBps: 50 }
+        }
+      ]
+    },
+    factsWith({ [perp]: { price: "60000", at } })
+  )
+
+const toRetail = (cash: string, over: Partial<Categorizing> = {}) =>
+  categorizationRefusal({
+    to: "RETAIL",
+    cash: micro(cash),
+    episodeOpen: false,
+    recorded: "NORMAL",
+    before: riskAt(50, cash),
+    after: riskAt(10, cash),
+    force: false,
+    ...over
+  })
+const toProfessional = (cash: string, recorded: RiskState = "NORMAL") =>
+  categorizationRefusal({
+    to: "PROFESSIONAL",
+    cash: micro(cash),
+    episodeOpen: false,
+    recorded,
+    before: riskAt(10, cash),
+    after: riskAt(50, cash),
+    force: true
+  })
+const sentence = (refusal: ReturnType<typeof categorizationRefusal>) =>
+  refusal !== null && "sentence" in refusal ? refusal.sentence : null
+
+describe("a professional who becomes a retail client", () => {
+  it("A2-102: with the margin to the last micro-USDC, or by force; a refusal has the figures", () => {
+    assert.isNull(toRetail("600"))
+    assert.deepInclude(toRetail("599.999999"), {
+      _tag: "Conflict",
+      data: {
+        initialMarginAfter: "600.000000",
+        maintenanceMarginAfter: "300.000000",
+        freeMarginAfter: "-0.000001",
+        marginLevelAfter: "99.99",
+        riskStateAfter: "MARGIN_CALL"
+      }
+    })
+    assert.isNull(toRetail("599.999999", { force: true }))
+    assert.isNull(toRetail("0", { force: true }))
+  })
+
+  it("A2-102: owes nothing, and is in no close-out, whatever is forced", () => {
+    assert.strictEqual(
+      sentence(toRetail("-0.000001", { force: true })),
+      "The client owes 0.000001 USDC, which must be settled before it becomes RETAIL."
+    )
+    assert.strictEqual(
+      sentence(toRetail("5000", { episodeOpen: true, force: true })),
+      "The account is being closed out, so its categorization can't be changed."
+    )
+  })
+
+  it("A2-102: without live prices by force alone", () => {
+    const after = riskAt(10, "5000", contractsNow - 10_001)
+    assert.match(sentence(toRetail("5000", { after })) ?? "", /without live prices/)
+    assert.isNull(toRetail("5000", { after, force: true }))
+  })
+})
+
+describe("a retail client who becomes a professional", () => {
+  it("A2-102: is NORMAL, by what is recorded and by live marks, whatever is forced", () => {
+    assert.isNull(toProfessional("600"))
+    assert.match(sentence(toProfessional("599.999999")) ?? "", /^The account is in MARGIN_CALL:/)
+    assert.match(sentence(toProfessional("600", "MARGIN_CALL")) ?? "", /^The account is in MARGIN_CALL:/)
+    assert.match(sentence(toProfessional("600", "CLOSE_OUT")) ?? "", /^The account is in CLOSE_OUT:/)
+  })
+})

@@ -1,0 +1,108 @@
+/** Accounts with perpetuals for tests of turns: positions and working orders as rows, and the market of one moment. */
+import type { Facts } from "../../../src/machines/market/Facts.ts"
+import type { OrderInput } from "../../../src/machines/order/Order.ts"
+import { perpInput } from "../../../src/machines/order/orderSamples.ts"
+import { firstRow, nextRow } from "../../../src/runtime/effects/machineRow.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
+import type { OrderRow, PositionRow } from "../../../src/runtime/store/tables/order.ts"
+import { contractsNow, factsWith, type MarkOf, micro } from "../../fixtures/contracts.ts"
+import { balance } from "../engine/fixtures.ts"
+import { clients } from "../rfq/rfqTurns.ts"
+
+export const perp = "BTC-USDC-PERP"
+export const gold = "XAU-USDC-PERP"
+
+const grids = { priceDecimals: 1, qtyDecimals: 4, priceTick: { decimals: 1, step: 1 } }
+
+/** Both listed; a market without a mark has none. */
+export const marketsAt = (marks: Readonly<Record<string, MarkOf>>): Facts => ({
+  ...factsWith(marks),
+  instruments: new Map([
+    [perp, { symbol: perp, family: "PERP", assetClass: "crypto", ...grids }],
+    [gold, { symbol: gold, family: "PERP", assetClass: "metal", ...grids }]
+  ])
+})
+
+export interface Held {
+  readonly symbol?: string
+  /** Signed. */
+  readonly netQty: string
+  readonly avgEntry?: string
+}
+
+export interface PerpAccount {
+  readonly cash: string
+  readonly positions?: ReadonlyArray<Held>
+  readonly orders?: ReadonlyArray<Partial<OrderInput>>
+  readonly chosen?: Readonly<Record<string, number>>
+  readonly client?: Partial<ClientRow>
+}
+
+export const positionRow = (id: number, { symbol = perp, netQty, avgEntry = "60000" }: Held): PositionRow => ({
+  id,
+  partnerId: 1,
+  clientId: 1,
+  symbol,
+  state: "OPEN",
+  netQty,
+  avgEntry,
+  netCost: String(Number(netQty) * Number(avgEntry)),
+  currency: "USDC",
+  amount: 1n,
+  realizedPnl: 0n,
+  openedAt: 5,
+  updatedAt: 5
+})
+
+/** In the venue's book. */
+const orderRow = (id: number, input: Partial<OrderInput>): OrderRow => {
+  const whole = { ...perpInput, ...input, orderId: id }
+  const columns = {
+    id,
+    partnerId: 1,
+    clientId: 1,
+    symbol: whole.symbol,
+    currency: "USDC",
+    amount: 0n,
+    parentOrderId: null,
+    createdAt: 5
+  }
+  const { row } = firstRow("orders", whole, columns)
+  const sent = nextRow("orders", row, { type: "SEND", at: 5 })?.row ?? row
+  return nextRow("orders", sent, { type: "ACKED", at: 6, venueOrderId: id })?.row ?? sent
+}
+
+export const accountOf = ({ cash, positions = [], orders = [], chosen = {}, client = {} }: PerpAccount): SubjectState =>
+  new SubjectState("client:1", {
+    token: 1,
+    rows: [
+      { table: "clients", row: { ...clients, categorization: "RETAIL", ...client } },
+      { table: "balances", row: balance(1, micro(cash)) },
+      ...positions.map((held, at) => ({ table: "positions" as const, row: positionRow(at + 1, held) })),
+      ...orders.map((input, at) => ({ table: "orders" as const, row: orderRow(at + 1, input) })),
+      ...Object.entries(chosen).map(([symbol, leverage]) => ({
+        table: "leverages" as const,
+        row: { clientId: 1, symbol, partnerId: 1, leverage, updatedAt: 5 }
+      }))
+    ]
+  })
+
+let last = 1_000
+
+export const turnAt = (state: SubjectState, facts: Facts): Turn => ({
+  now: contractsNow,
+  state,
+  facts,
+  draft: new CommitBuilder(),
+  by: { role: "PARTNER", keyLabel: "t", requestId: "t", actor: "partner:ACM" },
+  nextId: () => ++last
+})
+
+/** The account after the turn's commit. */
+export const committed = ({ state, draft }: Turn): SubjectState => {
+  if (!draft.isEmpty) state.adopt(draft.build({ subject: state.subject, expected: state.token }, null))
+  return state
+}
