@@ -11,7 +11,7 @@ import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { Venue, type VenueUnanswered } from "../../ports/Venue.ts"
+import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { clientSubject } from "../client/clientState.ts"
@@ -34,6 +34,8 @@ const day = 86_400_000
 const again = 5_000
 /** Accounts that are compared side by side. */
 const atOnce = 8
+/** Accounts that one command compares; the others come with their slice. */
+export const accountsAtMost = 2_000
 /** Accounts that wait to be compared out of turn; others come with their slice. */
 const wantedAtMost = 10_000
 /** Open rows of a client; it may have 1,000 contracts and 50 requests (A2-22). */
@@ -48,6 +50,15 @@ export interface ComparisonFigures {
   readonly alarms: number
 }
 
+/** What comparing accounts has come to. */
+export interface Reconciled {
+  readonly accounts: number
+  /** Sentences on what differs and was not alarmed before. */
+  readonly differences: ReadonlyArray<string>
+  /** There are accounts besides, which are compared with their slice. */
+  readonly more: boolean
+}
+
 export class VenueComparison extends Context.Service<
   VenueComparison,
   {
@@ -55,6 +66,8 @@ export class VenueComparison extends Context.Service<
     readonly want: (uid: string) => void
     /** Compares an account now, and writes what follows; the sentences that were alarmed. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
+    /** Compares the accounts that the venue has spoken of, those of the newest clients first, at most `accountsAtMost`. */
+    compareAll(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     readonly figures: () => ComparisonFigures
   }
 >()("brokerage/runtime/services/reconciliation/VenueComparison") {
@@ -75,6 +88,7 @@ export class VenueComparison extends Context.Service<
       return VenueComparison.of({
         want: (uid) => comparison.want(uid),
         compare: (uid) => comparison.compare(uid),
+        compareAll: () => comparison.compareNow(),
         figures: () => comparison.figures()
       })
     })
@@ -85,7 +99,8 @@ export class VenueComparison extends Context.Service<
     VenueComparison,
     VenueComparison.of({
       want: () => {},
-      compare: () => Effect.succeed([]),
+      compare: () => Effect.fail(noVenue),
+      compareAll: () => Effect.fail(noVenue),
       figures: () => ({ compared: 0, alarms: 0 })
     })
   )
@@ -198,6 +213,19 @@ class Comparison {
     return Effect.forEach(uids, one, { concurrency: atOnce, discard: true })
   }
 
+  compareNow(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      const { stored } = this.parts
+      const rows = yield* stored.page("venueAccounts", [], { limit: accountsAtMost + 1 })
+      const clients = yield* stored.among(
+        "clients",
+        rows.slice(0, accountsAtMost).map(({ clientId }) => clientId)
+      )
+      const found = yield* Effect.forEach(clients, ({ uid }) => this.compare(uid), { concurrency: atOnce })
+      return { accounts: clients.length, differences: found.flat(), more: rows.length > accountsAtMost }
+    })
+  }
+
   compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
@@ -247,7 +275,9 @@ class Comparison {
 
   /** What the venue knows more of is fetched: it may only be late. */
   private askFor(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
-    for (const { orderId } of differences) if (orderId !== null) this.parts.unsettled.add({ clientId, orderId })
+    for (const { orderId } of differences) {
+      if (orderId !== null) this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false })
+    }
   }
 
   /** What is open of a client here, and what the venue says of it. */
