@@ -4,7 +4,7 @@ import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, requiredToken, whole } from "../options.ts"
 import { resolutions } from "../../src/http/api/operator/operatorTokens.ts"
 import { awaitsApproval } from "./approval.ts"
-import { fields, table, time } from "../views/View.ts"
+import { fields, stack, table, text, time } from "../views/View.ts"
 
 interface ListOptions {
   readonly limit?: number
@@ -14,6 +14,7 @@ interface ListOptions {
 export const addVenueCommands = (program: Command, cli: Cli): void => {
   const venue = program.command("venue").description("the venue, as the back office meets it")
   addResolveCommand(venue, cli)
+  addReconcileCommand(venue, cli)
   const quarantine = venue.command("quarantine").description("what the venue said and nobody could apply")
   quarantine
     .command("list")
@@ -48,6 +49,28 @@ export const addVenueCommands = (program: Command, cli: Cli): void => {
       cli.call(command, (api) => api.quarantine.drop({ params: { quarantineId } }), fields, {
         confirm: `Drop ${quarantineId}? It is not applied, and stays on file.`
       })
+    )
+}
+
+const addReconcileCommand = (venue: Command, cli: Cli): void => {
+  venue
+    .command("reconcile")
+    .description("compare a client's account with the venue's now, or all accounts; what differs opens breaks")
+    .argument("[C]", "client id or uid; all that the venue has spoken of without it")
+    .action((client: string | undefined, _: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.venue.reconcile({ payload: given({ client }) }),
+        ({ accounts, differences, more }) =>
+          stack(
+            text(`${accounts} accounts compared${more ? "; the others are compared within a day" : ""}`),
+            table(
+              differences.map((difference) => ({ difference })),
+              { differs: (row) => row.difference },
+              "nothing new differs"
+            )
+          )
+      )
     )
 }
 

@@ -221,6 +221,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "ledger adjust": { params: client, body: { currency: "USDC", amount: "1", reason }, writes: "postings" },
     "webhook redeliver": { params: { deliveryId: "1" }, status: 404 },
     "venue probe": { body: { client: world.client }, status: 503 },
+    "venue reconcile": { body: { client: "NO-00000001" }, status: 404 },
     "venue resolve": { body: { object: "rfq:1", as: "void", reason }, status: 404 },
     "order cancel": { params: { orderId: "1" }, body: { reason }, status: 404 },
     "quarantine drop": { params: { quarantineId: "1" }, status: 404 },

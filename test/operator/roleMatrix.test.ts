@@ -65,6 +65,7 @@ describe("operator surface, roles", () => {
       "break close",
       "interfirm record",
       "ledger adjust",
+      "venue reconcile",
       ...deciding
     ])
     assert.sameMembers(writes("COMPLIANCE"), [

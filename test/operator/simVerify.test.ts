@@ -130,7 +130,7 @@ describe("sim verify", () => {
       first: null,
       venue: true,
       accounts: 0,
-      compared: { position: 0, contract: 0, request: 0, swap: 0 },
+      compared: { position: 0, order: 0, trade: 0, contract: 0, request: 0, swap: 0 },
       inFlight: [],
       eventsBehind: 0,
       eventsLost: [],

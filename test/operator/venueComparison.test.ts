@@ -8,6 +8,7 @@ import { VenueComparison } from "../../src/runtime/services/reconciliation/Venue
 import { query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { inTurn, putPosition } from "../support/orderRows.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { type Members, stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
@@ -104,5 +105,25 @@ describe("A2-103: service and venue are compared", () => {
       ({ state }) => state !== "OPEN"
     )
     assert.strictEqual(ended.state, "EXPIRED")
+  }, 60_000)
+
+  it("venue reconcile compares one account or all now; a position that nobody booked is a break of both figures", async () => {
+    const all = await service.done(["venue", "reconcile"], "FINANCE")
+    assert.deepStrictEqual([all.differences, all.more], [[], false])
+    assert.isAtLeast(all.accounts, 1)
+    await inTurn(service, clientId, (turn) => putPosition(turn, { symbol: "ETH-USDC-PERP", netQty: "0.500" }))
+    expectLog(/service and venue differ/)
+    const one = await service.done(["venue", "reconcile", uid])
+    const sentence = "The position in ETH-USDC-PERP is 0.500 here and 0 at the venue."
+    assert.deepStrictEqual([one.accounts, one.differences], [1, [sentence]])
+    assert.include(
+      (await breaks()).map(({ reason }) => reason),
+      sentence
+    )
+    assert.deepStrictEqual((await service.done(["venue", "reconcile", uid])).differences, [])
+    const differs = await verify()
+    assert.strictEqual(differs.json.first, `position ETH-USDC-PERP of ${uid}: the service has 0.500, the venue none`)
+    const nobody = await service.cli(["venue", "reconcile", "NO-00000001"])
+    assert.strictEqual(nobody.refusal.code, 4004)
   }, 60_000)
 })

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { readPricePath } from "../../venue/pricePath.ts"
 import { SimVenue, type TesterCommand } from "../../runtime/services/system/SimVenue.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
+import { VenueReconcile } from "../../runtime/services/reconciliation/VenueReconcile.ts"
 import { VenueResolutions } from "../../runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../runtime/services/venue/VenueProbes.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
@@ -19,6 +20,7 @@ const venueHandlers = HttpApiBuilder.group(
     const venue = yield* SimVenue
     const probes = yield* VenueProbes
     const approvals = yield* Approvals
+    const comparisons = yield* VenueReconcile
     const send = (command: TesterCommand) =>
       Effect.flatMap(currentCaller, (caller) => answer(venue.command(caller, command)))
     return handlers.handleAll({
@@ -49,6 +51,7 @@ const venueHandlers = HttpApiBuilder.group(
       probe: ({ payload: { client, calls = 1 } }) =>
         Effect.flatMap(currentCaller, (caller) => answer(probes.run(caller, client, calls))),
       clear: () => send({ type: "clear" }),
+      reconcile: ({ payload: { client = null } }) => answer(comparisons.run(client)),
       resolve: ({ payload }) =>
         Effect.flatMap(currentCaller, (caller) => answer(approvals.submit(caller, "venue resolve", payload)))
     })
@@ -57,6 +60,6 @@ const venueHandlers = HttpApiBuilder.group(
 
 export const venue = operatorFeature({
   api: VenueGroup,
-  layer: Layer.mergeAll(SimVenue.layer, VenueProbes.layer, VenueResolutions.layer),
+  layer: Layer.mergeAll(SimVenue.layer, VenueProbes.layer, VenueResolutions.layer, VenueReconcile.layer),
   handlers: venueHandlers
 })

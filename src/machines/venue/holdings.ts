@@ -1,16 +1,18 @@
 /**
  * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
  */
-import type { VenueAccount } from "./venueObjects.ts"
+import { MoneyDecimal } from "../shared/Money.ts"
+import { tradeFigure, type Trade } from "./trades.ts"
+import type { VenueAccount, VenueOrder } from "./venueObjects.ts"
 
-export const holdingKinds = ["position", "contract", "request", "swap"] as const
+export const holdingKinds = ["position", "order", "trade", "contract", "request", "swap"] as const
 export type HoldingKind = (typeof holdingKinds)[number]
 
 export interface Holding {
   readonly kind: HoldingKind
-  /** The market of a position; the venue's id of a contract or swap; the ref of a request. */
+  /** The market of a position; the ref of an order or request; the venue's id of a trade, contract or swap. */
   readonly name: string
-  /** A position's signed quantity; a contract's or swap's quantity while it is open; OPEN of a request. */
+  /** A position's signed quantity; what is left of an order; a trade in words; a contract's or swap's quantity while it is open; OPEN of a request. */
   readonly figure: string
 }
 
@@ -24,10 +26,15 @@ export interface HoldingDifference {
 }
 
 /** What is open at the venue. Flat positions and ended contracts and swaps are held no more. */
-export const venueHoldings = ({ positions, contracts, swaps }: VenueAccount): ReadonlyArray<Holding> => [
+export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAccount): ReadonlyArray<Holding> => [
   ...positions
     .filter(({ netQty }) => /[1-9]/.test(netQty))
     .map(({ symbol, netQty }): Holding => ({ kind: "position", name: symbol, figure: netQty })),
+  ...orders.filter(isLive).map(({ ref, id, qty, filledQty }): Holding => ({
+    kind: "order",
+    name: ref ?? `of the venue, ${id}`,
+    figure: new MoneyDecimal(qty).minus(filledQty).toFixed()
+  })),
   ...contracts
     .filter(({ state }) => state === "OPEN")
     .map(({ id, qty }): Holding => ({ kind: "contract", name: String(id), figure: qty })),
@@ -35,6 +42,16 @@ export const venueHoldings = ({ positions, contracts, swaps }: VenueAccount): Re
     .filter(({ end }) => end === null)
     .map(({ id, notional }): Holding => ({ kind: "swap", name: String(id), figure: notional }))
 ]
+
+/** Whether an order may still be filled at the venue. */
+export const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
+
+/** A trade as a holding: both sides have it in the same words. */
+export const tradeHolding = (trade: Trade): Holding => ({
+  kind: "trade",
+  name: String(trade.tradeId),
+  figure: tradeFigure(trade)
+})
 
 /** Every difference of one account, in the order of the kinds and then of the names. */
 export const compareHoldings = (

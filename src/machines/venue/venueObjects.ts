@@ -140,6 +140,7 @@ export const VenueSwap = Schema.Struct({
 export type VenueSwap = typeof VenueSwap.Type
 
 export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText })
+export type VenuePosition = typeof VenuePosition.Type
 
 /** An account as the venue's own books have it now: what a comparison needs. `sequence` is that of its last event. */
 export const VenueAccount = Schema.Struct({

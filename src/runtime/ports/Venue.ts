@@ -67,6 +67,9 @@ export interface VenueBoard extends Unreadable {
   readonly at: number
 }
 
+/** Events of an account that come in one answer. */
+export const accountEventsAtMost = 1_000
+
 export interface VenueShape {
   readonly listing: Effect.Effect<VenueListing & Unreadable, VenueUnanswered>
   readonly offers: Effect.Effect<VenueBoard, VenueUnanswered>

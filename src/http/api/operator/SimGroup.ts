@@ -16,7 +16,14 @@ export class SimGroup extends HttpApiGroup.make("sim").add(
         first: Schema.NullOr(Schema.String).annotate({ description: "the first thing that is wrong, in words" }),
         venue: Schema.Boolean.annotate({ description: "false: no venue is attached" }),
         accounts: Count,
-        compared: Schema.Struct({ position: Count, contract: Count, request: Count, swap: Count }),
+        compared: Schema.Struct({
+          position: Count,
+          order: Count,
+          trade: Count,
+          contract: Count,
+          request: Count,
+          swap: Count
+        }),
         inFlight: Schema.Array(Schema.String).annotate({ description: "refs of calls without an outcome" }),
         eventsBehind: Count,
         eventsLost: Schema.Array(Schema.Struct({ after: Count, to: Count })).annotate({

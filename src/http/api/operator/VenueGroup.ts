@@ -1,6 +1,6 @@
 /**
  * What a tester does to the simulated venue (operator surface, sim venue; C1): a sandbox's alone, an endpoint a command. And
- * `venue resolve`, which is every service's.
+ * `venue resolve` and `venue reconcile`, which are every service's.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -16,7 +16,7 @@ import {
 } from "../../../venue/testerTokens.ts"
 import { longestPathText } from "../../../venue/pricePath.ts"
 import { VenueCommandAnswer, VenueView } from "../../../venue/VenueCommand.ts"
-import { admin, openTo } from "./CommandRules.ts"
+import { admin, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { OptionalBody, rangeOf } from "./OperatorFieldSchemas.ts"
 import { venueResolve } from "./venueResolve.ts"
@@ -155,5 +155,11 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
     success: Answer(ProbesView)
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("clear", path("clear"), { payload: OptionalBody({}), success: answers }).pipe(openTo(admin)),
+  HttpApiEndpoint.post("reconcile", "/venue/reconcile", {
+    payload: OptionalBody({ client: Schema.optionalKey(text("The client", 64)) }),
+    success: Answer(
+      Schema.Struct({ accounts: Schema.Int, differences: Schema.Array(Schema.String), more: Schema.Boolean })
+    )
+  }).pipe(openTo(finance)),
   venueResolve
 ) {}

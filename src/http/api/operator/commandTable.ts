@@ -65,6 +65,7 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "venue correct-fee": null,
   "venue probe": null,
   "venue clear": null,
+  "venue reconcile": null,
   "venue resolve": "usual",
   "quarantine drop": null,
   "approval grant": null,

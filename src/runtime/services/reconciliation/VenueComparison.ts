@@ -6,11 +6,12 @@
 import { Context, Effect, Latch, Layer } from "effect"
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { Venue, type VenueUnanswered } from "../../ports/Venue.ts"
+import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { clientSubject } from "../client/clientState.ts"
@@ -18,7 +19,10 @@ import { Directory } from "../partner/Directory.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
-import { type Compared, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+import { Unsettled } from "../order/Unsettled.ts"
+import { type Compared, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
+import { ordersOf } from "./orderLook.ts"
 
 /** Between two slices, ms. */
 const sliceEvery = 60_000
@@ -30,6 +34,8 @@ const day = 86_400_000
 const again = 5_000
 /** Accounts that are compared side by side. */
 const atOnce = 8
+/** Accounts that one command compares; the others come with their slice. */
+export const accountsAtMost = 2_000
 /** Accounts that wait to be compared out of turn; others come with their slice. */
 const wantedAtMost = 10_000
 /** Open rows of a client; it may have 1,000 contracts and 50 requests (A2-22). */
@@ -44,6 +50,15 @@ export interface ComparisonFigures {
   readonly alarms: number
 }
 
+/** What comparing accounts has come to. */
+export interface Reconciled {
+  readonly accounts: number
+  /** Sentences on what differs and was not alarmed before. */
+  readonly differences: ReadonlyArray<string>
+  /** There are accounts besides, which are compared with their slice. */
+  readonly more: boolean
+}
+
 export class VenueComparison extends Context.Service<
   VenueComparison,
   {
@@ -51,6 +66,8 @@ export class VenueComparison extends Context.Service<
     readonly want: (uid: string) => void
     /** Compares an account now, and writes what follows; the sentences that were alarmed. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
+    /** Compares the accounts that the venue has spoken of, those of the newest clients first, at most `accountsAtMost`. */
+    compareAll(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     readonly figures: () => ComparisonFigures
   }
 >()("brokerage/runtime/services/reconciliation/VenueComparison") {
@@ -63,6 +80,7 @@ export class VenueComparison extends Context.Service<
         clock: yield* BusinessClock,
         venue: yield* Venue,
         stored,
+        unsettled: yield* Unsettled,
         hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
       yield* Effect.forkScoped(comparison.run)
@@ -70,6 +88,7 @@ export class VenueComparison extends Context.Service<
       return VenueComparison.of({
         want: (uid) => comparison.want(uid),
         compare: (uid) => comparison.compare(uid),
+        compareAll: () => comparison.compareNow(),
         figures: () => comparison.figures()
       })
     })
@@ -80,7 +99,8 @@ export class VenueComparison extends Context.Service<
     VenueComparison,
     VenueComparison.of({
       want: () => {},
-      compare: () => Effect.succeed([]),
+      compare: () => Effect.fail(noVenue),
+      compareAll: () => Effect.fail(noVenue),
       figures: () => ({ compared: 0, alarms: 0 })
     })
   )
@@ -91,7 +111,14 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
   readonly venue: Venue["Service"]
   readonly stored: RowReads["Service"]
+  readonly unsettled: Unsettled["Service"]
   readonly hears: HearingParts
+}
+
+interface Look {
+  readonly contracts: ReadonlyArray<Difference>
+  readonly orders: ReadonlyArray<OrderDifference>
+  readonly claims: ReadonlySet<string>
 }
 
 class Comparison {
@@ -186,28 +213,45 @@ class Comparison {
     return Effect.forEach(uids, one, { concurrency: atOnce, discard: true })
   }
 
+  compareNow(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      const { stored } = this.parts
+      const rows = yield* stored.page("venueAccounts", [], { limit: accountsAtMost + 1 })
+      const clients = yield* stored.among(
+        "clients",
+        rows.slice(0, accountsAtMost).map(({ clientId }) => clientId)
+      )
+      const found = yield* Effect.forEach(clients, ({ uid }) => this.compare(uid), { concurrency: atOnce })
+      return { accounts: clients.length, differences: found.flat(), more: rows.length > accountsAtMost }
+    })
+  }
+
   compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return []
       this.compared++
-      const first = differencesOf(yield* this.look(client))
-      if (first.length === 0) return []
+      const first = yield* this.look(client)
+      if (first.claims.size === 0) return []
+      this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)
-      const look = yield* this.look(client)
-      const seen = new Set(first.map(({ claim }) => claim))
-      const both = differencesOf(look).filter(({ claim }) => seen.has(claim))
+      const second = yield* this.look(client)
+      const both = [...second.claims].filter((claim) => first.claims.has(claim))
       if (both.length === 0) return []
       // Each is alarmed once, whoever closes its break.
-      const alarmed = yield* this.parts.stored.holders(both.map(({ claim }) => claim))
+      const alarmed = yield* this.parts.stored.holders(both)
       const names = new Set(alarmed.map(({ name }) => name))
-      const fresh = both.filter(({ claim }) => !names.has(claim))
-      if (fresh.length === 0) return []
+      const fresh = new Set(both.filter((claim) => !names.has(claim)))
+      if (fresh.size === 0) return []
+      const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)
       const sentences = yield* this.parts.host.dispatch({
         subject: clientSubject(client.id),
         by,
         lane: "internal",
-        decide: (turn) => settleDifferences(turn, this.parts.hears, fresh)
+        decide: (turn) => [
+          ...settleDifferences(turn, this.parts.hears, second.contracts.filter(isFresh)),
+          ...settleOrderDifferences(turn, second.orders.filter(isFresh))
+        ]
       })
       this.alarms += sentences.length
       yield* Effect.forEach(
@@ -219,13 +263,32 @@ class Comparison {
     })
   }
 
+  /** What differs of a client now. */
+  private look(client: ClientRow): Effect.Effect<Look, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      const account = yield* this.parts.venue.account(client.uid)
+      const contracts = differencesOf(yield* this.contractsOf(client, account))
+      const orders = orderDifferences(yield* ordersOf(this.parts, client, account))
+      return { contracts, orders, claims: new Set([...contracts, ...orders].map(({ claim }) => claim)) }
+    })
+  }
+
+  /** What the venue knows more of is fetched: it may only be late. */
+  private askFor(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
+    for (const { orderId } of differences) {
+      if (orderId !== null) this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false })
+    }
+  }
+
   /** What is open of a client here, and what the venue says of it. */
-  private look(client: ClientRow): Effect.Effect<Compared, DispatchError | VenueUnanswered> {
+  private contractsOf(
+    client: ClientRow,
+    account: VenueAccount | null
+  ): Effect.Effect<Compared, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const { venue } = this.parts
       const contracts = yield* this.open("barrierContracts", client)
       const requests = (yield* this.open("rfqs", client)).filter(({ context }) => context.venueRfqId !== null)
-      const account = yield* venue.account(client.uid)
       const theirs = (account?.contracts ?? []).filter(({ state }) => state === "OPEN")
       const there = new Set(theirs.map(({ id }) => id))
       const missing = contracts.filter(({ context }) => !there.has(context.venueContractId))

@@ -1,4 +1,4 @@
-/** Reconciliation breaks of one client that a decision opens in that client's turn (A3-11): they pause its money out. */
+/** Reconciliation breaks of one client that a decision opens in that client's turn (A3-11): they pause its money out, but for open orders (A2-103). */
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -9,7 +9,13 @@ interface Whose {
 }
 
 /** Opens a break of `amount` micro-USDC, not zero; its id. */
-export const breakOfClient = (turn: Turn, { partnerId, clientId }: Whose, amount: bigint, reason: string): number => {
+export const breakOfClient = (
+  turn: Turn,
+  { partnerId, clientId }: Whose,
+  amount: bigint,
+  reason: string,
+  pausesMoneyOut = true
+): number => {
   const id = turn.nextId("reconBreak")
   const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
   start(turn, "reconBreaks", {
@@ -17,7 +23,7 @@ export const breakOfClient = (turn: Turn, { partnerId, clientId }: Whose, amount
       breakId: id,
       ...of,
       amount: formatAmount(amount, "USDC"),
-      pausesMoneyOut: true,
+      pausesMoneyOut,
       reason,
       openedAt: turn.now
     },

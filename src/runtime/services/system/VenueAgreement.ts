@@ -12,19 +12,24 @@ import {
   type HoldingDifference,
   type HoldingKind,
   holdingKinds,
+  tradeHolding,
   venueHoldings
 } from "../../../machines/venue/holdings.ts"
+import { orderRef } from "../../../machines/order/Order.ts"
 import { requestRef } from "../../../machines/rfq/Rfq.ts"
+import { bookedTrades, tradesKnownToBoth, venueTrades } from "../../../machines/venue/trades.ts"
+import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
+import { accountEventsAtMost, Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import { VenueComparison } from "../reconciliation/VenueComparison.ts"
 import { eventsLost } from "../venue/venueQuarantine.ts"
 import {
   type LostEvents,
   lostEvents,
+  nothingOpen,
   type OpenHere,
   openHere,
   type VenueTraffic,
@@ -104,7 +109,7 @@ export class VenueAgreement extends Context.Service<
 
 const sandboxOnly = refuse(conflict("Service and venue can be compared in a sandbox service only."))
 
-const nothingCompared: Agreement["compared"] = { position: 0, contract: 0, request: 0, swap: 0 }
+const nothingCompared: Agreement["compared"] = { position: 0, order: 0, trade: 0, contract: 0, request: 0, swap: 0 }
 
 const withoutVenue: Agreement = {
   ok: true,
@@ -190,7 +195,9 @@ const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | nu
   )
 
 /** The service's side: each noun of trading has its own. */
-const serviceHoldings = ({ contracts, requests }: OpenHere): ReadonlyArray<Holding> => [
+const serviceHoldings = ({ contracts, requests, positions, orders }: OpenHere): ReadonlyArray<Holding> => [
+  ...positions.map(({ symbol, qty }): Holding => ({ kind: "position", name: symbol, figure: qty })),
+  ...orders.map(({ id, left }): Holding => ({ kind: "order", name: orderRef(id), figure: left })),
   ...contracts.map(({ id, qty }): Holding => ({ kind: "contract", name: String(id), figure: qty })),
   ...requests.map((id): Holding => ({ kind: "request", name: requestRef(id), figure: "OPEN" }))
 ]
@@ -205,12 +212,27 @@ const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
           .map(({ ref }): Holding => ({ kind: "request", name: ref, figure: "OPEN" }))
       )
 
-const compare = (venue: VenueShape, account: string, ours: OpenHere = { contracts: [], requests: [] }) =>
-  Effect.map(Effect.all([venue.account(account), requestsThere(venue, ours)]), ([found, requests]) => {
-    const theirs = [...(found === null ? [] : venueHoldings(found)), ...requests]
+/** The trades that both sides know. Who has booked none and holds nothing there is not asked for them. */
+const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenHere) => {
+  if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(noTrades)
+  const after = Math.max(0, found.sequence - accountEventsAtMost)
+  return Effect.map(venue.accountEvents(found.account, after), (events) =>
+    tradesKnownToBoth(bookedTrades(ours.trades), venueTrades(events, after))
+  )
+}
+
+const noTrades = { ours: [], theirs: [] }
+
+const compare = (venue: VenueShape, account: string, ours: OpenHere = nothingOpen) =>
+  Effect.gen(function* () {
+    const found = yield* venue.account(account)
+    const requests = yield* requestsThere(venue, ours)
+    const trades = yield* tradesOfBoth(venue, found, ours)
+    const here = [...serviceHoldings(ours), ...trades.ours.map(tradeHolding)]
+    const theirs = [...(found === null ? [] : venueHoldings(found)), ...requests, ...trades.theirs.map(tradeHolding)]
     return {
       account,
-      differences: compareHoldings(account, serviceHoldings(ours), theirs),
+      differences: compareHoldings(account, here, theirs),
       counts: Object.fromEntries(
         holdingKinds.map((kind) => [kind, theirs.filter((each) => each.kind === kind).length])
       ) as Agreement["compared"]

@@ -2,6 +2,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { workingStates } from "../../../machines/order/Order.ts"
+import { type Trade, tradesCompared } from "../../../machines/venue/trades.ts"
 import { texts } from "../arrays.ts"
 
 export interface VenueTraffic {
@@ -39,20 +41,32 @@ export interface OpenHere {
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
   /** Ids of the requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<number>
+  /** What of each market is held, spot quantities among it; flat ones are left out. */
+  readonly positions: ReadonlyArray<{ readonly symbol: string; readonly qty: string }>
+  /** Working orders with what is left of each. */
+  readonly orders: ReadonlyArray<{ readonly id: number; readonly left: string }>
+  /** The latest ones, newest first. */
+  readonly trades: ReadonlyArray<Trade>
 }
+
+export const nothingOpen: OpenHere = { contracts: [], requests: [], positions: [], orders: [], trades: [] }
+
+const working = workingStates.map((state) => `'${state}'`).join(", ")
 
 const openText = `SELECT uid,
     (SELECT json_agg(json_build_object('id', (context ->> 'venueContractId')::bigint, 'qty', context ->> 'qty'))
        FROM barrier_contracts WHERE client_id = clients.id AND state = 'OPEN') AS contracts,
     (SELECT json_agg(id) FROM rfqs
-      WHERE client_id = clients.id AND state = 'OPEN' AND context ->> 'venueRfqId' IS NOT NULL) AS requests
+      WHERE client_id = clients.id AND state = 'OPEN' AND context ->> 'venueRfqId' IS NOT NULL) AS requests,
+    (SELECT json_agg(json_build_object('symbol', symbol, 'qty', net_qty))
+       FROM positions WHERE client_id = clients.id AND net_qty::numeric <> 0) AS positions,
+    (SELECT json_agg(json_build_object('id', id, 'left', ((context ->> 'qty')::numeric - (context ->> 'filledQty')::numeric)::text))
+       FROM orders WHERE client_id = clients.id AND state IN (${working})) AS orders,
+    (SELECT json_agg(json_build_object('tradeId', trade_id, 'side', side, 'qty', qty, 'price', price) ORDER BY id DESC)
+       FROM (SELECT * FROM fills WHERE client_id = clients.id ORDER BY id DESC LIMIT ${tradesCompared}) AS latest) AS trades
   FROM clients WHERE uid = ANY($1::text[])`
 
-interface OpenRow {
-  readonly uid: string
-  readonly contracts: OpenHere["contracts"] | null
-  readonly requests: ReadonlyArray<number> | null
-}
+type OpenRow = { readonly [Kind in keyof OpenHere]: OpenHere[Kind] | null } & { readonly uid: string }
 
 /** By uid. */
 export const openHere = (
@@ -63,7 +77,16 @@ export const openHere = (
     sql.unsafe<OpenRow>(openText, [texts(uids)]),
     (rows) =>
       new Map(
-        rows.map(({ uid, contracts, requests }) => [uid, { contracts: contracts ?? [], requests: requests ?? [] }])
+        rows.map(({ uid, contracts, requests, positions, orders, trades }) => [
+          uid,
+          {
+            contracts: contracts ?? [],
+            requests: requests ?? [],
+            positions: positions ?? [],
+            orders: orders ?? [],
+            trades: trades ?? []
+          }
+        ])
       )
   )
 

@@ -1,0 +1,77 @@
+/** The latest trades of an account, as the service and as the venue have them, and what of both can be held against each other (A2-44, A2-103). */
+import { MoneyDecimal } from "../shared/Money.ts"
+import type { VenueEvent } from "./VenueEvent.ts"
+
+export interface Trade {
+  readonly tradeId: number
+  readonly side: "BUY" | "SELL"
+  readonly qty: string
+  readonly price: string
+  /** Of its order, as the venue has it; null: the venue's own. */
+  readonly ref?: string | null
+}
+
+/** Trades up to the latest one. `from`: the lowest id from which on none is missing; infinite where nobody knows. */
+export interface LatestTrades {
+  readonly trades: ReadonlyArray<Trade>
+  readonly from: number
+}
+
+/** Rows of the service that are compared at most; events of the venue are fewer (Venue.accountEvents). */
+export const tradesCompared = 2_000
+
+/**
+ * Those that are booked, newest first, at most `tradesCompared`. One that came late lies among newer ones: where there are more,
+ * only what is beyond the older half counts as complete.
+ */
+export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
+  if (newest.length < tradesCompared) return { trades: newest, from: 0 }
+  const older = newest.slice(newest.length / 2)
+  return { trades: newest, from: 1 + older.reduce((most, { tradeId }) => Math.max(most, tradeId), 0) }
+}
+
+/** Those of an account's latest events, asked for after a sequence; fills of one identity are one trade (A2-44). */
+export const venueTrades = (
+  events: ReadonlyArray<VenueEvent | { readonly unreadable: string }>,
+  after: number
+): LatestTrades => {
+  const trades = new Map<number, Trade>()
+  const busted = new Set<number>()
+  let next = after + 1
+  for (const event of events) {
+    if ("unreadable" in event) return unknown
+    const { fact } = event
+    if (!("sequence" in fact) || fact.sequence > next) return unknown
+    next = fact.sequence + 1
+    if (fact.type === "bust") busted.add(fact.tradeId)
+    if (fact.type !== "fill") continue
+    const { tradeId, side, qty, price, ref } = fact.fill
+    const before = trades.get(tradeId)
+    const whole = before === undefined ? qty : new MoneyDecimal(before.qty).plus(qty).toFixed()
+    trades.set(tradeId, { tradeId, side, qty: whole, price, ref })
+  }
+  const ids = [...trades.keys()]
+  const from = after === 0 ? 0 : ids.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...ids)
+  // What was taken back is for staff to decide: a break is open of it (A2-97).
+  return { trades: [...trades.values()].filter(({ tradeId }) => !busted.has(tradeId)), from: floorOf(from, busted) }
+}
+
+const unknown: LatestTrades = { trades: [], from: Number.POSITIVE_INFINITY }
+
+/** Beyond everything that was taken back. */
+const floorOf = (from: number, busted: ReadonlySet<number>): number =>
+  Math.max(from, ...[...busted].map((id) => id + 1))
+
+/** What both sides know without a gap. */
+export const tradesKnownToBoth = (
+  ours: LatestTrades,
+  theirs: LatestTrades
+): { readonly ours: ReadonlyArray<Trade>; readonly theirs: ReadonlyArray<Trade> } => {
+  const from = Math.max(ours.from, theirs.from)
+  const known = ({ tradeId }: Trade): boolean => tradeId >= from
+  return { ours: ours.trades.filter(known), theirs: theirs.trades.filter(known) }
+}
+
+/** A trade in words that are the same for the same trade, such as `BUY 0.5 at 60000`. */
+export const tradeFigure = ({ side, qty, price }: Trade): string =>
+  `${side} ${new MoneyDecimal(qty).toFixed()} at ${new MoneyDecimal(price).toFixed()}`

@@ -1,0 +1,183 @@
+/**
+ * Where service and venue differ in positions, working orders and trades of one client, and what follows in its turn (A2-103). An
+ * order of which the venue knows more is asked for at the first look, so that what is merely late is booked before the second
+ * one (A2-96). What still differs then opens a break with both figures: what the service has more than the venue, micro-USDC at
+ * the last mark. Open orders pause no money out; trades and positions do.
+ */
+import type { Facts } from "../../../machines/market/Facts.ts"
+import { orderRef } from "../../../machines/order/Order.ts"
+import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { isLive } from "../../../machines/venue/holdings.ts"
+import { type Trade, tradeFigure } from "../../../machines/venue/trades.ts"
+import type { VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
+import { isWorking, orderInTurn, positionInTurn } from "../order/orderDecisions.ts"
+import { breakOfClient } from "./clientBreaks.ts"
+
+/** What a client trades, here and there. */
+export interface ComparedOrders {
+  readonly clientId: number
+  /** Those that are not flat, spot quantities among them. */
+  readonly positions: ReadonlyArray<PositionRow>
+  /** Working orders that the venue has confirmed. */
+  readonly orders: ReadonlyArray<OrderRow>
+  readonly theirPositions: ReadonlyArray<VenuePosition>
+  readonly theirOrders: ReadonlyArray<VenueOrder>
+  /** What both sides know without a gap. */
+  readonly trades: { readonly ours: ReadonlyArray<Trade>; readonly theirs: ReadonlyArray<Trade> }
+}
+
+type What =
+  | { readonly is: "position"; readonly symbol: string; readonly ours: string; readonly theirs: string }
+  /** Working here: with what is left there, null where it does not work. */
+  | { readonly is: "order"; readonly orderId: number; readonly ours: string; readonly theirs: string | null }
+  | { readonly is: "orderThere"; readonly theirs: VenueOrder }
+  | { readonly is: "trade"; readonly ours: Trade | null; readonly theirs: Trade | null }
+
+export interface OrderDifference {
+  /** The unique fact that it has been alarmed. */
+  readonly claim: string
+  readonly what: What
+  /** The order whose trades may explain it; null: none is known. */
+  readonly orderId: number | null
+}
+
+/** The order of ours that the venue names. */
+const namedOrder = (ref: string | null | undefined): number | null => {
+  const owner = ref === null || ref === undefined ? null : ownerOfRef(ref)
+  return owner?.owner === "order" ? owner.id : null
+}
+
+const leftOf = ({ qty, filledQty }: { readonly qty: string; readonly filledQty: string }): string =>
+  new MoneyDecimal(qty).minus(filledQty).toFixed()
+
+const isSame = (one: string, other: string): boolean => new MoneyDecimal(one).eq(other)
+
+export const orderDifferences = (compared: ComparedOrders): ReadonlyArray<OrderDifference> =>
+  [...positionsApart(compared), ...ordersApart(compared), ...tradesApart(compared)].map(({ claim, ...rest }) => ({
+    claim: `differs:${compared.clientId}:${claim}`,
+    ...rest
+  }))
+
+const positionsApart = ({ positions, theirPositions }: ComparedOrders): ReadonlyArray<OrderDifference> => {
+  const ours = new Map(positions.map((row) => [row.symbol, row]))
+  const theirs = new Map(theirPositions.map(({ symbol, netQty }) => [symbol, netQty]))
+  return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((symbol): ReadonlyArray<OrderDifference> => {
+    const [row, there] = [ours.get(symbol), theirs.get(symbol) ?? "0"]
+    const here = row?.netQty ?? "0"
+    if (isSame(here, there)) return []
+    // The same figures may differ again after trades that were alike on both sides.
+    const claim = `position:${symbol}:${here}:${there}:${row?.updatedAt ?? 0}`
+    return [{ claim, what: { is: "position", symbol, ours: here, theirs: there }, orderId: null }]
+  })
+}
+
+const ordersApart = ({ orders, theirOrders }: ComparedOrders): ReadonlyArray<OrderDifference> => {
+  const live = theirOrders.filter(isLive)
+  const byRef = new Map(live.map((order) => [order.ref, order]))
+  const ours = new Set(orders.map(({ id }) => orderRef(id)))
+  const here = orders.flatMap(({ id, context }): ReadonlyArray<OrderDifference> => {
+    const there = byRef.get(orderRef(id))
+    const left = leftOf(context)
+    if (there !== undefined && isSame(left, leftOf(there))) return []
+    const theirs = there === undefined ? null : leftOf(there)
+    return [
+      { claim: `order:${id}:${theirs ?? "none"}`, what: { is: "order", orderId: id, ours: left, theirs }, orderId: id }
+    ]
+  })
+  const there = live
+    .filter(({ ref }) => ref === null || !ours.has(ref))
+    // An order of another kind of object, or one that is on its way here, is none of these.
+    .filter(({ ref }) => ref === null || namedOrder(ref) !== null)
+    .map((theirs): OrderDifference => ({
+      claim: `orderThere:${theirs.id}`,
+      what: { is: "orderThere", theirs },
+      orderId: namedOrder(theirs.ref)
+    }))
+  return [...here, ...there]
+}
+
+const tradesApart = ({ trades }: ComparedOrders): ReadonlyArray<OrderDifference> => {
+  const ours = new Map(trades.ours.map((trade) => [trade.tradeId, trade]))
+  const theirs = new Map(trades.theirs.map((trade) => [trade.tradeId, trade]))
+  return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((tradeId): ReadonlyArray<OrderDifference> => {
+    const [here, there] = [ours.get(tradeId) ?? null, theirs.get(tradeId) ?? null]
+    if (here !== null && there !== null && tradeFigure(here) === tradeFigure(there)) return []
+    const what = { is: "trade", ours: here, theirs: there } as const
+    return [{ claim: `trade:${tradeId}`, what, orderId: namedOrder(there?.ref) }]
+  })
+}
+
+interface Alarm {
+  readonly sentence: string
+  /** What the service has more, micro-USDC. */
+  readonly more: bigint
+  readonly pauses: boolean
+}
+
+/** Opens a break for each difference that still stands in the turn; the sentences of those that are alarmed. */
+export const settleOrderDifferences = (
+  turn: Turn,
+  differences: ReadonlyArray<OrderDifference>
+): ReadonlyArray<string> => {
+  const client = turn.state.one("clients")
+  // An answer that is on its way may explain all of it.
+  if (client === undefined || turn.state.all("venueCalls").length > 0) return []
+  const whose = { clientId: client.id, partnerId: client.partnerId }
+  return differences.flatMap(({ claim, what }) => {
+    const alarm = alarmOf(turn, what)
+    if (alarm === null) return []
+    const { sentence, more, pauses } = alarm
+    turn.draft.claim(claim, client.id)
+    if (more !== 0n) breakOfClient(turn, whose, more, sentence, pauses)
+    return [sentence]
+  })
+}
+
+/** Null: it has gone meanwhile. */
+const alarmOf = (turn: Turn, what: What): Alarm | null => {
+  switch (what.is) {
+    case "position": {
+      const { symbol, ours, theirs } = what
+      const row = positionInTurn(turn, symbol)
+      if (!isSame(row?.netQty ?? "0", ours)) return null
+      const price = priceOf(turn.facts, symbol) ?? row?.avgEntry ?? "0"
+      const more = valueOf(new MoneyDecimal(ours).minus(theirs), price)
+      return { sentence: `The position in ${symbol} is ${ours} here and ${theirs} at the venue.`, more, pauses: true }
+    }
+    case "order": {
+      const row = orderInTurn(turn, what.orderId)
+      if (row === undefined || !isWorking(row) || !isSame(leftOf(row.context), what.ours)) return null
+      const there = what.theirs === null ? "does not work" : `has ${what.theirs} left`
+      const sentence = `Order ${row.id} has ${what.ours} left here and ${there} at the venue.`
+      const price = row.context.venuePrice ?? row.context.trigger?.price ?? priceOf(turn.facts, row.symbol) ?? "0"
+      return { sentence, more: valueOf(new MoneyDecimal(what.ours).minus(what.theirs ?? 0), price), pauses: false }
+    }
+    case "orderThere": {
+      const { theirs } = what
+      const id = namedOrder(theirs.ref)
+      const row = id === null ? undefined : orderInTurn(turn, id)
+      if (row !== undefined && isWorking(row)) return null
+      const left = leftOf(theirs)
+      const sentence = `The venue has order ${theirs.ref ?? theirs.id} on ${theirs.symbol} working with ${left} left, and the service has not.`
+      const price = theirs.price ?? theirs.trigger?.price ?? priceOf(turn.facts, theirs.symbol) ?? "0"
+      return { sentence, more: -valueOf(new MoneyDecimal(left), price), pauses: false }
+    }
+    case "trade":
+      return tradeAlarm(what)
+  }
+}
+
+const tradeAlarm = ({ ours, theirs }: Extract<What, { readonly is: "trade" }>): Alarm => {
+  const words = (trade: Trade | null): string => (trade === null ? "not there" : tradeFigure(trade))
+  const value = (trade: Trade | null): bigint =>
+    trade === null ? 0n : valueOf(new MoneyDecimal(trade.qty), trade.price)
+  const sentence = `Trade ${(ours ?? theirs)?.tradeId} is ${words(ours)} here and ${words(theirs)} at the venue.`
+  return { sentence, more: value(ours) - value(theirs), pauses: true }
+}
+
+const priceOf = ({ marks }: Facts, symbol: string): string | null => marks.get(symbol)?.price.toFixed() ?? null
+
+const valueOf = (qty: MoneyDecimal, price: string): bigint => floorToMinor(qty.mul(price), "USDC")
