@@ -235,7 +235,8 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           barrierContract: handler,
           order: handler,
           answered: () => undefined,
-          unnamed: () => false
+          unnamed: () => false,
+  doubted: () => undefined
         })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
       const context = yield* Layer.build(layer)

@@ -59,6 +59,13 @@ interface Instance {
   readonly version: string
   readonly context: unknown
   readonly timers: ReadonlyArray<{ readonly name: string; readonly dueAt: number }>
+  readonly calls: ReadonlyArray<{
+    readonly ref: string
+    readonly call: string
+    readonly at: number
+    readonly asked: number
+    readonly found: string
+  }>
   readonly history: ReadonlyArray<Entry>
   readonly nextBefore: number | null
 }
@@ -71,10 +78,22 @@ export const instanceView = ({ kind, id, subject, state, version, ...rest }: Ins
     fields(rest.context as object),
     text(""),
     table(rest.timers, { timer: (row) => row.name, due: (row) => time(row.dueAt) }, "no pending timers"),
+    ...(rest.calls.length === 0 ? [] : [text(""), table(rest.calls, callLine, "no calls")]),
     text(""),
     table(rest.history, timeLine, "no transitions yet"),
     ...(rest.nextBefore === null ? [] : [text(`older ones with --before ${rest.nextBefore}`)])
   )
+
+type OpenCall = Instance["calls"][number]
+
+/** A call that the venue has not answered: since when, how often it was asked for it, and what it has said. */
+const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
+  call: (row) => row.call,
+  ref: (row) => row.ref,
+  "in flight since": (row) => time(row.at),
+  asked: (row) => row.asked,
+  found: (row) => row.found
+}
 
 /** When, from where to where, what, by whom, on which request; rows of another object say which. */
 const timeLine: Readonly<Record<string, (row: Entry) => Cell>> = {

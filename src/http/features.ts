@@ -18,6 +18,7 @@ import type { Served } from "./handlers/feature.ts"
 import { kyc } from "./handlers/kyc.ts"
 import { margin } from "./handlers/margin.ts"
 import { market, staking } from "./handlers/market.ts"
+import { orders } from "./handlers/orders.ts"
 import { positions } from "./handlers/positions.ts"
 import { profile } from "./handlers/profile.ts"
 import { rfq } from "./handlers/rfq.ts"
@@ -51,6 +52,7 @@ const features = {
   staking,
   rfq,
   barriers,
+  orders,
   positions,
   margin
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }

@@ -5,6 +5,8 @@ import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltS
 import { closeOutInput, closeOutSamples } from "./margin/closeOutSamples.ts"
 import { closeOutMachine } from "./margin/closeOutMachine.ts"
 import { closeRfqInput, openRfqInput, rfqSamples } from "./rfq/rfqSamples.ts"
+import { attachmentMachine } from "./order/attachmentMachine.ts"
+import { attachmentInput, attachmentSamples } from "./order/attachmentSamples.ts"
 import { orderMachine } from "./order/orderMachine.ts"
 import { orderSamples, perpInput, spotInput, stopInput } from "./order/orderSamples.ts"
 import { nobody, operator, partner } from "./sandbox/Reach.ts"
@@ -83,6 +85,25 @@ export const tradingMachines = {
       FILLED: partner("POST .../orders of a MARKET"),
       CANCELLED: partner("DELETE .../orders/{orderId} of a working order"),
       REJECTED: partner("POST .../orders of a POST_ONLY LIMIT through the market")
+    }
+  }),
+  attachment: entry({
+    machine: attachmentMachine,
+    samples: attachmentSamples,
+    inputs: [attachmentInput],
+    title: "Attachment",
+    meaning: "The take profit and the stop loss of an order, which follow what it fills.",
+    clause: "doc 2, Order attach; D7",
+    reached: {
+      ARMED: partner("POST .../orders of a LIMIT away from the market, with attach"),
+      PLACING: operator(
+        "`sim venue fault timeout-after --route order` as a LIMIT with attach fills, until the venue answers"
+      ),
+      ACTIVE: partner("POST .../orders of a MARKET, with attach"),
+      FIRED: operator(
+        "`sim venue fault timeout-before --route cancel`, then `sim venue price BTC-USDC-PERP` through the stop of an ACTIVE one whose order still works"
+      ),
+      CLOSED: operator("`sim venue price BTC-USDC-PERP` through a level of an ACTIVE one")
     }
   }),
   riskMonitor: entry({

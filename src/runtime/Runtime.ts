@@ -59,6 +59,7 @@ import { RiskStates } from "./services/margin/RiskStates.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
+import { layerOrderResync } from "./services/order/OrderResync.ts"
 import { Unsettled } from "./services/order/Unsettled.ts"
 import { CallAnswers } from "./services/venue/CallAnswers.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
@@ -190,7 +191,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     layerSandboxEntries,
     layerPayoutCorrections,
     hasVenue(options)
-      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerRiskMonitor)
+      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerOrderResync, layerRiskMonitor)
       : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,

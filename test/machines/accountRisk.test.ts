@@ -251,6 +251,9 @@ describe("A2-99: the margin picture", () => {
       cash: micro("1500"),
       reserved: micro("12.5"),
       barriers: 1,
+      openOrders: 0,
+      perpetuals: [],
+      instruments: new Map(),
       risk
     })
     assert.deepStrictEqual(picture, Schema.decodeUnknownSync(MarginPicture)(picture))

@@ -24,6 +24,13 @@ const idsOf = async (...line: ReadonlyArray<string>): Promise<ReadonlyArray<numb
     ({ orderId }: { readonly orderId: number }) => orderId
   )
 
+const looking = async <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> => {
+  for (;;) {
+    const seen = await look()
+    if (found(seen)) return seen
+  }
+}
+
 describe("orders as staff read them", () => {
   it("of one client, newest first, page by page, or those that work alone", async () => {
     const [first, second, third] = await inTurn(service, clientId, (turn) => [
@@ -82,5 +89,22 @@ describe("orders as staff read them", () => {
     assert.strictEqual((await service.cli(cancel(999_999))).refusal.code, 4004)
     const finance = await service.cli(cancel(id), "FINANCE")
     assert.strictEqual(finance.refusal.code, 4034)
+  })
+
+  it("machine inspect tells since when a call is in flight, how often it was asked for, and what was found", async () => {
+    const id = await inTurn(service, clientId, (turn) => putOrder(turn))
+    const inspect = () => service.done(["machine", "inspect", "order", String(id)], "SUPPORT")
+    assert.deepStrictEqual((await inspect()).calls, [])
+    world.failing((asked) => (asked === "cancelOrder" || asked === "voidRefs" ? { lost: "before" } : {}))
+    await service.done(["order", "cancel", String(id), "--reason", "r", "--yes"])
+    const { calls, history } = await looking(inspect, (shown) => shown.calls[0]?.asked > 0)
+    world.failing(() => ({}))
+    assert.deepInclude(calls[0], { ref: `O-${id}-c1`, call: "cancelOrder", found: "NOTHING" })
+    assert.strictEqual(calls.length, 1)
+    assert.deepStrictEqual(
+      history.map(({ action }: { readonly action: string }) => action),
+      ["order.cancel", "order.cancelByOperator"]
+    )
+    assert.match(await shownTo(["machine", "inspect", "order", String(id)]), /CALL +REF +IN FLIGHT SINCE|no pending/)
   })
 })

@@ -29,6 +29,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   rfq: "accepts",
   barrierContract: "contracts",
   order: "orders",
+  attachment: "orders",
   riskMonitor: "margin",
   closeOut: "margin",
   tradingHalt: "timers",

@@ -56,6 +56,7 @@ import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
 import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
+import { layerOrderResync } from "../../src/runtime/services/order/OrderResync.ts"
 import { Unsettled } from "../../src/runtime/services/order/Unsettled.ts"
 import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
@@ -303,6 +304,7 @@ export class SimProcess {
       Barriers.layer,
       layerAutoAccept,
       layerOpeningWatch,
+      layerOrderResync,
       layerNearLevels,
       layerRiskMonitor
     ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(Layer.merge(VenueCalls.layer(venueHandlers), halts)))

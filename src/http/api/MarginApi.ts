@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { MarginPicture } from "../../machines/margin/marginPicture.ts"
 import { barrierExamples as examples } from "./barrierExamples.ts"
 import { bareAs } from "./Envelope.ts"
-import { leverageChoice, leveragePost, leverageView } from "./marginEndpoints.ts"
+import { leverageChoice, leveragePost, leverageView, marginPreview } from "./marginEndpoints.ts"
 import { clientParams } from "./Parameters.ts"
 
 export class MarginApi extends HttpApiGroup.make("margin")
@@ -18,6 +18,7 @@ export class MarginApi extends HttpApiGroup.make("margin")
           "Worked out on the marks of this moment. closeOutEquity leaves the profits of open contracts out; under PARTNER custody cash is the reported collateral with the results since. 503 code 5030 when no venue is attached to the service."
       })
     ),
+    marginPreview,
     leverageView,
     leverageChoice,
     leveragePost

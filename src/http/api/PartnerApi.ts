@@ -14,6 +14,7 @@ import { ExplainApi } from "./ExplainApi.ts"
 import { KycApi } from "./KycApi.ts"
 import { MarginApi } from "./MarginApi.ts"
 import { MarketApi, StakingApi } from "./MarketApi.ts"
+import { OrdersApi } from "./OrdersApi.ts"
 import { PositionsApi } from "./PositionsApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { RfqApi } from "./RfqApi.ts"
@@ -48,6 +49,7 @@ export class PartnerApi extends HttpApi.make("partner")
     StakingApi,
     RfqApi,
     BarriersApi,
+    OrdersApi,
     PositionsApi,
     MarginApi
   )

@@ -2,16 +2,21 @@
 import { Effect, Layer } from "effect"
 import { Margin } from "../../runtime/services/margin/Margin.ts"
 import { Leverages } from "../../runtime/services/order/Leverages.ts"
+import { Orders } from "../../runtime/services/order/Orders.ts"
 import { MarginApi } from "../api/MarginApi.ts"
+import { refusingPreview } from "../orderRefusals.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orRefused, write } from "./handler.ts"
 
 export const margin = feature({
   api: MarginApi,
-  layer: Layer.merge(Margin.layer, Leverages.layer),
-  handlers: Effect.map(Effect.all([Margin, Leverages]), ([service, leverages]) =>
+  layer: Layer.mergeAll(Margin.layer, Leverages.layer, Orders.layer),
+  handlers: Effect.map(Effect.all([Margin, Leverages, Orders]), ([service, leverages, orders]) =>
     handlersOf(MarginApi, {
       picture: ({ caller, params }) => Effect.map(service.picture(caller.partner.row.id, params.clientId), orRefused),
+      preview: write(({ caller, params, body }) => orders.preview(caller, params.clientId, body), {
+        refusing: refusingPreview
+      }),
       leverage: ({ caller, params, query }) =>
         Effect.map(leverages.view(caller, params.clientId, query.symbol), orRefused),
       chooseLeverage: write(({ caller, params: { clientId }, body }, store) =>

@@ -1,11 +1,38 @@
-/** Orders of a client as it reads them (doc 2, Order): all of them, and those that have not ended. */
-import { Effect } from "effect"
+/** Orders of a client: placed, read, cancelled, explained (doc 2, Orders). */
+import { Effect, Layer } from "effect"
+import { type Refusal } from "../../machines/shared/Refusal.ts"
+import type { Explanation } from "../../runtime/services/money/Explain.ts"
 import { OrderReads } from "../../runtime/services/order/OrderReads.ts"
-import type { OrdersApi } from "../api/OrdersApi.ts"
-import { type Handlers, orUnknown } from "./handler.ts"
+import { Orders } from "../../runtime/services/order/Orders.ts"
+import { OrdersApi } from "../api/OrdersApi.ts"
+import { wireExplanation } from "../explanationWire.ts"
+import { refusingOrder } from "../orderRefusals.ts"
+import { toWire, type WireRefusal } from "../toWire.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { done, orUnknown, write, writeAs } from "./handler.ts"
 
-/** The reads of the group. */
-export const orderReads = Effect.map(OrderReads, (reads): Pick<Handlers<typeof OrdersApi>, "list" | "open"> => ({
-  list: ({ caller, params, query }) => Effect.map(reads.list(caller.partner.row.id, params.clientId, query), orUnknown),
-  open: ({ caller, params }) => Effect.map(reads.open(caller.partner.row.id, params.clientId), orUnknown)
-}))
+export const orders = feature({
+  api: OrdersApi,
+  layer: Layer.merge(Orders.layer, OrderReads.layer),
+  handlers: Effect.map(Effect.all([Orders, OrderReads]), ([service, reads]) =>
+    handlersOf(OrdersApi, {
+      place: write(
+        ({ caller, params: { clientId }, body, slot }, store) =>
+          service.place(caller, { clientId, body, key: slot?.request ?? null, store }),
+        { manyCommits: true, refusing: refusingOrder }
+      ),
+      list: ({ caller, params, query }) =>
+        Effect.map(reads.list(caller.partner.row.id, params.clientId, query), orUnknown),
+      open: ({ caller, params }) => Effect.map(reads.open(caller.partner.row.id, params.clientId), orUnknown),
+      cancel: write(({ caller, params }) => service.cancel(caller, params.clientId, params.orderId), {
+        lookUp: ({ caller, params }) => Effect.map(service.missing(caller, params.clientId, params.orderId), wireOf)
+      }),
+      explain: writeAs(
+        (explained: Explanation) => done(wireExplanation(explained)),
+        ({ caller, params, body }) => service.explain(caller, params.clientId, body)
+      )
+    })
+  )
+})
+
+const wireOf = (refusal: Refusal | null): WireRefusal | null => (refusal === null ? null : toWire(refusal))

@@ -1,8 +1,10 @@
 /** GET .../margin: the account's margin as partners read it (doc 2, Margin picture; A2-99, A2-112), declared once. */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { formatAmount } from "../shared/Money.ts"
-import { type AccountRisk, closeOutPct, marginCallPct } from "./accountRisk.ts"
+import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import type { Instrument } from "../market/Facts.ts"
+import { type AccountRisk, closeOutPct, marginCallPct, type PerpHolding, type PerpRisk } from "./accountRisk.ts"
+import { estLiquidationPrice, isFlat, type PerpPosition, roiPct } from "./perpetual.ts"
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places; may be negative." })
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
@@ -12,7 +14,7 @@ const percent = Schema.String.annotate({ description: "Percent, decimal string w
 export const MarginPosition = Schema.Struct({
   symbol: Schema.String,
   netQty: Schema.String.annotate({ description: "Signed decimal string on the market's quantity grid." }),
-  avgEntryPrice: price,
+  avgEntryPrice: Schema.String.annotate({ description: "Decimal string, as exactly as it is kept: up to 18 places." }),
   mark: Schema.NullOr(price),
   markFresh: Schema.Boolean,
   unrealizedPnl: usdc,
@@ -60,12 +62,16 @@ export interface PicturedAccount {
   readonly reserved: bigint
   /** Open contracts. */
   readonly barriers: number
+  /** Working orders. */
+  readonly openOrders: number
+  /** What the risk was worked out from, market by market. */
+  readonly perpetuals: ReadonlyArray<PerpHolding>
+  readonly instruments: ReadonlyMap<string, Instrument>
   readonly risk: AccountRisk
 }
 
-/** No perpetuals are held here yet: positions and their margin, orders and theirs are none. */
 export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
-  const { clientId, categorization, barriers, risk } = account
+  const { clientId, categorization, barriers, openOrders, risk } = account
   return {
     clientId,
     equity: text(risk.equity),
@@ -74,8 +80,8 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
     reserved: text(account.reserved),
     initialMargin: text(risk.initialMargin),
     maintenanceMargin: text(risk.maintenanceMargin),
-    positionMargin: text(0n),
-    orderMargin: text(0n),
+    positionMargin: text(risk.positionMargin),
+    orderMargin: text(risk.orderMargin),
     freeMargin: text(risk.freeMargin),
     marginLevel: risk.marginLevel,
     riskState: risk.riskState,
@@ -83,8 +89,8 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
     marksFresh: risk.marksFresh,
     closeOutPct,
     marginCallPct,
-    positions: [],
-    openOrders: 0,
+    positions: positionsOf(account),
+    openOrders,
     barrierMargin: text(risk.barrierMargin),
     barrierUnrealizedPnl: text(risk.barrierUnrealizedPnl),
     barrierMarksFresh: risk.barrierMarksFresh,
@@ -92,6 +98,49 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
     closeOutEquity: text(risk.closeOutEquity),
     barriers
   }
+}
+
+const positionsOf = (account: PicturedAccount): ReadonlyArray<MarginPosition> => {
+  const risks = new Map(account.risk.perps.map((each) => [each.symbol, each]))
+  return account.perpetuals
+    .flatMap((holding) => {
+      const { symbol, position } = holding
+      const perp = risks.get(symbol)
+      return position === null || isFlat(position) || perp === undefined
+        ? []
+        : [positionAt(position, holding, perp, account)]
+    })
+    .toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
+}
+
+const positionAt = (
+  position: PerpPosition,
+  { symbol, terms: { leverage } }: PerpHolding,
+  { mark, markFresh, unrealizedPnl, initialMargin }: PerpRisk,
+  { instruments, risk }: PicturedAccount
+): MarginPosition => {
+  const instrument = instruments.get(symbol)
+  const part = { unrealizedPnl, initialMargin, leverage, closeOutPct }
+  return {
+    symbol,
+    netQty: position.netQty,
+    avgEntryPrice: averagePrice(position.avgEntry, instrument),
+    mark: mark?.price.toFixed(mark.places) ?? null,
+    markFresh,
+    unrealizedPnl: text(unrealizedPnl),
+    initialMargin: text(initialMargin),
+    roiPct: roiPct(position, unrealizedPnl, leverage),
+    leverage,
+    realizedPnl: text(position.realizedPnl),
+    estLiquidationPrice:
+      instrument === undefined ? null : estLiquidationPrice(position, { ...part, tick: instrument.priceTick }, risk)
+  }
+}
+
+/** An average lies between two ticks as a rule: it is shown as exactly as it is kept. */
+export const averagePrice = (average: string, instrument: Instrument | undefined): string => {
+  const price = new MoneyDecimal(average)
+  return price.toFixed(Math.max(instrument?.priceDecimals ?? 0, price.decimalPlaces()))
 }
 
 const text = (micro: bigint): string => formatAmount(micro, "USDC")

@@ -33,6 +33,7 @@ import { m0029 } from "./0029_barrier_contracts.ts"
 import { m0030 } from "./0030_risk_monitors.ts"
 import { m0031 } from "./0031_orders.ts"
 import { m0032 } from "./0032_begun_requests.ts"
+import { m0033 } from "./0033_attachments.ts"
 import { m0034 } from "./0034_loss_notices.ts"
 
 const run = Migrator.make({})
@@ -72,6 +73,7 @@ export const migrate = run({
     "0030_risk_monitors": m0030,
     "0031_orders": m0031,
     "0032_begun_requests": m0032,
+    "0033_attachments": m0033,
     "0034_loss_notices": m0034
   }),
   table: "schema_migrations"

@@ -62,6 +62,21 @@ CREATE TABLE assessments (
   CONSTRAINT assessments_pkey PRIMARY KEY (client_id)
 );
 
+CREATE TABLE attachments (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  symbol text NOT NULL,
+  live boolean NOT NULL,
+  created_at bigint NOT NULL,
+  CONSTRAINT attachments_pkey PRIMARY KEY (id)
+);
+CREATE INDEX attachments_client ON public.attachments USING btree (client_id, id);
+CREATE INDEX attachments_live ON public.attachments USING btree (client_id) WHERE live;
+
 CREATE TABLE audit (
   id bigint NOT NULL,
   ts bigint NOT NULL,
@@ -319,6 +334,29 @@ CREATE TABLE events (
 );
 CREATE TRIGGER events_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
+CREATE TABLE fills (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  order_id bigint NOT NULL,
+  trade_id bigint NOT NULL,
+  symbol text NOT NULL,
+  family text NOT NULL,
+  side text NOT NULL,
+  price text NOT NULL,
+  qty text NOT NULL,
+  closed_qty text,
+  currency text NOT NULL,
+  notional bigint NOT NULL,
+  commission bigint NOT NULL,
+  realized_pnl bigint NOT NULL,
+  ts bigint NOT NULL,
+  CONSTRAINT fills_order_id_trade_id_key UNIQUE (order_id, trade_id),
+  CONSTRAINT fills_pkey PRIMARY KEY (id)
+);
+CREATE INDEX fills_client ON public.fills USING btree (client_id, id);
+CREATE INDEX fills_closing ON public.fills USING btree (client_id, id) WHERE (closed_qty IS NOT NULL);
+
 CREATE TABLE identity_sessions (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -404,6 +442,16 @@ CREATE TABLE ledger_transactions (
 CREATE INDEX ledger_transactions_time ON public.ledger_transactions USING brin (ts) WITH (pages_per_range='32', autosummarize='on');
 CREATE TRIGGER ledger_transactions_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
+CREATE TABLE leverages (
+  client_id bigint NOT NULL,
+  symbol text NOT NULL,
+  partner_id bigint NOT NULL,
+  leverage bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT leverages_leverage_check CHECK ((leverage >= 1)),
+  CONSTRAINT leverages_pkey PRIMARY KEY (client_id, symbol)
+);
+
 CREATE TABLE notifications (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -432,6 +480,25 @@ CREATE TABLE operator_keys (
   CONSTRAINT operator_keys_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'FINANCE'::text, 'COMPLIANCE'::text, 'SUPPORT'::text])))
 );
 
+CREATE TABLE orders (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  symbol text NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  parent_order_id bigint,
+  created_at bigint NOT NULL,
+  CONSTRAINT orders_amount_check CHECK ((amount >= 0)),
+  CONSTRAINT orders_pkey PRIMARY KEY (id)
+);
+CREATE INDEX orders_client ON public.orders USING btree (client_id, id);
+CREATE INDEX orders_partner_working ON public.orders USING btree (partner_id) WHERE (state = ANY (ARRAY['CHECKED'::text, 'SENT'::text, 'ACKED'::text, 'PARTIAL'::text, 'PENDING_TRIGGER'::text, 'PENDING_CANCEL'::text]));
+CREATE INDEX orders_working ON public.orders USING btree (client_id) WHERE (state = ANY (ARRAY['CHECKED'::text, 'SENT'::text, 'ACKED'::text, 'PARTIAL'::text, 'PENDING_TRIGGER'::text, 'PENDING_CANCEL'::text]));
+
 CREATE TABLE partners (
   id bigint NOT NULL,
   state text NOT NULL,
@@ -459,6 +526,25 @@ CREATE TABLE partners (
   CONSTRAINT partners_uid_prefix_key UNIQUE (uid_prefix)
 );
 CREATE TRIGGER partner_closed AFTER UPDATE ON public.partners FOR EACH ROW WHEN (((old.state <> 'CLOSED'::text) AND (new.state = 'CLOSED'::text))) EXECUTE FUNCTION partner_closed(); -- for every role, always
+
+CREATE TABLE positions (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  symbol text NOT NULL,
+  state text NOT NULL,
+  net_qty text NOT NULL,
+  avg_entry text NOT NULL,
+  net_cost text NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  realized_pnl bigint NOT NULL,
+  opened_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  CONSTRAINT positions_client_id_symbol_key UNIQUE (client_id, symbol),
+  CONSTRAINT positions_pkey PRIMARY KEY (id)
+);
+CREATE INDEX positions_partner_open ON public.positions USING btree (partner_id) WHERE (state = 'OPEN'::text);
 
 CREATE TABLE posting_totals (
   partner_id bigint NOT NULL,
@@ -655,6 +741,22 @@ CREATE TABLE settlement_totals (
   debits numeric NOT NULL,
   CONSTRAINT settlement_totals_pkey PRIMARY KEY (partner_id, state, day)
 ) WITH (fillfactor=70);
+
+CREATE TABLE spot_lots (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  asset text NOT NULL,
+  qty bigint NOT NULL,
+  cost bigint NOT NULL,
+  commission bigint NOT NULL,
+  acquired_at bigint NOT NULL,
+  CONSTRAINT spot_lots_commission_check CHECK ((commission >= 0)),
+  CONSTRAINT spot_lots_cost_check CHECK ((cost >= 0)),
+  CONSTRAINT spot_lots_pkey PRIMARY KEY (id),
+  CONSTRAINT spot_lots_qty_check CHECK ((qty >= 0))
+);
+CREATE INDEX spot_lots_left ON public.spot_lots USING btree (client_id) WHERE (qty > 0);
 
 CREATE TABLE subjects (
   subject text NOT NULL,
@@ -942,12 +1044,15 @@ CREATE SEQUENCE id_decision AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_delivery AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_deposit AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_document AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_fill AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_interfirm AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_key AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_notification AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_operator_key AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_order AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_package AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_partner AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_position AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_posting AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_recon_break AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_rfq AS bigint START 1 INCREMENT 512;
@@ -955,6 +1060,7 @@ CREATE SEQUENCE id_screening_pass AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_spot_lot AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_venue_probe AS bigint START 1 INCREMENT 512;

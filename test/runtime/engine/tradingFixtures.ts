@@ -50,6 +50,15 @@ export const tradingRows = (id: number) => ({
     parentOrderId: 7,
     createdAt: noon
   },
+  attachments: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    ...machine,
+    symbol: "BTC-USDC-PERP",
+    live: true,
+    createdAt: noon
+  },
   fills: {
     id,
     partnerId: 1,

@@ -38,7 +38,8 @@ export const handlers: VenueHandlers = {
   barrierContract: contractHandler(parts),
   order: orderHandler({ ...parts, unsettled: unsettledOrders() }),
   answered: () => undefined,
-  unnamed: () => false
+  unnamed: () => false,
+  doubted: () => undefined
 }
 
 export const contract: VenueContract = {

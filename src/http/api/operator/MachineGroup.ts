@@ -1,5 +1,5 @@
 /**
- * One live object of a machine: its state, context, pending timers and a page of its history, newest last; and how many
+ * One live object of a machine: its state, context, pending timers, calls of the venue in flight and a page of its history, newest last; and how many
  * objects each machine has in each state (operator surface, machine inspect, machine list).
  */
 import { Schema } from "effect"
@@ -17,6 +17,16 @@ export const MachineInstance = Schema.Struct({
   version: Schema.String,
   context: Schema.Json,
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Millis })),
+  /** Calls of the venue in flight: since when, how often it was asked for them, and what it has said. */
+  calls: Schema.Array(
+    Schema.Struct({
+      ref: Schema.String,
+      call: Schema.String,
+      at: Millis,
+      asked: Schema.Int,
+      found: Schema.Literals(["BEING_MADE", "NOTHING", "EXECUTED_UNSEEN"])
+    })
+  ),
   history: Schema.Array(AuditEntry),
   hasMore: Schema.Boolean,
   nextBefore: Schema.NullOr(Schema.Int)

@@ -4,6 +4,7 @@ import { type MarginPicture, marginPictureOf } from "../../../machines/margin/ma
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { accountIn } from "../account/accountNow.ts"
+import { perpsIn } from "../account/perpHoldings.ts"
 import { contractsIn } from "../barrier/contractDecisions.ts"
 import { clientSubject, ownClient, usdcBalance } from "../client/clientState.ts"
 
@@ -31,6 +32,9 @@ export class Margin extends Context.Service<
                 cash: line?.cash ?? 0n,
                 reserved: line?.reserved ?? 0n,
                 barriers: contractsIn(state).length,
+                openOrders: state.all("orders").length,
+                perpetuals: perpsIn(state, client, facts),
+                instruments: facts.instruments,
                 risk: accountIn(state, facts).risk
               })
             )

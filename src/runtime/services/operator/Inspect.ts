@@ -37,9 +37,11 @@ import {
 } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type PendingTimer } from "./machineInstances.ts"
+import { type OpenCall, openCalls } from "./openCalls.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
 import { ofPartners } from "../shared/listReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { VenueCalls } from "../venue/VenueCalls.ts"
 
 export interface ClientRowView extends ClientWire {
   readonly partnerId: number
@@ -89,6 +91,8 @@ export interface MachineInstance {
   readonly version: string
   readonly context: Json
   readonly timers: ReadonlyArray<PendingTimer>
+  /** Calls of the venue that wait for their outcome. */
+  readonly calls: ReadonlyArray<OpenCall>
   /** Newest last. */
   readonly history: ReadonlyArray<AuditEntry>
   /** Whether the history goes further back, and the cursor of what is older. */
@@ -126,6 +130,7 @@ export class Inspect extends Context.Service<
       const settings = yield* Settings
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
+      const venue = yield* VenueCalls
 
       return Inspect.of({
         clients: ({ partner, state, ...query }) =>
@@ -167,6 +172,9 @@ export class Inspect extends Context.Service<
             const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
             if (found === null) return refuse(unknown("Object"))
             const timers = yield* Effect.catch(timersOf(sql, found.subject), whenAway)
+            const calls = yield* host.read(found.subject, (state) =>
+              openCalls(state, { kind, id: Number((found.row as { readonly id?: number }).id ?? 0) }, venue)
+            )
             const entries = yield* audit.history({ sources: found.history, ...page, limit: page.limit + 1 })
             const hasMore = entries.length > page.limit
             const history = hasMore ? entries.slice(1) : entries
@@ -178,6 +186,7 @@ export class Inspect extends Context.Service<
               version: found.row.version,
               // What is stored as JSON is JSON: contexts are typed by their machines instead.
               context: found.row.context as Json,
+              calls,
               timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
               history,
               hasMore,

@@ -15,7 +15,13 @@ import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import { ActorHost, type DispatchError, FactNeeded, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  FactNeeded,
+  type Turn,
+  type Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
@@ -141,7 +147,7 @@ class Trading {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, orderId)
       if (found === null) return refuse(noOrder)
-      const { host, directory, calls, waits, unsettled } = this.parts
+      const { host, directory, calls, unsettled } = this.parts
       const named = { orderId: found.id, clOrdId: orderRef(found.id) }
       const begun = yield* host.dispatch<Verdict<number | null>>({
         subject: clientSubject(clientId),
@@ -158,7 +164,6 @@ class Trading {
       if (now.state === "CANCELLED") return accept(named)
       if (now.state === "PENDING_CANCEL") return refuse(orderUnanswered({ ...named, state: now.state }))
       if (!isWorking(now)) return refuse(ended(now.state))
-      void waits
       return refuse(invalidWhole("The venue has refused to cancel the order."))
     })
   }

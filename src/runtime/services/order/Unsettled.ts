@@ -17,10 +17,12 @@ export class Unsettled extends Context.Service<
   Unsettled,
   {
     add(order: UnsettledOrder): void
+    /** Whatever works is asked for: what was said of it may be lost. */
+    addAll(): void
     /** What is known of an order beyond its row; undefined: nothing, or it was asked for since. */
     of(orderId: number): UnsettledOrder | undefined
-    /** Takes all there are. */
-    take(): ReadonlyArray<UnsettledOrder>
+    /** Takes all there are; "all" when every working order is to be asked for. */
+    take(): ReadonlyArray<UnsettledOrder> | "all"
     /** Open while there are any. */
     readonly some: Latch.Latch
   }
@@ -32,18 +34,24 @@ export class Unsettled extends Context.Service<
 export const unsettledOrders = (): Unsettled["Service"] => {
   const orders = new Map<number, UnsettledOrder>()
   const some = Latch.makeUnsafe(false)
+  let everything = false
   return {
     some,
     add: (order) => {
       orders.set(order.orderId, order)
       some.openUnsafe()
     },
+    addAll: () => {
+      everything = true
+      some.openUnsafe()
+    },
     of: (orderId) => orders.get(orderId),
     take: () => {
-      const all = [...orders.values()]
+      const taken = everything ? "all" : [...orders.values()]
+      everything = false
       orders.clear()
       some.closeUnsafe()
-      return all
+      return taken
     }
   }
 }

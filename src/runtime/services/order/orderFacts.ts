@@ -177,8 +177,7 @@ export const previewFigures = (figures: PreTrade): PreviewFigures => {
     minor === null ? null : formatAmount(minor, figures.currency)
   const usdc = (minor: bigint | null): string | null => (minor === null ? null : formatAmount(minor, "USDC"))
   return {
-    reservation:
-      figures.reservation === null ? null : formatAmount(figures.reservation, figures.reservationCurrency),
+    reservation: figures.reservation === null ? null : formatAmount(figures.reservation, figures.reservationCurrency),
     orderValue: inCurrency(figures.orderValue),
     marginRequired: usdc(figures.marginRequired),
     leverage: figures.leverage,

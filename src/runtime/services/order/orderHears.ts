@@ -83,6 +83,15 @@ export const heardWhole = (
   )
 }
 
+/** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
+export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
+  for (const { clientId, id: orderId, context } of ordersInTurn(turn)) {
+    if (unsettled.of(orderId) === undefined) {
+      unsettled.add({ clientId, orderId, filledQty: context.filledQty, ended: false })
+    }
+  }
+}
+
 const hearing = (turn: Turn, { directory, recall, unsettled }: OrderParts): Hearing => {
   const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
   const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)

@@ -2,6 +2,7 @@
 import type { AttachedLevel, OrderContext, Reserved } from "../../../machines/order/Order.ts"
 import { orderRef } from "../../../machines/order/Order.ts"
 import type { OrderWire, PositionHistoryItem, PositionWire, TradeWire } from "../../../machines/order/OrderWire.ts"
+import { averagePrice } from "../../../machines/margin/marginPicture.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isCurrency } from "../../../machines/shared/Currency.ts"
 import { floorToMinor, formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -54,19 +55,15 @@ const reservationOf = (
   return { currency, amount: written(amount), consumed: written(consumed), released: written(released) }
 }
 
-/** One that is open. An average lies between two ticks as a rule: it is shown as exactly as it is kept. */
-export const positionWire = (row: PositionRow, { instruments }: Pick<Facts, "instruments">): PositionWire => {
-  const average = new MoneyDecimal(row.avgEntry)
-  const places = instruments.get(row.symbol)?.priceDecimals ?? 0
-  return {
-    symbol: row.symbol,
-    netQty: row.netQty,
-    avgEntryPrice: average.toFixed(Math.max(places, average.decimalPlaces())),
-    netCost: formatAmount(floorToMinor(row.netCost, "USDC"), "USDC"),
-    realizedPnl: formatAmount(row.realizedPnl, "USDC"),
-    updatedAt: row.updatedAt
-  }
-}
+/** One that is open. */
+export const positionWire = (row: PositionRow, { instruments }: Pick<Facts, "instruments">): PositionWire => ({
+  symbol: row.symbol,
+  netQty: row.netQty,
+  avgEntryPrice: averagePrice(row.avgEntry, instruments.get(row.symbol)),
+  netCost: formatAmount(floorToMinor(row.netCost, "USDC"), "USDC"),
+  realizedPnl: formatAmount(row.realizedPnl, "USDC"),
+  updatedAt: row.updatedAt
+})
 
 const quoted = (row: FillRow, minor: bigint): string => {
   if (!isCurrency(row.currency)) throw new Error(`fill ${row.id} is in ${row.currency}`)

@@ -7,15 +7,20 @@
  */
 import { Effect, Latch, Layer } from "effect"
 import { openingRestriction } from "../../../machines/client/openingRisk.ts"
+import { workingStates } from "../../../machines/order/Order.ts"
 import { openRfqStates } from "../../../machines/rfq/Rfq.ts"
 import { haltRestriction, partnerRestriction } from "../../../machines/client/openingGates.ts"
-import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import type { Tables } from "../../store/Catalogue.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { clientContext, clientSubject } from "../client/clientState.ts"
+import type { OrderRow } from "../../store/tables/order.ts"
+import { clientContext, clientSubject, instanceOf } from "../client/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
+import { cancelOpeningOrders, isWorking, opensRisk } from "../order/orderDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { type BarrierMarkets, barrierMarkets } from "./barrierMarkets.ts"
 import { cancelOpeningRequests, isOpen, rfqsInTurn } from "./rfqDecisions.ts"
 
@@ -52,8 +57,8 @@ export const layerOpeningWatch = Layer.effectDiscard(
 
 class OpeningWatch {
   private readonly parts: Parts
-  /** The clients of the open requests to open, by request. */
-  private readonly clients = new Map<number, { readonly clientId: number; readonly partnerId: number }>()
+  /** The clients of the open requests to open, and of the working orders that could, by object. */
+  private readonly clients = new Map<string, { readonly clientId: number; readonly partnerId: number }>()
   private readonly wanted = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
   private listing: MarketFeed["Service"]["mirror"]["listing"] = null
@@ -61,25 +66,34 @@ class OpeningWatch {
   constructor(parts: Parts) {
     this.parts = parts
     const { host } = parts
-    host.onCommitted("rfqs", (row) => this.take(row))
+    host.onCommitted("rfqs", (row) => this.take("rfqs", row, opens(row)))
+    host.onCommitted("orders", (row) => this.take("orders", row, rests(row)))
     host.onCommitted("clients", ({ id }) => this.wantThose(({ clientId }) => clientId === id))
     host.onCommitted("partners", ({ id }) => this.wantThose(({ partnerId }) => partnerId === id))
     host.onCommitted("tradingHalts", () => this.wantThose(() => true))
   }
 
-  /** The requests that are open already. */
+  /** The requests that are open already, and the orders that work. */
   readonly begin: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    for (const state of openRfqStates) {
+    for (const state of openRfqStates) yield* this.each("rfqs", state, (row) => this.take("rfqs", row, opens(row)))
+    for (const state of workingStates) yield* this.each("orders", state, (row) => this.take("orders", row, rests(row)))
+  })
+
+  private each<T extends "rfqs" | "orders">(
+    table: T,
+    state: string,
+    take: (row: Tables[T]) => void
+  ): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
       for (let before: number | undefined; ;) {
         const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }
-        const conditions = [{ column: "state", value: state }]
-        const rows: ReadonlyArray<RfqRow> = yield* Effect.orDie(this.parts.stored.page("rfqs", conditions, query))
-        for (const row of rows) this.take(row)
+        const rows = yield* Effect.orDie(this.parts.stored.page(table, [{ column: "state", value: state }], query))
+        rows.forEach(take)
         before = rows.at(-1)?.id
-        if (rows.length < pageLength) break
+        if (rows.length < pageLength) return
       }
-    }
-  })
+    })
+  }
 
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(
@@ -101,13 +115,10 @@ class OpeningWatch {
     this.wantThose(() => true)
   }).pipe(Effect.andThen(Effect.sleep(lookEvery)), Effect.forever({ disableYield: true }))
 
-  private take(row: RfqRow): void {
-    const { id, clientId, partnerId } = row
-    if (!isOpen(row) || row.closeContractId !== null) {
-      this.clients.delete(id)
-      return
-    }
-    this.clients.set(id, { clientId, partnerId })
+  private take(table: "rfqs" | "orders", { id, clientId, partnerId }: RfqRow | OrderRow, isOpening: boolean): void {
+    const name = `${table} ${id}`
+    if (!isOpening) return void this.clients.delete(name)
+    this.clients.set(name, { clientId, partnerId })
     this.want(clientId)
   }
 
@@ -126,7 +137,11 @@ class OpeningWatch {
     const subject = clientSubject(clientId)
     const found = host.read(subject, (state) => {
       const client = state.one("clients")
-      return client !== undefined && state.all("rfqs").some((row) => this.reasonOf(row, client) !== null)
+      return (
+        client !== undefined &&
+        (state.all("rfqs").some((row) => this.reasonOf(row, client) !== null) ||
+          (this.restrictionOf(client) !== null && state.all("orders").some(rests)))
+      )
     })
     const ending = Effect.flatMap(found, (some) =>
       some
@@ -141,6 +156,7 @@ class OpeningWatch {
                 const reason = this.reasonOf(row, client)
                 if (reason !== null) cancelOpeningRequests(turn, reason, (symbol) => symbol === row.symbol)
               }
+              this.cancelOrders(turn, client)
             }
           })
         : Effect.void
@@ -153,15 +169,25 @@ class OpeningWatch {
     )
   }
 
+  /** A halt leaves what rests in the book alone (A2-101). */
+  private cancelOrders(turn: Turn, client: ClientRow): void {
+    const restriction = this.restrictionOf(client)
+    const partner = restriction === null ? null : partnerOfTurn(turn, this.parts.directory, client)
+    if (restriction !== null && partner !== null) {
+      cancelOpeningOrders({ turn, of: instanceOf(client, partner) }, restriction)
+    }
+  }
+
+  /** Why the client may open nothing now, whatever the market; null: it may. */
+  private restrictionOf(client: ClientRow): string | null {
+    const partnerState = this.parts.directory.partner(client.partnerId)?.row.state ?? "CLOSED"
+    return openingRestriction(client.state, clientContext(client).restrictions) ?? partnerRestriction(partnerState)
+  }
+
   /** Why a request is to end; null: it stays. */
   private reasonOf(row: RfqRow, client: ClientRow): string | null {
-    if (!isOpen(row) || row.closeContractId !== null || row.context.accepting !== null) return null
-    const partnerState = this.parts.directory.partner(client.partnerId)?.row.state ?? "CLOSED"
-    return (
-      openingRestriction(client.state, clientContext(client).restrictions) ??
-      partnerRestriction(partnerState) ??
-      this.stoppedIn(row.symbol)
-    )
+    if (!opens(row) || row.context.accepting !== null) return null
+    return this.restrictionOf(client) ?? this.stoppedIn(row.symbol)
   }
 
   private stoppedIn(symbol: string): string | null {
@@ -173,3 +199,9 @@ class OpeningWatch {
     return haltRestriction(markets.haltOf(market.value))
   }
 }
+
+/** An open request to open a contract. */
+const opens = (row: RfqRow): boolean => isOpen(row) && row.closeContractId === null
+
+/** An order that may still open risk, and is not being cancelled. */
+const rests = (row: OrderRow): boolean => isWorking(row) && row.state !== "PENDING_CANCEL" && opensRisk(row)

@@ -245,6 +245,7 @@ export class EventDecisions {
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
     const owner = ownerOfFact(fact)
     const { handlers } = this.parts
+    if (fact.sequence > known + 1) handlers.doubted(turn)
     if (wrong === null && owner !== null) {
       // An event may be here before the answer of the call that made its object: it ends the call.
       const made = outcomeOfFact(fact, at)
@@ -253,6 +254,7 @@ export class EventDecisions {
     }
     if (wrong === null && owner === null && handlers.unnamed(turn, fact)) return { is: "taken" }
     if (answer !== null) endCall(turn, handlers, answer)
+    handlers.doubted(turn)
     const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
     putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: aside }

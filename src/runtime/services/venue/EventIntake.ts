@@ -51,6 +51,8 @@ export interface EventIntakeParts {
   readonly accounts: AccountEvents
   readonly stored: RowReads["Service"]
   readonly alarms: AsideAlarms
+  /** Events are lost: of whatever they were. */
+  readonly lost: () => void
   readonly mark: number
 }
 
@@ -354,6 +356,7 @@ export class EventIntake {
   /** Keeps that the events after one up to another are passed unread, and has every account read again. */
   private lose(after: number, to: number, log: Effect.Effect<void>): Effect.Effect<void> {
     this.catchUp.ask()
+    this.parts.lost()
     const what = { bytes: JSON.stringify({ after, to }), reason: eventsLost, number: null, account: null }
     return this.insistently(what, Effect.annotateLogs(log, { after, to }))
   }

@@ -27,6 +27,14 @@ const writesAtOnce = questionsAtOnce * lookupLimit
 const pauseBefore = (call: VenueCallName, tries: number): number =>
   call === "acceptQuote" ? acceptPause : (pauses[tries] ?? (pauses.at(-1) as number))
 
+/** What asking for a call has come to. */
+export interface Questions {
+  /** How often the venue was asked what became of it, by this process. */
+  readonly asked: number
+  /** It says that it has executed it, and does not show what came of it. */
+  readonly unseen: boolean
+}
+
 interface Lost {
   readonly row: VenueCallRow
   /** Wall time of its commit, Unix ms. */
@@ -88,6 +96,12 @@ export class LostCalls {
 
   get size(): number {
     return this.lost.size
+  }
+
+  /** Null: it is not asked for, because it is being made, or its end is known. */
+  questionsOn(ref: string): Questions | null {
+    const lost = this.lost.get(ref)
+    return lost === undefined ? null : { asked: lost.tries, unseen: lost.unseen }
   }
 
   /** Asks for ever. */

@@ -18,7 +18,7 @@ import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { CallLanes, type Waiting } from "./CallLanes.ts"
 import { answerWithin } from "./CallAnswers.ts"
-import { LostCalls } from "./LostCalls.ts"
+import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
 import { openAccount } from "./openAccount.ts"
 import { definite, endCall } from "./outcomes.ts"
@@ -50,6 +50,8 @@ export class VenueCalls extends Context.Service<
   {
     /** Waits until nothing is in flight under these refs; false when that takes longer than 5 s (A1-51: 502). */
     known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable>
+    /** What asking for a call in flight has come to; null: it is being made. */
+    questionsOn(ref: string): Questions | null
     readonly figures: () => CallFigures
   }
 >()("brokerage/runtime/services/venue/VenueCalls") {
@@ -74,6 +76,7 @@ export class VenueCalls extends Context.Service<
         yield* Effect.forkScoped(executor.lost.run)
         return VenueCalls.of({
           known: (clientId, refs) => executor.known(clientId, refs),
+          questionsOn: (ref) => executor.lost.questionsOn(ref),
           figures: () => executor.figures()
         })
       })

@@ -39,13 +39,15 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
           stored,
           alarms: new AsideAlarms(() => wall.currentTimeMillisUnsafe())
         }
+        const handlers = yield* makeHandlers
         const intake = new EventIntake({
           ...parts,
           wall,
           link: yield* VenueLink,
           room: yield* Semaphore.make(asideAtOnce),
           scope: yield* Effect.scope,
-          accounts: new AccountEvents({ ...parts, handlers: yield* makeHandlers }),
+          accounts: new AccountEvents({ ...parts, handlers }),
+          lost: () => handlers.doubted(null),
           mark: row?.number ?? 0
         })
         for (const work of intake.works) yield* Effect.forkScoped(work)

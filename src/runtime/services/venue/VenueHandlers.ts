@@ -8,7 +8,7 @@ import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { contractHandler } from "../barrier/contractHears.ts"
-import { heardOfVenue, orderHandler, orderPartsOf } from "../order/orderHears.ts"
+import { doubtOrders, heardOfVenue, orderHandler, orderPartsOf } from "../order/orderHears.ts"
 import type { Directory } from "../partner/Directory.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
@@ -23,6 +23,8 @@ export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
   readonly answered: (turn: Turn, ref: string) => void
   /** What the venue does in an account by itself, under no name of ours; false when nothing here can follow it. */
   readonly unnamed: (turn: Turn, fact: AccountFact) => boolean
+  /** What was said of the turn's client may be lost; null: of anybody. */
+  readonly doubted: (turn: Turn | null) => void
 }
 
 export const venueHandlers: Effect.Effect<
@@ -38,6 +40,7 @@ export const venueHandlers: Effect.Effect<
     barrierContract: contractHandler(parts),
     order: orderHandler(orderParts),
     answered: (yield* CallAnswers).take,
-    unnamed: (turn, fact) => heardOfVenue(turn, orderParts, fact)
+    unnamed: (turn, fact) => heardOfVenue(turn, orderParts, fact),
+    doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
   }
 })

@@ -15,6 +15,17 @@ export interface OrderRow extends MachineRow<"order"> {
   readonly createdAt: number
 }
 
+/** What protects an order; it has the order's id (D7). */
+export interface AttachmentRow extends MachineRow<"attachment"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  /** Something can still follow: it is held in memory. */
+  readonly live: boolean
+  readonly createdAt: number
+}
+
 /** A trade of an order, booked once: its identity is (order, tradeId) (A2-44). */
 export interface FillRow {
   readonly id: number
@@ -125,6 +136,24 @@ export const orderTables = {
     },
     returns: null,
     id: ["order", "hot"]
+  }),
+  attachments: table<AttachmentRow>()({
+    title: "attachment",
+    machine: "attachment",
+    mirrors: ({ live }) => ({ live }),
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      ...machineColumns,
+      symbol: "text",
+      live: "bool",
+      createdAt: "id"
+    },
+    residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
+    open: null
   }),
   fills: table<FillRow>()({
     title: "fill",

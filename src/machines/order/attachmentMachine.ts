@@ -1,0 +1,65 @@
+/**
+ * The protection of an order (D7). It keeps where its parent and its legs stand; `protectionPlan.ts` says what follows from
+ * that, and `services/order/protection.ts` does it in the client's turn. What has fired or closed goes on as long as its
+ * parent works: what that fills afterwards is protected anew.
+ */
+import { setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import {
+  type AttachmentContext,
+  type AttachmentEvent,
+  type AttachmentInput,
+  firstStanding,
+  isLive
+} from "./Attachment.ts"
+
+const attachment = setup({
+  types: {
+    context: {} as AttachmentContext,
+    events: {} as AttachmentEvent,
+    emitted: {} as MachineEffect,
+    input: {} as AttachmentInput
+  }
+})
+
+const note = (action: string, after: string) =>
+  attachment.emit({ type: "audit", action, before: null, after, reason: null })
+const stands = attachment.assign(({ event: { standing, at } }) => ({
+  standing,
+  live: isLive(standing),
+  updatedAt: at
+}))
+
+const place = { target: "PLACING", actions: [stands, note("attachment.place", "PLACING")] } as const
+const fire = { target: "FIRED", actions: [stands, note("attachment.fire", "FIRED")] } as const
+const close = { target: "CLOSED", actions: [stands, note("attachment.close", "CLOSED")] } as const
+const follow = { actions: stands } as const
+
+export const attachmentMachine = attachment.createMachine({
+  id: "attachment",
+  version: "1",
+  context: ({ input }) => ({ ...input, standing: firstStanding, live: true }),
+  initial: "ARMED",
+  states: {
+    ARMED: {
+      description: "Its parent works, and holds nothing yet that could be protected.",
+      on: { PLACE: place, FIRE: fire, CLOSE: close, FOLLOW: follow }
+    },
+    PLACING: {
+      description: "Its legs are on their way to the venue.",
+      on: { STAND: { target: "ACTIVE", actions: stands }, FIRE: fire, CLOSE: close, FOLLOW: follow }
+    },
+    ACTIVE: {
+      description: "Its legs wait at the venue for their levels, and follow what the parent fills.",
+      on: { FIRE: fire, CLOSE: close, FOLLOW: follow }
+    },
+    FIRED: {
+      description: "A leg has traded or goes to the market; the other and the parent's rest are being cancelled.",
+      on: { PLACE: place, FIRE: fire, CLOSE: close, FOLLOW: follow }
+    },
+    CLOSED: {
+      description: "Nothing is protected any more; what the parent may still fill is, once it does.",
+      on: { PLACE: place, FIRE: fire, FOLLOW: follow }
+    }
+  }
+})

@@ -1,0 +1,336 @@
+/**
+ * What follows for the protection of an order from where its parent, its legs, the position and the mark stand (D7; A2-40,
+ * A2-41). Pure: one step at a time, and none where everything stands as it should. A leg has one change in flight; what is
+ * filled meanwhile is folded into the next. Between the venue's word on a fill and the legs for it lies no other step, and a
+ * leg grows by an amendment, so that what is held is never without the legs that it had.
+ */
+import {
+  type AttachmentContext,
+  type AttachmentEvent,
+  type AttachmentState,
+  type Again,
+  type Leg,
+  legDirection,
+  type LegRole,
+  legRoles,
+  type Standing
+} from "./Attachment.ts"
+import { MoneyDecimal } from "../shared/Money.ts"
+import { type OrderContext, workingStates } from "./Order.ts"
+
+/** An order as a plan sees it. Quantities are decimal texts. */
+export interface OrderNow {
+  readonly works: boolean
+  readonly qty: string
+  readonly filledQty: string
+  /** On its way to the venue, which has not said yet that it has it. */
+  readonly placing: boolean
+  /** Its placement, an amendment or a cancel is in flight. */
+  readonly changing: boolean
+  readonly cancels: number
+  readonly rejected: boolean
+  /** How it ended, in the venue's words. */
+  readonly why: string | null
+}
+
+/** What a plan rests on besides the attachment. */
+export interface Around {
+  /** Null: it is over, and has left memory. */
+  readonly parent: OrderNow | null
+  readonly legOf: (orderId: number) => OrderNow | null
+  /** The client's position in the market, signed. */
+  readonly netQty: string
+  /** Null: not known; the venue then says whether a level is passed. */
+  readonly mark: MoneyDecimal | null
+}
+
+export interface Plan {
+  /** What the attachment is told; null: all stands as it should. */
+  readonly event: AttachmentEvent["type"] | null
+  /** Without the legs that are to be placed. */
+  readonly standing: Standing
+  /** Orders to place: their `asked` is the quantity. */
+  readonly place: ReadonlyArray<Omit<Leg, "orderId">>
+  readonly amend: ReadonlyArray<{ readonly orderId: number; readonly qty: string }>
+  readonly cancel: ReadonlyArray<number>
+  readonly cancelParent: boolean
+  /** What became of legs that could not be placed, for the parent's note. */
+  readonly notes: ReadonlyArray<string>
+}
+
+/** Legs of a round that are sent at MARKET at the most: what nobody takes then stays open, with a note. */
+const mostAtMarket = 2
+/** Cancels of one order, and amendments to one quantity, that are asked for at the most: what is refused is not for ever. */
+const mostCancels = 3
+const mostAmends = 3
+
+/** How an order ends that met its own account's order, or nobody. */
+const metNobody: ReadonlySet<string | null> = new Set(["self-trade", "no market"])
+/** How a conditional order is refused whose level is passed already. */
+const passedAlready = "would trigger at once"
+
+const nothing = new MoneyDecimal(0)
+
+/** An order's row as a plan sees it. */
+export const orderNow = ({ state, context }: { readonly state: string; readonly context: OrderContext }): OrderNow => {
+  const { qty, filledQty, cancels, amending, reject, note } = context
+  const placing = state === "CHECKED" || state === "SENT"
+  return {
+    works: (workingStates as ReadonlyArray<string>).includes(state),
+    qty,
+    filledQty,
+    placing,
+    changing: placing || state === "PENDING_CANCEL" || amending !== null,
+    cancels,
+    rejected: state === "REJECTED",
+    why: reject ?? note
+  }
+}
+
+/** The next step of a protection. */
+export const planProtection = (
+  attachment: { readonly state: AttachmentState; readonly context: AttachmentContext },
+  around: Around
+): Plan => new Planning(attachment.state, attachment.context, around).plan()
+
+/** A leg that the venue may still work on, as it is. */
+interface Live {
+  leg: Leg
+  readonly now: OrderNow
+  readonly hasTraded: boolean
+}
+
+class Planning {
+  private readonly state: AttachmentState
+  private readonly of: AttachmentContext
+  private readonly around: Around
+  private readonly held: MoneyDecimal
+  private readonly live: Array<Live> = []
+  /** What legs of this round stood for that have ended. */
+  private readonly gone: Array<string> = []
+  private readonly place: Array<Omit<Leg, "orderId">> = []
+  private readonly amend: Array<Plan["amend"][number]> = []
+  private readonly cancel: Array<number> = []
+  private readonly notes: Array<string> = []
+  private cancelParent = false
+  private standing: Standing
+
+  constructor(state: AttachmentState, of: AttachmentContext, around: Around) {
+    this.state = state
+    this.of = of
+    this.around = around
+    const net = new MoneyDecimal(around.netQty)
+    this.held = MoneyDecimal.max(nothing, of.side === "BUY" ? net : net.neg())
+    const { parent } = around
+    const known = parent === null || new MoneyDecimal(parent.filledQty).eq(of.standing.filled)
+    const filled = known ? of.standing.filled : this.text(new MoneyDecimal(parent.filledQty))
+    this.standing = { ...of.standing, filled, parentWorks: parent !== null && parent.works, legs: [] }
+  }
+
+  plan(): Plan {
+    for (const leg of this.of.standing.legs) this.see(leg)
+    // A round is over without a trade: what it stood for is left to the client.
+    const { traded, again } = this.standing
+    if (!traded && again === null && this.ofRound().length === 0) for (const upTo of this.gone) this.deal(upTo)
+    const event = this.state === "PLACING" || this.state === "ACTIVE" ? this.guard() : this.goOn()
+    const standing = { ...this.standing, legs: this.live.map(({ leg }) => leg) }
+    const { place, amend, cancel, cancelParent, notes } = this
+    const steps = place.length + amend.length + cancel.length + notes.length + (cancelParent ? 1 : 0)
+    const follows = steps > 0 || JSON.stringify(standing) !== JSON.stringify(this.of.standing)
+    return { event: event ?? (follows ? "FOLLOW" : null), standing, place, amend, cancel, cancelParent, notes }
+  }
+
+  /** Takes in how a leg stands now; one that has ended leaves. */
+  private see(leg: Leg): void {
+    const now = this.around.legOf(leg.orderId)
+    if (now === null) return
+    const isOfRound = leg.round === this.standing.round
+    const filled = new MoneyDecimal(now.filledQty)
+    const hasTraded = filled.gt(nothing)
+    const standsFor = new MoneyDecimal(now.qty).eq(leg.asked) ? leg.askedFor : leg.standsFor
+    if (isOfRound && hasTraded) this.set({ traded: true })
+    if (now.works) this.live.push({ leg: { ...leg, standsFor }, now, hasTraded })
+    else if (isOfRound) this.set({ taken: this.text(filled.add(this.standing.taken)) })
+    const again = now.works || !isOfRound || this.state === "CLOSED" ? null : againOf(leg, now)
+    if (again !== null) return this.set({ again })
+    if (isOfRound && (hasTraded || leg.atMarket)) this.deal(standsFor)
+    if (now.works) return
+    if (isOfRound) this.gone.push(standsFor)
+    if (now.rejected && this.held.gt(nothing)) this.notes.push(`${words[leg.role]} refused: ${now.why ?? "no reason"}`)
+  }
+
+  /** Legs of this round wait for their levels, and follow the parent and the position. */
+  private guard(): AttachmentEvent["type"] | null {
+    const { traded, again, filled } = this.standing
+    const legs = this.ofRound()
+    if (traded || again !== null) return "FIRE"
+    if (this.held.isZero()) {
+      this.set({ dealt: filled })
+      for (const each of this.live) this.drop(each)
+      return "CLOSE"
+    }
+    if (legs.length === 0) return "CLOSE"
+    const target = this.target()
+    for (const each of legs) this.follow(each, target)
+    this.shrink()
+    return this.state === "PLACING" && legs.every(({ now }) => !now.placing) ? "STAND" : null
+  }
+
+  /** Before the first leg, and after one has fired or all have gone. */
+  private goOn(): AttachmentEvent["type"] | null {
+    if (this.held.isZero()) this.set({ dealt: this.standing.filled, again: null })
+    for (const each of this.live) if (!each.hasTraded && this.isOver(each)) this.drop(each)
+    this.shrink()
+    if (this.state === "FIRED") this.endParent()
+    if (this.standing.again !== null) return this.sendAgain(this.standing.again)
+    const uncovered = this.heldOf(new MoneyDecimal(this.standing.filled).sub(this.standing.dealt))
+    if (uncovered.gt(nothing)) return this.newRound(uncovered)
+    const isDone =
+      this.state === "FIRED" ? this.live.length === 0 : this.state === "ARMED" && !this.standing.parentWorks
+    return isDone ? "CLOSE" : null
+  }
+
+  /** What the legs of this round are for: what the parent filled since the one before, without what they took of it. */
+  private target(): MoneyDecimal {
+    const { filled, before, taken } = this.standing
+    const takenNow = sumOf(this.ofRound().map(({ now }) => new MoneyDecimal(now.filledQty)))
+    return this.heldOf(new MoneyDecimal(filled).sub(before).sub(taken).sub(takenNow))
+  }
+
+  /** As much of a quantity as is held, and not left to a leg that has fired. */
+  private heldOf(qty: MoneyDecimal): MoneyDecimal {
+    return MoneyDecimal.max(nothing, MoneyDecimal.min(qty, this.held.sub(this.resting())))
+  }
+
+  /** What legs that have fired may still take. */
+  private resting(): MoneyDecimal {
+    return sumOf(this.live.filter(isFired).map(restOf))
+  }
+
+  /** Brings a leg that waits to a quantity. */
+  private follow(each: Live, target: MoneyDecimal): void {
+    if (target.isZero()) return this.drop(each)
+    const askedFor = this.standing.filled
+    if (new MoneyDecimal(each.now.qty).eq(target) && !each.now.changing) {
+      each.leg = { ...each.leg, asked: this.text(target), askedFor, standsFor: askedFor }
+    } else this.resize(each, target, askedFor)
+  }
+
+  /** A leg that has fired takes no more than what is held. */
+  private shrink(): void {
+    let left = this.held
+    for (const each of this.live.filter(isFired)) {
+      const rest = MoneyDecimal.min(restOf(each), left)
+      left = left.sub(rest)
+      if (rest.isZero()) this.drop(each)
+      else if (!rest.eq(restOf(each))) this.resize(each, rest.add(each.now.filledQty), each.leg.askedFor)
+    }
+  }
+
+  /** Asks for another quantity, once nothing is in flight; a few times where that is lost or refused. */
+  private resize(each: Live, to: MoneyDecimal, askedFor: string): void {
+    const { orderId, asked, tries } = each.leg
+    const isSame = to.eq(asked)
+    if (each.now.changing || (isSame && tries >= mostAmends)) return
+    const qty = this.text(to)
+    this.amend.push({ orderId, qty })
+    each.leg = { ...each.leg, asked: qty, askedFor, tries: isSame ? tries + 1 : 1 }
+  }
+
+  private drop({ leg, now }: Live): void {
+    if (!now.changing && now.cancels < mostCancels) this.cancel.push(leg.orderId)
+  }
+
+  /** What a parent whose leg has fired would still fill is not wanted any more. */
+  private endParent(): void {
+    const { parent } = this.around
+    if (parent !== null && parent.works && !parent.changing && parent.cancels < mostCancels) this.cancelParent = true
+  }
+
+  private sendAgain({ role, waits }: Again): AttachmentEvent["type"] | null {
+    const { atMarket, parentWorks, filled } = this.standing
+    const qty = this.target()
+    if (qty.isZero()) this.set({ again: null, dealt: filled })
+    else if (atMarket >= mostAtMarket) {
+      this.set({ again: null, dealt: filled })
+      this.notes.push(`${words[role]} found nobody at the market`)
+    } else if (!waits || !parentWorks) {
+      this.sendAtMarket(role, qty)
+      return "FIRE"
+    }
+    return null
+  }
+
+  private newRound(qty: MoneyDecimal): AttachmentEvent["type"] {
+    const { round, dealt } = this.standing
+    this.set({ round: round + 1, before: dealt, taken: "0", traded: false, atMarket: 0 })
+    const roles = legRoles.filter((role) => this.of[role] !== null)
+    const passed = roles.find((role) => this.isPassed(role))
+    if (passed !== undefined) {
+      this.sendAtMarket(passed, qty)
+      return "FIRE"
+    }
+    for (const role of roles) this.place.push(this.newLeg(role, qty, false))
+    return "PLACE"
+  }
+
+  private sendAtMarket(role: LegRole, qty: MoneyDecimal): void {
+    const { filled, atMarket } = this.standing
+    this.place.push(this.newLeg(role, qty, true))
+    this.set({ again: null, atMarket: atMarket + 1, dealt: filled })
+  }
+
+  private newLeg(role: LegRole, qty: MoneyDecimal, atMarket: boolean): Omit<Leg, "orderId"> {
+    const { round, filled } = this.standing
+    return { role, round, atMarket, asked: this.text(qty), askedFor: filled, tries: 0, standsFor: filled }
+  }
+
+  private isPassed(role: LegRole): boolean {
+    const { mark } = this.around
+    const level = this.of[role]
+    if (mark === null || level === null) return false
+    return legDirection(role, this.of.side) === "AT_OR_ABOVE" ? mark.gte(level.price) : mark.lte(level.price)
+  }
+
+  /** A leg that has not traded and is not waited for any more. */
+  private isOver(each: Live): boolean {
+    return this.state === "CLOSED" || this.held.isZero() || !this.isOfRound(each) || this.standing.traded
+  }
+
+  private ofRound(): ReadonlyArray<Live> {
+    return this.live.filter((each) => this.isOfRound(each))
+  }
+
+  private isOfRound({ leg }: Live): boolean {
+    return leg.round === this.standing.round
+  }
+
+  /** Fills of the parent up to there have had their legs. */
+  private deal(upTo: string): void {
+    this.set({ dealt: this.text(MoneyDecimal.max(this.standing.dealt, upTo)) })
+  }
+
+  private set(change: Partial<Standing>): void {
+    this.standing = { ...this.standing, ...change }
+  }
+
+  private text(figure: MoneyDecimal): string {
+    return figure.toFixed(this.of.qtyDecimals)
+  }
+}
+
+const words = { takeProfit: "take profit", stopLoss: "stop loss" } as const
+
+/** Whether a leg that has ended must be sent again at MARKET. */
+const againOf = ({ role }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {
+  if (cancels > 0 || new MoneyDecimal(filledQty).gte(qty)) return null
+  if (metNobody.has(why)) return { role, waits: true }
+  return why === passedAlready ? { role, waits: false } : null
+}
+
+const isFired = ({ leg, hasTraded }: Live): boolean => hasTraded || leg.atMarket
+
+const restOf = ({ now }: Live): MoneyDecimal => new MoneyDecimal(now.qty).sub(now.filledQty)
+
+const sumOf = (figures: ReadonlyArray<MoneyDecimal>): MoneyDecimal =>
+  figures.reduce((total, figure) => total.add(figure), nothing)

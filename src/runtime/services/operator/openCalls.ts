@@ -1,0 +1,35 @@
+/** Calls of the venue in flight of one object, and what asking for them has come to (operator surface, machine inspect; D6). */
+import type { Kind } from "../../../machines/registry.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { VenueCalls } from "../venue/VenueCalls.ts"
+
+export interface OpenCall {
+  readonly ref: string
+  readonly call: string
+  /** In flight since, Unix ms. */
+  readonly at: number
+  /** How often the venue was asked what became of it, by this process. */
+  readonly asked: number
+  /** What is known: it is being made; the venue has said nothing of it; it says that it executed it and does not show what came of it. */
+  readonly found: "BEING_MADE" | "NOTHING" | "EXECUTED_UNSEEN"
+}
+
+/** The oldest first. */
+export const openCalls = (
+  state: SubjectState,
+  { kind, id }: { readonly kind: Kind; readonly id: number },
+  { questionsOn }: Pick<VenueCalls["Service"], "questionsOn">
+): ReadonlyArray<OpenCall> =>
+  state
+    .all("venueCalls")
+    .filter(({ ref }) => {
+      const owner = ownerOfRef(ref)
+      return owner !== null && owner.owner === kind && owner.id === id
+    })
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ ref, call, at }) => {
+      const questions = questionsOn(ref)
+      const found = questions === null ? "BEING_MADE" : questions.unseen ? "EXECUTED_UNSEEN" : "NOTHING"
+      return { ref, call, at, asked: questions?.asked ?? 0, found }
+    })

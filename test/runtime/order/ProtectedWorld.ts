@@ -1,0 +1,322 @@
+/**
+ * One client and the exchange of the simulated venue, with everything between them under the test's hand: calls, answers and
+ * events wait until they are delivered. Turns are the service's own; what they commit is kept as the database would.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Latch } from "effect"
+import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
+import { perpInput } from "../../../src/machines/order/orderSamples.ts"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import type { VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
+import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
+import { ownerOfRef } from "../../../src/machines/venue/venueRefs.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import {
+  cancelOrder,
+  orderInTurn,
+  type OrderToPlace,
+  placeOrder
+} from "../../../src/runtime/services/order/orderDecisions.ts"
+import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
+import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { AttachmentRow, OrderRow } from "../../../src/runtime/store/tables/order.ts"
+import { Exchange } from "../../../simulator/venue/core/Exchange.ts"
+import { type Market, unitsOf } from "../../../simulator/venue/core/Market.ts"
+import type { Order } from "../../../simulator/venue/core/Order.ts"
+import { wireFill, wireOrder } from "../../../simulator/venue/core/wire.ts"
+import { clients, parts, view } from "../rfq/rfqTurns.ts"
+
+/** Ticks and lots are whole numbers, so that a price is what it says. */
+const market: Market = {
+  symbol: "BTC-USDC-PERP",
+  family: "PERP",
+  base: "BTC",
+  assetClass: "crypto",
+  displayName: "Bitcoin perpetual",
+  tickDecimals: 0,
+  lotDecimals: 0,
+  minQty: 1,
+  maxQty: 1_000_000,
+  minNotional: 0n,
+  bandBps: 9_000
+}
+const { symbol } = market
+const client = 1
+const house = 2
+const by = { role: "TRADE", keyLabel: "t", requestId: "t", actor: "partner:ACM" }
+
+const { orderId: _id, clientId: _client, account: _account, createdAt: _createdAt, ...terms } = perpInput
+const sent: OrderToPlace = { ...terms, symbol, priceDecimals: 0, qtyDecimals: 0 }
+
+export type OrderWish = Partial<OrderToPlace> & { readonly qty: string }
+
+export class ProtectedWorld {
+  readonly exchange: Exchange
+  readonly calls: Array<Tables["venueCalls"]> = []
+  readonly answers: Array<DefiniteOutcome> = []
+  readonly events: Array<AccountFact> = []
+  /** All events there ever were. */
+  readonly told: Array<AccountFact> = []
+  private readonly state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
+  private readonly stored = new Map<TableName, Map<number, object>>()
+  private readonly recall: Recall
+  private readonly handler: ReturnType<typeof orderHandler>
+  /** What of the venue's account the watcher has to see after each of its steps. */
+  private readonly watch: () => void
+  private facts: Facts = noFacts
+  private now = 1_000
+  private ids = 0
+  private refs = 0
+
+  constructor(watch: () => void = () => {}) {
+    this.watch = watch
+    this.exchange = new Exchange([market], (event) => {
+      const order = wireOrder(market, clients.uid, event.order)
+      if (event.order.accountId !== client) return
+      const common = { account: clients.uid, sequence: ++this.now, order }
+      const fact: AccountFact =
+        event.kind === "order"
+          ? { type: "order", ...common }
+          : {
+              type: "fill",
+              ...common,
+              fill: wireFill(market, clients.uid, event.order.ref, event.fill, this.now)
+            }
+      this.events.push(fact)
+      this.told.push(fact)
+    })
+    this.exchange.open(client, clients.uid)
+    this.exchange.open(house, "house")
+    const rows = (table: TableName) => [...(this.stored.get(table)?.values() ?? [])]
+    const reads = {
+      among: (table: TableName, ids: ReadonlyArray<number>) =>
+        Effect.succeed(ids.flatMap((id) => this.stored.get(table)?.get(id) ?? [])),
+      page: (table: TableName, conditions: ReadonlyArray<{ readonly column: string; readonly value: unknown }>) =>
+        Effect.succeed(
+          rows(table).filter((row) =>
+            conditions.every(
+              ({ column, value }) =>
+                (row as Readonly<Record<string, unknown>>)[
+                  column.replaceAll(/_[a-z]/g, (two) => two.charAt(1).toUpperCase())
+                ] === value
+            )
+          )
+        )
+    } as unknown as RowReads["Service"]
+    this.recall = new Recall(reads)
+    const unsettled = { add: () => {}, take: () => [], some: Latch.makeUnsafe(false) }
+    this.handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled })
+  }
+
+  /** One turn with its commit: what it decides, and what of the client's protection follows from it. */
+  turn(decide: (turn: Turn) => void): void {
+    for (let tries = 0; tries < 50; tries++) {
+      const { state, facts } = this
+      const turn: Turn = { now: this.now, state, facts, draft: new CommitBuilder(), by, nextId: () => ++this.ids }
+      try {
+        decide(turn)
+        protectInTurn({ turn, of: instanceOf(clients, view), recall: this.recall })
+      } catch (error) {
+        if (!(error instanceof TurnHeld)) throw error
+        Effect.runSync(error.released)
+        continue
+      }
+      return this.commit(turn)
+    }
+    assert.fail("the turn is held for ever")
+  }
+
+  private commit({ draft }: Turn): void {
+    if (draft.isEmpty) return
+    this.now++
+    const commit = draft.build({ subject: "client:1", expected: this.state.token }, null)
+    for (const table of ["orders", "attachments", "fills", "positions"] as const) {
+      for (const row of commit.rows[table] ?? []) {
+        const known = this.stored.get(table) ?? new Map<number, object>()
+        this.stored.set(table, known.set(row.id, row))
+      }
+    }
+    this.calls.push(...(commit.rows.venueCalls ?? []))
+    this.state.adopt(commit)
+  }
+
+  /** Asks the protection once more: nothing may follow from that. */
+  assertAtRest(): void {
+    const { state, facts, now } = this
+    const turn: Turn = { now, state, facts, draft: new CommitBuilder(), by, nextId: () => ++this.ids }
+    try {
+      protectInTurn({ turn, of: instanceOf(clients, view), recall: this.recall })
+    } catch (error) {
+      if (!(error instanceof TurnHeld)) throw error
+      Effect.runSync(error.released)
+      return this.assertAtRest()
+    }
+    assert.isTrue(turn.draft.isEmpty, "what is planned already is planned again")
+  }
+
+  /** The client places an order; its id. */
+  order(wish: OrderWish): number {
+    let id = 0
+    this.turn((turn) => {
+      const of = instanceOf(clients, view)
+      const limit = wish.price ?? null
+      const form = limit === null ? ({ type: "MARKET", venueTif: "IOC" } as const) : ({ type: "LIMIT" } as const)
+      const asked: OrderToPlace = { ...sent, ...form, price: limit, venuePrice: limit, ...wish }
+      const row = placeOrder({ turn, of }, clients, asked)
+      armAttachment(turn, of, row)
+      id = row.id
+    })
+    return id
+  }
+
+  /** The client cancels one of its orders, if it works. */
+  cancel(id: number): void {
+    this.turn((turn) => {
+      const row = orderInTurn(turn, id)
+      if (row !== undefined && row.state !== "PENDING_CANCEL") {
+        cancelOrder({ turn, of: instanceOf(clients, view) }, row, null)
+      }
+    })
+  }
+
+  deliverCall(): boolean {
+    const call = this.calls.shift()
+    if (call === undefined) return false
+    this.answers.push(this.execute(call))
+    this.watch()
+    return true
+  }
+
+  deliverAnswer(): boolean {
+    const outcome = this.answers.shift()
+    if (outcome === undefined) return false
+    this.turn((turn) => {
+      turn.draft.endCall(outcome.ref)
+      this.handler.ended(turn, { id: ownerOfRef(outcome.ref)?.id ?? 0, outcome, call: null })
+    })
+    return true
+  }
+
+  deliverEvent(): boolean {
+    const fact = this.events.shift()
+    if (fact === undefined) return false
+    if (fact.type !== "order" && fact.type !== "fill") return true
+    const id = ownerOfRef(fact.order.ref ?? "")?.id ?? 0
+    this.turn((turn) => assert.isTrue(this.handler.said(turn, { id, at: this.now, fact })))
+    return true
+  }
+
+  /** Delivers all there is until nothing follows. */
+  settle(): void {
+    for (let steps = 0; this.deliverCall() || this.deliverEvent() || this.deliverAnswer(); steps++) {
+      assert.isBelow(steps, 2_000, "it does not come to rest")
+    }
+  }
+
+  /** The mark moves, at the venue and here; what it fires trades with what stands in the book. */
+  mark(price: number): void {
+    const at = this.now
+    this.facts = {
+      ...noFacts,
+      takenAt: at,
+      marks: new Map([[symbol, { price: new MoneyDecimal(price), places: 0, at, current: true }]])
+    }
+    this.exchange.move(symbol, "MARK", price)
+    this.watch()
+  }
+
+  /** What is known of the mark here is old. */
+  staleMark(): void {
+    this.facts = noFacts
+  }
+
+  /** Somebody else's order; it rests unless it is IOC. */
+  others(side: "BUY" | "SELL", price: number, quantity: number, tif: "GTC" | "IOC" = "GTC"): Order {
+    const request = { ref: `house-${++this.refs}`, accountId: house, symbol, side, price, quantity, tif }
+    const order = this.exchange.place({ ...request, reduceOnly: false, trigger: null, group: null })
+    this.watch()
+    return order
+  }
+
+  /** Lots at the venue, signed. */
+  held(): number {
+    return this.exchange.accounts.get(client)?.lotsOf(symbol) ?? 0
+  }
+
+  /** Orders of the client that live at the venue. */
+  working(): ReadonlyArray<Order> {
+    return [...(this.exchange.accounts.get(client)?.orders ?? [])]
+  }
+
+  atVenue(id: number): Order | undefined {
+    return this.exchange.orders.get(`O-${id}`)
+  }
+
+  row(id: number): OrderRow {
+    return (this.stored.get("orders")?.get(id) as OrderRow | undefined) ?? assert.fail(`no order ${id}`)
+  }
+
+  attachment(id: number): AttachmentRow {
+    return (this.stored.get("attachments")?.get(id) as AttachmentRow | undefined) ?? assert.fail(`no attachment ${id}`)
+  }
+
+  /** Lots as they are booked here, signed. */
+  booked(): number {
+    const [row] = this.stored.get("positions")?.values() ?? []
+    return Number((row as Tables["positions"] | undefined)?.netQty ?? 0)
+  }
+
+  orders(): ReadonlyArray<OrderRow> {
+    return [...(this.stored.get("orders")?.values() ?? [])] as unknown as ReadonlyArray<OrderRow>
+  }
+
+  legsOf(parent: number): ReadonlyArray<OrderRow> {
+    return this.orders().filter(({ parentOrderId }) => parentOrderId === parent)
+  }
+
+  private execute({ ref, call, request }: Tables["venueCalls"]): DefiniteOutcome {
+    const [subject, refusal] = this.act(ref, call, request)
+    const order = subject === undefined ? null : wireOrder(market, clients.uid, subject)
+    const outcome = refusal === null ? "EXECUTED" : "REFUSED"
+    return { ref, outcome, reason: refusal, at: this.now, order, rfq: null, contract: null, swap: null }
+  }
+
+  private act(ref: string, call: string, request: object): readonly [Order | undefined, string | null] {
+    if (call === "placeOrder") {
+      const order = this.placed(ref, request as VenueRequest<"placeOrder">)
+      return [order, order.state === "REJECTED" ? order.reason : null]
+    }
+    const { target } = request as VenueRequest<"cancelOrder">
+    const order = this.exchange.orders.get(target)
+    if (order === undefined) return [undefined, "unknown order"]
+    if (call === "cancelOrder") return [order, this.exchange.cancel(order) ? null : "order has ended"]
+    return [order, this.exchange.amend(order, lots((request as VenueRequest<"amendOrder">).qty))]
+  }
+
+  private placed(ref: string, request: VenueRequest<"placeOrder">): Order {
+    const { side, price, qty, tif, reduceOnly, trigger, group } = request
+    return this.exchange.place({
+      ref,
+      accountId: client,
+      symbol,
+      side,
+      price: price === null ? null : lots(price),
+      quantity: lots(qty),
+      tif,
+      reduceOnly,
+      trigger: trigger === null ? null : { ...trigger, price: lots(trigger.price) },
+      group
+    })
+  }
+}
+
+/** Ticks and lots alike. */
+const lots = (text: string): number => unitsOf(text, 0) ?? assert.fail(`${text} is off the grid`)
