@@ -357,6 +357,17 @@ CREATE TABLE fills (
 CREATE INDEX fills_client ON public.fills USING btree (client_id, id);
 CREATE INDEX fills_closing ON public.fills USING btree (client_id, id) WHERE (closed_qty IS NOT NULL);
 
+CREATE TABLE fired_groups (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  symbol text NOT NULL,
+  name text NOT NULL,
+  fired_at bigint NOT NULL,
+  CONSTRAINT fired_groups_pkey PRIMARY KEY (id)
+);
+CREATE INDEX fired_groups_name ON public.fired_groups USING btree (client_id, symbol, name);
+
 CREATE TABLE identity_sessions (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -450,6 +461,17 @@ CREATE TABLE leverages (
   updated_at bigint NOT NULL,
   CONSTRAINT leverages_leverage_check CHECK ((leverage >= 1)),
   CONSTRAINT leverages_pkey PRIMARY KEY (client_id, symbol)
+);
+
+CREATE TABLE loss_notices (
+  client_id bigint NOT NULL,
+  symbol text NOT NULL,
+  partner_id bigint NOT NULL,
+  day bigint NOT NULL,
+  opened_at bigint NOT NULL,
+  step bigint NOT NULL,
+  CONSTRAINT loss_notices_pkey PRIMARY KEY (client_id, symbol),
+  CONSTRAINT loss_notices_step_check CHECK ((step > 0))
 );
 
 CREATE TABLE notifications (
