@@ -43,6 +43,7 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
     "the price of the moment",
     /^The (barrier|take profit) |^The quantity is worth less|^Trading in this market is halted/
   ],
+  ["a choice of leverage", /^The leverage must be at most \d+ in this market\.$|^The margin at another leverage /],
   [
     "what stands against new risk",
     /^(The premium and the commission exceed|New positions may not|The partner is |The client has \d+ open )/

@@ -1,0 +1,88 @@
+/**
+ * The categorization of a client who has positions (operator surface, client categorize; A2-88, A2-102): what refuses it, what a
+ * dry run shows, what force applies, and what becomes of chosen leverage.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { get, ofClient } from "../support/Builders.ts"
+import { inTurn, putPosition } from "../support/orderRows.ts"
+import { marginUntil, perp, perpVenue } from "../support/perpVenue.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
+
+const world = perpVenue()
+// Positions without fills, and money without its postings.
+const { service, key, call, report } = await openOperatorScenario({ layerVenue: world.layerVenue, damaged: true })
+
+const line = (clientId: number, categorization: string, ...more: ReadonlyArray<string>) => [
+  "client",
+  "categorize",
+  String(clientId),
+  categorization,
+  "--reason",
+  "asked by the client",
+  ...more
+]
+
+/** A professional long 0.1 at 60,000, which ties up 120 of so much collateral, and 600 of a retail client's. */
+const professional = async (amount: string): Promise<number> => {
+  const clientId = await service.client(key)
+  assert.strictEqual((await report(clientId, { amount })).status, 201)
+  await marginUntil(service, key, clientId, ({ marksFresh }) => marksFresh === true)
+  await service.done(line(clientId, "PROFESSIONAL"), "COMPLIANCE")
+  await inTurn(service, clientId, (turn) => putPosition(turn))
+  return clientId
+}
+const leverageOf = async (clientId: number) =>
+  (await get(service, key, `/clients/${clientId}/leverage?symbol=${perp}`)).json
+
+describe("operator surface, client categorize: a client with positions", () => {
+  it("A2-102: choices above the new cap become the cap; a dry run shows the margin as it would be, and changes nothing", async () => {
+    const clientId = await professional("1000")
+    assert.strictEqual((await call("PUT", clientId, "/leverage", { symbol: perp, leverage: 40 })).status, 200)
+    const tried = await service.done([...line(clientId, "RETAIL"), "--dry-run"], "COMPLIANCE")
+    assert.deepInclude(tried.answer.margin, {
+      initialMargin: "600.000000",
+      freeMargin: "400.000000",
+      marginLevel: "166.66",
+      riskState: "NORMAL"
+    })
+    assert.strictEqual(tried.would.rows.leverages, 1)
+    assert.deepInclude(await leverageOf(clientId), { categorization: "PROFESSIONAL", chosen: 40, cap: 50 })
+    const done = await service.done(line(clientId, "RETAIL"), "COMPLIANCE")
+    assert.deepStrictEqual(done.margin, tried.answer.margin)
+    assert.deepInclude(await leverageOf(clientId), { categorization: "RETAIL", leverage: 10, chosen: 10, cap: 10 })
+    const [row] = await ofClient(service, "leverages", clientId)
+    assert.strictEqual(row?.leverage, 10)
+  })
+
+  it("A2-102: refused with its figures where the account would leave NORMAL; force applies it and says so in the client's row", async () => {
+    const clientId = await professional("500")
+    const refused = await service.cli(line(clientId, "RETAIL"), "COMPLIANCE")
+    assert.strictEqual(refused.refusal.code, 4092)
+    assert.deepStrictEqual(refused.refusal.data, {
+      initialMarginAfter: "600.000000",
+      maintenanceMarginAfter: "300.000000",
+      freeMarginAfter: "-100.000000",
+      marginLevelAfter: "83.33",
+      riskStateAfter: "MARGIN_CALL"
+    })
+    const forced = await service.done(line(clientId, "RETAIL", "--force"), "COMPLIANCE")
+    assert.deepInclude(forced, { categorization: "RETAIL", riskState: "MARGIN_CALL" })
+    // It is not NORMAL now, so there is no way back.
+    const back = await service.cli(line(clientId, "PROFESSIONAL", "--force"), "COMPLIANCE")
+    assert.strictEqual(back.refusal.code, 4092)
+    assert.match(back.refusal.msg, /is in MARGIN_CALL/)
+  })
+
+  it("SC-MRG-18: with a debt it is refused, with force too", async () => {
+    const clientId = await professional("1000")
+    await inTurn(service, clientId, (turn) => {
+      const row = turn.state.all("balances").find(({ currency }) => currency === "USDC")
+      if (row === undefined) throw new Error("the client has no money")
+      turn.draft.put("balances", { ...row, cash: -1n })
+    })
+    for (const force of [[], ["--force"]]) {
+      const { refusal } = await service.cli(line(clientId, "RETAIL", ...force), "COMPLIANCE")
+      assert.strictEqual(refusal.msg, "The client owes 0.000001 USDC, which must be settled before it becomes RETAIL.")
+    }
+  })
+})

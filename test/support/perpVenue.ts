@@ -1,0 +1,58 @@
+/** A venue that lists perpetuals and says their marks, for scenarios of leverage: nothing trades there. */
+import { setTimeout as pause } from "node:timers/promises"
+import { get } from "./Builders.ts"
+import { market, ScriptedVenue, ticker } from "./ScriptedVenue.ts"
+import type { Service } from "./Service.ts"
+
+export const perp = "BTC-USDC-PERP"
+export const gold = "XAU-USDC-PERP"
+
+export const perpVenue = () => {
+  const venue = new ScriptedVenue()
+  venue.listing = {
+    ...venue.listing,
+    markets: [
+      market(perp),
+      market(gold, { assetClass: "metal" }),
+      market("BTC-USDC", { family: "SPOT" }),
+      market("BTC-USDC-KO", { family: "BARRIER" })
+    ]
+  }
+  let mark = "60000"
+  let age = 0
+  let seq = 0
+  const say = (): void => {
+    const now = Date.now()
+    venue.at = now
+    seq++
+    venue.greeting = [ticker(perp, seq, now - age, { mark }), ticker(gold, seq, now, { mark: "4000" })]
+    venue.say(venue.beat(), ...venue.greeting)
+  }
+  const saying = setInterval(say, 200)
+  saying.unref()
+  say()
+  return {
+    layerVenue: venue.layer,
+    /** The mark from now on, and how old it is when it is said, ms. */
+    price: (next: string, old = 0): void => {
+      mark = next
+      age = old
+      say()
+    }
+  }
+}
+
+/** Looks at a client's margin until `found`; the test's own time limit ends it. */
+export const marginUntil = async (
+  service: Service,
+  key: string,
+  clientId: number,
+  // oxlint-disable-next-line typescript/no-explicit-any
+  found: (picture: any) => boolean
+) => {
+  for (;;) {
+    const { json } = await get(service, key, `/clients/${clientId}/margin`)
+    if (found(json)) return json
+    await pause(5)
+  }
+}
