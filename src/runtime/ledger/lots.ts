@@ -7,6 +7,7 @@ import { postingRules } from "../../machines/ledger/postingRules.ts"
 import { holdingMark, valueAt } from "../../machines/market/holdingMark.ts"
 import { takeLots } from "../../machines/order/spotLots.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
+import { maxMinor } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { SpotLotRow } from "../store/tables/order.ts"
 
@@ -69,7 +70,10 @@ export const moveLots = (turn: Turn, { entry, currency, amount, ...whose }: Move
   const mark = holdingMark(currency, turn.facts)
   putLot(turn, whose, currency, {
     qty: amount,
-    cost: mark === null ? 0n : valueAt(currency, amount, mark),
+    cost: mark === null ? 0n : atMost(valueAt(currency, amount, mark)),
     commission: 0n
   })
 }
+
+/** A worth that 64 bits do not hold is none that anybody paid. */
+const atMost = (worth: bigint): bigint => (worth > maxMinor ? maxMinor : worth)
