@@ -1,9 +1,10 @@
 /** The account summary of a client that trades, against what its trades and contracts say (doc 2, Other account reads; A2-60, STS-11). */
 import { assert, describe, it } from "@effect/vitest"
 import { formatAmount, usdcMinor } from "../../src/machines/shared/Money.ts"
+import { m0035 } from "../../src/runtime/migrations/0035_account_totals.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
-import { get } from "../support/Builders.ts"
+import { get, ofClient, query } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = barrierVenue()
@@ -94,5 +95,11 @@ describe("the account summary", () => {
       counts: { fills: all.count, barrierContracts: 1, swapTakes: 0 }
     })
     assert.isTrue(usdcMinor(all.fills) > 0n && usdcMinor(all.spot) < 0n && all.count >= 4, JSON.stringify(all))
+    const kept = await ofClient(service, "accountTotals", clientId)
+    await query(service, "DROP TABLE account_totals")
+    await service.run(m0035)
+    const begun = await ofClient(service, "accountTotals", clientId)
+    assert.deepStrictEqual(begun, kept, "a database of an older version begins with what it holds")
+    assert.lengthOf(begun, 1)
   })
 })
