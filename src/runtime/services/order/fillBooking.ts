@@ -14,6 +14,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { putLot, takeFromLots } from "../../ledger/lots.ts"
 import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
+import { countFill } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import { cancelReducing, isWorking, type OwnedTurn, positionInTurn } from "./orderDecisions.ts"
@@ -104,7 +105,7 @@ interface Settled {
 
 const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, realized, closedQty, posted }: Settled) => {
   const { context, id: orderId, partnerId, clientId, symbol } = row
-  turn.draft.put("fills", {
+  const booked: FillRow = {
     id: turn.nextId("fill"),
     partnerId,
     clientId,
@@ -121,7 +122,9 @@ const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, reali
     commission,
     realizedPnl: realized,
     ts: fill.at
-  })
+  }
+  turn.draft.put("fills", booked)
+  countFill(turn, booked)
 }
 
 const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Settled => {
