@@ -244,7 +244,8 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
         ["closeout list", "GET", "/closeouts", operatorRoles, undefined],
         ["closeout show", "GET", "/closeouts/:closeOutId", operatorRoles, undefined],
         ["venue resolve", "POST", "/venue/resolve", ["ADMIN"], "usual"],
-        ["explain rfq", "GET", "/clients/:client/explain/rfq", operatorRoles, undefined]
+        ["explain rfq", "GET", "/clients/:client/explain/rfq", operatorRoles, undefined],
+        ["explain order", "GET", "/clients/:client/explain/order", operatorRoles, undefined]
       ]
     )
   })
