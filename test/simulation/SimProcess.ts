@@ -276,13 +276,15 @@ export class SimProcess {
     const engine = Layer.unwrap(
       Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: residentClients, facts }))
     ).pipe(Layer.provideMerge(Layer.merge(feed, VenueLink.layer)))
+    const halts = MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory()))
     const views = Layer.mergeAll(
       Directory.layer,
       Screening.layer,
       QuoteBoard.layer,
       Unsettled.layer,
       CallAnswers.layer,
-      RiskStates.layer
+      RiskStates.layer,
+      halts
     ).pipe(
       (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
       Layer.provideMerge(engine)
@@ -302,7 +304,6 @@ export class SimProcess {
     const timers = Timers.layer(handlers).pipe(
       Layer.provide([DueTimersMemory.layer({ store, away }), ScreeningPasses.layer])
     )
-    const halts = MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory()))
     const trading = Layer.mergeAll(
       VenueProbes.layer,
       Barriers.layer,
@@ -311,7 +312,7 @@ export class SimProcess {
       layerOrderResync,
       layerNearLevels,
       layerRiskMonitor
-    ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(Layer.merge(VenueCalls.layer(venueHandlers), halts)))
+    ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(VenueCalls.layer(venueHandlers)))
     const operator = Approvals.layer.pipe(
       Layer.provideMerge(Interfirm.layer),
       Layer.provideMerge(
@@ -324,7 +325,7 @@ export class SimProcess {
           VenueResolutions.layer
         )
       ),
-      Layer.provideMerge(Layer.mergeAll(Breaks.layer, halts))
+      Layer.provideMerge(Breaks.layer)
     )
     return Layer.mergeAll(
       workers,
