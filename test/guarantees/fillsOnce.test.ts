@@ -1,0 +1,86 @@
+/**
+ * Each trade is booked once, with one commission, however the venue's word on it comes: doubled, out of order, not at all, or
+ * as the trades of an order that were asked for beside the stream (A2-44, A2-96).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { ofClient } from "../support/Builders.ts"
+import { orderSteps, orderVenue } from "../support/orderSteps.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const world = orderVenue()
+const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+const { trader, placed, place, limit, until, read, looking } = orderSteps(service, key, { call, report })
+
+const pieces = 8
+
+/** One order rests, and is filled in pieces by another client's. */
+const dealt = async () => {
+  const [maker, taker] = [await trader(), await trader()]
+  const orderId = await placed(maker, limit("BUY", "0.08", "60000"))
+  return { maker, taker, orderId, sell: () => place(taker, limit("SELL", "0.01", "60000", { tif: "IOC" })) }
+}
+
+/** What is booked of a client: its trades' ids at the venue, and the types of its postings. */
+const bookedOf = async (clientId: number) => {
+  const fills = await ofClient(service, "fills", clientId)
+  const { postings } = (await read(clientId, "/ledger")).data
+  return {
+    trades: fills.length,
+    distinct: new Set(fills.map(({ orderId, tradeId }) => `${orderId}:${tradeId}`)).size,
+    commissions: postings.filter(({ type }: { readonly type: string }) => type === "COMMISSION").length,
+    netQty: (await read(clientId, "/positions")).positions[0]?.netQty,
+    cash: (await read(clientId, "/margin")).cash
+  }
+}
+// Each piece costs 0.30.
+const once = { trades: pieces, distinct: pieces, commissions: pieces, cash: "997.600000" }
+
+const assertOnce = async (maker: number, taker: number): Promise<void> => {
+  await looking(
+    () => ofClient(service, "fills", taker),
+    ({ length }) => length >= pieces
+  )
+  assert.deepStrictEqual(await bookedOf(maker), { ...once, netQty: "0.0800" })
+  assert.deepStrictEqual(await bookedOf(taker), { ...once, netQty: "-0.0800" })
+}
+
+let said = 0
+/** Delays below `limit` ms, in no order. */
+const scattered = (limit_: number): number => (++said * 97) % limit_
+
+describe("A2-44: each trade once", () => {
+  it.each([
+    ["twice", () => [0, 20]],
+    ["late and out of order", () => [scattered(300)]],
+    ["twice, out of order", () => [scattered(200), scattered(400)]],
+    ["but for every third", () => (++said % 3 === 0 ? [] : [0])],
+    ["not at all", () => []]
+  ] as const)(
+    "what the venue says comes %s",
+    async (_, deliveries) => {
+      const { maker, taker, orderId, sell } = await dealt()
+      world.delivering(deliveries)
+      const answers = await Promise.all(Array.from({ length: pieces }, sell))
+      for (const { status, text } of answers) assert.include([200, 502], status, text)
+      await until(maker, orderId, ({ state }) => state === "FILLED")
+      await assertOnce(maker, taker)
+      world.delivering(() => [0])
+    },
+    60_000
+  )
+
+  it("trades that were asked for by their order, and are said by the stream after that", async () => {
+    const { maker, taker, orderId, sell } = await dealt()
+    world.hide("events")
+    await Promise.all(Array.from({ length: pieces }, sell))
+    // The taker's orders were answered as filled: their trades are asked for.
+    await looking(
+      () => ofClient(service, "fills", taker),
+      ({ length }) => length === pieces
+    )
+    world.hide(false)
+    world.venue.disconnect()
+    await until(maker, orderId, ({ state }) => state === "FILLED")
+    await assertOnce(maker, taker)
+  }, 60_000)
+})
