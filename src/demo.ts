@@ -147,6 +147,10 @@ const usualDataDir = ".brokerage"
 /** Accepted by itself as soon as a dealer quotes. */
 const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
 
+/** Bought at the market, and offered again above it: together they ask for no more margin however often they are pasted. */
+const bought = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.001"}'
+const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0.001","price":"60500"}'
+
 /** What a newcomer sees: the key, and lines to paste. `dataDir` is named in the commands where it is not the usual one. */
 export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): string => {
   const command = (line: string) =>
@@ -168,6 +172,15 @@ export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): str
     "Read a market; move it, and read it again:",
     `  ${curl} '${service.url}/partner/v1/ticker?symbol=BTC-USDC-PERP'`,
     command("sim venue price BTC-USDC-PERP 60000"),
+    "",
+    "Buy at the market; offer it above, and show position and margin; send the price there, and read what was traded:",
+    command("sim venue price BTC-USDC-PERP 60000"),
+    `  ${curl} -H "Idempotency-Key: market-$(date +%s)" --data '${bought}' ${client}/${demo.clientId}/orders`,
+    `  ${curl} -H "Idempotency-Key: limit-$(date +%s)" --data '${offered}' ${client}/${demo.clientId}/orders`,
+    `  ${curl} ${client}/${demo.clientId}/positions`,
+    `  ${curl} ${client}/${demo.clientId}/margin`,
+    command("sim venue price BTC-USDC-PERP 60600"),
+    `  ${curl} '${client}/${demo.clientId}/trades?limit=2'`,
     "",
     "Hold a price; open a contract, knocked out below 59000; send the price there (webhooks say what became of it):",
     command("sim venue price BTC-USDC-KO 60000"),

@@ -236,7 +236,7 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           order: handler,
           answered: () => undefined,
           unnamed: () => false,
-  doubted: () => undefined
+          doubted: () => undefined
         })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
       const context = yield* Layer.build(layer)

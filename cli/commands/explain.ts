@@ -1,6 +1,13 @@
 /** `brokerage explain …`: what a write for a client would be answered now, gate by gate (operator surface; A2-110, A3-02). */
 import { type Command, Option } from "commander"
 import type { Explanation } from "../../src/http/api/explanation.ts"
+import {
+  orderSides,
+  orderTypes,
+  timesInForce,
+  triggerDirections,
+  triggerSources
+} from "../../src/machines/order/orderTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required, requiredToken, tokenOption, whole } from "../options.ts"
 import { stack, table, text, type View } from "../views/View.ts"
@@ -96,6 +103,55 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
       return cli.call(command, (api) => api.explain.withdrawal({ params: { client }, query }), wireExplanation)
     })
   addExplainRfqCommand(explain, cli)
+  addExplainOrderCommand(explain, cli)
+}
+
+interface OrderOptions {
+  readonly symbol: string
+  readonly side: string
+  readonly type: string
+  readonly qty: string
+  readonly price?: string
+  readonly tif?: string
+  readonly reduceOnly?: true
+  readonly triggerSource?: string
+  readonly triggerPrice?: string
+  readonly triggerDirection?: string
+  readonly limitPrice?: string
+  readonly takeProfit?: string
+  readonly stopLoss?: string
+  readonly ocoGroup?: string
+  readonly leverage?: number
+}
+
+const addExplainOrderCommand = (explain: Command, cli: Cli): void => {
+  explain
+    .command("order")
+    .description("an order on a perpetual or a spot market")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-PERP"))
+    .addOption(requiredToken("--side <side>", "which way", orderSides))
+    .addOption(requiredToken("--type <type>", "what kind of order", orderTypes))
+    .addOption(required("--qty <decimal>", "how much"))
+    .option("--price <price>", "the limit, of LIMIT")
+    .addOption(tokenOption("--tif <tif>", "how long it is good (default GTC)", timesInForce))
+    .option("--reduce-only", "it only reduces the position")
+    .addOption(
+      tokenOption("--trigger-source <source>", "price that triggers it, of conditional orders", triggerSources)
+    )
+    .option("--trigger-price <price>", "where it is triggered")
+    .addOption(tokenOption("--trigger-direction <direction>", "from which side", triggerDirections))
+    .option("--limit-price <price>", "the limit once it is triggered, of the types that end in LIMIT")
+    .option("--take-profit <price>", "where an attached order takes profit")
+    .option("--stop-loss <price>", "where an attached order stops the loss")
+    .option("--oco-group <name>", "its group: when one fills the others are cancelled")
+    .addOption(
+      new Option("--leverage <times>", "the leverage that is believed to be in force").argParser(whole(1, 1_000))
+    )
+    .action((client: string, { reduceOnly, ...options }: OrderOptions, command: Command) => {
+      const query = given({ ...options, reduceOnly: reduceOnly === true ? ("true" as const) : undefined })
+      return cli.call(command, (api) => api.explain.order({ params: { client }, query }), wireExplanation)
+    })
 }
 
 interface RfqOptions {

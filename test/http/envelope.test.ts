@@ -47,6 +47,7 @@ const values: Readonly<Record<string, string>> = {
   rid: "41",
   rfqId: "501",
   contractId: "77",
+  orderId: "601",
   partnerClientRef: encodeURIComponent("ref 1/ä")
 }
 const concrete = ({ path, query }: Route): string => {

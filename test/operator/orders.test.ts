@@ -1,6 +1,6 @@
 /** Orders and positions as staff read them, and cancelling one (operator surface, order, position; D6). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { query } from "../support/Builders.ts"
+import { query, rowCounts } from "../support/Builders.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { inTurn, putOrder, putPosition } from "../support/orderRows.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -30,6 +30,29 @@ const looking = async <A>(look: () => Promise<A>, found: (seen: A) => boolean): 
     if (found(seen)) return seen
   }
 }
+
+describe("explain order", () => {
+  it("A2-91: says gate by gate what the order would be answered, and writes nothing", async () => {
+    const before = await rowCounts(service)
+    const line = ["explain", "order", uid, "--symbol", "BTC-USDC-PERP", "--side", "SELL", "--qty", "0.01", "--type"]
+    const gatesOf = async (...more: ReadonlyArray<string>) => {
+      const { write, outcome, gates } = await service.done([...line, ...more], "SUPPORT")
+      const passed = gates.flatMap(({ gate, status }: { readonly gate: string; readonly status: string }) =>
+        status === "passed" ? [gate] : []
+      )
+      return [write, outcome, passed.slice(0, 2)]
+    }
+    const trigger = ["--trigger-source", "MARK", "--trigger-price", "59000", "--trigger-direction", "AT_OR_BELOW"]
+    assert.deepStrictEqual(await gatesOf("STOP_MARKET"), ["order", "REFUSED", []])
+    assert.deepStrictEqual(await gatesOf("STOP_MARKET", ...trigger), ["order", "REFUSED", ["fields", "market"]])
+    assert.deepStrictEqual(
+      await gatesOf("LIMIT", "--price", "61000", "--take-profit", "60000", "--stop-loss", "62000"),
+      ["order", "REFUSED", ["fields", "market"]]
+    )
+    assert.match(await shownTo([...line, "MARKET"]), /^The order would be refused \(\d{4}\): /)
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+})
 
 describe("orders as staff read them", () => {
   it("of one client, newest first, page by page, or those that work alone", async () => {
@@ -106,5 +129,32 @@ describe("orders as staff read them", () => {
       ["order.cancel", "order.cancelByOperator"]
     )
     assert.match(await shownTo(["machine", "inspect", "order", String(id)]), /CALL +REF +IN FLIGHT SINCE|no pending/)
+  })
+})
+
+describe("venue resolve order", () => {
+  const resolve = async (object: string, as: string, ...more: ReadonlyArray<string>) => {
+    const { refusal } = await service.cli(["venue", "resolve", object, "--as", as, "--reason", "r", "--yes", ...more])
+    return [refusal.code, refusal.data?.errors ?? refusal.msg]
+  }
+
+  it("A2-116: one that the venue has answered, one that is not there, and evidence that is none are refused", async () => {
+    const id = await inTurn(service, clientId, (turn) => putOrder(turn))
+    const answered = "The venue has answered this order: nothing of it is unknown."
+    assert.deepStrictEqual(await resolve(`order:${id}`, "void"), [4092, answered])
+    assert.strictEqual((await resolve("order:999999", "void"))[0], 4004)
+    const wrong = { as: "An order is resolved as executed or void." }
+    assert.deepStrictEqual(await resolve(`order:${id}`, "closed", "--price", "60000.0"), [4000, wrong])
+    const [, errors] = await resolve(
+      `order:${id}`,
+      "executed",
+      "--trade-id",
+      "7",
+      "--price",
+      "60000.01",
+      "--qty",
+      "0.1"
+    )
+    assert.deepStrictEqual(Object.keys(errors), ["price"])
   })
 })

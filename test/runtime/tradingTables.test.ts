@@ -1,5 +1,5 @@
 /**
- * The tables D4, D5, D7 and D23 over real rows: each of their transitions is taken from what PostgreSQL has stored of the steps
+ * The tables D4, D5, D6, D7 and D23 over real rows: each of their transitions is taken from what PostgreSQL has stored of the steps
  * before it, is written with all that comes of it, and reads back as the table says. What is refused writes nothing.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -9,6 +9,7 @@ import { closeOutRows } from "../../src/machines/margin/closeOutRows.ts"
 import { riskMonitorRows } from "../../src/machines/margin/riskMonitorRows.ts"
 import { noFacts } from "../../src/machines/market/Facts.ts"
 import { attachmentRows } from "../../src/machines/order/attachmentRows.ts"
+import { orderRows } from "../../src/machines/order/orderRows.ts"
 import { rfqRows } from "../../src/machines/rfq/rfqRows.ts"
 import type { TransitionRow } from "../../src/machines/TransitionRow.ts"
 import { advance, start } from "../../src/runtime/effects/advance.ts"
@@ -22,13 +23,16 @@ import { commitOf, noon, sampleRows, submit } from "./engine/fixtures.ts"
 import { openPgBench, type PgBench } from "./engine/pgBench.ts"
 import { view } from "./rfq/rfqTurns.ts"
 
-type Trading = "rfqs" | "barrierContracts" | "attachments" | "riskMonitors" | "closeOuts"
+type Trading = "rfqs" | "barrierContracts" | "orders" | "attachments" | "riskMonitors" | "closeOuts"
 
 const common = { symbol: "BTC-USDC-KO", currency: "USDC", amount: 28_500_000n } as const
+/** A reserve on every row: what a spot order's steps give back and pay comes out of it. */
+const ofOrder = { symbol: "BTC-USDC-PERP", currency: "USDC", amount: 6_006_000_000n } as const
 /** Columns that are no mirror of the context. */
 const columns: { readonly [T in Trading]: (id: number, whose: Whose) => NewColumns<T> } = {
   rfqs: (id, whose) => ({ id, ...whose, ...common, createdAt: noon, closeContractId: null }),
   barrierContracts: (id, whose) => ({ id, ...whose, ...common, rfqId: id, commission: 120_000n, openedAt: noon }),
+  orders: (id, whose) => ({ id, ...whose, ...ofOrder, parentOrderId: null, createdAt: noon }),
   attachments: (id, whose) => ({ id, ...whose, symbol: "BTC-USDC-PERP", createdAt: noon }),
   riskMonitors: (_, whose) => whose,
   closeOuts: (id, whose) => ({ id, ...whose, startedAt: noon })
@@ -77,7 +81,7 @@ class Stored<T extends Trading> {
   start(input: object): Promise<Tables[T] | null> {
     const { id, table, of } = this
     const whose = { partnerId: 1, clientId: id }
-    const named = { ...input, rfqId: id, contractId: id, closeOutId: id, clientId: id }
+    const named = { ...input, orderId: id, rfqId: id, contractId: id, closeOutId: id, clientId: id }
     return this.turn((turn) => {
       turn.draft.put("clients", this.client)
       return start(turn, table, { of, input: named as unknown as InputOf<T>, columns: columns[table](id, whose) })
@@ -148,6 +152,7 @@ const titled = (rows: ReadonlyArray<TransitionRow>) => rows.map((row) => [row.ti
 describe("the tables of trading over PostgreSQL", () => {
   it.each(titled(rfqRows))("%s", (_, row) => play("rfqs", row))
   it.each(titled(barrierContractRows))("%s", (_, row) => play("barrierContracts", row))
+  it.each(titled(orderRows))("%s", (_, row) => play("orders", row))
   it.each(titled(attachmentRows))("%s", (_, row) => play("attachments", row))
   it.each(titled(riskMonitorRows))("%s", (_, row) => play("riskMonitors", row))
   it.each(titled(closeOutRows))("%s", (_, row) => play("closeOuts", row))

@@ -41,14 +41,24 @@ export const minor = (amount: string): bigint => {
 }
 
 /** Transactions that a partner settles with its client when it holds the client's money (F28). */
-const owing: ReadonlySet<string> = new Set(["MANUAL", "COMMISSION", "BARRIER_SETTLE", "NBP_WRITEOFF"])
+const owing: ReadonlySet<string> = new Set([
+  "MANUAL",
+  "COMMISSION",
+  "BARRIER_SETTLE",
+  "NBP_WRITEOFF",
+  "PNL",
+  "SPOT_SETTLE"
+])
 const polled: ReadonlySet<string> = new Set<PolledKind>([
   "APPROPRIATENESS_RETAKE",
   "BARRIER_OPENED",
   "BARRIER_SETTLED",
   "RFQ_EXPIRED",
   "MARGIN_CALL",
-  "CLOSE_OUT"
+  "CLOSE_OUT",
+  "LEVERAGE_LOSS_10",
+  "ORDER_FILLED",
+  "ORDER_REJECTED"
 ])
 
 interface Version {
@@ -262,6 +272,7 @@ export class CommitAudit {
         "balances",
         () => `client ${clientId} has ${cash}, its postings sum to ${sumOf("cash")}`
       )
+      if (currency !== "USDC") continue
       this.cash.set(clientId, [...(this.cash.get(clientId) ?? []), { at: now, cash }])
     }
     for (const { clientId } of rows.postings ?? []) {
@@ -306,7 +317,9 @@ export class CommitAudit {
     for (const { id } of fresh) this.items.add(id)
     // Under BROKER custody the money is with the service, so a correction is owed to nobody.
     const amountOf = (txId: number) =>
-      (rows.postings ?? []).find((posting) => posting.txId === txId && posting.clientId !== null)?.amount
+      (rows.postings ?? []).find(
+        (posting) => posting.txId === txId && posting.clientId !== null && posting.currency === "USDC"
+      )?.amount
     const due = (rows.ledgerTransactions ?? []).filter(
       ({ txId, type, partnerId }) =>
         owing.has(type) && amountOf(txId) !== 0n && this.partners.get(partnerId)?.custodyModel === "PARTNER"

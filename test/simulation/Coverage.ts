@@ -51,6 +51,7 @@ export const venuePaths = [
   "event unreadable",
   "event absurd",
   "events gone",
+  "funding said",
   "stream cut",
   "venue restarted",
   "time jumps during a call",

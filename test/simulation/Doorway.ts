@@ -14,6 +14,8 @@ import { deposits } from "../../src/http/handlers/deposits.ts"
 import { documents } from "../../src/http/handlers/documents.ts"
 import type { AnyHandlers, AnyWrite, Served } from "../../src/http/handlers/feature.ts"
 import { kyc } from "../../src/http/handlers/kyc.ts"
+import { margin } from "../../src/http/handlers/margin.ts"
+import { orders } from "../../src/http/handlers/orders.ts"
 import { rfq } from "../../src/http/handlers/rfq.ts"
 import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
 import { settlement } from "../../src/http/handlers/settlement.ts"
@@ -144,6 +146,8 @@ const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   documents,
   rfq,
   barriers,
+  orders,
+  margin,
   { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },
   webhook
 ]

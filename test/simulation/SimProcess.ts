@@ -58,6 +58,10 @@ import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.t
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
 import { layerProtection } from "../../src/runtime/services/order/layerProtection.ts"
 import { layerOrderResync } from "../../src/runtime/services/order/OrderResync.ts"
+import { Leverages } from "../../src/runtime/services/order/Leverages.ts"
+import { OrderReads } from "../../src/runtime/services/order/OrderReads.ts"
+import { Orders } from "../../src/runtime/services/order/Orders.ts"
+import { Margin } from "../../src/runtime/services/margin/Margin.ts"
 import { Unsettled } from "../../src/runtime/services/order/Unsettled.ts"
 import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
@@ -119,6 +123,10 @@ const services = [
   Unsettled,
   CallAnswers,
   Rfqs,
+  Orders,
+  OrderReads,
+  Leverages,
+  Margin,
   RowReads,
   ScreeningImports,
   VenueProbes,
@@ -311,7 +319,11 @@ export class SimProcess {
       layerOpeningWatch,
       layerOrderResync,
       layerNearLevels,
-      layerRiskMonitor
+      layerRiskMonitor,
+      Orders.layer,
+      OrderReads.layer,
+      Leverages.layer,
+      Margin.layer
     ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(VenueCalls.layer(venueHandlers)))
     const operator = Approvals.layer.pipe(
       Layer.provideMerge(Interfirm.layer),

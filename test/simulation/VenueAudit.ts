@@ -7,6 +7,7 @@ import { refOfFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
+import type { OrderAudit } from "./OrderAudit.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"
 import type { AccountEvent, VenueLane } from "./VenueLane.ts"
@@ -16,6 +17,7 @@ export interface VenueAuditParts {
   readonly store: MemoryStore
   readonly venue: VenueLane
   readonly contracts: ContractAudit
+  readonly orders: OrderAudit
   readonly took: (path: VenuePath) => void
 }
 
@@ -82,8 +84,8 @@ export class VenueAudit {
 
   /** Whether the store has what an event says of its object, or it is set aside. */
   private isApplied({ fact, number }: AccountEvent): boolean {
-    const { contracts, store, venue } = this.parts
-    const applied = contracts.isApplied(fact)
+    const { contracts, orders, store, venue } = this.parts
+    const applied = contracts.isApplied(fact) ?? orders.isApplied(fact)
     if (applied !== null) return applied
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)
@@ -159,11 +161,16 @@ export class VenueAudit {
     // What is set aside without a number says that the venue does not give what it said.
     for (const { number, reason } of store.rows("venueQuarantine")) {
       findings.expect(
-        number === null ? venue.forgot : venue.spoiled.has(number),
+        number === null ? venue.forgot : venue.spoiled.has(number) || this.isFunding(number),
         "venue",
         () => `event ${number} is set aside (${reason}), and nothing was wrong with it`
       )
     }
+  }
+
+  /** Payments of funding are booked by nobody, and set aside. */
+  private isFunding(number: number): boolean {
+    return this.parts.venue.events.some((event) => event.number === number && event.fact.type === "funding")
   }
 
   /** What the cursor has not passed, for a person. */

@@ -9,6 +9,8 @@ import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { bases } from "../../simulator/venue/core/defaultMarkets.ts"
 import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
 import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
+import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
 import { type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Lane, Timeline } from "./Timeline.ts"
@@ -29,15 +31,18 @@ export interface VenueLaneParts {
 
 export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 
-/** Two markets, which move by themselves once a minute: what a seed pays for the venue stays small. */
+/** Three markets of one base, which move by themselves once a minute: what a seed pays for the venue stays small. */
 const markets = bases
   .filter(({ base }) => base === "BTC")
-  .map((base) => ({ ...base, families: ["PERP", "BARRIER"] as const, volatility: 0.3 }))
+  .map((base) => ({ ...base, families: ["SPOT", "PERP", "BARRIER"] as const, volatility: 0.3 }))
+/** One level a side: an order that is larger is filled in part. */
+const books = { "BTC-USDC-PERP": { levels: 1 }, "BTC-USDC": { levels: 1 } }
 const tickMillis = 60_000
 const beatMillis = 1_000
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
 const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["events gone", /^something that the venue said is set aside/],
+  ["funding said", /^something that the venue said is set aside/],
   ["event unreadable", /^something that the venue said is set aside/],
   ["event absurd", /^something that the venue said is set aside/],
   ["event absurd", /^an object that something hostile was said of can't be read again/],
@@ -48,6 +53,8 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
 export class VenueLane {
   readonly core: InProcessVenue
   readonly desk: VenueDesk
+  /** Orders of clients by ref, and their trades by ref and trade id, as the venue said them last. */
+  readonly trading = { orders: new Map<string, VenueOrder>(), fills: new Map<string, VenueFill>() }
   /** Every event of an account, in the order of the numbers. */
   readonly events: Array<AccountEvent> = []
   /** Numbers of events that a reader got as something that can't be believed. */
@@ -65,7 +72,7 @@ export class VenueLane {
     this.parts = parts
     const { seed, timeline } = parts
     this.core = new InProcessVenue({
-      venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books: { "BTC-USDC-PERP": { levels: 1 } } } },
+      venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books } },
       fault: (asked, refs) => this.fault(asked, refs),
       deliveries: (event) => this.deliver(event)
     })
@@ -209,6 +216,7 @@ export class VenueLane {
     if ("account" in fact) {
       this.events.push({ ...event, fact })
       this.desk.hear(fact)
+      this.hear(fact)
     }
     if (this.calm) return [0]
     if (this.forgetful) {
@@ -227,6 +235,16 @@ export class VenueLane {
     if (!random.chance(0.1)) return [random.between(0, 30)]
     this.took("event doubled")
     return [random.between(0, 30), random.between(0, 1_000)]
+  }
+
+  /** What it says of clients' orders, whatever becomes of it on its way. */
+  private hear(fact: AccountFact): void {
+    if (fact.type === "funding") this.took("funding said")
+    if (fact.type !== "order" && fact.type !== "fill") return
+    const { ref } = fact.order
+    if (ref === null || ownerOfRef(ref)?.owner !== "order") return
+    this.trading.orders.set(ref, fact.order)
+    if (fact.type === "fill") this.trading.fills.set(`${ref} ${fact.fill.tradeId}`, fact.fill)
   }
 
   /** An event on its way to one reader, now and then as nothing that can be read or believed. */

@@ -15,6 +15,7 @@ import { ComplianceDesk } from "./ComplianceDesk.ts"
 import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
 import { DealingDesk } from "./DealingDesk.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
+import { OrderDesk } from "./OrderDesk.ts"
 import { type Trade, TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
@@ -42,6 +43,7 @@ export class Workload {
   readonly desk: OperatorDesk
   private readonly compliance: ComplianceDesk
   private readonly traders: TraderDesk
+  private readonly orders: OrderDesk
   private readonly dealing: DealingDesk
   private readonly world: World
   private readonly random: SeededRandom
@@ -59,6 +61,7 @@ export class Workload {
     this.desk = new OperatorDesk(world)
     this.compliance = new ComplianceDesk(world, this.desk)
     this.traders = new TraderDesk(world)
+    this.orders = new OrderDesk(world, this.traders.papers)
     this.dealing = new DealingDesk(world)
   }
 
@@ -69,7 +72,7 @@ export class Workload {
   start(): void {
     for (const partner of this.world.partners) {
       if (this.random.chance(0.8)) this.issue(partner, this.registration(partner), () => {})
-      for (let session = 0; session < (partner.trades ? tradingSessions : sessionsPerPartner); session++) {
+      for (let session = 0; session < (isTrading(partner) ? tradingSessions : sessionsPerPartner); session++) {
         this.session(partnerSteps, (done) => this.partnerStep(partner, done))
       }
     }
@@ -80,20 +83,20 @@ export class Workload {
     this.session(dealingSteps, (done) => this.dealing.step(done))
   }
 
-  /** Brings the first clients of whoever trades as far as their first request; run before any fault. */
-  setUpTraders(done: () => void): void {
-    const partner = this.world.partners.find(({ trades }) => trades)
-    if (partner === undefined) throw new Error("nobody trades")
+  /** Brings the first clients of each partner whose clients trade, from one on, as far as their first request; run before any fault. */
+  setUpTraders(at: number, done: () => void): void {
+    const partner = this.world.partners.filter(isTrading)[at]
+    if (partner === undefined) return done()
     const calls = (): ReadonlyArray<() => PartnerCall> => [
       () => this.onboarding(partner),
       ...this.traders.papers.map((trade) => () => this.asked(partner, trade(partner.clients.at(-1) ?? 0))),
       () => this.funding(partner, partner.clients.at(-1) ?? 0)
     ]
     const all = Array.from({ length: tradersAtFirst }, calls).flat()
-    const next = (at: number): void => {
-      const call = all[at]
-      if (call === undefined) return done()
-      this.issue(partner, call(), () => next(at + 1))
+    const next = (step: number): void => {
+      const call = all[step]
+      if (call === undefined) return this.setUpTraders(at + 1, done)
+      this.issue(partner, call(), () => next(step + 1))
     }
     next(0)
   }
@@ -173,7 +176,7 @@ export class Workload {
     if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
       return this.issue(partner, this.onboarding(partner), done)
     }
-    if (partner.trades && random.chance(0.9)) return this.issue(partner, this.trade(partner, client), done)
+    if (isTrading(partner) && random.chance(0.9)) return this.issue(partner, this.trade(partner, client), done)
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
     if (unwinding !== null) return this.issue(partner, unwinding, done)
     if (partner.reviewed && random.chance(0.5)) return this.issue(partner, this.paper(partner, client), done)
@@ -223,7 +226,9 @@ export class Workload {
   private onboarding(partner: PartnerAccount): PartnerCall {
     // A published name of the sandbox: durable timers decide on its bearer.
     const named =
-      this.random.chance(partner.trades ? 0.05 : 0.3) && !partner.changesCustody ? this.random.pick(timedNames) : null
+      this.random.chance(isTrading(partner) ? 0.05 : 0.3) && !partner.changesCustody
+        ? this.random.pick(timedNames)
+        : null
     // Every now and then a person, a reference or an e-mail that is known already.
     const n = this.persons > 0 && this.random.chance(0.25) ? this.random.between(1, this.persons) : ++this.persons
     const body = sampleOnboarding(n, "sim", this.world.timeline.now)
@@ -299,7 +304,7 @@ export class Workload {
   }
 
   private trade(partner: PartnerAccount, clientId: number): PartnerCall {
-    const next = this.traders.next(partner, clientId)
+    const next = (partner.orders ? this.orders : this.traders).next(partner, clientId)
     if (next === "money") return this.money(partner, clientId, null)
     return next === "money in" ? this.funding(partner, clientId) : this.asked(partner, next)
   }
@@ -408,6 +413,8 @@ export class Workload {
 
 /** Whether a call files money under a reference of the partner's own. */
 const isFiling = ({ path }: PartnerCall): boolean => /\/(collateral|deposits|withdrawals)$/.test(path)
+
+const isTrading = ({ trades, orders }: PartnerAccount): boolean => trades || orders
 
 const keyReused = refusalText(gateRefusals.keyReused)
 const timedNames = [

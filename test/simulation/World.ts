@@ -10,6 +10,7 @@ import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Auditor } from "./Auditor.ts"
 import { ContractAudit } from "./ContractAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
+import { OrderAudit } from "./OrderAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { VenuePath } from "./Coverage.ts"
 import { Network } from "./Network.ts"
@@ -28,6 +29,8 @@ export interface PartnerTerms {
   readonly changesCustody: boolean
   /** Its clients trade knock-out contracts. */
   readonly trades: boolean
+  /** Its clients trade perpetuals and spot. */
+  readonly orders: boolean
   /** Compliance rejects, pays out, refuses and reopens its clients, and finds them on lists. */
   readonly reviewed: boolean
 }
@@ -71,6 +74,7 @@ export class World {
   readonly venue: VenueLane
   readonly venueAudit: VenueAudit
   readonly contracts: ContractAudit
+  readonly orders: OrderAudit
   readonly margin: MarginAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
@@ -113,13 +117,22 @@ export class World {
       cash,
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
-    this.margin = new MarginAudit({ findings, contracts: this.contracts, cash })
-    commits.trading = this.contracts
+    this.orders = new OrderAudit({
+      findings,
+      venue: this.venue,
+      stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
+    })
+    this.margin = new MarginAudit({ findings, contracts: this.contracts, orders: this.orders, cash })
+    commits.trading = {
+      tied: (clientId) => this.contracts.tied(clientId),
+      isExposed: (clientId) => this.contracts.isExposed(clientId) || this.orders.isExposed(clientId)
+    }
     this.venueAudit = new VenueAudit({
       findings,
       store: this.store,
       venue: this.venue,
       contracts: this.contracts,
+      orders: this.orders,
       took
     })
     this.store.onCommit = (commit) => {
@@ -127,6 +140,7 @@ export class World {
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
+      this.orders.take(commit)
       this.margin.take(commit)
       this.venueAudit.take(commit)
     }

@@ -86,7 +86,9 @@ const checkItems = ({ findings, commits }: Auditor, store: MemoryStore): void =>
   const items = store.rows("settlementItems").map(({ txId, amount }) => `${txId} ${amount}`)
   const due = store
     .rows("postings")
-    .flatMap(({ txId, clientId, amount }) => (clientId !== null && commits.owed.has(txId) ? [`${txId} ${amount}`] : []))
+    .flatMap(({ txId, clientId, currency, amount }) =>
+      clientId !== null && currency === "USDC" && commits.owed.has(txId) ? [`${txId} ${amount}`] : []
+    )
   const same = items.toSorted().join() === due.toSorted().join()
   findings.expect(same, "settlement-item", () => `items ${items.join(", ")}; postings ${due.join(", ")}`)
 }

@@ -49,6 +49,8 @@ export interface Run {
 /** Long enough for a sweep of the notification feeds. */
 const sweepMillis = 6_000
 const dayMillis = 86_400_000
+/** Orders that differ are asked for again in this time; what is left then is told as what differs. */
+const agreeMillis = 60_000
 /** Longest part of a run, virtual ms; nothing healthy comes near it. */
 const limitMillis = 3_600_000
 
@@ -101,6 +103,7 @@ const play = (world: World, chaos: Chaos): void => {
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
+  world.orders.checkEnd()
   world.margin.checkEnd()
 }
 
@@ -128,16 +131,17 @@ const standstill = ({ processes, store, venueAudit }: World): string => {
 
 /**
  * A partner that holds its clients' collateral, one whose clients' money the broker holds, one that goes over, one whose
- * clients compliance is after, and one whose clients trade, both under either model.
+ * clients compliance is after, one whose clients trade contracts, and one whose clients place orders, all under either model.
  */
 const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: PartnerTerms]> => {
-  const plain = { changesCustody: false, reviewed: false, trades: false }
+  const plain = { changesCustody: false, reviewed: false, trades: false, orders: false }
   return [
     ["ALPHA", { ...plain, custody: "PARTNER", sandbox: true }],
     ["BRAVO", { ...plain, custody: seed % 4 < 2 ? "PARTNER" : "BROKER", sandbox: true, trades: true }],
     ["CEDAR", { ...plain, custody: "BROKER", sandbox: false }],
     ["DELTA", { ...plain, custody: "BROKER", sandbox: true, changesCustody: true }],
-    ["ECHO", { ...plain, custody: seed % 2 === 0 ? "PARTNER" : "BROKER", sandbox: true, reviewed: true }]
+    ["ECHO", { ...plain, custody: seed % 2 === 0 ? "PARTNER" : "BROKER", sandbox: true, reviewed: true }],
+    ["FERRY", { ...plain, custody: seed % 4 < 2 ? "BROKER" : "PARTNER", sandbox: true, orders: true }]
   ]
 }
 
@@ -149,7 +153,7 @@ const setUp = (world: World, workload: Workload): (() => boolean) => {
   const firms = firmsOf(world.seed)
   const next = (index: number): void => {
     const firm = firms[index]
-    if (firm === undefined) workload.setUpTraders(() => (ready = true))
+    if (firm === undefined) workload.setUpTraders(0, () => (ready = true))
     else desk.setUp(...firm, () => next(index + 1))
   }
   const wait = (): void => void world.outside.after(1, () => (process.ready ? desk.setUpKeys(() => next(0)) : wait()))
@@ -182,7 +186,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       })
     })
   )
-  const isAtRest = rest(world)
+  const isQuiet = rest(world)
   let lookAt = 0
   return () => {
     if (open > 0 || world.timeline.now < lookAt) return false
@@ -192,19 +196,25 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       task((done) => workload.reconcile(done))
       return false
     }
-    return isAtRest()
+    return isQuiet()
   }
 }
 
 /** Whether nothing is on its way any more. */
-const rest = (world: World) => (): boolean => {
-  const { store, timeline } = world
+const rest = (world: World) => {
+  const patientUntil = world.timeline.now + agreeMillis
+  return (): boolean => isAtRest(world, patientUntil)
+}
+
+const isAtRest = (world: World, patientUntil: number): boolean => {
+  const { store, timeline, orders } = world
   const active = store.rows("webhookEndpoints").filter(({ state }) => state === "ACTIVE")
   const mine = new Set(active.map(({ partnerId }) => partnerId))
   return (
     // A timer is due again only when what it did was refused.
     store.rows("timers").every(({ dueAt }) => dueAt > timeline.now) &&
     store.rows("venueCalls").length === 0 &&
+    (orders.differences().length === 0 || timeline.now > patientUntil) &&
     world.venueAudit.caughtUp &&
     store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
     // What a late timer or pass told the clients' feeds has had its sweep.
@@ -220,12 +230,12 @@ const night = (world: World): (() => boolean) => {
   const passes = (): number =>
     world.store.rows("screeningPasses").filter(({ context }) => context.trigger === "NIGHTLY").length
   const before = passes()
-  const isAtRest = rest(world)
+  const isQuiet = rest(world)
   world.timeline.leap(dayMillis + 3 * 3_600_000)
   let lookAt = world.timeline.now + 1_000
   return () => {
     if (world.timeline.now < lookAt) return false
     lookAt = world.timeline.now + 1_000
-    return passes() > before && isAtRest()
+    return passes() > before && isQuiet()
   }
 }

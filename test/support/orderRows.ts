@@ -32,7 +32,15 @@ interface OrderPlan {
 export const putOrder = (turn: Turn, { state = "ACKED", input = {}, context = {}, amount = 0n }: OrderPlan = {}) => {
   const { id: clientId, partnerId, uid } = clientOf(turn)
   const id = turn.nextId("order")
-  const asked = { ...perpInput, ...input, orderId: id, clientId, account: uid, createdAt: turn.now }
+  const asked = {
+    ...perpInput,
+    ...input,
+    orderId: id,
+    clientId,
+    account: uid,
+    createdAt: turn.now,
+    updatedAt: turn.now
+  }
   const { row } = firstRow("orders", asked, {
     id,
     partnerId,

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { demoReceiver } from "../../cli/demoReceiver.ts"
 import { makePartnerClient } from "../../simulator/partner/PartnerClient.ts"
+import { demoText } from "../../src/demo.ts"
 import { type Ready, serve } from "../../src/main.ts"
 import type { ServeOptions } from "../../src/serveOptions.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
@@ -95,8 +96,26 @@ const startDemo = Effect.gen(function* () {
       idempotencyKey,
       body: '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
     })
-  return { demo, sheet, ended, report, request }
+  /** A printed curl line, its key completed as the shell would. */
+  const paste = (line: string, at: string) => {
+    const [, url = ""] = / '?(https:[^' ]+)'?$/.exec(line) ?? []
+    const [, body = null] = /--data '([^']+)'/.exec(line) ?? []
+    const [, key = null] = /Idempotency-Key: ([^"']+)/.exec(line) ?? []
+    return client.send({
+      method: body === null ? "GET" : "POST",
+      path: url.slice(service.url.length),
+      ...(body === null || key === null ? {} : { body, idempotencyKey: key.replace("$(date +%s)", at) })
+    })
+  }
+  const lines = demo === null ? [] : demoText(demo, service, folder).split("\n")
+  return { demo, sheet, ended, report, request, lines, paste }
 })
+
+/** The lines under the heading that begins so. */
+const under = (lines: ReadonlyArray<string>, heading: string): ReadonlyArray<string> => {
+  const from = lines.findIndex((line) => line.startsWith(heading)) + 1
+  return lines.slice(from, lines.indexOf("", from))
+}
 
 describe("webhooks of the sandbox", () => {
   it.live("serve --demo: pasting the collateral line shows the signed event, also after a second start", () =>
@@ -131,6 +150,56 @@ describe("webhooks of the sandbox", () => {
           yield* sheet.line(items, 2 * round + 1)
           assert.strictEqual((yield* price("58900")).status, 0)
           yield* sheet.line(items, 2 * round + 2)
+        }
+        assert.strictEqual(yield* ended, "stopped")
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "serve --demo: pasting the lines of orders buys, offers, shows position and margin, and sells, again and again",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/^\{"ready":true,/)
+        expectLog(/stopping: finishing what was accepted/)
+        const { sheet, lines, paste, ended } = yield* startDemo
+        yield* sheet.line(/webhooks arrive at/)
+        const items = /^webhook {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}signature ok$/
+        const [first = "", market = "", limit = "", positions = "", margin = "", last = "", trades = ""] = under(
+          lines,
+          "Buy at the market"
+        )
+        const command = (line: string) =>
+          Effect.promise(() =>
+            runRecorded(
+              line
+                .replace(/^.* brokerage /, "")
+                .replaceAll("'", "")
+                .split(" ")
+            )
+          )
+        const answered = (line: string, at: string) =>
+          Effect.map(paste(line, at), ({ body }) => JSON.parse(body.toString()))
+        for (const [round, at] of ["1", "2"].entries()) {
+          assert.strictEqual((yield* command(first)).status, 0)
+          assert.strictEqual((yield* answered(market, at)).state, "FILLED")
+          const { orderId, state } = yield* answered(limit, at)
+          assert.strictEqual(state, "ACKED")
+          assert.strictEqual((yield* answered(positions, at)).positions[0].netQty, "0.0010")
+          assert.deepInclude(yield* answered(margin, at), {
+            riskState: "NORMAL",
+            openOrders: 1,
+            orderMargin: "0.000000"
+          })
+          assert.strictEqual((yield* command(last)).status, 0)
+          // Of the purchase its commission; of the sale its result and its commission.
+          yield* sheet.line(items, 3 * (round + 1))
+          const { trades: told } = yield* answered(trades, at)
+          assert.deepStrictEqual(
+            told.map(({ side }: { readonly side: string }) => side),
+            ["SELL", "BUY"]
+          )
+          assert.deepInclude(told[0], { orderId, price: "60500.0" })
         }
         assert.strictEqual(yield* ended, "stopped")
       }).pipe(Effect.scoped),

@@ -8,6 +8,7 @@ import { ActorHost, type DispatchError } from "../../runtime/engine/mailbox/Acto
 import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory, type PartnerView } from "../../runtime/services/partner/Directory.ts"
 import { Explain, type ExplainedWrite, type Explanation } from "../../runtime/services/money/Explain.ts"
+import { Orders } from "../../runtime/services/order/Orders.ts"
 import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
 import { ExplainGroup } from "../api/operator/ExplainGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
@@ -26,6 +27,7 @@ const explainHandlers = HttpApiBuilder.group(
     const host = yield* ActorHost
     const sql = yield* PgClient.PgClient
     const rfqs = yield* Rfqs
+    const orders = yield* Orders
     /** Asks of the client with its partner. */
     const asking = (
       client: string,
@@ -51,6 +53,8 @@ const explainHandlers = HttpApiBuilder.group(
       deposit: ({ params, query }) => ask("deposit", params.client, { currency: "USDC", ...query }),
       rfq: ({ params, query }) =>
         asking(params.client, (clientId, partner) => rfqs.explain({ partner }, clientId, rfqBody(query))),
+      order: ({ params, query }) =>
+        asking(params.client, (clientId, partner) => orders.explain({ partner }, clientId, orderBody(query))),
       withdrawal: ({ params, query: { destination, ...query } }) => {
         const body = { currency: "USDC", ...query }
         if (destination === undefined) return ask("withdrawal", params.client, body)
@@ -84,5 +88,37 @@ const rfqBody = ({ level, takeProfit, expiryTs, strictTakeProfit, autoAccept, ..
     ...(strictTakeProfit === undefined ? {} : { strictTakeProfit: strictTakeProfit === "true" })
   }
 })
+
+interface OrderQuestion {
+  readonly reduceOnly?: "true" | "false"
+  readonly triggerSource?: string
+  readonly triggerPrice?: string
+  readonly triggerDirection?: string
+  readonly limitPrice?: string
+  readonly takeProfit?: string
+  readonly stopLoss?: string
+}
+
+/** The partner's body: what is asked of the trigger and of the attached orders stands in their members. */
+const orderBody = (question: OrderQuestion): object => {
+  const { reduceOnly, triggerSource, triggerPrice, triggerDirection, limitPrice, takeProfit, stopLoss, ...rest } =
+    question
+  const trigger = given({ source: triggerSource, price: triggerPrice, direction: triggerDirection, limitPrice })
+  const attach = given({ takeProfit: levelOf(takeProfit), stopLoss: levelOf(stopLoss) })
+  return {
+    ...rest,
+    ...(reduceOnly === undefined ? {} : { reduceOnly: reduceOnly === "true" }),
+    ...(trigger === null ? {} : { trigger }),
+    ...(attach === null ? {} : { attach })
+  }
+}
+
+const levelOf = (price: string | undefined): object | undefined => (price === undefined ? undefined : { price })
+
+/** The members that were sent; null when none was. */
+const given = (members: Readonly<Record<string, unknown>>): object | null => {
+  const sent = Object.entries(members).filter(([, value]) => value !== undefined)
+  return sent.length === 0 ? null : Object.fromEntries(sent)
+}
 
 const notJson = 'The destination must be JSON, such as {"iban":"DE02..."}.'

@@ -69,6 +69,7 @@ export interface OrderInput {
   readonly priceDecimals: number
   readonly qtyDecimals: number
   readonly createdAt: number
+  readonly updatedAt: number
 }
 
 /** A cancel that the venue has not confirmed, and the state that the order goes back to when it is refused. */
@@ -98,7 +99,6 @@ export interface OrderContext extends OrderInput {
   readonly reject: string | null
   /** The orders that protect it. */
   readonly legs: ReadonlyArray<number>
-  readonly updatedAt: number
 }
 
 /** A trade's money as it is posted, signed from the client's view; zero amounts are not posted but for a settled exchange. */

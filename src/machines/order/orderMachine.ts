@@ -79,7 +79,7 @@ const filledNotice = order.emit(({ context: { orderId } }) => ({
 
 /** Sets the reserve of a spot order aside. */
 const reserve = order.enqueueActions(({ context: { orderId, symbol, reserved }, enqueue }) => {
-  if (reserved === null) return
+  if (!reserved) return
   const { currency, amount } = reserved
   enqueue.emit({
     type: "ledger.post",
@@ -262,8 +262,7 @@ export const orderMachine = order.createMachine({
     amends: 0,
     triggeredAt: null,
     reject: null,
-    legs: [],
-    updatedAt: input.createdAt
+    legs: []
   }),
   initial: "CHECKED",
   states: {

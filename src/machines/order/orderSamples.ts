@@ -26,7 +26,8 @@ export const perpInput: OrderInput = {
   commissionBps: 5,
   priceDecimals: 1,
   qtyDecimals: 4,
-  createdAt: 5
+  createdAt: 5,
+  updatedAt: 5
 }
 
 /** A stop that protects a position. */

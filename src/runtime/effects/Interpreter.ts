@@ -8,6 +8,7 @@ import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
 import { depositValue, valueRefs } from "../../machines/verification/depositValue.ts"
 import type { Instance } from "./Instance.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
+import { moveLots } from "../ledger/lots.ts"
 import { putSettlementItem } from "./settlementItems.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import { queueDelivery } from "./queueDelivery.ts"
@@ -48,6 +49,7 @@ const handlers: Handlers = {
       deposited: isDeposit ? depositValue(effect.currency, amount, facts) : 0n
     }
     post(turn, posting)
+    moveLots(turn, posting)
     const item = putSettlementItem(turn, instance, posting)
     if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
   },

@@ -35,6 +35,7 @@ import { m0031 } from "./0031_orders.ts"
 import { m0032 } from "./0032_begun_requests.ts"
 import { m0033 } from "./0033_attachments.ts"
 import { m0034 } from "./0034_loss_notices.ts"
+import { m0035 } from "./0035_account_totals.ts"
 
 const run = Migrator.make({})
 
@@ -74,7 +75,8 @@ export const migrate = run({
     "0031_orders": m0031,
     "0032_begun_requests": m0032,
     "0033_attachments": m0033,
-    "0034_loss_notices": m0034
+    "0034_loss_notices": m0034,
+    "0035_account_totals": m0035
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -4,6 +4,7 @@
  */
 import type { Kind } from "../../machines/registry.ts"
 import type { IdBlock, MachineRow, Table, TableSpec } from "./Table.ts"
+import { accountTables } from "./tables/account.ts"
 import { appropriatenessTables } from "./tables/appropriateness.ts"
 import { barrierTables } from "./tables/barrier.ts"
 import { clientTables } from "./tables/client.ts"
@@ -46,6 +47,7 @@ const described = {
   ...barrierTables,
   ...marginTables,
   ...orderTables,
+  ...accountTables,
   ...settlementTables,
   ...documentTables,
   ...ledgerTables,

@@ -105,6 +105,17 @@ export const tradingRows = (id: number) => ({
   firedGroups: { id, partnerId: 1, clientId: id, symbol: "BTC-USDC-PERP", name: "exit", firedAt: noon },
   leverages: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, leverage: 5, updatedAt: noon },
   lossNotices: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, day: 20_717, openedAt: noon, step: 10 },
+  accountTotals: {
+    clientId: id,
+    partnerId: 1,
+    fills: 3,
+    fillsPnl: -25_000_000n,
+    spotPnl: 4_000_001n,
+    barrierPnl: -28_500_000n,
+    fillsCommission: 9_000_000n,
+    barrierCommission: 120_000n,
+    contracts: 1
+  },
   riskMonitors: { clientId: id, partnerId: 1, ...machine },
   closeOuts: { id, partnerId: 1, clientId: id, ...machine, state: "STARTED", startedAt: noon, endedAt: noon },
   venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon }

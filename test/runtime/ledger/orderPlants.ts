@@ -57,6 +57,8 @@ const lot = (partner = client1) => `INSERT INTO spot_lots VALUES (${id}, ${partn
 const noLot = `DELETE FROM spot_lots WHERE id = ${id}`
 /** A posting that gives the client an asset that it has never had. */
 const asset = `INSERT INTO ledger_transactions VALUES (${id}, 'spot:${id}:70', 'SPOT_SETTLE', 'system:venue', NULL, 1, ${client1}, '{"Instrument":"SOL-USDC"}', 1); INSERT INTO postings VALUES (${id}, ${id}, 'client:1', 1, ${client1}, 'SOL', 'cash', 7)`
+const totals = (partner = client1) => `INSERT INTO account_totals VALUES (1, ${partner}, 0, 0, 0, 0, 0, 0, 0)`
+const noTotals = "DELETE FROM account_totals WHERE client_id = 1"
 const noAsset = `DELETE FROM postings WHERE posting_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
 const heldAsset = `INSERT INTO balances VALUES (1, 'SOL', ${client1}, 7, 0, 0); ${asset}`
 const noHeldAsset = `DELETE FROM balances WHERE client_id = 1 AND currency = 'SOL'; ${noAsset}`
@@ -85,6 +87,11 @@ export const orderPlants: Readonly<Record<string, readonly [plant: string, undo:
     noPosition
   ],
   "lots that are left are what clients hold of assets that they have traded alone": [heldAsset, noHeldAsset],
+  "the totals of every account are what its fills and contracts add up to": [
+    `${totals()}; UPDATE account_totals SET spot_pnl = 1`,
+    noTotals
+  ],
+  "every total of an account is of its client's partner": [totals("999"), noTotals],
   "every order is of its client's partner": [order({ partner: "999" }), noOrder],
   "every fill is of its client's partner": [fill({ partner_id: 999 }), noFill],
   "every position is of its client's partner": [position("FLAT", "0", "999"), noPosition],
@@ -111,6 +118,13 @@ export const moreOrderPlants: ReadonlyArray<readonly [check: string, what: strin
   ],
   ["every order holds", "a hold that nobody reserved", order({ state: "ACKED", amount: 5 }), noOrder],
   ["the reserve of every client", "a hold beside the reserve", order({ state: "ACKED", amount: 5 }), noOrder],
+  ["the totals of every account", "fills that are not counted", fill(), noFill],
+  [
+    "the totals of every account",
+    "a result counted for another family",
+    `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, spot_pnl = 5`,
+    `${noFill}; ${noTotals}`
+  ],
   ["every position is", "fills without a position", fill(), noFill],
   ["every position is", "a flat position called open", position("OPEN", "0"), noPosition]
 ]

@@ -62,6 +62,28 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
         autoAccept: mark("Whether a quote is accepted by itself")
       }),
       success
+    }).pipe(openTo(everyone)),
+    HttpApiEndpoint.get("order", "/clients/:client/explain/order", {
+      params,
+      // The members of the partner's body; those of its trigger stand beside the others.
+      query: onlyFields({
+        symbol: sent,
+        side: sent,
+        type: sent,
+        qty: sent,
+        price: sent,
+        tif: sent,
+        reduceOnly: mark("Whether it only reduces"),
+        triggerSource: sent,
+        triggerPrice: sent,
+        triggerDirection: sent,
+        limitPrice: sent,
+        takeProfit: sent,
+        stopLoss: sent,
+        ocoGroup: sent,
+        leverage: Cursor("The leverage")
+      }),
+      success
     }).pipe(openTo(everyone))
   )
   .annotateEndpoints(HttpApi.QueryParseOptions, { errors: "all", onExcessProperty: "error" }) {}

@@ -62,7 +62,7 @@ export class Accounts extends Context.Service<
         summary: (partnerId, clientId) =>
           host.read(clientSubject(clientId), (state) => {
             const client = ownClient(state, partnerId)
-            return client === null ? null : accountSummary(client.createdAt)
+            return client === null ? null : accountSummary(client.createdAt, state.one("accountTotals"))
           }),
         ledger: (partnerId, clientId, query) =>
           Effect.gen(function* () {

@@ -1,22 +1,28 @@
 /**
  * GET .../account/summary: what trading has brought and cost a client since its account was opened (doc 2, Other
- * account reads; A2-60). Without a trading family attached nothing was ever traded, so every figure is truly zero.
+ * account reads; A2-60). Its own totals and nothing else: no funding is charged and no swap is offered.
  */
 import type { AccountSummaryWire } from "../../../machines/account/AccountWire.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
+import { noTotals } from "./accountTotals.ts"
 
-const nothing = formatAmount(0n, "USDC")
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+const nothing = usdc(0n)
 
-export const accountSummary = (openedAt: number): AccountSummaryWire => ({
-  currency: "USDC",
-  realizedPnl: nothing,
-  commissionPaid: nothing,
-  fundingPaid: nothing,
-  tradeCount: 0,
-  since: new Date(openedAt).toISOString(),
-  sinceTs: openedAt,
-  realizedTotal: nothing,
-  realizedByFamily: { fills: nothing, spot: nothing, barrier: nothing, staking: nothing },
-  commissionByFamily: { fills: nothing, barrier: nothing, staking: nothing },
-  counts: { fills: 0, barrierContracts: 0, swapTakes: 0 }
-})
+/** `openedAt` is Unix ms. */
+export const accountSummary = (openedAt: number, totals: typeof noTotals = noTotals): AccountSummaryWire => {
+  const { fills, fillsPnl, spotPnl, barrierPnl, fillsCommission, barrierCommission, contracts } = totals
+  return {
+    currency: "USDC",
+    realizedPnl: usdc(fillsPnl),
+    commissionPaid: usdc(fillsCommission + barrierCommission),
+    fundingPaid: nothing,
+    tradeCount: fills,
+    since: new Date(openedAt).toISOString(),
+    sinceTs: openedAt,
+    realizedTotal: usdc(fillsPnl + spotPnl + barrierPnl),
+    realizedByFamily: { fills: usdc(fillsPnl), spot: usdc(spotPnl), barrier: usdc(barrierPnl), staking: nothing },
+    commissionByFamily: { fills: usdc(fillsCommission), barrier: usdc(barrierCommission), staking: nothing },
+    counts: { fills, barrierContracts: contracts, swapTakes: 0 }
+  }
+}

@@ -12,6 +12,7 @@ import type { Instance } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import { countEnded, countOpened } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 
 /** The client's turn, and whom what happens in it belongs to. */
@@ -83,7 +84,7 @@ export const openContract = (
   const figures = executedFigures(asked, venue)
   const id = turn.nextId("barrierContract")
   const by = asked.accepting === null ? turn.by : { ...turn.by, actor: asked.accepting.by }
-  return start({ ...turn, by }, "barrierContracts", {
+  const opened = start({ ...turn, by }, "barrierContracts", {
     of,
     input: {
       contractId: id,
@@ -125,6 +126,8 @@ export const openContract = (
       openedAt: venue.openedAt
     }
   })
+  countOpened(turn, opened)
+  return opened
 }
 
 /** A contract's end as it was found out. */
@@ -144,7 +147,9 @@ export const endContract = (
   const pnl = usdc(settledPnl(termsOf(row), how, settlePrice))
   const price = onGrid(settlePrice, row.context.priceDecimals)
   const event = { type: how, at, settlePrice: price, pnl, reason: reason ?? null }
-  return advance(turn, "barrierContracts", row, event, { of })
+  const ended = advance(turn, "barrierContracts", row, event, { of })
+  if (ended !== null) countEnded(turn, ended)
+  return ended
 }
 
 /** How the venue says that a contract ended; null while it is open there. */

@@ -70,9 +70,9 @@ class Resync {
   )
 
   private readonly round: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    const taken = this.parts.unsettled.take()
-    if (taken === "all") return yield* this.everything
-    for (let at = 0; at < taken.length; at += lookupLimit) yield* this.ask(taken.slice(at, at + lookupLimit))
+    const { everything, orders } = this.parts.unsettled.take()
+    for (let at = 0; at < orders.length; at += lookupLimit) yield* this.ask(orders.slice(at, at + lookupLimit))
+    if (everything) yield* this.everything
   })
 
   /** Every order that works. */
@@ -109,7 +109,8 @@ class Resync {
           (order) => {
             const outcome = byRef.get(orderRef(order.orderId))
             // What the venue does not know is still in flight, or is compared with it (A2-103).
-            return outcome?.order == null ? Effect.void : this.hear(order, outcome)
+            if (outcome?.order == null) return Effect.sync(() => this.parts.unsettled.settled(order.orderId))
+            return this.hear(order, outcome)
           },
           { concurrency: atOnce, discard: true }
         )
@@ -142,6 +143,7 @@ class Resync {
         lane: "internal",
         decide: (turn) => heardWhole(turn, this.parts.orders, order.orderId, { order: found, fills: fills ?? [] })
       })
+      this.parts.unsettled.settled(order.orderId)
     }).pipe(Effect.catch((fault: VenueUnanswered | DispatchError) => this.notNow(order, fault)))
   }
 

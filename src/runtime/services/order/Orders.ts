@@ -212,6 +212,8 @@ class Trading {
     const { id: orderId, state, context } = row
     if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), rejectSentence(context.reject)))
     if (state === "SENT" || state === "CHECKED" || !isSettled(row, this.parts.unsettled)) return null
+    // The word that the venue has it may come apart from its trades; one that takes the market ends with them.
+    if ((state === "ACKED" || state === "PARTIAL") && takesMarket(context)) return null
     return accept({ ...namesOf(orderId), state: state as OrderState })
   }
 
@@ -298,6 +300,9 @@ class Trading {
   }
 }
 
+/** It rests nowhere: what of it does not trade at once is over. */
+const takesMarket = ({ trigger, venueTif }: OrderRow["context"]): boolean =>
+  trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 const namesOf = (orderId: number) => ({ orderId, clOrdId: orderRef(orderId) })
 const rejectSentence = (reason: string | null): string =>
   `The venue has refused the order: ${reason ?? "no reason was given"}.`

@@ -21,8 +21,10 @@ export class Unsettled extends Context.Service<
     addAll(): void
     /** What is known of an order beyond its row; undefined: nothing, or it was asked for since. */
     of(orderId: number): UnsettledOrder | undefined
-    /** Takes all there are; "all" when every working order is to be asked for. */
-    take(): ReadonlyArray<UnsettledOrder> | "all"
+    /** It was asked for. */
+    settled(orderId: number): void
+    /** Takes all there are; `everything`: every working order is to be asked for besides. */
+    take(): { readonly everything: boolean; readonly orders: ReadonlyArray<UnsettledOrder> }
     /** Open while there are any. */
     readonly some: Latch.Latch
   }
@@ -32,13 +34,16 @@ export class Unsettled extends Context.Service<
 
 /** Those of one process. */
 export const unsettledOrders = (): Unsettled["Service"] => {
+  /** Those that wait to be asked for, and those that are being asked for. */
   const orders = new Map<number, UnsettledOrder>()
+  const waiting = new Set<number>()
   const some = Latch.makeUnsafe(false)
   let everything = false
   return {
     some,
     add: (order) => {
       orders.set(order.orderId, order)
+      waiting.add(order.orderId)
       some.openUnsafe()
     },
     addAll: () => {
@@ -46,10 +51,14 @@ export const unsettledOrders = (): Unsettled["Service"] => {
       some.openUnsafe()
     },
     of: (orderId) => orders.get(orderId),
+    settled: (orderId) => {
+      if (!waiting.has(orderId)) orders.delete(orderId)
+    },
     take: () => {
-      const taken = everything ? "all" : [...orders.values()]
+      const asked = [...waiting].flatMap((orderId) => orders.get(orderId) ?? [])
+      const taken = { everything, orders: asked }
       everything = false
-      orders.clear()
+      waiting.clear()
       some.closeUnsafe()
       return taken
     }

@@ -5,7 +5,6 @@
  */
 import type { FillMoney, OrderContext } from "../../../machines/order/Order.ts"
 import { applyFill, commissionOf, flatPosition } from "../../../machines/order/positionRules.ts"
-import { takeLots } from "../../../machines/order/spotLots.ts"
 import { settleSpotFill, type SpotRunning, spotQuoteOf } from "../../../machines/order/spotRules.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -13,7 +12,9 @@ import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { FillRow, OrderRow, PositionRow, SpotLotRow } from "../../store/tables/order.ts"
+import { putLot, takeFromLots } from "../../ledger/lots.ts"
+import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
+import { countFill } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import { cancelReducing, isWorking, type OwnedTurn, positionInTurn } from "./orderDecisions.ts"
@@ -104,7 +105,7 @@ interface Settled {
 
 const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, realized, closedQty, posted }: Settled) => {
   const { context, id: orderId, partnerId, clientId, symbol } = row
-  turn.draft.put("fills", {
+  const booked: FillRow = {
     id: turn.nextId("fill"),
     partnerId,
     clientId,
@@ -121,7 +122,9 @@ const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, reali
     commission,
     realizedPnl: realized,
     ts: fill.at
-  })
+  }
+  turn.draft.put("fills", booked)
+  countFill(turn, booked)
 }
 
 const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Settled => {
@@ -242,43 +245,4 @@ const runningOf = ({ symbol, context }: OrderRow): SpotRunning => {
     consumed: minorOf(consumed, currency),
     released: minorOf(released, currency)
   }
-}
-
-const lotsInTurn = (turn: Turn, asset: string): ReadonlyArray<SpotLotRow> => {
-  const written = turn.draft.written("spotLots")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...turn.state.all("spotLots").filter(({ id }) => !ids.has(id)), ...written]
-    .filter((lot) => lot.asset === asset && lot.qty > 0n)
-    .toSorted((one, other) => one.acquiredAt - other.acquiredAt || one.id - other.id)
-}
-
-const putLot = (
-  turn: Turn,
-  { partnerId, clientId }: Pick<OrderRow, "partnerId" | "clientId">,
-  asset: Currency,
-  bought: { readonly qty: bigint; readonly cost: bigint; readonly commission: bigint }
-): void => {
-  if (bought.qty === 0n) return
-  turn.draft.put("spotLots", {
-    id: turn.nextId("spotLot"),
-    partnerId,
-    clientId,
-    asset,
-    ...bought,
-    acquiredAt: turn.now
-  })
-}
-
-/** What was paid for a quantity that leaves, without commission, first in first out (F21; A2-44). */
-const takeFromLots = (turn: Turn, asset: Currency, qty: bigint): bigint => {
-  const rows = lotsInTurn(turn, asset)
-  const { cost, left } = takeLots(rows, qty)
-  const after = new Map(left.map((lot) => [lot.id, lot]))
-  for (const row of rows) {
-    const rest = after.get(row.id)
-    if (rest === row) continue
-    const { qty: remains, cost: costs, commission } = rest ?? { qty: 0n, cost: 0n, commission: 0n }
-    turn.draft.put("spotLots", { ...row, qty: remains, cost: costs, commission })
-  }
-  return cost
 }

@@ -49,7 +49,7 @@ export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefi
   turn.state.all("positions").find((row) => row.symbol === symbol)
 
 /** What of an order is decided before it has an id. */
-export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt">
+export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">
 
 type Whose = Pick<ClientRow, "id" | "partnerId" | "uid">
 
@@ -74,7 +74,14 @@ const begin = (
   return start(turn, "orders", {
     of,
     event,
-    input: { orderId: id, clientId: client.id, account: client.uid, createdAt: turn.now, ...order },
+    input: {
+      orderId: id,
+      clientId: client.id,
+      account: client.uid,
+      createdAt: turn.now,
+      updatedAt: turn.now,
+      ...order
+    },
     columns: {
       id,
       partnerId: client.partnerId,

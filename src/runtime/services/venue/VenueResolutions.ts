@@ -1,6 +1,7 @@
 /**
  * `venue resolve`: staff end with the venue's evidence what the venue never answers, or a contract that it does not know
- * (operator surface; A2-116, D5). What may be ended is decided in the client's turn (`rfq/resolveDecisions.ts`).
+ * (operator surface; A2-116, D5). What may be ended is decided in the client's turn (`rfq/resolveDecisions.ts`,
+ * `order/resolveOrder.ts`).
  */
 import { Context, Effect, Layer } from "effect"
 import { acceptRef } from "../../../machines/rfq/Rfq.ts"
@@ -19,8 +20,10 @@ import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../.
 import { Venue } from "../../ports/Venue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { OrderRow } from "../../store/tables/order.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { orderRefusal, resolveOrderExecuted, resolveOrderVoid } from "../order/resolveOrder.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { Directory } from "../partner/Directory.ts"
 import {
@@ -84,7 +87,7 @@ export class VenueResolutions extends Context.Service<
         if (!named.ok) return Effect.succeed(named)
         const { table, id } = named.value
         return Effect.map(firstRow(stored, table, [{ column: "id", value: id }]), (row): Verdict<Named> => {
-          if (row === null) return refuse(unknown(table === "rfqs" ? "Request" : "Contract"))
+          if (row === null) return refuse(unknown(labels[table]))
           const wrong = evidenceErrors(table, request, row.context)
           return wrong === null ? accept({ table, row } as Named) : refuse(wrong)
         })
@@ -102,16 +105,25 @@ export class VenueResolutions extends Context.Service<
             ? resolveVoid(turn, handlers, row, reason)
             : resolveExecuted(turn, handlers, row, { reason, tradeId, price, qty })
         }
+        const owner = turn.state.one("clients")
+        const partner = owner === undefined ? null : partnerOfTurn(turn, directory, owner)
+        if (owner === undefined || partner === null) return refuse(unknown(labels[table]))
+        const of = instanceOf(owner, partner)
+        if (table === "orders") {
+          const row = recall.row(turn, table, id)
+          if (row === null) return refuse(unknown("Order"))
+          const at = { turn, of, recall }
+          return as === "void"
+            ? resolveOrderVoid(at, handlers, row, reason)
+            : resolveOrderExecuted(at, handlers, row, { reason, tradeId, price, qty })
+        }
         const row = recall.row(turn, table, id)
-        const client = turn.state.one("clients")
-        const partner = row === null ? null : partnerOfTurn(turn, directory, row)
-        if (row === null || client === undefined || partner === null) return refuse(unknown("Contract"))
-        return resolveClosed({ turn, board, of: instanceOf(client, partner) }, row, { price, reason })
+        return row === null ? refuse(unknown("Contract")) : resolveClosed({ turn, board, of }, row, { price, reason })
       }
 
       /** Only a contract that the venue does not know is ended by hand (D5): the venue is asked now. */
       const standing = (named: Named): Effect.Effect<Verdict<Named>> =>
-        named.table === "rfqs" || named.row.state !== "OPEN"
+        named.table !== "barrierContracts" || named.row.state !== "OPEN"
           ? Effect.succeed(accept(named))
           : Effect.match(venue.lookup([acceptRef(named.row.rfqId, named.row.context.quoteId)]), {
               onFailure: venueAway,
@@ -131,6 +143,12 @@ export class VenueResolutions extends Context.Service<
             if (table === "barrierContracts") {
               const refusal = contractRefusal(row)
               return refusal === null ? accept({ ...request, object }) : refuse(refusal)
+            }
+            if (table === "orders") {
+              return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
+                const refusal = orderRefusal(state, row)
+                return refusal === null ? accept({ ...request, object }) : refuse(refusal)
+              })
             }
             return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
               const now = state.get("rfqs", String(row.id)) ?? row
@@ -159,12 +177,20 @@ export class VenueResolutions extends Context.Service<
 type Named =
   | { readonly table: "rfqs"; readonly row: RfqRow }
   | { readonly table: "barrierContracts"; readonly row: BarrierContractRow }
+  | { readonly table: "orders"; readonly row: OrderRow }
 
 const knownAtVenue = conflict("The venue knows the contract: it ends by the venue's word.")
 
-const tables = { rfq: "rfqs", barrierContract: "barrierContracts", contract: "barrierContracts" } as const
+const tables = {
+  rfq: "rfqs",
+  barrierContract: "barrierContracts",
+  contract: "barrierContracts",
+  order: "orders"
+} as const
+const labels = { rfqs: "Request", barrierContracts: "Contract", orders: "Order" } as const
+const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order" } as const
 
-const objectOf = ({ table, row }: Named): string => (table === "rfqs" ? `rfq:${row.id}` : `barrierContract:${row.id}`)
+const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
 
 /** The object that is named KIND:ID. */
 const namedBy = (
@@ -173,7 +199,7 @@ const namedBy = (
   const [kind = "", text = "", ...rest] = object.split(":")
   const id = parseId(text)
   if (!Object.hasOwn(tables, kind) || id === undefined || rest.length > 0) {
-    return refuse(invalidFields({ object: "The object must be rfq:ID or contract:ID." }))
+    return refuse(invalidFields({ object: "The object must be rfq:ID, order:ID or contract:ID." }))
   }
   return accept({ table: tables[kind as keyof typeof tables], id })
 }
@@ -192,7 +218,9 @@ const evidenceErrors = (
   const errors: Record<string, string> = {}
   const isContract = table === "barrierContracts"
   if (isContract !== (as === "closed")) {
-    errors["as"] = isContract ? "A contract is resolved as closed." : "A request is resolved as executed or void."
+    errors["as"] = isContract
+      ? "A contract is resolved as closed."
+      : `${table === "orders" ? "An order" : "A request"} is resolved as executed or void.`
   }
   const takes = { tradeId: as === "executed", price: as !== "void", qty: as === "executed" }
   const given = { tradeId, price, qty }

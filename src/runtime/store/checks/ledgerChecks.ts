@@ -2,6 +2,7 @@
  * What `ledger verify` proves by statements: sums, postings, balances, reserves and events here, and what the
  * files beside it say of their nouns (operator surface, ledger verify).
  */
+import { accountChecks } from "./accountChecks.ts"
 import { barrierChecks } from "./barrierChecks.ts"
 import { marginChecks } from "./marginChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
@@ -60,6 +61,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...barrierChecks,
   ...marginChecks,
   ...orderChecks,
+  ...accountChecks,
   ...settlementChecks,
   ...figureChecks,
   ...ownershipChecks,

@@ -1,0 +1,79 @@
+/**
+ * Lots of assets inside a turn: what came in and at what cost, and what leaves first in first out (F21, A2-104). Trades carry
+ * their own cost; whatever else comes in is a lot at its worth of that moment, and what else leaves takes its cost along.
+ */
+import type { LedgerEntryType } from "../../machines/Effects.ts"
+import { postingRules } from "../../machines/ledger/postingRules.ts"
+import { holdingMark, valueAt } from "../../machines/market/holdingMark.ts"
+import { takeLots } from "../../machines/order/spotLots.ts"
+import type { Currency } from "../../machines/shared/Currency.ts"
+import { maxMinor } from "../../machines/shared/Money.ts"
+import type { Turn } from "../engine/mailbox/ActorHost.ts"
+import type { SpotLotRow } from "../store/tables/order.ts"
+
+interface Whose {
+  readonly partnerId: number
+  readonly clientId: number
+}
+
+const lotsInTurn = (turn: Turn, asset: string): ReadonlyArray<SpotLotRow> => {
+  const written = turn.draft.written("spotLots")
+  const ids = new Set(written.map(({ id }) => id))
+  return [...turn.state.all("spotLots").filter(({ id }) => !ids.has(id)), ...written]
+    .filter((lot) => lot.asset === asset && lot.qty > 0n)
+    .toSorted((one, other) => one.acquiredAt - other.acquiredAt || one.id - other.id)
+}
+
+/** One more lot; none of nothing. */
+export const putLot = (
+  turn: Turn,
+  { partnerId, clientId }: Whose,
+  asset: Currency,
+  bought: { readonly qty: bigint; readonly cost: bigint; readonly commission: bigint }
+): void => {
+  if (bought.qty === 0n) return
+  turn.draft.put("spotLots", {
+    id: turn.nextId("spotLot"),
+    partnerId,
+    clientId,
+    asset,
+    ...bought,
+    acquiredAt: turn.now
+  })
+}
+
+/** What was paid, micro-USDC, for a quantity that leaves, without commission, first in first out (F21; A2-44). */
+export const takeFromLots = (turn: Turn, asset: Currency, qty: bigint): bigint => {
+  const rows = lotsInTurn(turn, asset)
+  const { cost, left } = takeLots(rows, qty)
+  const after = new Map(left.map((lot) => [lot.id, lot]))
+  for (const row of rows) {
+    const rest = after.get(row.id)
+    if (rest === row) continue
+    const { qty: remains, cost: costs, commission } = rest ?? { qty: 0n, cost: 0n, commission: 0n }
+    turn.draft.put("spotLots", { ...row, qty: remains, cost: costs, commission })
+  }
+  return cost
+}
+
+interface Moved extends Whose {
+  readonly entry: LedgerEntryType
+  readonly currency: Currency
+  /** Signed from the client's view, minor units. */
+  readonly amount: bigint
+}
+
+/** The lots after a posting of another kind than a trade's: an asset came in, or left. What is only reserved stays. */
+export const moveLots = (turn: Turn, { entry, currency, amount, ...whose }: Moved): void => {
+  if (currency === "USDC" || entry === "SPOT_SETTLE" || postingRules[entry].house === null || amount === 0n) return
+  if (amount < 0n) return void takeFromLots(turn, currency, -amount)
+  const mark = holdingMark(currency, turn.facts)
+  putLot(turn, whose, currency, {
+    qty: amount,
+    cost: mark === null ? 0n : atMost(valueAt(currency, amount, mark)),
+    commission: 0n
+  })
+}
+
+/** A worth that 64 bits do not hold is none that anybody paid. */
+const atMost = (worth: bigint): bigint => (worth > maxMinor ? maxMinor : worth)

@@ -1,0 +1,138 @@
+/**
+ * What staff end with the venue's evidence, in the client's turn: an order that the venue never answers (A2-116). What follows is
+ * what the venue's own word would bring, and what it says later is a late word on an order that is over (D6).
+ */
+import { orderRef } from "../../../machines/order/Order.ts"
+import { floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  type Refusal,
+  refuse,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
+import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { OrderRow } from "../../store/tables/order.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
+import { endCall } from "../venue/outcomes.ts"
+import type { VenueHandlers } from "../venue/VenueHandlers.ts"
+import { type BookingTurn, bookFill } from "./fillBooking.ts"
+import { orderInTurn } from "./orderDecisions.ts"
+
+/** Why an order can't be ended so; null when it can: it was sent, and the venue has never said what became of it. */
+export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">): Refusal | null =>
+  state.get("venueCalls", orderRef(id)) === undefined ? answered : null
+
+const answered = conflict("The venue has answered this order: nothing of it is unknown.")
+
+/** Ends an order as one that never came to the venue: what is held for it comes back. */
+export const resolveOrderVoid = (
+  at: BookingTurn,
+  handlers: VenueHandlers,
+  row: OrderRow,
+  reason: string
+): Verdict<ResolvedState> => {
+  const refusal = orderRefusal(at.turn.state, row)
+  if (refusal !== null) return refuse(refusal)
+  note(at, row, reason)
+  endCalls(at, handlers, row, { outcome: "VOID", reason, order: null })
+  return accept({ state: stateOf(at, row), breakId: null })
+}
+
+/**
+ * Ends an order as executed by one trade: booked as any other, and what of the order it leaves has ended. What it costs beyond
+ * the order's own limit is a break.
+ */
+export const resolveOrderExecuted = (
+  at: BookingTurn,
+  handlers: VenueHandlers,
+  row: OrderRow,
+  { reason, ...execution }: Execution & { readonly reason: string }
+): Verdict<ResolvedState> => {
+  const refusal = orderRefusal(at.turn.state, row)
+  if (refusal !== null) return refuse(refusal)
+  const { context } = row
+  const left = new MoneyDecimal(context.qty).minus(context.filledQty)
+  if (left.lt(execution.qty)) {
+    return refuse(invalidFields({ qty: `Only ${left.toFixed(context.qtyDecimals)} of the order is left.` }))
+  }
+  note(at, row, reason)
+  const booked = bookFill(at, row, fillOf(at.turn.now, row, execution))
+  endCalls(at, handlers, row, { outcome: "EXECUTED", reason, order: orderOf(booked, reason) })
+  const beyond = beyondLimit(row, execution)
+  const sentence = `order:${row.id} was resolved at ${formatAmount(beyond, "USDC")} beyond its limit.`
+  return accept({
+    state: stateOf(at, row),
+    breakId: beyond === 0n ? null : breakOfClient(at.turn, row, beyond, sentence)
+  })
+}
+
+/** What the trade costs more, or brings less, than the limit that the venue was given; zero without one. */
+const beyondLimit = ({ context }: OrderRow, { price, qty }: Execution): bigint => {
+  const limit = context.venuePrice ?? context.trigger?.limitPrice ?? null
+  if (limit === null) return 0n
+  const worse = new MoneyDecimal(price).minus(limit).mul(context.side === "BUY" ? 1 : -1)
+  return worse.gt(0) ? floorToMinor(worse.mul(qty), "USDC") : 0n
+}
+
+/** The placing before what was asked of the order since: that finds it ended. */
+const endCalls = (
+  { turn }: BookingTurn,
+  handlers: VenueHandlers,
+  { id }: OrderRow,
+  placing: { readonly outcome: "EXECUTED" | "VOID"; readonly reason: string; readonly order: VenueOrder | null }
+): void => {
+  const none = { rfq: null, contract: null, swap: null, at: turn.now }
+  endCall(turn, handlers, { ...none, ...placing, ref: orderRef(id) })
+  for (const { ref } of turn.state.all("venueCalls")) {
+    const owner = ownerOfRef(ref)
+    if (owner?.owner !== "order" || owner.id !== id || ref === orderRef(id)) continue
+    endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason: placing.reason, order: null })
+  }
+}
+
+const fillOf = (at: number, { context }: OrderRow, { tradeId, price, qty }: Execution): VenueFill => ({
+  tradeId,
+  orderId: context.venueOrderId ?? 0,
+  ref: orderRef(context.orderId),
+  account: context.account,
+  symbol: context.symbol,
+  side: context.side,
+  price,
+  qty,
+  liquidity: "TAKER",
+  reason: null,
+  at
+})
+
+/** The order as the venue would show it after the trade: over, whatever it leaves. */
+const orderOf = ({ context }: OrderRow, reason: string): VenueOrder => ({
+  id: context.venueOrderId ?? 0,
+  ref: orderRef(context.orderId),
+  account: context.account,
+  symbol: context.symbol,
+  side: context.side,
+  price: context.venuePrice,
+  qty: context.qty,
+  filledQty: context.filledQty,
+  tif: context.venueTif,
+  reduceOnly: context.reduceOnly,
+  trigger: null,
+  group: context.ocoGroup,
+  state: new MoneyDecimal(context.filledQty).gte(context.qty) ? "FILLED" : "CANCELLED",
+  reason,
+  triggeredAt: context.triggeredAt
+})
+
+const stateOf = ({ turn }: BookingTurn, row: OrderRow): string => orderInTurn(turn, row.id)?.state ?? row.state
+
+/** Staff took the venue's place: an alarm on the order, with their evidence. */
+const note = ({ turn, of }: BookingTurn, row: OrderRow, reason: string): void =>
+  applyEffects(turn, { ...of, object: `order:${row.id}` }, [
+    { type: "audit", action: "venue.resolve", before: row.state, after: row.state, reason }
+  ])

@@ -1,0 +1,95 @@
+/** What staff end with the venue's evidence of an order that the venue never answers (A2-116). */
+import { assert, describe, it } from "@effect/vitest"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import {
+  cancelOrder,
+  orderInTurn,
+  placeOrder,
+  positionInTurn
+} from "../../../src/runtime/services/order/orderDecisions.ts"
+import { resolveOrderExecuted, resolveOrderVoid } from "../../../src/runtime/services/order/resolveOrder.ts"
+import { perpInput, spotInput } from "../../../src/machines/order/orderSamples.ts"
+import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
+import { clients, handlers, parts, posted, view } from "../rfq/rfqTurns.ts"
+import { accountOf, committed, marketsAt, perp, turnAt } from "./leverageTurns.ts"
+
+const reason = "the venue's letter of today"
+const evidence = { tradeId: 91, price: "60000.0", qty: "0.1000", reason }
+const of = instanceOf(clients, view)
+const facts = marketsAt({ [perp]: { price: "60000" } })
+const placed = (input = perpInput): { readonly turn: Turn; readonly row: OrderRow } => {
+  const first = turnAt(accountOf({ cash: "10000" }), facts)
+  const { orderId: _id, clientId: _client, account: _account, createdAt: _createdAt, ...wish } = input
+  const { id } = placeOrder({ turn: first, of }, clients, wish)
+  return after(first, id)
+}
+const after = (turn: Turn, id: number) => {
+  const next = turnAt(committed(turn), facts)
+  return { turn: next, row: orderInTurn(next, id) ?? assert.fail("the order does not work") }
+}
+const at = (turn: Turn) => ({ turn, of, recall: parts.recall })
+const ends = (turn: Turn) => turn.draft.build(null, null).endedCalls
+const actions = (turn: Turn) => turn.draft.written("audit").map(({ action }) => action)
+
+describe("venue resolve order", () => {
+  it("A2-116: void: it is rejected, its call has ended, and staff's evidence is written down", () => {
+    const { turn, row } = placed()
+    const done = resolveOrderVoid(at(turn), handlers, row, reason)
+    assert.deepStrictEqual(done, { ok: true, value: { state: "REJECTED", breakId: null } })
+    assert.deepStrictEqual(ends(turn), [`O-${row.id}`])
+    assert.include(actions(turn), "venue.resolve")
+    assert.deepStrictEqual(posted(turn), [])
+  })
+
+  it("A2-116: void: the reserve of a spot order comes back", () => {
+    const { turn, row } = placed(spotInput)
+    assert.isTrue(resolveOrderVoid(at(turn), handlers, row, reason).ok)
+    assert.deepStrictEqual(posted(turn), [`release:${row.id} partner:ACM`])
+  })
+
+  it("A2-116: void of one that is being cancelled: both calls end, and nothing is asked again", () => {
+    const { turn: first, row: sent } = placed()
+    cancelOrder({ turn: first, of }, sent, null)
+    const { turn, row } = after(first, sent.id)
+    assert.strictEqual(row.state, "PENDING_CANCEL")
+    const done = resolveOrderVoid(at(turn), handlers, row, reason)
+    assert.deepStrictEqual(done, { ok: true, value: { state: "CANCELLED", breakId: null } })
+    assert.sameMembers([...ends(turn)], [`O-${row.id}`, `O-${row.id}-c1`])
+    assert.deepStrictEqual(turn.draft.written("venueCalls"), [])
+  })
+
+  it("A2-116: executed: the trade is booked as any other, without a break", () => {
+    const { turn, row } = placed()
+    const done = resolveOrderExecuted(at(turn), handlers, row, evidence)
+    assert.deepStrictEqual(done, { ok: true, value: { state: "FILLED", breakId: null } })
+    assert.deepInclude(positionInTurn(turn, perp), { netQty: "0.1000", state: "OPEN" })
+    assert.deepInclude(turn.draft.written("fills")[0], { tradeId: 91, commission: 3_000_000n })
+    assert.deepStrictEqual(ends(turn), [`O-${row.id}`])
+  })
+
+  it("A2-116: executed in part: what is left has ended; beyond the limit it is a break", () => {
+    const { turn, row } = placed()
+    const done = resolveOrderExecuted(at(turn), handlers, row, { ...evidence, qty: "0.0400", price: "60100.0" })
+    const [difference] = turn.draft.written("reconBreaks")
+    assert.deepInclude(difference, { scope: "CLIENT", clientId: 1, amount: 4_000_000n })
+    assert.deepStrictEqual(done, { ok: true, value: { state: "CANCELLED", breakId: difference?.id ?? 0 } })
+    assert.strictEqual(orderInTurn(turn, row.id)?.context.filledQty, "0.0400")
+    assert.isTrue(actions(turn).includes("order.end"))
+  })
+
+  it("more than is left of it, and an order that the venue has answered, are refused and change nothing", () => {
+    const { turn, row } = placed()
+    assert.isFalse(resolveOrderExecuted(at(turn), handlers, row, { ...evidence, qty: "0.1001" }).ok)
+    assert.isTrue(turn.draft.isEmpty)
+    assert.isTrue(resolveOrderVoid(at(turn), handlers, row, reason).ok)
+    const later = turnAt(committed(turn), facts)
+    for (const again of [
+      resolveOrderVoid(at(later), handlers, row, reason),
+      resolveOrderExecuted(at(later), handlers, row, evidence)
+    ]) {
+      assert.isFalse(again.ok)
+    }
+    assert.isTrue(later.draft.isEmpty)
+  })
+})

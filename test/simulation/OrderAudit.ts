@@ -1,0 +1,217 @@
+/**
+ * What a simulation holds orders, fills and positions to, commit by commit and at rest (D6, D7; F6, F11, F12, F20, F21): each
+ * trade of the venue is booked once with its money, positions are the sums of fills, what is held ends with its order, and in
+ * the end both sides say the same.
+ */
+import { workingStates } from "../../src/machines/order/Order.ts"
+import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
+import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
+import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import type { FillRow, OrderRow, PositionRow } from "../../src/runtime/store/tables/order.ts"
+import type { Coverage } from "./Coverage.ts"
+import type { Findings } from "./Findings.ts"
+import type { VenueLane } from "./VenueLane.ts"
+
+export interface OrderAuditParts {
+  readonly findings: Findings
+  readonly venue: VenueLane
+  readonly stepped: Coverage["stepped"]
+}
+
+export class OrderAudit {
+  /** Rows as they are committed, by id. */
+  readonly orders = new Map<number, OrderRow>()
+  readonly positions = new Map<number, PositionRow>()
+  private readonly parts: OrderAuditParts
+  /** By order and trade. */
+  private readonly fills = new Map<string, FillRow>()
+  /** Whoever ever had an order. */
+  private readonly traders = new Set<number>()
+  private readonly accounts = new Map<number, string>()
+
+  constructor(parts: OrderAuditParts) {
+    this.parts = parts
+  }
+
+  /** Whether the worth of a client's account follows a mark, or its margin an order. */
+  isExposed(clientId: number): boolean {
+    return this.traders.has(clientId)
+  }
+
+  take({ rows }: Commit): void {
+    for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
+    const before = new Map((rows.positions ?? []).map(({ id }) => [id, this.positions.get(id)]))
+    for (const row of rows.positions ?? []) this.positions.set(row.id, row)
+    for (const row of rows.fills ?? []) this.takeFill(row, rows)
+    this.checkPositions(rows, before)
+    for (const row of rows.orders ?? []) this.takeOrder(row)
+  }
+
+  private takeFill(row: FillRow, rows: Commit["rows"]): void {
+    const { findings, venue } = this.parts
+    const { orderId, tradeId } = row
+    const name = `${orderId}:${tradeId}`
+    const say = (what: string) => (): string => `trade ${tradeId} of order ${orderId}: ${what}`
+    findings.expect(!this.fills.has(name), "orders", say("it is booked a second time"))
+    this.fills.set(name, row)
+    const there = venue.trading.fills.get(`O-${orderId} ${tradeId}`)
+    const same =
+      there !== undefined &&
+      there.side === row.side &&
+      units(there.qty, 4) === units(row.qty, 4) &&
+      units(there.price, 2) === units(row.price, 2)
+    findings.expect(same, "orders", say(`${row.side} ${row.qty} at ${row.price}, there ${JSON.stringify(there)}`))
+    this.checkMoney(row, rows)
+  }
+
+  /** One posting of each kind that is due, in the commit that books the trade, under the trade's own keys. */
+  private checkMoney(row: FillRow, { ledgerTransactions = [], postings = [] }: Commit["rows"]): void {
+    const of = `${row.orderId}:${row.tradeId}`
+    const isBuy = row.side === "BUY"
+    const sum = (key: string, currency: string): bigint =>
+      postings
+        .filter(
+          (leg) =>
+            leg.clientId !== null &&
+            leg.currency === currency &&
+            ledgerTransactions.some((each) => each.key === key && each.txId === leg.txId)
+        )
+        .reduce((total, { amount }) => total + amount, 0n)
+    const base = row.symbol.slice(0, row.symbol.indexOf("-"))
+    const paid = sum(`spot:${of}`, row.currency)
+    const is = [sum(`pnl:${of}`, row.currency), sum(`commission:${of}`, row.currency), sum(`spot:${of}`, base)]
+    const moved = row.family === "SPOT" ? units(row.qty, 8) * (isBuy ? 1n : -1n) : 0n
+    const should = [row.family === "SPOT" ? 0n : row.realizedPnl, -row.commission, moved]
+    this.parts.findings.expect(
+      is.join() === should.join() && (row.family === "SPOT" ? paid === 0n || paid > 0n !== isBuy : paid === 0n),
+      "orders",
+      () => `trade ${of} moves ${is.join(", ")} and ${paid}, not ${should.join(", ")}`
+    )
+  }
+
+  /** A position is the sum of its fills, and moves with them alone. */
+  private checkPositions(rows: Commit["rows"], before: ReadonlyMap<number, PositionRow | undefined>): void {
+    const { findings } = this.parts
+    for (const row of rows.positions ?? []) {
+      const was = before.get(row.id)?.netQty ?? "0"
+      const moved = (rows.fills ?? [])
+        .filter(({ clientId, symbol }) => clientId === row.clientId && symbol === row.symbol)
+        .reduce((sum, fill) => sum + signed(fill), 0n)
+      findings.expect(
+        units(was, 4) + moved === units(row.netQty, 4),
+        "orders",
+        () => `position ${row.id} goes from ${was} to ${row.netQty} with fills of ${moved}`
+      )
+    }
+    for (const { orderId, clientId, symbol } of rows.fills ?? []) {
+      const shown = (rows.positions ?? []).some((row) => row.clientId === clientId && row.symbol === symbol)
+      findings.expect(shown, "orders", () => `order ${orderId} is filled, and its position does not move`)
+    }
+  }
+
+  private takeOrder(row: OrderRow): void {
+    const { findings, stepped } = this.parts
+    const { id, context } = row
+    const before = this.orders.get(id)
+    this.orders.set(id, row)
+    this.traders.add(row.clientId)
+    if (before !== undefined && before.state !== row.state) stepped("order", before.state, row.state)
+    const say = (what: string) => (): string => `order ${id} is ${row.state}: ${what}`
+    const filled = this.filledOf(id)
+    const qty = units(context.qty, 4)
+    findings.expect(
+      filled === units(context.filledQty, 4) && filled <= qty && (row.state === "FILLED") === (filled === qty),
+      "orders",
+      say(`filled ${context.filledQty} of ${context.qty}, its trades are ${filled}`)
+    )
+    this.checkReserve(row)
+  }
+
+  /** What is set aside is paid or given back, and nothing is left once the order is over (F20). */
+  private checkReserve(row: OrderRow): void {
+    const { reserved, consumed, released } = row.context
+    if (reserved === null) return
+    const places = reserved.currency === "USDC" ? 6 : 8
+    const left = units(reserved.amount, places) - units(consumed, places) - units(released, places)
+    this.parts.findings.expect(
+      works(row) ? left >= 0n : left === 0n,
+      "orders",
+      () => `order ${row.id} is ${row.state} and holds ${left} of ${reserved.amount} ${reserved.currency}`
+    )
+  }
+
+  /** Whether the rows have what a fact says; null: it is of something else. */
+  isApplied(fact: AccountFact): boolean | null {
+    if (fact.type !== "order" && fact.type !== "fill") return null
+    const id = idOf(fact.order.ref)
+    if (id === null) return null
+    const row = this.orders.get(id)
+    if (row === undefined) return false
+    if (fact.type === "fill") return this.fills.has(`${id}:${fact.fill.tradeId}`)
+    return !works(row) || row.context.venueOrderId === fact.order.id
+  }
+
+  /** What the venue has and the rows have not, in words. */
+  differences(): ReadonlyArray<string> {
+    const { trading } = this.parts.venue
+    const found: Array<string> = []
+    for (const [ref, order] of trading.orders) {
+      const row = this.orders.get(idOf(ref) ?? 0)
+      if (!isAlike(row, order)) found.push(`${ref} is ${order.state} there and ${row?.state ?? "nowhere"} here`)
+    }
+    for (const [name, fill] of trading.fills) {
+      if (!this.fills.has(`${idOf(fill.ref) ?? 0}:${fill.tradeId}`)) found.push(`trade ${name} is not booked`)
+    }
+    for (const row of this.orders.values()) {
+      if (works(row) && !trading.orders.has(`O-${row.id}`)) found.push(`order ${row.id} works here alone`)
+    }
+    const net = new Map<string, bigint>()
+    for (const fill of trading.fills.values()) {
+      const name = `${fill.account} ${fill.symbol}`
+      net.set(name, (net.get(name) ?? 0n) + signed(fill))
+    }
+    for (const row of this.positions.values()) {
+      const there = net.get(`${this.accounts.get(row.clientId)} ${row.symbol}`) ?? 0n
+      if (there !== units(row.netQty, 4)) found.push(`position ${row.id} is ${row.netQty} here and ${there} there`)
+    }
+    return found
+  }
+
+  /** Once everything has come to rest. */
+  checkEnd(): void {
+    const { findings } = this.parts
+    const found = this.differences()
+    findings.expect(found.length === 0, "orders", () => found.join("; "))
+  }
+
+  private filledOf(orderId: number): bigint {
+    let sum = 0n
+    for (const fill of this.fills.values()) if (fill.orderId === orderId) sum += units(fill.qty, 4)
+    return sum
+  }
+}
+
+/** Of an order's own name; null of another's. */
+const idOf = (ref: string | null): number | null => {
+  const owner = ref === null ? null : ownerOfRef(ref)
+  return owner?.owner === "order" ? owner.id : null
+}
+
+const works = ({ state }: OrderRow): boolean => (workingStates as ReadonlyArray<string>).includes(state)
+
+const isAlike = (row: OrderRow | undefined, { state, filledQty }: VenueOrder): boolean => {
+  if (row === undefined || units(row.context.filledQty, 4) !== units(filledQty, 4)) return false
+  if (state === "WAITING") return row.state === "PENDING_TRIGGER"
+  if (state === "WORKING") return row.state === "ACKED" || row.state === "PARTIAL"
+  return row.state === state
+}
+
+/** A decimal as whole units of so many places; with its sign. */
+const units = (text: string, places: number): bigint => {
+  const [before = "0", after = ""] = text.replace("-", "").split(".")
+  const whole = BigInt(before) * 10n ** BigInt(places) + BigInt(after.padEnd(places, "0").slice(0, places) || "0")
+  return text.startsWith("-") ? -whole : whole
+}
+
+const signed = ({ side, qty }: Pick<VenueFill, "side" | "qty">): bigint => units(qty, 4) * (side === "BUY" ? 1n : -1n)
