@@ -31,7 +31,7 @@ const holder = async (): Promise<number> => {
   const clientId = await trader("700.00")
   await looking(
     () => get(service, key, `/ticker?symbol=${perp}`),
-    ({ json }) => json.markPrice === "60000.0"
+    ({ json }) => json.data?.markPrice === "60000.0"
   )
   const bought = await post(clientId, "/orders", { symbol: perp, side: "BUY", type: "MARKET", qty: "0.1" })
   assert.deepInclude(bought.json, { state: "FILLED" }, bought.text)

@@ -26,12 +26,8 @@ export interface Closable {
 /** The working orders that could open risk: they are cancelled before anything is closed (F9). */
 export const openingOrders = (turn: Turn): ReadonlyArray<OrderRow> => ordersInTurn(turn).filter(opensRisk)
 
-/**
- * Whether anything of the client's orders is still to come: one that could open, one that the venue has not answered, or a
- * cancel that it has not confirmed and whose hold is still to come back (F10).
- */
-export const ordersInFlight = (turn: Turn): boolean =>
-  ordersInTurn(turn).some((row) => opensRisk(row) || unanswered.has(row.state))
+/** Whether the venue has still to answer an order, or to confirm a cancel, whose hold is out until then (F10). */
+export const ordersInFlight = (turn: Turn): boolean => ordersInTurn(turn).some(({ state }) => unanswered.has(state))
 
 const unanswered: ReadonlySet<OrderRow["state"]> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 
