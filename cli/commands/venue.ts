@@ -88,7 +88,11 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
     .description("end what the venue never answers, or a contract that it does not know, with the venue's evidence")
     .argument("<OBJECT>", "rfq:ID, order:ID, or contract:ID")
     .addOption(
-      requiredToken("--as <outcome>", "how it ended: a request or an order executed or void, a contract closed", resolutions)
+      requiredToken(
+        "--as <outcome>",
+        "how it ended: a request or an order executed or void, a contract closed",
+        resolutions
+      )
     )
     .addOption(required("--reason <text>", "the venue's evidence"))
     .option("--trade-id <id>", "the venue's trade, when executed", whole(1, Number.MAX_SAFE_INTEGER))
