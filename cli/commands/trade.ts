@@ -167,6 +167,7 @@ const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
                 id: (row) => row.closeOutId,
                 client: (row) => row.clientUid,
                 state: (row) => row.state,
+                orders: (row) => row.orders,
                 contracts: (row) => row.contracts,
                 "written off": (row) => row.writtenOff,
                 started: (row) => time(row.startedAt),

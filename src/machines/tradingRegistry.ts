@@ -129,6 +129,7 @@ export const tradingMachines = {
     reached: {
       STARTED: nobody("a step that its own commit goes on from"),
       CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
+      CLOSING: operator("`sim venue price BTC-USDC-PERP` at which the client's positions leave it in a close-out"),
       WAITING_MARK: operator("`sim venue fault silence`, ten seconds, then `ledger adjust C` into a close-out"),
       TEARING_UP: operator("`ledger adjust C` that leaves the open contracts in a close-out"),
       PROTECTING: operator("a close-out whose last contract ended while an accept is in flight"),

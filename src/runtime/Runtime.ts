@@ -155,14 +155,14 @@ export const layerRuntime = (options: RuntimeOptions) => {
     QuoteBoard.layer,
     Unsettled.layer,
     CallAnswers.layer,
-    RiskStates.layer
+    RiskStates.layer,
+    MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets))
   ).pipe(
     (views) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(views)),
     Layer.provideMerge(valued)
   )
   return Layer.mergeAll(
     Breaks.layer,
-    MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets)),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,

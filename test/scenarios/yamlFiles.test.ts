@@ -58,19 +58,10 @@ const ownOnes = allScenarios()
   .map(({ id }) => id)
 
 // The longest one first.
-const groups = [
-  "webhooks",
-  "orders",
-  "spot",
-  "onboarding",
-  "rfq",
-  "barriers",
-  "margin",
-  "custody",
-  "settlement",
-  "platform",
-  "market"
-]
+const groups = ["webhooks", "onboarding", "rfq", "barriers", "margin", "custody", "settlement", "platform", "market"]
+
+/** Of orders: two groups that take minutes, played by the command alone. */
+const apart = /^SC-(ORD|SPT)-/
 
 describe("sim run, on the service of the data directory", () => {
   // Most of a run is waiting (timeouts, retries): the two seeds wait at the same time.
@@ -90,11 +81,13 @@ describe("sim run, on the service of the data directory", () => {
       assert.deepStrictEqual([status, json.ok, json.seed], [0, true, seed])
       assert.deepStrictEqual(
         [...json.leftOut, ...results.map(({ id }) => id)].toSorted(),
-        allScenarios().scenarios.map(({ id }) => id)
+        allScenarios()
+          .scenarios.map(({ id }) => id)
+          .filter((id) => !apart.test(id))
       )
       assert.deepStrictEqual(json.leftOut.toSorted(), ownOnes)
     },
-    600_000
+    300_000
   )
 
   it("a seed that has run here runs again", async () => {

@@ -41,7 +41,8 @@ export const invariants = {
   contracts:
     "each contract of the venue has one row with its terms, ends once as the venue says, with one commission and one settlement",
   orders: "each trade of an order is booked once with its money, and what is held for it ends with it",
-  margin: "an account is NORMAL exactly while its cash covers its premiums, and what is written off was missing",
+  margin:
+    "an account is NORMAL exactly while its cash covers its premiums, what is written off was missing, and no two orders take the same margin",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",
   barred: "nothing is done for a suspended partner or with a revoked key, and nobody is onboarded without reliance",

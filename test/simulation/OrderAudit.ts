@@ -8,7 +8,7 @@ import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { FillRow, OrderRow, PositionRow } from "../../src/runtime/store/tables/order.ts"
+import type { AttachmentRow, FillRow, OrderRow, PositionRow } from "../../src/runtime/store/tables/order.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"
 import type { VenueLane } from "./VenueLane.ts"
@@ -26,6 +26,9 @@ export class OrderAudit {
   private readonly parts: OrderAuditParts
   /** By order and trade. */
   private readonly fills = new Map<string, FillRow>()
+  /** Of each client in each market, the sum of its fills, lots. */
+  private readonly nets = new Map<string, bigint>()
+  private readonly attachments = new Map<number, AttachmentRow>()
   /** Whoever ever had an order. */
   private readonly traders = new Set<number>()
   private readonly accounts = new Map<number, string>()
@@ -41,11 +44,15 @@ export class OrderAudit {
 
   take({ rows }: Commit): void {
     for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
-    const before = new Map((rows.positions ?? []).map(({ id }) => [id, this.positions.get(id)]))
-    for (const row of rows.positions ?? []) this.positions.set(row.id, row)
-    for (const row of rows.fills ?? []) this.takeFill(row, rows)
-    this.checkPositions(rows, before)
+    const fresh = new Map((rows.orders ?? []).map((row) => [row.id, row]))
+    for (const row of rows.fills ?? []) {
+      this.takeFill(row, rows)
+      this.checkReducing(row, fresh.get(row.orderId) ?? this.orders.get(row.orderId))
+    }
+    this.checkPositions(rows)
     for (const row of rows.orders ?? []) this.takeOrder(row)
+    for (const row of rows.orders ?? []) this.checkLeg(row)
+    for (const row of rows.attachments ?? []) this.takeAttachment(row)
   }
 
   private takeFill(row: FillRow, rows: Commit["rows"]): void {
@@ -63,6 +70,39 @@ export class OrderAudit {
       units(there.price, 2) === units(row.price, 2)
     findings.expect(same, "orders", say(`${row.side} ${row.qty} at ${row.price}, there ${JSON.stringify(there)}`))
     this.checkMoney(row, rows)
+  }
+
+  /** A fill of a reduce-only order makes its position smaller, and never turns it. */
+  private checkReducing(fill: FillRow, order: OrderRow | undefined): void {
+    const name = `${fill.clientId} ${fill.symbol}`
+    const before = this.nets.get(name) ?? 0n
+    const after = before + signed(fill)
+    this.nets.set(name, after)
+    const reduces = before > 0n ? after >= 0n && after < before : after <= 0n && after > before
+    this.parts.findings.expect(
+      order?.context.reduceOnly !== true || reduces,
+      "orders",
+      () =>
+        `order ${fill.orderId} is reduce-only, and trade ${fill.tradeId} takes the position from ${before} to ${after}`
+    )
+  }
+
+  /** What protects an order is never more than what that has filled. */
+  private checkLeg({ id, parentOrderId, context }: OrderRow): void {
+    if (parentOrderId === null) return
+    const most = units(this.orders.get(parentOrderId)?.context.filledQty ?? "0", 4)
+    const asked = [context.qty, context.amending?.qty ?? "0"].map((qty) => units(qty, 4))
+    this.parts.findings.expect(
+      asked.every((qty) => qty <= most),
+      "orders",
+      () => `order ${id} protects ${context.qty} of order ${parentOrderId}, which has filled ${most}`
+    )
+  }
+
+  private takeAttachment(row: AttachmentRow): void {
+    const before = this.attachments.get(row.id)
+    this.attachments.set(row.id, row)
+    if (before !== undefined && before.state !== row.state) this.parts.stepped("attachment", before.state, row.state)
   }
 
   /** One posting of each kind that is due, in the commit that books the trade, under the trade's own keys. */
@@ -91,21 +131,19 @@ export class OrderAudit {
   }
 
   /** A position is the sum of its fills, and moves with them alone. */
-  private checkPositions(rows: Commit["rows"], before: ReadonlyMap<number, PositionRow | undefined>): void {
+  private checkPositions({ positions = [], fills = [] }: Commit["rows"]): void {
     const { findings } = this.parts
-    for (const row of rows.positions ?? []) {
-      const was = before.get(row.id)?.netQty ?? "0"
-      const moved = (rows.fills ?? [])
-        .filter(({ clientId, symbol }) => clientId === row.clientId && symbol === row.symbol)
-        .reduce((sum, fill) => sum + signed(fill), 0n)
+    for (const row of positions) {
+      this.positions.set(row.id, row)
+      const net = this.nets.get(`${row.clientId} ${row.symbol}`) ?? 0n
       findings.expect(
-        units(was, 4) + moved === units(row.netQty, 4),
+        net === units(row.netQty, 4),
         "orders",
-        () => `position ${row.id} goes from ${was} to ${row.netQty} with fills of ${moved}`
+        () => `position ${row.id} is ${row.netQty}, its fills are ${net}`
       )
     }
-    for (const { orderId, clientId, symbol } of rows.fills ?? []) {
-      const shown = (rows.positions ?? []).some((row) => row.clientId === clientId && row.symbol === symbol)
+    for (const { orderId, clientId, symbol } of fills) {
+      const shown = positions.some((row) => row.clientId === clientId && row.symbol === symbol)
       findings.expect(shown, "orders", () => `order ${orderId} is filled, and its position does not move`)
     }
   }
@@ -125,7 +163,37 @@ export class OrderAudit {
       "orders",
       say(`filled ${context.filledQty} of ${context.qty}, its trades are ${filled}`)
     )
+    if (before !== undefined && works(before) && !works(row)) this.checkEnded(row)
+    if (context.family === "SPOT") this.checkTotals(row)
     this.checkReserve(row)
+  }
+
+  /** Silence ends nothing: what is over here is over at the venue, or can never come there. */
+  private checkEnded({ id, state }: OrderRow): void {
+    const [outcome] = this.parts.venue.core.lookup([`O-${id}`])
+    const there = this.parts.venue.trading.orders.get(`O-${id}`)?.state ?? "nowhere"
+    const ended = outcome?.outcome === "REFUSED" || outcome?.outcome === "VOID" || isOver(there)
+    this.parts.findings.expect(
+      ended,
+      "orders",
+      () => `order ${id} is ${state}, and at the venue it is ${outcome?.outcome} and ${there}`
+    )
+  }
+
+  /** Whatever the number of its trades, an order costs what one trade of all of it would: rounding is cumulative (F20). */
+  private checkTotals({ id, context }: OrderRow): void {
+    const own = [...this.fills.values()].filter(({ orderId }) => orderId === id)
+    const value = own.reduce((sum, { qty, price }) => sum + units(qty, 4) * units(price, 1) * 10n, 0n)
+    const charged = own.reduce((sum, { commission }) => sum + commission, 0n)
+    const due = (value * BigInt(context.commissionBps) + 9_999n) / 10_000n
+    const isBuy = context.side === "BUY"
+    const paid = isBuy ? units(context.consumed, 6) : units(context.consumed, 8)
+    const taken = isBuy ? value + due : units(context.filledQty, 8)
+    this.parts.findings.expect(
+      charged === due && paid === taken,
+      "orders",
+      () => `order ${id} has paid ${paid} with ${charged} of commission, not ${taken} with ${due}`
+    )
   }
 
   /** What is set aside is paid or given back, and nothing is left once the order is over (F20). */
@@ -198,7 +266,11 @@ const idOf = (ref: string | null): number | null => {
   return owner?.owner === "order" ? owner.id : null
 }
 
-const works = ({ state }: OrderRow): boolean => (workingStates as ReadonlyArray<string>).includes(state)
+/** Whether an order may still be filled. */
+export const works = ({ state }: Pick<OrderRow, "state">): boolean =>
+  (workingStates as ReadonlyArray<string>).includes(state)
+
+const isOver = (state: string): boolean => state === "FILLED" || state === "CANCELLED" || state === "REJECTED"
 
 const isAlike = (row: OrderRow | undefined, { state, filledQty }: VenueOrder): boolean => {
   if (row === undefined || units(row.context.filledQty, 4) !== units(filledQty, 4)) return false
@@ -208,7 +280,7 @@ const isAlike = (row: OrderRow | undefined, { state, filledQty }: VenueOrder): b
 }
 
 /** A decimal as whole units of so many places; with its sign. */
-const units = (text: string, places: number): bigint => {
+export const units = (text: string, places: number): bigint => {
   const [before = "0", after = ""] = text.replace("-", "").split(".")
   const whole = BigInt(before) * 10n ** BigInt(places) + BigInt(after.padEnd(places, "0").slice(0, places) || "0")
   return text.startsWith("-") ? -whole : whole

@@ -72,7 +72,7 @@ export class OrderDesk {
     if (random.chance(0.12)) return { ...order, type: "STOP_MARKET", trigger: this.trigger(up * random.between(1, 40)) }
     const attach = random.chance(0.35) ? { attach: this.attached(up) } : {}
     if (random.chance(0.4)) return { ...order, type: "MARKET", ...attach, ...this.inForce(["IOC", "FOK"]) }
-    const price = this.off(up * random.pick([-60, -3, -1, 1, 20]))
+    const price = this.off(up * random.pick([-60, -3, 0, 0, 0, 1, 20]))
     return { ...order, type: "LIMIT", price, ...attach, ...this.inForce(["GTC", "IOC", "FOK", "POST_ONLY"]) }
   }
 

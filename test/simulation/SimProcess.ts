@@ -284,13 +284,15 @@ export class SimProcess {
     const engine = Layer.unwrap(
       Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: residentClients, facts }))
     ).pipe(Layer.provideMerge(Layer.merge(feed, VenueLink.layer)))
+    const halts = MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory()))
     const views = Layer.mergeAll(
       Directory.layer,
       Screening.layer,
       QuoteBoard.layer,
       Unsettled.layer,
       CallAnswers.layer,
-      RiskStates.layer
+      RiskStates.layer,
+      halts
     ).pipe(
       (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
       Layer.provideMerge(engine)
@@ -310,7 +312,6 @@ export class SimProcess {
     const timers = Timers.layer(handlers).pipe(
       Layer.provide([DueTimersMemory.layer({ store, away }), ScreeningPasses.layer])
     )
-    const halts = MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory()))
     const trading = Layer.mergeAll(
       VenueProbes.layer,
       Barriers.layer,
@@ -323,7 +324,7 @@ export class SimProcess {
       OrderReads.layer,
       Leverages.layer,
       Margin.layer
-    ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(Layer.merge(VenueCalls.layer(venueHandlers), halts)))
+    ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(VenueCalls.layer(venueHandlers)))
     const operator = Approvals.layer.pipe(
       Layer.provideMerge(Interfirm.layer),
       Layer.provideMerge(
@@ -336,7 +337,7 @@ export class SimProcess {
           VenueResolutions.layer
         )
       ),
-      Layer.provideMerge(Layer.mergeAll(Breaks.layer, halts))
+      Layer.provideMerge(Breaks.layer)
     )
     return Layer.mergeAll(
       workers,

@@ -15,6 +15,9 @@ export const ticksInOne = 10
 const opening = 60_000 * ticksInOne
 /** The price stays so near to where it began that no order of a probe trades. */
 const bounds = [0.98 * opening, 1.02 * opening] as const
+/** A price is a mark for no longer; and how far the market itself moves between two of them, USDC. */
+const lateMillis = 60_000
+const drift = 30
 const dealers = ["alpha", "beta", "gamma"]
 
 export interface SaidQuote {
@@ -37,6 +40,8 @@ export class VenueDesk {
   readonly quotes = new Map<number, SaidQuote>()
   /** Ticks. */
   price = opening
+  /** Prices of the last while, with when they began, oldest first. */
+  private readonly recent: Array<{ readonly at: number; readonly price: number }> = [{ at: 0, price: opening }]
   /** Called with each contract as it is executed, before anybody else knows of it. */
   onExecuted: (contract: VenueContract) => void = () => {}
   private readonly parts: VenueDeskParts
@@ -62,6 +67,14 @@ export class VenueDesk {
   /** Takes the market of knock-out contracts off the venue's list, which settles every contract. */
   delist(): void {
     this.parts.core.apply({ type: "command", command: { type: "delist", symbol: knockOut } })
+  }
+
+  /** The lowest and the highest price that somebody who is not up to date may take for the present one, USDC. */
+  get lately(): readonly [low: number, high: number] {
+    const since = this.parts.outside.timeline.now - lateMillis
+    while (this.recent.length > 1 && (this.recent[1]?.at ?? since) < since) this.recent.shift()
+    const prices = this.recent.map(({ price }) => price / ticksInOne)
+    return [Math.min(...prices) - drift, Math.max(...prices) + drift]
   }
 
   private after(millis: number, task: () => void): void {
@@ -106,6 +119,7 @@ export class VenueDesk {
           ? Number(random.pick(levels)) * ticksInOne + over
           : this.price + this.price * (random.between(-100, 100) / (random.chance(0.05) ? 8_000 : 100_000))
       this.price = Math.round(Math.min(bounds[1], Math.max(bounds[0], next)))
+      this.recent.push({ at: this.parts.outside.timeline.now, price: this.price })
       const price = (this.price / ticksInOne).toFixed(1)
       core.apply({ type: "command", command: { type: "price", symbol: knockOut, price, only: null } })
       this.move()

@@ -37,6 +37,8 @@ const markets = bases
   .map((base) => ({ ...base, families: ["SPOT", "PERP", "BARRIER"] as const, volatility: 0.3 }))
 /** One level a side: an order that is larger is filled in part. */
 const books = { "BTC-USDC-PERP": { levels: 1 }, "BTC-USDC": { levels: 1 } }
+/** What trades at once does so in several trades, so that orders are filled in parts. */
+const orders = { "BTC-USDC-PERP": { slices: 2 }, "BTC-USDC": { slices: 3 } }
 const tickMillis = 60_000
 const beatMillis = 1_000
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
@@ -72,7 +74,7 @@ export class VenueLane {
     this.parts = parts
     const { seed, timeline } = parts
     this.core = new InProcessVenue({
-      venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books } },
+      venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books, orders } },
       fault: (asked, refs) => this.fault(asked, refs),
       deliveries: (event) => this.deliver(event)
     })

@@ -11,6 +11,7 @@ import { Auditor } from "./Auditor.ts"
 import { ContractAudit } from "./ContractAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
+import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { VenuePath } from "./Coverage.ts"
 import { Network } from "./Network.ts"
@@ -75,6 +76,7 @@ export class World {
   readonly venueAudit: VenueAudit
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
+  readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
@@ -122,6 +124,13 @@ export class World {
       venue: this.venue,
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
+    this.orderMargin = new OrderMarginAudit({
+      findings,
+      orders: this.orders,
+      contracts: this.contracts,
+      cash,
+      prices: () => this.venue.desk.lately
+    })
     this.margin = new MarginAudit({ findings, contracts: this.contracts, orders: this.orders, cash })
     commits.trading = {
       tied: (clientId) => this.contracts.tied(clientId),
@@ -141,6 +150,7 @@ export class World {
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
       this.orders.take(commit)
+      this.orderMargin.take(commit)
       this.margin.take(commit)
       this.venueAudit.take(commit)
     }

@@ -49,6 +49,14 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
     /^(The premium and the commission exceed|New positions may not|The partner is |The client has \d+ open )/
   ],
   [
+    "an order's fields by its type and its market",
+    /^(A MARKET order takes|A conditional order takes|POST_ONLY is taken|A trigger is taken|Attached levels|The attached levels|A reduce-only order is|An OCO group is|A leverage is)|^The trigger direction of |^The (price|trigger price|limit price|stop loss price|take profit price) must be a multiple of/
+  ],
+  [
+    "an order on its account and at the price of the moment",
+    /^(The order('s margin| is worth| is too large| would )|The market has no price|A market that the account|There is no position|A reduce-only order may|A member of the OCO group|The (OCO group|client) has \d+ |The venue has refused the order|The price )/
+  ],
+  [
     "what became of a request, a quote or a contract",
     /^(The (request|contract|quote|dealer) |An accept of|A (cancel|request|later quote) |The (premium at this quote|venue has) )/
   ]

@@ -19,13 +19,15 @@ export const CloseOutWire = Schema.Struct({
   endedAt: Schema.NullOr(millis).annotate({ description: "Null while it goes on." }),
   closeOutEquity: usdc.annotate({ description: "When it started, as marginBase is." }),
   marginBase: usdc,
+  orders: Schema.Int.annotate({ description: "Orders that were sent to close positions." }),
   contracts: Schema.Int.annotate({ description: "Contracts that the venue was asked to tear up." }),
   writtenOff: usdc.annotate({ description: "What negative balance protection put back; zero while nothing." })
 }).annotate({ identifier: "CloseOut" })
 export type CloseOutWire = typeof CloseOutWire.Type
 
 export const closeOutWire = (state: CloseOutState, context: CloseOutContext, clientUid: string): CloseOutWire => {
-  const { closeOutId, clientId, startedAt, endedAt, closeOutEquity, marginBase, contracts, writtenOff } = context
+  const { closeOutId, clientId, startedAt, endedAt, closeOutEquity, marginBase } = context
+  const { orders, contracts, writtenOff } = context
   return {
     closeOutId,
     clientId,
@@ -35,6 +37,7 @@ export const closeOutWire = (state: CloseOutState, context: CloseOutContext, cli
     endedAt,
     closeOutEquity,
     marginBase,
+    orders,
     contracts,
     writtenOff
   }

@@ -41,23 +41,36 @@ const cancelling = closeOut.assign(({ event }) => (event.type === "CANCEL" ? { c
 const tearing = closeOut.assign(({ event }) =>
   event.type === "TEAR_UP" ? { tornAt: event.at, contracts: event.contracts } : {}
 )
+const closing = closeOut.assign(({ context, event }) =>
+  event.type === "CLOSE"
+    ? {
+        orders: event.orders,
+        lastOrderId: event.orderId,
+        tried: { ...context.tried, [event.symbol]: event.at }
+      }
+    : {}
+)
 const protectedBy = closeOut.assign(({ event }) => (event.type === "WRITE_OFF" ? { writtenOff: event.amount } : {}))
 const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: event.at } : {}))
 
 const end = { target: "DONE", actions: [over, ended] } as const
 const tearUp = { target: "TEARING_UP", actions: [tearing, note("closeout.tearUp")] } as const
+const close = { target: "CLOSING", actions: [closing, note("closeout.close")] } as const
 const wait = { target: "WAITING_MARK", actions: note("closeout.wait") } as const
 const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const
 
 export const closeOutMachine = closeOut.createMachine({
   id: "closeOut",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({
     ...input,
     endedAt: null,
     cancelUntil: null,
     tornAt: null,
     contracts: 0,
+    orders: 0,
+    lastOrderId: null,
+    tried: {},
     writtenOff: nothing
   }),
   initial: "STARTED",
@@ -67,6 +80,7 @@ export const closeOutMachine = closeOut.createMachine({
       entry: note("closeout.start"),
       on: {
         CANCEL: { target: "CANCELLING", actions: [cancelling, note("closeout.cancel")] },
+        CLOSE: close,
         TEAR_UP: tearUp,
         WAIT: wait,
         PROTECT: protect,
@@ -74,20 +88,25 @@ export const closeOutMachine = closeOut.createMachine({
       }
     },
     CANCELLING: {
-      description: "Its requests to open are being cancelled, for two seconds at the most.",
-      on: { TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
+      description: "Its requests to open, and orders that could, are being cancelled, for two seconds at the most.",
+      on: { CLOSE: close, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
+    },
+    CLOSING: {
+      description: "Its positions are closed one at a time, that with the largest margin first.",
+      on: { CLOSE: { ...close, target: "CLOSING" }, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
     },
     WAITING_MARK: {
-      description: "Nothing of what is open has a fresh mark.",
-      on: { TEAR_UP: tearUp, PROTECT: protect, END: end }
+      description: "Nothing of what is open has a fresh mark in a market that trades.",
+      on: { CLOSE: close, TEAR_UP: tearUp, PROTECT: protect, END: end }
     },
     TEARING_UP: {
       description: "The venue is asked to end its contracts at the mark.",
-      on: { TEAR_UP: { ...tearUp, target: "TEARING_UP" }, WAIT: wait, PROTECT: protect, END: end }
+      on: { CLOSE: close, TEAR_UP: { ...tearUp, target: "TEARING_UP" }, WAIT: wait, PROTECT: protect, END: end }
     },
     PROTECTING: {
       description: "Nothing is open any more; what is in flight is waited for, then a shortfall is written off.",
       on: {
+        CLOSE: close,
         TEAR_UP: tearUp,
         WAIT: wait,
         WRITE_OFF: { guard: "unprotected", actions: [protectedBy, writeOff, note("closeout.writeOff")] },

@@ -6,6 +6,8 @@ import { closeOutInput } from "./closeOutSamples.ts"
 const row = rowsOf<CloseOutEvent>(closeOutInput)
 
 const cancel: CloseOutEvent = { type: "CANCEL", until: 2_100 }
+const close: CloseOutEvent = { type: "CLOSE", at: 150, orderId: 40, symbol: "BTC-USDC-PERP", orders: 1 }
+const another: CloseOutEvent = { type: "CLOSE", at: 160, orderId: 41, symbol: "ETH-USDC-PERP", orders: 2 }
 const tearUp: CloseOutEvent = { type: "TEAR_UP", at: 200, contracts: 2 }
 const wait: CloseOutEvent = { type: "WAIT" }
 const protect: CloseOutEvent = { type: "PROTECT" }
@@ -13,6 +15,7 @@ const writeOff: CloseOutEvent = { type: "WRITE_OFF", amount: "1.500000" }
 const end: CloseOutEvent = { type: "END", at: 300, recovered: false }
 const recovered: CloseOutEvent = { ...end, recovered: true }
 
+const closes = ["audit closeout.close"]
 const torn = ["audit closeout.tearUp"]
 const ends = ["audit closeout.end"]
 
@@ -21,14 +24,52 @@ export const closeOutRows = [
     cancelUntil: 2_100
   }),
   row("F9: STARTED, contracts are torn up", "STARTED", [], tearUp, "TEARING_UP", torn, { contracts: 2, tornAt: 200 }),
+  row("F9: STARTED, a position is closed", "STARTED", [], close, "CLOSING", closes, {
+    orders: 1,
+    lastOrderId: 40,
+    tried: { "BTC-USDC-PERP": 150 }
+  }),
   row("F3: STARTED, no fresh mark", "STARTED", [], wait, "WAITING_MARK", ["audit closeout.wait"]),
   row("F10: STARTED, nothing is open", "STARTED", [], protect, "PROTECTING", ["audit closeout.protect"]),
   row("F9: STARTED, recovered", "STARTED", [], recovered, "DONE", ends, { endedAt: 300 }),
   row("F9: CANCELLING, contracts are torn up", "CANCELLING", [cancel], tearUp, "TEARING_UP", torn),
+  row("F9: CANCELLING, a position is closed", "CANCELLING", [cancel], close, "CLOSING", closes),
   row("F3: CANCELLING, no fresh mark", "CANCELLING", [cancel], wait, "WAITING_MARK", ["audit closeout.wait"]),
   row("F10: CANCELLING, nothing is open", "CANCELLING", [cancel], protect, "PROTECTING", ["audit closeout.protect"]),
   row("F9: CANCELLING, recovered", "CANCELLING", [cancel], recovered, "DONE", ends),
   row("F9: CANCELLING, cancelled already", "CANCELLING", [cancel], cancel, "refused"),
+  row("F9: CLOSING, the next position is closed", "CLOSING", [close], another, "CLOSING", closes, {
+    orders: 2,
+    lastOrderId: 41,
+    tried: { "BTC-USDC-PERP": 150, "ETH-USDC-PERP": 160 }
+  }),
+  row(
+    "F9: CLOSING, again in the same market",
+    "CLOSING",
+    [close],
+    { ...close, at: 1_150, orderId: 41, orders: 2 },
+    "CLOSING",
+    closes,
+    {
+      orders: 2,
+      lastOrderId: 41,
+      tried: { "BTC-USDC-PERP": 1_150 }
+    }
+  ),
+  row("F3: CLOSING, no fresh mark is left", "CLOSING", [close], wait, "WAITING_MARK", ["audit closeout.wait"]),
+  row(
+    "F9: CLOSING, the positions are closed, the contracts are torn up",
+    "CLOSING",
+    [close],
+    tearUp,
+    "TEARING_UP",
+    torn
+  ),
+  row("F10: CLOSING, all is closed", "CLOSING", [close], protect, "PROTECTING", ["audit closeout.protect"]),
+  row("F9: CLOSING, recovered", "CLOSING", [close], recovered, "DONE", ends),
+  row("F9: CLOSING, nothing is cancelled any more", "CLOSING", [close], cancel, "refused"),
+  row("F10: CLOSING, nothing is written off before all is closed", "CLOSING", [close], writeOff, "refused"),
+  row("F9: WAITING_MARK, a market trades again", "WAITING_MARK", [wait], close, "CLOSING", closes),
   row("F3: WAITING_MARK, a mark is fresh again", "WAITING_MARK", [wait], tearUp, "TEARING_UP", torn),
   row("F10: WAITING_MARK, the contracts ended", "WAITING_MARK", [wait], protect, "PROTECTING", [
     "audit closeout.protect"
@@ -43,12 +84,14 @@ export const closeOutRows = [
     torn,
     { contracts: 3, tornAt: 1_300 }
   ),
+  row("F9: TEARING_UP, a position that opened meanwhile joins", "TEARING_UP", [tearUp], close, "CLOSING", closes),
   row("F3: TEARING_UP, the marks have gone stale", "TEARING_UP", [tearUp], wait, "WAITING_MARK", [
     "audit closeout.wait"
   ]),
   row("F10: TEARING_UP, all have ended", "TEARING_UP", [tearUp], protect, "PROTECTING", ["audit closeout.protect"]),
   row("F9: TEARING_UP, recovered", "TEARING_UP", [tearUp], recovered, "DONE", ends),
   row("F9: PROTECTING, what opened meanwhile joins", "PROTECTING", [protect], tearUp, "TEARING_UP", torn),
+  row("F9: PROTECTING, a position that opened meanwhile joins", "PROTECTING", [protect], close, "CLOSING", closes),
   row("F3: PROTECTING, what opened meanwhile has no fresh mark", "PROTECTING", [protect], wait, "WAITING_MARK", [
     "audit closeout.wait"
   ]),

@@ -11,6 +11,7 @@ export const closeOutInput: CloseOutInput = {
 
 export const closeOutSamples: ReadonlyArray<CloseOutEvent> = [
   { type: "CANCEL", until: 2_100 },
+  { type: "CLOSE", at: 150, orderId: 40, symbol: "BTC-USDC-PERP", orders: 1 },
   { type: "TEAR_UP", at: 200, contracts: 2 },
   { type: "WAIT" },
   { type: "PROTECT" },

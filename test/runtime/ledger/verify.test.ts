@@ -319,7 +319,7 @@ describe("ledger verify", () => {
     }
   )
 
-  it.each(moreOrderPlants)("A2-44, F20: of orders, %s: %s", async (name, _what, plant, undo) => {
+  it.each(moreOrderPlants)("A2-44, F20, STS-11: of orders, %s: %s", async (name, _what, plant, undo) => {
     await run(plant)
     const { checks } = await service.run(verifyLedger).finally(() => run(undo))
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)

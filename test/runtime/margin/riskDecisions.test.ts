@@ -15,11 +15,13 @@ import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts
 import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 import { balance } from "../engine/fixtures.ts"
+import { allTrade } from "../order/leverageTurns.ts"
 import { clients, posted, view } from "../rfq/rfqTurns.ts"
 
 const directory = { partner: () => view, stamp: () => ({ partnerId: 1, epoch: 0 }) } as Partial<
   Directory["Service"]
 > as Directory["Service"]
+const parts = { directory, markets: allTrade }
 const ko = barrierContractInput.symbol
 
 interface Account {
@@ -113,7 +115,7 @@ const committed = ({ state, draft }: Turn): SubjectState => {
 const judged = (state: SubjectState, facts: Facts, now = contractsNow, act: (turn: Turn) => void = () => {}): Turn => {
   const turn = turnOf(state, facts, now)
   act(turn)
-  judgeRisk(turn, directory)
+  judgeRisk(turn, parts)
   return turn
 }
 

@@ -54,7 +54,14 @@ const client = 1
 const house = 2
 const by = { role: "TRADE", keyLabel: "t", requestId: "t", actor: "partner:ACM" }
 
-const { orderId: _id, clientId: _client, account: _account, createdAt: _createdAt, ...terms } = perpInput
+const {
+  orderId: _id,
+  clientId: _client,
+  account: _account,
+  createdAt: _created,
+  updatedAt: _updated,
+  ...terms
+} = perpInput
 const sent: OrderToPlace = { ...terms, symbol, priceDecimals: 0, qtyDecimals: 0 }
 
 export type OrderWish = Partial<OrderToPlace> & { readonly qty: string }

@@ -6,9 +6,12 @@ import { firstRow, nextRow } from "../../../src/runtime/effects/machineRow.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import type { ClosingMarkets } from "../../../src/runtime/services/margin/positionClosing.ts"
+import { accept } from "../../../src/machines/shared/Refusal.ts"
 import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
 import type { OrderRow, PositionRow } from "../../../src/runtime/store/tables/order.ts"
 import { contractsNow, factsWith, type MarkOf, micro } from "../../fixtures/contracts.ts"
+import { market } from "../../support/ScriptedVenue.ts"
 import { balance } from "../engine/fixtures.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 
@@ -26,11 +29,20 @@ export const marketsAt = (marks: Readonly<Record<string, MarkOf>>): Facts => ({
   ])
 })
 
+const listed = market(perp)
+
+/** Each market is listed and trades; in one order at most 100. */
+export const allTrade: ClosingMarkets = {
+  find: (symbol) => accept({ market: { ...listed, symbol }, family: "PERP", base: "BTC", quote: "USDC" }),
+  haltOf: ({ halt }) => halt?.message ?? null
+}
+
 export interface Held {
   readonly symbol?: string
   /** Signed. */
   readonly netQty: string
   readonly avgEntry?: string
+  readonly openedAt?: number
 }
 
 export interface PerpAccount {
@@ -41,7 +53,7 @@ export interface PerpAccount {
   readonly client?: Partial<ClientRow>
 }
 
-export const positionRow = (id: number, { symbol = perp, netQty, avgEntry = "60000" }: Held): PositionRow => ({
+export const positionRow = (id: number, { symbol = perp, netQty, avgEntry = "60000", openedAt = 5 }: Held): PositionRow => ({
   id,
   partnerId: 1,
   clientId: 1,
@@ -53,7 +65,7 @@ export const positionRow = (id: number, { symbol = perp, netQty, avgEntry = "600
   currency: "USDC",
   amount: 1n,
   realizedPnl: 0n,
-  openedAt: 5,
+  openedAt,
   updatedAt: 5
 })
 

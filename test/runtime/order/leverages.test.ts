@@ -16,12 +16,13 @@ import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { contractsNow, micro } from "../../fixtures/contracts.ts"
 import { view } from "../rfq/rfqTurns.ts"
-import { accountOf, committed, gold, marketsAt, perp, turnAt } from "./leverageTurns.ts"
+import { accountOf, allTrade, committed, gold, marketsAt, perp, turnAt } from "./leverageTurns.ts"
 
 const at60 = marketsAt({ [perp]: { price: "60000" }, [gold]: { price: "4000" } })
 const directory = { partner: () => view, stamp: () => ({ partnerId: 1, epoch: 0 }) } as Partial<
   Directory["Service"]
 > as Directory["Service"]
+const parts = { directory, markets: allTrade }
 
 const clientOf = (state: SubjectState) => {
   const row = state.one("clients")
@@ -90,7 +91,7 @@ describe("a choice of leverage", () => {
     assert.isTrue(turn.draft.isEmpty)
     assert.deepInclude(shown(choose(turn, 5, { force: true })), { leverage: 5 })
     assert.deepStrictEqual(audited(turn), [["leverage.choose", null, `${perp} 5`, "forced"]])
-    judgeRisk(turn, directory)
+    judgeRisk(turn, parts)
     assert.deepStrictEqual(
       turn.draft.written("riskMonitors").map(({ state }) => state),
       ["MARGIN_CALL"]
@@ -195,7 +196,7 @@ describe("another categorization", () => {
     assert.isFalse(categorize(turn, "RETAIL").ok)
     assert.isTrue(turn.draft.isEmpty)
     assert.isTrue(categorize(turn, "RETAIL", true).ok)
-    judgeRisk(turn, directory)
+    judgeRisk(turn, parts)
     assert.deepStrictEqual(
       turn.draft.written("riskMonitors").map(({ state }) => state),
       ["MARGIN_CALL"]

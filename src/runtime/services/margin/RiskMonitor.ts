@@ -1,8 +1,9 @@
 /**
  * Follows the accounts that marks can move (D23): those with positions on perpetuals, and those whose recorded risk state is not
  * NORMAL. With contracts alone and cash for all their premiums an account is NORMAL at any mark (F7), and what takes cash or
- * opens a contract is judged in its own commit. Clients are told of losses on the way (A2-89). Once a second each is looked at without a turn; only where something follows it takes one. What a crash leaves
- * half-way goes on from the rows.
+ * opens a contract is judged in its own commit. Clients are told of losses on the way (A2-89). Once a second each is looked at
+ * without a turn; those where something follows take one, the worst first (F9). What a crash leaves half-way goes on from the
+ * rows.
  */
 import { Effect, Layer } from "effect"
 import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
@@ -13,6 +14,7 @@ import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/Act
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { accountIn, recordedIn } from "../account/accountNow.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
+import { orderMarkets } from "../order/orderMarkets.ts"
 import { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { lossesToTell, tellLosses } from "./lossNotices.ts"
@@ -31,6 +33,7 @@ export const layerRiskMonitor = Layer.effectDiscard(
   Effect.gen(function* () {
     const host = yield* ActorHost
     const directory = yield* Directory
+    const parts = { directory, markets: yield* orderMarkets }
     const clock = yield* BusinessClock
     const states = yield* RiskStates
     const holders = yield* positionHolders
@@ -38,21 +41,21 @@ export const layerRiskMonitor = Layer.effectDiscard(
     const said = new Set<number>()
 
     const judge = (turn: Turn): void => {
-      judgeRisk(turn, directory)
+      judgeRisk(turn, parts)
       tell(turn, directory)
     }
-    const look = (clientId: number): Effect.Effect<void> => {
-      const subject = clientSubject(clientId)
-      return host
-        .read(subject, (state, facts) => standing(state, facts, clock.now()))
+    const look = (clientId: number): Effect.Effect<ReadonlyArray<Due>> =>
+      host
+        .read(clientSubject(clientId), (state, facts) => standing(state, facts, clock.now()))
         .pipe(
           Effect.tap(({ onStaleMarks }) => say(clientId, onStaleMarks)),
-          Effect.flatMap(({ isDue }) =>
-            isDue ? host.dispatch({ subject, by, lane: "internal", decide: judge }) : Effect.void
-          ),
-          Effect.catchCause((cause) => Effect.logWarning("the risk of an account could not be judged", cause))
+          Effect.map(({ isDue, risk }) => (isDue ? [{ clientId, risk }] : [])),
+          Effect.catchCause((cause) => Effect.as(Effect.logWarning(notJudged, cause), []))
         )
-    }
+    const act = ({ clientId }: Due): Effect.Effect<void> =>
+      host
+        .dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide: judge })
+        .pipe(Effect.catchCause((cause) => Effect.logWarning(notJudged, cause)))
     const say = (clientId: number, onStaleMarks: boolean): Effect.Effect<void> => {
       if (!onStaleMarks) return Effect.sync(() => void said.delete(clientId))
       if (said.has(clientId)) return Effect.void
@@ -61,7 +64,11 @@ export const layerRiskMonitor = Layer.effectDiscard(
     }
 
     const lookAtAll = Effect.suspend(() =>
-      Effect.forEach(new Set([...states.watched(), ...holders()]), look, { concurrency: atOnce, discard: true })
+      Effect.forEach(new Set([...states.watched(), ...holders()]), look, { concurrency: atOnce })
+    ).pipe(
+      Effect.flatMap((found) =>
+        Effect.forEach(found.flat().toSorted(worstFirst), act, { concurrency: atOnce, discard: true })
+      )
     )
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), lookAtAll)))
   })
@@ -70,12 +77,28 @@ export const layerRiskMonitor = Layer.effectDiscard(
 /** Registers the judgement of every turn; apart from the monitor, so that it is there before anything is decided. */
 export const layerRiskJudgement = Layer.effectDiscard(
   Effect.gen(function* () {
-    const directory = yield* Directory
-    ;(yield* ActorHost).onDecided((turn) => judgeRisk(turn, directory))
+    const parts = { directory: yield* Directory, markets: yield* orderMarkets }
+    ;(yield* ActorHost).onDecided((turn) => judgeRisk(turn, parts))
   })
 )
 
+const notJudged = "the risk of an account could not be judged"
+
+/** An account for which something may follow. */
+interface Due {
+  readonly clientId: number
+  readonly risk: Pick<AccountRisk, "closeOutEquity" | "marginBase">
+}
+
+/** By what is held of the margin, least first (F9); one that owes with nothing tied up has the least. */
+const worstFirst = ({ risk: one }: Due, { risk: other }: Due): number => {
+  const left = one.closeOutEquity * (other.marginBase === 0n ? 1n : other.marginBase)
+  const right = other.closeOutEquity * (one.marginBase === 0n ? 1n : one.marginBase)
+  return left === right ? 0 : left < right ? -1 : 1
+}
+
 interface Standing {
+  readonly risk: AccountRisk
   /** Something may follow from how the account stands. */
   readonly isDue: boolean
   /** It is in a close-out by marks of which one is stale (F3). */
@@ -89,6 +112,7 @@ const standing = (state: SubjectState, facts: Facts, now: number): Standing => {
   const opensOne = stateToRecord(risk, recorded) === "CLOSE_OUT" && risk.anyExposure
   const moves = goesOn || opensOne || stateToRecord(risk, recorded) !== recorded
   return {
+    risk,
     isDue: facts.takenAt !== null && (moves || lossesIn(state, risk, facts, now).length > 0),
     onStaleMarks: risk.riskState === "CLOSE_OUT" && risk.anyExposure && !risk.marksFresh
   }

@@ -1,7 +1,8 @@
 /**
  * What follows from an account's risk, in its client's turn and in the commit of its cause (D23): the recorded state moves,
  * a close-out begins, goes its next step or ends (F9), a shortfall is written off (F10), and the restriction CLOSE_OUT is set
- * and lifted. Asked at the end of every turn that moves money, contracts or requests, and by the monitor when marks moved.
+ * and lifted. Asked at the end of every turn that moves money, contracts, orders or requests, and by the monitor when marks
+ * moved.
  */
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
@@ -26,7 +27,23 @@ import { type ClientTurn, liftRestriction, restrictClient } from "../client/clie
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
+import { cancelOpeningOrders, placeOrder } from "../order/orderDecisions.ts"
 import { cancelOpeningRequests, isOpen, rfqsInTurn } from "../rfq/rfqDecisions.ts"
+import {
+  closablePositions,
+  closingOrder,
+  type ClosingMarkets,
+  isClosing,
+  isDue,
+  openingOrders,
+  ordersInFlight
+} from "./positionClosing.ts"
+
+/** Whom a turn's client belongs to, and the markets in which its positions are closed. */
+export interface RiskParts {
+  readonly directory: Directory["Service"]
+  readonly markets: ClosingMarkets
+}
 
 /** Contracts that one turn asks the venue to tear up; the next look goes on with the rest. */
 const tornAtOnce = 256
@@ -35,7 +52,7 @@ const began = "close-out"
 const recovered = "the account is NORMAL again"
 
 /** Judges the turn's client, if it has one, as the turn leaves it. Without a market nothing is judged (A1-12). */
-export const judgeRisk = (turn: Turn, directory: Directory["Service"]): void => {
+export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void => {
   const committed = turn.state.one("clients")
   if (committed === undefined || turn.facts.takenAt === null) return
   const client = turn.draft.written("clients")[0] ?? committed
@@ -43,7 +60,7 @@ export const judgeRisk = (turn: Turn, directory: Directory["Service"]): void => 
   const partner = partnerOfTurn(turn, directory, client)
   if (partner === null) throw new Error(`client:${client.id} has no partner`)
   const by = { ...turn.by, role: "SYSTEM", keyLabel: "risk", actor: "system:risk" }
-  new Judgement({ turn: { ...turn, by }, instance: instanceOf(client, partner), by: "SYSTEM" }, client).run()
+  new Judgement({ turn: { ...turn, by }, instance: instanceOf(client, partner), by: "SYSTEM" }, client, markets).run()
 }
 
 /** Whether nothing can follow: money alone, none of it missing, and nothing recorded that has to be taken back. */
@@ -66,13 +83,15 @@ class Judgement {
   private readonly clientId: number
   private readonly partnerId: number
   private readonly retail: boolean
+  private readonly markets: ClosingMarkets
 
-  constructor(at: ClientTurn, { id, partnerId, categorization }: ClientRow) {
+  constructor(at: ClientTurn, { id, partnerId, categorization }: ClientRow, markets: ClosingMarkets) {
     this.at = at
     this.turn = at.turn
     this.clientId = id
     this.partnerId = partnerId
     this.retail = categorization === "RETAIL"
+    this.markets = markets
   }
 
   run(): void {
@@ -103,8 +122,9 @@ class Judgement {
   private begin(): CloseOutRow | null {
     const { turn, clientId, partnerId } = this
     const { risk, cashOf } = accountInTurn(turn, this.client())
-    const protects = this.retail && cashOf("USDC") < 0n && openPositions(turn).length === 0
-    if (openContracts(turn).length === 0 && !protects && this.openings().length === 0) return null
+    const protects = this.retail && cashOf("USDC") < 0n
+    const closes = openContracts(turn).length > 0 || openPositions(turn).length > 0
+    if (!closes && !protects && !this.hasOpenings()) return null
     const id = turn.nextId("closeOut")
     const usdc = (minor: bigint) => formatAmount(minor, "USDC")
     return start(turn, "closeOuts", {
@@ -124,15 +144,32 @@ class Judgement {
   private step(episode: CloseOutRow): void {
     const { turn } = this
     cancelOpeningRequests(turn, restrictionSentences.CLOSE_OUT)
+    cancelOpeningOrders({ turn, of: this.at.instance }, restrictionSentences.CLOSE_OUT)
     const { cancelUntil } = episode.context
-    const waits = this.openings().length > 0 && (cancelUntil === null || turn.now < cancelUntil)
+    const waits = this.hasOpenings() && (cancelUntil === null || turn.now < cancelUntil)
     if (waits && (episode.state === "STARTED" || episode.state === "CANCELLING")) {
       if (episode.state === "STARTED") this.move(episode, { type: "CANCEL", until: turn.now + cancelMillis })
       return
     }
+    if (openPositions(turn).length > 0) return this.close(episode)
     const contracts = openContracts(turn)
     if (contracts.length > 0) this.tearUp(episode, contracts)
     else this.protect(episode)
+  }
+
+  /** Sends the next order that closes a position, once the one before it has ended (F9). */
+  private close(episode: CloseOutRow): void {
+    const { turn, markets } = this
+    if (isClosing(turn)) return
+    const client = this.client()
+    const closable = closablePositions(turn, client, markets)
+    if (closable.length === 0) return void this.move(episode, { type: "WAIT" })
+    const next = closable.find(({ position }) => isDue(turn, episode.context, position.symbol))
+    if (next === undefined) return
+    const { symbol } = next.position
+    const order = closingOrder(turn, client, next, episode.id)
+    const { id: orderId } = placeOrder({ turn, of: this.at.instance }, client, order)
+    this.move(episode, { type: "CLOSE", at: turn.now, orderId, symbol, orders: episode.context.orders + 1 })
   }
 
   /** Asks the venue to end at the mark what has a fresh one; what it refused a second ago is asked for again (F9). */
@@ -156,7 +193,7 @@ class Judgement {
     const { turn } = this
     const row = this.move(episode, { type: "PROTECT" }) ?? episode
     const inFlight = rfqsInTurn(turn).some(({ context }) => context.accepting !== null)
-    if (inFlight || this.openings().length > 0 || openPositions(turn).length > 0) return
+    if (inFlight || this.hasOpenings() || ordersInFlight(turn)) return
     const cash = accountInTurn(turn, this.client()).cashOf("USDC")
     const writesOff = this.retail && cash < 0n
     const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null
@@ -190,11 +227,11 @@ class Judgement {
     return row !== undefined && (liveCloseOutStates as ReadonlyArray<string>).includes(row.state) ? row : null
   }
 
-  /** Requests to open that the venue may still have open, without those whose accept is in flight. */
-  private openings(): ReadonlyArray<RfqRow> {
-    return rfqsInTurn(this.turn).filter(
-      (row) => (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
-    )
+  /** Orders that could open, and requests to open that the venue may still have open but for accepts in flight. */
+  private hasOpenings(): boolean {
+    const mayOpen = (row: RfqRow): boolean =>
+      (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
+    return rfqsInTurn(this.turn).some(mayOpen) || openingOrders(this.turn).length > 0
   }
 
   private isFresh({ symbol }: BarrierContractRow): boolean {

@@ -75,12 +75,12 @@ const begin = (
     of,
     event,
     input: {
+      ...order,
       orderId: id,
       clientId: client.id,
       account: client.uid,
       createdAt: turn.now,
-      updatedAt: turn.now,
-      ...order
+      updatedAt: turn.now
     },
     columns: {
       id,

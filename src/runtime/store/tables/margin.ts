@@ -42,6 +42,10 @@ export const marginTables = {
   closeOuts: table<CloseOutRow>()({
     title: "close-out",
     machine: "closeOut",
+    // Version 2 closes positions; before it nobody had any.
+    upcasters: [
+      ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } })
+    ],
     mirrors: ({ endedAt }) => ({ endedAt }),
     key: ["id"],
     mode: "upsert",

@@ -1,0 +1,287 @@
+/** A close-out of positions in its client's turns, by rows of F3, F9, F10 and D23, with what is sent and written of it. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Facts } from "../../../src/machines/market/Facts.ts"
+import { spotInput } from "../../../src/machines/order/orderSamples.ts"
+import { moneyOutRefusal, moneyOutSentences } from "../../../src/machines/withdrawal/moneyOut.ts"
+import { advance } from "../../../src/runtime/effects/advance.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { presentRow } from "../../../src/runtime/engine/machine/upcast.ts"
+import type { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
+import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import type { ClosingMarkets } from "../../../src/runtime/services/margin/positionClosing.ts"
+import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts"
+import { bookFill } from "../../../src/runtime/services/order/fillBooking.ts"
+import { ordersInTurn } from "../../../src/runtime/services/order/orderDecisions.ts"
+import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
+import { openExposure, openInMailbox } from "../../../src/runtime/services/shared/openWork.ts"
+import { freeMoney } from "../../../src/runtime/services/withdrawal/withdrawalDecisions.ts"
+import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
+import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
+import { contractsNow, micro } from "../../fixtures/contracts.ts"
+import { clients, parts as turnParts, posted, view } from "../rfq/rfqTurns.ts"
+import { accountOf, allTrade, committed, gold, marketsAt, perp, turnAt } from "../order/leverageTurns.ts"
+
+const directory = { partner: () => view, stamp: () => ({ partnerId: 1, epoch: 0 }) } as Partial<
+  Directory["Service"]
+> as Directory["Service"]
+const of = instanceOf(clients, view)
+
+// Long 0.1 from 60,000: 600 of margin at 10x. At 55,000 it has lost 500 and ties 550 up: a close-out below 275.
+const at55 = marketsAt({ [perp]: { price: "55000" }, [gold]: { price: "4000" } })
+const both = [{ netQty: "0.1" }, { symbol: gold, netQty: "1", avgEntry: "4000" }]
+
+interface Judging {
+  readonly now?: number
+  readonly markets?: ClosingMarkets
+  readonly act?: (turn: Turn) => void
+}
+
+/** A turn in which `act` happens, judged at its end as the engine does it. */
+const judged = (
+  state: SubjectState,
+  facts: Facts,
+  { now = contractsNow, markets = allTrade, act = () => {} }: Judging = {}
+): Turn => {
+  const turn = { ...turnAt(state, facts), now }
+  act(turn)
+  judgeRisk(turn, { directory, markets })
+  return turn
+}
+
+const episodes = (turn: Turn) => turn.draft.written("closeOuts").map(({ state }) => state)
+const sent = (turn: Turn) =>
+  turn.draft
+    .written("orders")
+    .filter(({ state, context }) => state === "SENT" && context.origin === "CLOSE_OUT")
+    .map(({ symbol, context: { side, qty } }) => `${side} ${qty} ${symbol}`)
+const called = (turn: Turn) => turn.draft.written("venueCalls").map(({ call }) => call)
+
+const working = (turn: Turn): OrderRow => {
+  const row = ordersInTurn(turn).find(({ context }) => context.origin === "CLOSE_OUT")
+  if (row === undefined) throw new Error("nothing is being closed")
+  return row
+}
+
+let trades = 70
+/** The order that closes is executed, whole or so much of it, and over with that. */
+const fills = (price: string, qty?: string) => (turn: Turn) => {
+  const row = working(turn)
+  const fill = {
+    tradeId: ++trades,
+    orderId: 900,
+    ref: `O-${row.id}`,
+    account: row.context.account,
+    symbol: row.symbol,
+    side: row.context.side,
+    price,
+    qty: qty ?? row.context.qty,
+    fee: "0",
+    feeCurrency: "USDC",
+    liquidity: "TAKER" as const,
+    reason: null,
+    at: turn.now
+  }
+  const next = bookFill({ turn, of, recall: turnParts.recall }, row, fill as Parameters<typeof bookFill>[2])
+  if (qty !== undefined) ends(turn, next)
+}
+const ends = (turn: Turn, row = working(turn)): void =>
+  void advance(turn, "orders", row, { type: "ENDED", at: turn.now, how: "CANCELLED", reason: "no more" }, { of })
+
+describe("a close-out of positions", () => {
+  it("F9: closes that with the largest margin first, one at a time, by an order that says why", () => {
+    const first = judged(accountOf({ cash: "700", positions: both }), at55)
+    // 200 left for 550 and 200 of margin.
+    assert.deepStrictEqual([episodes(first), sent(first)], [["CLOSING"], [`SELL 0.1000 ${perp}`]])
+    const [episode] = first.draft.written("closeOuts")
+    assert.deepInclude(working(first).context, {
+      type: "MARKET",
+      tif: "IOC",
+      venueTif: "IOC",
+      reduceOnly: true,
+      note: `CO-${episode?.id}`,
+      leverage: 10,
+      commissionBps: 5,
+      reserved: null
+    })
+    assert.deepInclude(episode?.context, { orders: 1, lastOrderId: working(first).id })
+    assert.deepStrictEqual(first.draft.written("clients")[0]?.context.restrictions, ["CLOSE_OUT"])
+    const state = committed(first)
+    assert.isTrue(judged(state, at55, { now: contractsNow + 5_000 }).draft.isEmpty, "it waits for its order")
+  })
+
+  it("F9: decides anew after each fill, and stops as soon as enough is held", () => {
+    const first = judged(accountOf({ cash: "700", positions: both }), at55)
+    // 197.25 is left for the 200 of the other position: a margin call.
+    const next = judged(committed(first), at55, { act: fills("55000") })
+    assert.deepStrictEqual([episodes(next), sent(next)], [["DONE"], []])
+    assert.deepStrictEqual(
+      next.draft.written("riskMonitors").map(({ state }) => state),
+      ["MARGIN_CALL"]
+    )
+    const deeper = judged(accountOf({ cash: "590", positions: both }), at55)
+    const on = judged(committed(deeper), at55, { now: contractsNow + 5, act: fills("55000") })
+    assert.deepStrictEqual([episodes(on), sent(on)], [["CLOSING"], [`SELL 1.0000 ${gold}`]])
+    assert.strictEqual(on.draft.written("closeOuts")[0]?.context.orders, 2)
+  })
+
+  it("F9: of equal margins the position that was opened first, a short by a purchase", () => {
+    const facts = marketsAt({ [perp]: { price: "60000" }, [gold]: { price: "6000" } })
+    const state = accountOf({
+      cash: "100",
+      chosen: { [gold]: 10 },
+      positions: [
+        { netQty: "0.1", openedAt: 9 },
+        { symbol: gold, netQty: "-1", avgEntry: "6000", openedAt: 8 }
+      ]
+    })
+    assert.deepStrictEqual(sent(judged(state, facts)), [`BUY 1.0000 ${gold}`])
+  })
+
+  it("F9: no order is larger than its market takes; the next slice goes as soon as one is filled", () => {
+    const small: ClosingMarkets = {
+      ...allTrade,
+      find: (symbol) => {
+        const found = allTrade.find(symbol)
+        return found.ok
+          ? { ok: true, value: { ...found.value, market: { ...found.value.market, maxQty: "0.06" } } }
+          : found
+      }
+    }
+    const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: small })
+    assert.deepStrictEqual(sent(first), [`SELL 0.0600 ${perp}`])
+    const next = judged(committed(first), at55, { markets: small, act: fills("52000") })
+    assert.deepStrictEqual(sent(next), [`SELL 0.0400 ${perp}`])
+  })
+
+  it("F9: what a market did not fill whole is tried again after a second, other positions meanwhile", () => {
+    const alone = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55)
+    const part = judged(committed(alone), at55, { now: contractsNow + 10, act: fills("52000", "0.02") })
+    assert.deepStrictEqual(sent(part), [])
+    const state = committed(part)
+    assert.isTrue(judged(state, at55, { now: contractsNow + 999 }).draft.isEmpty)
+    assert.deepStrictEqual(sent(judged(state, at55, { now: contractsNow + 1_000 })), [`SELL 0.0800 ${perp}`])
+    const two = judged(accountOf({ cash: "590", positions: both }), at55)
+    const other = judged(committed(two), at55, { now: contractsNow + 10, act: (turn) => ends(turn) })
+    assert.deepStrictEqual(sent(other), [`SELL 1.0000 ${gold}`])
+  })
+
+  it("F3: no order goes where the mark is stale or trading is halted; it waits where that is everywhere", () => {
+    const stale = { price: "55000", at: contractsNow - 10_001 }
+    const one = marketsAt({ [perp]: stale, [gold]: { price: "4000" } })
+    assert.deepStrictEqual(sent(judged(accountOf({ cash: "700", positions: both }), one)), [`SELL 1.0000 ${gold}`])
+    const halted: ClosingMarkets = { ...allTrade, haltOf: ({ symbol }) => (symbol === perp ? "halted" : null) }
+    const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: halted })
+    assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARK"], []])
+    const again = judged(committed(waits), at55, { now: contractsNow + 1_000 })
+    assert.deepStrictEqual([episodes(again), sent(again)], [["CLOSING"], [`SELL 0.1000 ${perp}`]])
+    const none = marketsAt({ [perp]: stale })
+    const called55 = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), none)
+    assert.deepStrictEqual(
+      [episodes(called55), called55.draft.written("riskMonitors").map(({ state }) => state)],
+      [[], ["MARGIN_CALL"]]
+    )
+  })
+
+  it("F9, A2-101: orders that could open are cancelled first and waited for, two seconds at the most", () => {
+    const orders = [{ qty: "0.0100" }, { reduceOnly: true, side: "SELL" as const }, { ...spotInput }]
+    const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }], orders }), at55)
+    assert.deepStrictEqual([episodes(first), called(first)], [["CANCELLING"], ["cancelOrder", "cancelOrder"]])
+    assert.deepStrictEqual(
+      ordersInTurn(first).map(({ id, state }) => [id, state]),
+      [
+        [2, "ACKED"],
+        [1, "PENDING_CANCEL"],
+        [3, "PENDING_CANCEL"]
+      ]
+    )
+    const state = committed(first)
+    assert.isTrue(judged(state, at55, { now: contractsNow + 1_999 }).draft.isEmpty)
+    assert.deepStrictEqual(sent(judged(state, at55, { now: contractsNow + 2_000 })), [`SELL 0.1000 ${perp}`])
+  })
+
+  it("F9: goes on as soon as the cancels are in, and ends where what they give back is enough", () => {
+    const orders = [{ qty: "0.0100" }]
+    const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }], orders }), at55)
+    const next = judged(committed(first), at55, {
+      now: contractsNow + 10,
+      act: (turn) => ends(turn, turn.state.get("orders", "1"))
+    })
+    assert.deepStrictEqual([episodes(next), sent(next)], [["CLOSING"], [`SELL 0.1000 ${perp}`]])
+    const back = judged(committed(judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }], orders }), at55)), {
+      ...at55,
+      marks: marketsAt({ [perp]: { price: "60000" } }).marks
+    })
+    assert.deepStrictEqual(episodes(back), ["DONE"])
+  })
+
+  it("F10: a loss beyond the money is written off in the commit of the last fill", () => {
+    const first = judged(accountOf({ cash: "400", positions: [{ netQty: "0.1" }] }), at55)
+    const end = judged(committed(first), at55, { now: contractsNow + 10, act: fills("55000") })
+    assert.deepStrictEqual([episodes(end), end.draft.written("balances").at(-1)?.cash], [["DONE"], 0n])
+    const [episode] = end.draft.written("closeOuts")
+    // 500 of loss and 2.75 of commission for 400.
+    assert.strictEqual(episode?.context.writtenOff, "102.750000")
+    assert.strictEqual(posted(end).at(-1), `nbp:${episode?.id} system:risk`)
+    assert.deepStrictEqual(
+      end.draft.written("riskMonitors").map(({ state }) => state),
+      ["NORMAL"]
+    )
+    assert.deepStrictEqual(end.draft.written("clients")[0]?.context.restrictions, [])
+  })
+
+  it("F10: nothing is written off while an order is in flight, or the hold of a dying purchase is out", () => {
+    const spot = [{ ...spotInput }]
+    const first = judged(accountOf({ cash: "400", positions: [{ netQty: "0.1" }], orders: spot }), at55)
+    const closing = judged(committed(first), at55, { now: contractsNow + 2_000 })
+    const flat = judged(committed(closing), at55, { now: contractsNow + 2_010, act: fills("55000") })
+    assert.deepStrictEqual(
+      [episodes(flat), flat.draft.written("balances")[0]?.cash],
+      [["PROTECTING"], micro("-102.75")]
+    )
+    const later = judged(committed(flat), at55, { now: contractsNow + 9_000 })
+    assert.isTrue(later.draft.isEmpty, "its cancel is not confirmed")
+  })
+
+  it("F10: a professional's cash stays below zero", () => {
+    const state = accountOf({ cash: "50", positions: [{ netQty: "0.1" }], client: { categorization: "PROFESSIONAL" } })
+    const first = judged(state, at55)
+    const end = judged(committed(first), at55, { now: contractsNow + 10, act: fills("55000") })
+    assert.deepStrictEqual([episodes(end), posted(end).some((key) => key.startsWith("nbp"))], [["DONE"], false])
+  })
+})
+
+describe("what is open in perpetuals", () => {
+  const account = { cash: "1000", positions: [{ netQty: "0.1" }], orders: [{ qty: "0.0100" }] }
+
+  it("D1: stands in the way of the account's end, and of a payment by staff", () => {
+    const state = accountOf(account)
+    const open = ["Orders are working: 1 ACKED.", "Positions are open: 1 OPEN."]
+    assert.deepStrictEqual(openInMailbox(state), open)
+    assert.deepStrictEqual(openExposure(state), open)
+    assert.deepStrictEqual(openInMailbox(accountOf({ cash: "1000" })), [])
+  })
+
+  it("F3: keeps money in while a mark that it is judged by is stale", () => {
+    const usdc = (facts: Facts) => {
+      const at = accountIn(accountOf({ ...account, orders: [] }), facts)
+      return moneyOutRefusal({ ...freeMoney(at, "USDC"), restrictions: [], paused: false }, 1n)
+    }
+    assert.isNull(usdc(marketsAt({ [perp]: { price: "60000" } })))
+    assert.strictEqual(usdc(marketsAt({ [perp]: { price: "60000", at: 5 } })), moneyOutSentences.stale)
+  })
+})
+
+describe("an episode of version 1", () => {
+  it("D23: has sent no order yet", () => {
+    const [row] = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55).draft.written("closeOuts")
+    if (row === undefined) throw new Error("no episode")
+    const { orders: _orders, lastOrderId: _last, tried: _tried, ...first } = row.context
+    const stored = { ...row, state: "CANCELLING", version: "1", context: first } as unknown as typeof row
+    assert.deepInclude(presentRow(catalogue.closeOuts, { ...stored }), {
+      state: "CANCELLING",
+      version: "2",
+      context: { ...first, orders: 0, lastOrderId: null, tried: {} }
+    })
+  })
+})

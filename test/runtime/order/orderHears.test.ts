@@ -1,0 +1,322 @@
+/**
+ * The hard rows of an order's life in its client's turn (D6): trades before acknowledgements, cancels on the way, trades and
+ * orders that turn up after the end, what the venue does by itself, and calls that never came.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { OrderState } from "../../../src/machines/order/OrderWire.ts"
+import { perpInput } from "../../../src/machines/order/orderSamples.ts"
+import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import { cancelOrder, orderInTurn, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
+import { heardOfVenue, heardWhole, orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
+import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
+import { marketsAt } from "./leverageTurns.ts"
+import { venueOrder } from "../../support/venueOrders.ts"
+import { clients, parts, view } from "../rfq/rfqTurns.ts"
+
+const { orderId: _id, clientId: _client, account: _account, createdAt: _at, updatedAt: _up, ...terms } = perpInput
+const of = instanceOf(clients, view)
+const facts = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
+
+/** One client with one order of 0.1 that is on its way; every turn is committed, and kept as the database would. */
+class Account {
+  readonly unsettled = unsettledOrders()
+  private readonly state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
+  private readonly stored = new Map<TableName, Map<number, object>>()
+  private readonly recall: Recall
+  private ids = 0
+  private now = 1_000
+
+  constructor(change: Partial<typeof terms> = {}) {
+    const rows = (table: TableName) => [...(this.stored.get(table)?.values() ?? [])]
+    const named = (column: string) => column.replaceAll(/_[a-z]/g, (two) => two.charAt(1).toUpperCase())
+    this.recall = new Recall({
+      among: (table: TableName, ids: ReadonlyArray<number>) =>
+        Effect.succeed(ids.flatMap((id) => this.stored.get(table)?.get(id) ?? [])),
+      page: (table: TableName, asked: ReadonlyArray<{ readonly column: string; readonly value: unknown }>) =>
+        Effect.succeed(
+          rows(table).filter((row) =>
+            asked.every(({ column, value }) => (row as Record<string, unknown>)[named(column)] === value)
+          )
+        )
+    } as unknown as RowReads["Service"])
+    this.turn((turn) => void placeOrder({ turn, of }, clients, { ...terms, ...change }))
+  }
+
+  /** The id of its order, the first of its turns. */
+  readonly id = 1
+
+  get order() {
+    return (this.stored.get("orders")?.get(this.id) as ReturnType<typeof placeOrder> | undefined) ?? assert.fail("none")
+  }
+  get trades(): ReadonlyArray<number> {
+    return this.rows("fills").map((row) => (row as { readonly tradeId: number }).tradeId)
+  }
+  get breaks(): number {
+    return this.rows("reconBreaks").length
+  }
+  get netQty(): string {
+    return (this.rows("positions")[0] as { readonly netQty: string } | undefined)?.netQty ?? "0"
+  }
+  rows(table: TableName): ReadonlyArray<object> {
+    return [...(this.stored.get(table)?.values() ?? [])]
+  }
+  /** Refs of the calls in flight. */
+  get calls(): ReadonlyArray<string> {
+    return this.state.all("venueCalls").map(({ ref }) => ref)
+  }
+
+  turn(decide: (turn: Turn) => void): void {
+    for (;;) {
+      const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
+      const turn: Turn = {
+        now: ++this.now,
+        state: this.state,
+        facts,
+        draft: new CommitBuilder(),
+        by,
+        nextId: () => ++this.ids
+      }
+      try {
+        decide(turn)
+      } catch (error) {
+        if (!(error instanceof TurnHeld)) throw error
+        Effect.runSync(error.released)
+        continue
+      }
+      if (turn.draft.isEmpty) return
+      const commit = turn.draft.build({ subject: "client:1", expected: this.state.token }, null)
+      for (const table of ["orders", "fills", "positions", "reconBreaks"] as const) {
+        const known = this.stored.get(table) ?? new Map<number, object>()
+        for (const row of commit.rows[table] ?? []) known.set(row.id, row)
+        this.stored.set(table, known)
+      }
+      this.state.adopt(commit)
+      return
+    }
+  }
+
+  private get parts() {
+    return { directory: parts.directory, recall: this.recall, unsettled: this.unsettled }
+  }
+
+  /** The order as the venue has it. */
+  said(change: Partial<VenueOrder>): void {
+    const fact = { type: "order", account: clients.uid, sequence: this.now, order: this.there(change) } as const
+    this.turn((turn) => assert.isTrue(orderHandler(this.parts).said(turn, { id: this.id, at: this.now, fact })))
+  }
+  filled(fill: Partial<VenueFill>, change: Partial<VenueOrder> = {}): void {
+    const fact = {
+      type: "fill",
+      account: clients.uid,
+      sequence: this.now,
+      fill: this.trade(fill),
+      order: this.there(change)
+    } as const
+    this.turn((turn) => assert.isTrue(orderHandler(this.parts).said(turn, { id: this.id, at: this.now, fact })))
+  }
+  whole(order: Partial<VenueOrder>, fills: ReadonlyArray<Partial<VenueFill>>): void {
+    const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)) }
+    this.turn((turn) => heardWhole(turn, this.parts, this.id, found))
+  }
+  ended(ref: string, outcome: DefiniteOutcome["outcome"], order: Partial<VenueOrder> | null, reason = "busy"): void {
+    const at = this.now
+    const found = order === null ? null : this.there(order)
+    const end = { ref, outcome, reason, at, order: found, rfq: null, contract: null, swap: null }
+    this.turn((turn) => {
+      turn.draft.endCall(ref)
+      orderHandler(this.parts).ended(turn, { id: this.id, outcome: end, call: null })
+    })
+  }
+  venueDid(fact: Parameters<typeof heardOfVenue>[2]): void {
+    this.turn((turn) => assert.isTrue(heardOfVenue(turn, this.parts, fact)))
+  }
+  cancel(): void {
+    this.turn((turn) => {
+      const row = orderInTurn(turn, this.id)
+      if (row !== undefined) cancelOrder({ turn, of }, row, null)
+    })
+  }
+
+  there(change: Partial<VenueOrder> = {}): VenueOrder {
+    return venueOrder(clients.uid, "O-1", { price: "60000", qty: "0.1", tif: "GTC", state: "WORKING", ...change })
+  }
+  trade(change: Partial<VenueFill> = {}): VenueFill {
+    const of_ = { orderId: 900, ref: "O-1", account: clients.uid, symbol: "BTC-USDC-PERP" }
+    const figures = { tradeId: 70, side: "BUY", price: "60000", qty: "0.04", liquidity: "MAKER", reason: null } as const
+    return { ...of_, ...figures, at: 1, ...change }
+  }
+}
+
+const assertOrder = (at: Account, state: OrderState, filledQty: string): void =>
+  assert.deepStrictEqual([at.order.state, at.order.context.filledQty], [state, filledQty])
+
+const part = { filledQty: "0.04" }
+const ended = { filledQty: "0.04", state: "CANCELLED" } as const
+
+describe("D6: while it works", () => {
+  it("a trade before the acknowledgement is booked, and the acknowledgement is stale", () => {
+    const at = new Account()
+    at.filled({}, part)
+    assertOrder(at, "PARTIAL", "0.0400")
+    at.ended("O-1", "EXECUTED", part)
+    assertOrder(at, "PARTIAL", "0.0400")
+    assert.deepStrictEqual([at.order.context.venueOrderId, at.trades, at.netQty], [900, [70], "0.0400"])
+  })
+
+  it("an order that is further than its trades here infers none: it is asked for, and they are booked once", () => {
+    const at = new Account()
+    at.ended("O-1", "EXECUTED", { filledQty: "0.1", state: "FILLED" })
+    assertOrder(at, "ACKED", "0")
+    assert.deepInclude(at.unsettled.of(1), { filledQty: "0.1", ended: true })
+    const trades = [{}, { tradeId: 71, qty: "0.06" }]
+    at.whole({ filledQty: "0.1", state: "FILLED" }, trades)
+    at.whole({ filledQty: "0.1", state: "FILLED" }, trades)
+    at.filled({}, { filledQty: "0.1", state: "FILLED" })
+    assertOrder(at, "FILLED", "0.1000")
+    assert.deepStrictEqual([at.trades, at.netQty, at.breaks], [[70, 71], "0.1000", 0])
+  })
+
+  it("trades out of order are all booked; the same one with other figures is a break and not booked", () => {
+    const at = new Account()
+    at.filled({ tradeId: 72, qty: "0.02" }, { filledQty: "0.06" })
+    at.filled({ tradeId: 70 }, { filledQty: "0.06" })
+    at.filled({ tradeId: 70 }, { filledQty: "0.06" })
+    assert.deepStrictEqual([at.trades.toSorted(), at.netQty, at.breaks], [[70, 72], "0.0600", 0])
+    at.filled({ tradeId: 70, price: "59000" }, { filledQty: "0.06" })
+    assert.deepStrictEqual([at.trades.toSorted(), at.netQty, at.breaks], [[70, 72], "0.0600", 1])
+    assertOrder(at, "PARTIAL", "0.0600")
+  })
+
+  it("IOC and FOK remainders end it, POST_ONLY is refused by the venue", () => {
+    const ioc = new Account({ tif: "IOC", venueTif: "IOC" })
+    ioc.filled({}, part)
+    ioc.ended("O-1", "EXECUTED", ended)
+    assertOrder(ioc, "CANCELLED", "0.0400")
+    const fok = new Account({ tif: "FOK", venueTif: "FOK" })
+    fok.ended("O-1", "EXECUTED", { state: "CANCELLED", reason: "not filled at once" })
+    assertOrder(fok, "CANCELLED", "0")
+    const crossing = new Account({ tif: "POST_ONLY", venueTif: "POST_ONLY" })
+    crossing.ended("O-1", "REFUSED", null, "it would trade at once")
+    assertOrder(crossing, "REJECTED", "0")
+    assert.strictEqual(crossing.order.context.reject, "it would trade at once")
+  })
+})
+
+describe("D6: cancels", () => {
+  it("one that the last trade overtakes: FILLED, and the cancel's refusal changes nothing", () => {
+    const at = new Account()
+    at.said({})
+    at.cancel()
+    assertOrder(at, "PENDING_CANCEL", "0")
+    at.filled({ qty: "0.1" }, { filledQty: "0.1", state: "FILLED" })
+    at.ended("O-1-c1", "REFUSED", { filledQty: "0.1", state: "FILLED" }, "order has ended")
+    assertOrder(at, "FILLED", "0.1000")
+    assert.deepStrictEqual([at.trades, at.breaks], [[70], 0])
+  })
+
+  it("one while SENT that comes before the order is sent again once that is there", () => {
+    const at = new Account()
+    at.cancel()
+    assert.sameMembers([...at.calls], ["O-1", "O-1-c1"])
+    at.ended("O-1-c1", "REFUSED", null, "unknown order")
+    assertOrder(at, "PENDING_CANCEL", "0")
+    at.ended("O-1", "EXECUTED", {})
+    assert.deepStrictEqual([at.calls, at.order.context.cancels], [["O-1-c2"], 2])
+    at.ended("O-1-c2", "EXECUTED", { state: "CANCELLED" })
+    assertOrder(at, "CANCELLED", "0")
+  })
+
+  it("one that never came is sent again; one that is refused leaves the order as it was", () => {
+    const at = new Account()
+    at.said({})
+    at.cancel()
+    at.ended("O-1-c1", "VOID", null)
+    assert.deepStrictEqual([at.order.state, at.calls.includes("O-1-c2")], ["PENDING_CANCEL", true])
+    at.ended("O-1-c2", "REFUSED", {}, "busy")
+    assertOrder(at, "ACKED", "0")
+  })
+
+  it("an order that never came is cancelled where a cancel was asked for, else refused", () => {
+    const cancelled = new Account()
+    cancelled.cancel()
+    cancelled.ended("O-1", "VOID", null)
+    assertOrder(cancelled, "CANCELLED", "0")
+    assert.strictEqual(cancelled.order.context.note, "not found at the venue")
+    const sent = new Account()
+    sent.ended("O-1", "VOID", null)
+    assertOrder(sent, "REJECTED", "0")
+    assert.strictEqual(sent.order.context.reject, "not found at the venue")
+  })
+})
+
+describe("D6: after the end", () => {
+  it("a late trade of a CANCELLED order is booked with a break, and ends it FILLED when it completes it", () => {
+    const at = new Account()
+    at.said({ state: "CANCELLED" })
+    at.filled({}, ended)
+    assertOrder(at, "CANCELLED", "0.0400")
+    assert.deepStrictEqual([at.netQty, at.breaks], ["0.0400", 1])
+    at.filled({ tradeId: 71, qty: "0.06" }, { filledQty: "0.1", state: "FILLED" })
+    assertOrder(at, "FILLED", "0.1000")
+    assert.deepStrictEqual([at.trades, at.netQty], [[70, 71], "0.1000"])
+  })
+
+  it("a late trade makes a REJECTED order CANCELLED", () => {
+    const at = new Account()
+    at.ended("O-1", "VOID", null)
+    at.filled({}, ended)
+    assertOrder(at, "CANCELLED", "0.0400")
+    assert.strictEqual(at.breaks, 1)
+  })
+
+  it("one that still works at the venue is cancelled there, once at a time, with a break", () => {
+    const at = new Account()
+    at.ended("O-1", "VOID", null)
+    at.said({})
+    at.said({})
+    assertOrder(at, "REJECTED", "0")
+    assert.deepStrictEqual([at.calls, at.breaks], [["O-1-c1"], 1])
+  })
+})
+
+describe("A2-97: what the venue does by itself", () => {
+  it("a deleveraging is adopted once, without commission, and takes the market's working orders along", () => {
+    const at = new Account()
+    at.filled({}, part)
+    const fill = at.trade({ tradeId: 80, orderId: 950, ref: null, side: "SELL", reason: "deleverage" })
+    const order = at.there({ id: 950, ref: null, side: "SELL", qty: "0.04", filledQty: "0.04", state: "FILLED" })
+    const fact = { type: "fill", account: clients.uid, sequence: 9, fill, order } as const
+    at.venueDid(fact)
+    at.venueDid(fact)
+    assert.deepStrictEqual([at.netQty, at.trades], ["0.0000", [70, 80]])
+    const [, adopted] = at.rows("orders") as ReadonlyArray<typeof at.order>
+    assert.deepInclude(adopted?.context, { origin: "CLOSE_OUT", note: "venue:deleverage", filledQty: "0.0400" })
+    assert.deepInclude(at.rows("fills")[1], { commission: 0n, closedQty: "0.0400" })
+    assertOrder(at, "PENDING_CANCEL", "0.0400")
+  })
+
+  it("a trade that the venue takes back stays booked, as a break", () => {
+    const at = new Account()
+    at.filled({}, part)
+    const bust = {
+      type: "bust",
+      account: clients.uid,
+      sequence: 9,
+      tradeId: 70,
+      orderId: 900,
+      reason: "error"
+    } as const
+    at.venueDid(bust)
+    assert.deepStrictEqual([at.trades, at.netQty, at.breaks], [[70], "0.0400", 1])
+  })
+})

@@ -1,0 +1,98 @@
+/**
+ * Steps of scenarios of orders at the simulated venue: its own book is empty and its prices are held, so that clients trade
+ * with each other alone; a client that may trade, its orders, and looks until something is so.
+ */
+import { assert } from "@effect/vitest"
+import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
+import { barrierSteps } from "./barrierSteps.ts"
+import { barrierVenue } from "./barrierVenue.ts"
+import { get, query } from "./Builders.ts"
+import { perp } from "./perpVenue.ts"
+import type { Answer, Service } from "./Service.ts"
+import type { Headers, Members, stepsOf } from "./steps.ts"
+
+export const spot = "BTC-USDC"
+
+/** The simulated venue with prices of 60,000 and no book but its clients'. */
+export const orderVenue = () => {
+  const world = barrierVenue()
+  const command = (given: VenueCommand): void => {
+    const { refusal } = world.venue.apply({ type: "command", command: given })
+    if (refusal !== null) throw new Error(refusal)
+  }
+  /** The depth of the venue's own book in a market; "0": none. */
+  const book = (symbol: string, size: string): void =>
+    command({ type: "book", symbol, size, levels: null, spread: null })
+  for (const symbol of [perp, spot]) book(symbol, "0")
+  return {
+    ...world,
+    command,
+    book,
+    /** Holds index, mark and last of BTC in all its markets. */
+    price: (price: string): void => command({ type: "price", symbol: perp, price, only: null })
+  }
+}
+
+export const orderSteps = (
+  service: Service,
+  key: string,
+  { call, report }: Pick<ReturnType<typeof stepsOf>, "call" | "report">
+) => {
+  const { trader, looking } = barrierSteps(service, key, { call, report })
+  const at = (clientId: number, path: string): Promise<Answer> => get(service, key, `/clients/${clientId}${path}`)
+  const read = async (clientId: number, path: string) => {
+    const { status, json, text } = await at(clientId, path)
+    assert.strictEqual(status, 200, text)
+    return json
+  }
+  const limit = (side: "BUY" | "SELL", qty: string, price: string, paths: Members = {}) => ({
+    symbol: perp,
+    side,
+    type: "LIMIT",
+    qty,
+    price,
+    ...paths
+  })
+  const place = (clientId: number, body: object, headers: Headers = {}): Promise<Answer> =>
+    call("POST", clientId, "/orders", body, headers)
+  const orderOf = async (clientId: number, orderId: number) => {
+    const { orders } = await read(clientId, "/orders?limit=500")
+    return orders.find((order: { readonly orderId: number }) => order.orderId === orderId)
+  }
+  return {
+    looking,
+    at,
+    read,
+    limit,
+    place,
+    orderOf,
+    /** A client that may trade everything, with so much collateral, while its markets have live prices. */
+    trader: async (amount = "1000.00"): Promise<number> => {
+      const clientId = await trader(amount)
+      for (const symbol of [perp, spot]) {
+        await looking(
+          () => get(service, key, `/ticker?symbol=${symbol}`),
+          ({ status }) => status === 200
+        )
+      }
+      return clientId
+    },
+    /** Places an order that is taken; its id. */
+    placed: async (clientId: number, body: object): Promise<number> => {
+      const { status, json, text } = await place(clientId, body)
+      assert.strictEqual(status, 200, text)
+      return json.orderId
+    },
+    cancel: (clientId: number, orderId: number | string): Promise<Answer> =>
+      service.call("DELETE", `/partner/v1/clients/${clientId}/orders/${orderId}`, { key }),
+    // oxlint-disable-next-line typescript/no-explicit-any
+    until: (clientId: number, orderId: number, found: (order: any) => boolean) =>
+      looking(() => orderOf(clientId, orderId), found),
+    /** Until nothing is in flight at the venue. */
+    idle: () =>
+      looking(
+        () => query(service, "SELECT ref FROM venue_calls"),
+        ({ length }) => length === 0
+      )
+  }
+}
