@@ -53,7 +53,10 @@ export interface PerpAccount {
   readonly client?: Partial<ClientRow>
 }
 
-export const positionRow = (id: number, { symbol = perp, netQty, avgEntry = "60000", openedAt = 5 }: Held): PositionRow => ({
+export const positionRow = (
+  id: number,
+  { symbol = perp, netQty, avgEntry = "60000", openedAt = 5 }: Held
+): PositionRow => ({
   id,
   partnerId: 1,
   clientId: 1,
