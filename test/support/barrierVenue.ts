@@ -6,6 +6,7 @@ import { Effect, Layer, Stream } from "effect"
 import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
+import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { Venue, type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { Asked, Deliveries } from "../../simulator/venue/InProcessVenue.ts"
 
@@ -17,11 +18,11 @@ export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
   let hiding: boolean | "events" = false
   let forgetful = false
-  let delivered: () => Deliveries = () => [0]
+  let delivered: (event: VenueEvent) => Deliveries = () => [0]
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
     fault: (asked, refs) => fault(asked, refs),
-    deliveries: () => (hiding === false ? delivered() : [])
+    deliveries: (event) => (hiding === false ? delivered(event) : [])
   })
   const shown = <Outcome extends VenueOutcome>(outcome: Outcome): Outcome =>
     hiding === true || forgetful ? { ...outcome, contract: null } : outcome

@@ -1,0 +1,40 @@
+/**
+ * What an order that takes the market is answered when the venue's word that it has it comes apart from its trades, the answer
+ * of the call being lost (doc 2, POST .../orders; A2-92).
+ */
+import { assert, it } from "@effect/vitest"
+import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue } from "../support/barrierVenue.ts"
+import { get } from "../support/Builders.ts"
+import { perp } from "../support/perpVenue.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const world = barrierVenue()
+const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+const { trader, post, looking } = barrierSteps(service, key, { call, report })
+
+/** How long a trade is on its way after the word on its order, ms. */
+const apart = 400
+
+it.each([
+  ["MARKET", {}, "FILLED"],
+  ["LIMIT", { price: "60500", tif: "FOK" }, "FILLED"],
+  ["LIMIT", { price: "59000", tif: "IOC" }, "CANCELLED"]
+])("A2-92: %s with %o is answered %s, not with a state that it can't stay in", async (type, more, state) => {
+  const clientId = await trader()
+  world.venue.apply({ type: "command", command: { type: "price", symbol: perp, price: "60000", only: null } })
+  await looking(
+    () => get(service, key, `/ticker?symbol=${perp}`),
+    ({ status, json }) => status === 200 && json.data.markPrice === "60000.0"
+  )
+  let said = 0
+  world.failing((asked) => (asked === "placeOrder" ? { lost: "after" } : {}))
+  world.delivering(({ fact }: VenueEvent) => [fact.type === "order" && said++ === 0 ? 0 : apart])
+  const { status, json } = await post(clientId, "/orders", { symbol: perp, side: "BUY", type, qty: "0.01", ...more })
+  world.failing(() => ({}))
+  world.delivering(() => [0])
+  assert.deepStrictEqual([status, json], [200, { orderId: json.orderId, clOrdId: `O-${json.orderId}`, state }])
+  const { positions } = (await get(service, key, `/clients/${clientId}/positions`)).json
+  assert.lengthOf(positions, state === "FILLED" ? 1 : 0)
+})
