@@ -9,7 +9,8 @@ import { journal, type Mutation } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 
 const nothing = { order: null, rfq: null, contract: null, swap: null } as const
-const refusedBySilence = (ref: string): VenueOutcome => ({
+/** What a caller would be told that takes the venue's silence for a refusal. */
+export const refusedBySilence = (ref: string): VenueOutcome => ({
   ...nothing,
   ref,
   outcome: "REFUSED",

@@ -21,6 +21,7 @@ import {
 } from "./bends.ts"
 import { contractMutations } from "./contractMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
+import { orderMutations } from "./orderMutations.ts"
 import { operatorMutations } from "./operatorMutations.ts"
 import { venueMutations } from "./venueMutations.ts"
 
@@ -65,6 +66,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ...operatorMutations,
   ...venueMutations,
   ...contractMutations,
+  ...orderMutations,
   {
     name: "the writer's epoch is not checked",
     shows: ["writer"],
