@@ -35,13 +35,18 @@ const bookedOf = async (clientId: number) => {
 // Each piece costs 0.30.
 const once = { trades: pieces, distinct: pieces, commissions: pieces, cash: "997.600000" }
 
+/** Rows are there a moment before the account's figures are: waits for the position, then nothing may be there twice. */
 const assertOnce = async (maker: number, taker: number): Promise<void> => {
-  await looking(
-    () => ofClient(service, "fills", taker),
-    ({ length }) => length >= pieces
-  )
-  assert.deepStrictEqual(await bookedOf(maker), { ...once, netQty: "0.0800" })
-  assert.deepStrictEqual(await bookedOf(taker), { ...once, netQty: "-0.0800" })
+  for (const [clientId, netQty] of [
+    [maker, "0.0800"],
+    [taker, "-0.0800"]
+  ] as const) {
+    await looking(
+      () => bookedOf(clientId),
+      (booked) => booked.netQty === netQty && booked.trades >= pieces
+    )
+    assert.deepStrictEqual(await bookedOf(clientId), { ...once, netQty })
+  }
 }
 
 let said = 0
