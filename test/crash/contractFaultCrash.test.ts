@@ -27,8 +27,8 @@ beforeAll(async () => {
   await world.venue.together(service)
   await world.price(service, "60000")
   partner = await service.partner("FAULT")
-}, 60_000)
-afterAll(() => world.end(), 60_000)
+}, 120_000)
+afterAll(() => world.end(), 120_000)
 
 const post = (trader: Trader, path: string, sent: object, key: string) =>
   world.post(service, trader, path, sent, { "idempotency-key": key })
