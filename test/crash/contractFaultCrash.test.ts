@@ -76,9 +76,8 @@ const steps: Readonly<Record<string, Step>> = {
     // A contract for which the cash is too little by now: a falling mark is a close-out (F9).
     prepare: async (trader) => {
       await opened(trader)
-      await service.done(
-        ...["ledger", "adjust", String(trader.id), "--currency", "USDC", "--amount", "-900", "--reason", "test"]
-      )
+      const taken = ["--currency", "USDC", "--amount", "-900", "--reason", "test"]
+      await service.done("ledger", "adjust", String(trader.id), ...taken)
       return { act: async () => (await world.price(service, "58300"), null), keyed: false }
     }
   },
