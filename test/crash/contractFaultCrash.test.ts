@@ -73,10 +73,10 @@ const steps: Readonly<Record<string, Step>> = {
   },
   tearUp: {
     route: "accept",
-    // A contract for which the cash is too little by now: a falling mark is a close-out (F9).
+    // A contract for which the cash is too little by now, and a margin call: a falling mark is a close-out (F9).
     prepare: async (trader) => {
       await opened(trader)
-      const taken = ["--currency", "USDC", "--amount", "-900", "--reason", "test"]
+      const taken = ["--currency", "USDC", "--amount", "-850", "--reason", "test"]
       await service.done("ledger", "adjust", String(trader.id), ...taken)
       return { act: async () => (await world.price(service, "58300"), null), keyed: false }
     }
@@ -135,12 +135,15 @@ const some: ReadonlyArray<Cell> = stepNames.flatMap((step, row) =>
   })
 )
 
-const strike = async (victim: Cell[2]): Promise<void> => {
-  if (victim !== "service") process.kill(await world.venue.pid(), "SIGKILL")
-  if (victim === "venue") return service.signal("SIGCONT")
+const restart = async (): Promise<void> => {
   await service.kill("SIGKILL")
   await service.stop()
   service = await world.start(armed)
+}
+
+const strike = async (victim: Cell[2]): Promise<void> => {
+  if (victim !== "service") process.kill(await world.venue.pid(), "SIGKILL")
+  return victim === "venue" ? service.signal("SIGCONT") : restart()
 }
 
 /** What was answered before the blow stays answered; whatever fell with it is answered now, and not as in progress. */
@@ -149,6 +152,28 @@ const answeredOnce = async ({ act }: Prepared, first: Answer | null, about: stri
   assert.include([200, 400, 502], again?.status, `${about}: ${again?.text}`)
   const kept = first !== null && first.status !== 503 ? first : await act()
   assert.deepStrictEqual([again?.status, again?.text], [kept?.status, kept?.text], about)
+}
+
+const play = async ([fault, name, victim, point]: Cell): Promise<void> => {
+  const about = `${fault} ${name} ${victim} ${point}`
+  const step = steps[name] as Step
+  const trader = await world.trader(service, partner, "1000.00")
+  const prepared = await step.prepare(trader, `key-${trader.id}`)
+  await service.done("sim", "venue", "fault", fault, "--route", aims[fault] ?? step.route, "--delay", "1s")
+  await service.arm(point, "stop")
+  const acting = prepared.act().catch(() => null)
+  await world.frozen(service, 30_000)
+  await strike(victim)
+  await world.venue.together(service)
+  const first = await acting
+  await service.done("sim", "venue", "clear")
+  await world.price(service, "60000")
+  const rows = await world.atRest(about, true)
+  if (prepared.keyed) await answeredOnce(prepared, first, about)
+  await world.hold(world.venue.client(), [trader], rows, about)
+  assert.isAtMost(rows.filter(({ client_id }) => client_id === BigInt(trader.id)).length, 1, about)
+  assert.deepStrictEqual(await world.query("SELECT id FROM recon_breaks"), [], about)
+  await world.verify(service, about)
 }
 
 const cellTime = 120_000
@@ -164,26 +189,13 @@ describe("D4, D5: faults of the venue, and kills at every point of a call", () =
   it.each(process.env["EVERY"] === "1" ? every : some)(
     "%s while %s: kill -9 of %s, %s",
     async (...cell) => {
-      const [fault, name, victim, point] = cell
-      const about = cell.join(" ")
-      const step = steps[name] as Step
-      const trader = await world.trader(service, partner, "1000.00")
-      const prepared = await step.prepare(trader, `key-${trader.id}`)
-      await service.done("sim", "venue", "fault", fault, "--route", aims[fault] ?? step.route, "--delay", "1s")
-      await service.arm(point, "stop")
-      const acting = prepared.act().catch(() => null)
-      await world.frozen(service, 30_000)
-      await strike(victim)
-      await world.venue.together(service)
-      const first = await acting
-      await service.done("sim", "venue", "clear")
-      await world.price(service, "60000")
-      const rows = await world.atRest(about, true)
-      if (prepared.keyed) await answeredOnce(prepared, first, about)
-      await world.hold(world.venue.client(), [trader], rows, about)
-      assert.isAtMost(rows.filter(({ client_id }) => client_id === BigInt(trader.id)).length, 1, about)
-      assert.deepStrictEqual(await world.query("SELECT id FROM recon_breaks"), [], about)
-      await world.verify(service, about)
+      try {
+        await play(cell)
+      } catch (cause) {
+        // It may stand still, or be about to: the next case gets another one.
+        await restart()
+        throw cause
+      }
     },
     cellTime
   )
