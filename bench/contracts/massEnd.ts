@@ -12,6 +12,7 @@ import type { Slice, SliceResult } from "../load/protocol.ts"
 import { onDatabase } from "../reference/database.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
 import type { RunningService } from "../service.ts"
+import { beforeEnd, measureCeiling } from "./ceiling.ts"
 import { heldBytes } from "./heapOf.ts"
 import {
   checkHouse,
@@ -67,6 +68,8 @@ interface EndFindings {
   readonly seconds: number
   readonly rate: number
   readonly beside: PacedResult
+  /** Contracts a second of the same rows by plain set-based SQL. */
+  readonly ceiling: number
 }
 
 const reporters = 64
@@ -209,7 +212,7 @@ const measureReports = async (
 }
 
 /** The price falls through every barrier at once. */
-const measureEnd = async (house: House, service: RunningService): Promise<EndFindings> => {
+const measureEnd = async (house: House, service: RunningService): Promise<Omit<EndFindings, "ceiling">> => {
   const { other, load, plan } = house
   const contracts = house.clientIds.length * plan.contractsEach + 1
   const { port, ca } = service
@@ -246,7 +249,7 @@ export const measureMassEnd = async (plan: MassEndPlan): Promise<MassEndFindings
     const contracts = plan.clients * plan.contractsEach + 1
     const without = await measureStarts(house, plan.rounds)
     service = await startHouse(plan.dataDirectory)
-    const before = await measureHeld(house, service, load)
+    const empty = await measureHeld(house, service, load)
     await fundHouse(house, service)
     plan.progress("every client has cash")
     const copied = { traderId: house.traderId, clientIds: house.clientIds, each: plan.contractsEach }
@@ -261,8 +264,8 @@ export const measureMassEnd = async (plan: MassEndPlan): Promise<MassEndFindings
     const after = await measureHeld(house, service, load)
     await service.stop()
     const memory = {
-      idle: (after.idle - before.idle) / contracts,
-      resident: (after.resident - before.resident) / contracts,
+      idle: (after.idle - empty.idle) / contracts,
+      resident: (after.resident - empty.resident) / contracts,
       venue
     }
     plan.progress(
@@ -276,11 +279,24 @@ export const measureMassEnd = async (plan: MassEndPlan): Promise<MassEndFindings
       `${found.marks} ticks: ${found.commits} commits, ${found.turns} turns, ${found.looked} levels looked at`
     )
     const reports = await measureReports(house, service, load, plan)
+    const { partnerId } = house.partner
+    const before = await beforeEnd(service.databaseUrl, partnerId)
     const end = await measureEnd(house, service)
     plan.progress(`${contracts} contracts ended in ${end.seconds.toFixed(1)} s, ${end.rate.toFixed(0)} a second`)
     await checkHouse(service, { open: 0, ended: contracts })
+    const ceiling = await measureCeiling(service.databaseUrl, { before, partnerId, contracts })
+    plan.progress(`the same rows by plain SQL: ${ceiling.toFixed(0)} contracts a second`)
     const starts = { without, with: withThem }
-    return { contracts, clients: plan.clients, openedRate, starts, memory, ticks: found, reports, end }
+    return {
+      contracts,
+      clients: plan.clients,
+      openedRate,
+      starts,
+      memory,
+      ticks: found,
+      reports,
+      end: { ...end, ceiling }
+    }
   } finally {
     await load.stop()
     await house.load.stop()

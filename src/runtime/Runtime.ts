@@ -59,6 +59,7 @@ import { RiskStates } from "./services/margin/RiskStates.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
+import { layerProtection } from "./services/order/layerProtection.ts"
 import { layerOrderResync } from "./services/order/OrderResync.ts"
 import { Unsettled } from "./services/order/Unsettled.ts"
 import { CallAnswers } from "./services/venue/CallAnswers.ts"
@@ -155,7 +156,10 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Unsettled.layer,
     CallAnswers.layer,
     RiskStates.layer
-  ).pipe((views) => layerRiskJudgement.pipe(Layer.provideMerge(views)), Layer.provideMerge(valued))
+  ).pipe(
+    (views) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(views)),
+    Layer.provideMerge(valued)
+  )
   return Layer.mergeAll(
     Breaks.layer,
     MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets)),

@@ -5,6 +5,7 @@
 import { assert, vi } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
+import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,6 +37,7 @@ interface Quote {
 /** A contract here, with what is booked of it. */
 export interface BookedContract {
   readonly id: bigint
+  readonly client_id: bigint
   readonly state: string
   readonly venue_contract_id: string
   readonly commissions: bigint
@@ -45,7 +47,7 @@ export interface BookedContract {
 const booked = (type: string): string =>
   `(SELECT count(*) FROM ledger_transactions l WHERE l.type = '${type}' AND l.refs->>'contractId' = c.id::text)`
 
-const contractsText = `SELECT c.id, c.state, c.context->>'venueContractId' AS venue_contract_id,
+const contractsText = `SELECT c.id, c.client_id, c.state, c.context->>'venueContractId' AS venue_contract_id,
   ${booked("COMMISSION")} AS commissions, ${booked("BARRIER_SETTLE")} AS settlements FROM barrier_contracts c ORDER BY c.id`
 
 /** Services on `dataDir`, or on folders beside it, share the database. */
@@ -70,15 +72,15 @@ export const makeContractWorld = async (name: string) => {
       )
     )
 
-  /** A client at level MICA_MIFID with money for many contracts. */
-  const trader = async (service: RealService, key: string): Promise<Trader> => {
+  /** A client at level MICA_MIFID with so much money: for many contracts, unless it says otherwise. */
+  const trader = async (service: RealService, key: string, amount = "100000.00"): Promise<Trader> => {
     const person = sampleOnboarding(++persons, name.toUpperCase(), Date.now())
     const { clientId: id, clientUid: uid } = dataOf(await service.call(key, "POST", "/clients", person))
     const send = async (method: string, path: string, body: object): Promise<void> =>
       void dataOf(await service.call(key, method, `/clients/${id}${path}`, body))
     await send("POST", "/appropriateness", { version: 1, answers: answersFor(questionnaire1, "PASS") })
     await send("PUT", "/mifid", sampleMifid())
-    await send("POST", "/collateral", { partnerRef: `first-${id}`, direction: "DEPOSIT", amount: "100000.00" })
+    await send("POST", "/collateral", { partnerRef: `first-${id}`, direction: "DEPOSIT", amount })
     return { id, uid, key }
   }
 
@@ -123,13 +125,14 @@ export const makeContractWorld = async (name: string) => {
       { timeout: 90_000, interval: 250 }
     )
 
-  /** The accounts as the venue's books have them: each contract once here, with its state there, charged and settled once. */
+  /** These accounts as the venue's books have them: each contract once here, with its state there, charged and settled once. */
   const hold = async (
     client: VenueClient,
     traders: ReadonlyArray<Trader>,
-    rows: ReadonlyArray<BookedContract>,
+    all: ReadonlyArray<BookedContract>,
     about: string
   ): Promise<void> => {
+    const rows = all.filter((row) => traders.some(({ id }) => BigInt(id) === row.client_id))
     const [stamp] = await query<{ readonly venue_name: string }>("SELECT venue_name FROM service_stamp")
     const answers = await Promise.all(
       traders.map(({ uid }) => client.ask(`/venue/v1/accounts/${stamp?.venue_name}:${uid}`))
@@ -158,6 +161,9 @@ export const makeContractWorld = async (name: string) => {
     quoted,
     atRest,
     hold,
+    /** Waits until the service has frozen itself at its point (`arm` with "stop"). */
+    frozen: (service: RealService, millis: number): Promise<void> =>
+      vi.waitFor(() => assert.match(stateOf(service.pid), /^[Tt]/), { timeout: millis, interval: 10 }),
     price: (service: RealService, to: string) => service.done("sim", "venue", "price", knockOut, to),
     /** The books, and both sides. */
     verify: async (service: RealService, about: string): Promise<void> => {
@@ -173,5 +179,8 @@ export const makeContractWorld = async (name: string) => {
     }
   }
 }
+
+/** As `ps` names it: T is stopped. */
+const stateOf = (pid: number): string => execFileSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
 
 export type ContractWorld = Awaited<ReturnType<typeof makeContractWorld>>

@@ -139,6 +139,7 @@ describe("a busy client", () => {
         onCommitted: () => {},
         onCallEnded: () => {},
         onDecided: () => {},
+        pressed: () => false,
         stats: () => ({ resident: 0, waiting: 0 }),
         drain: Effect.void
       }),

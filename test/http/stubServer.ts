@@ -150,6 +150,7 @@ const stubEngine = (stub: Stub) => {
       onDecided: () => {},
       onCommitted: (table, listener) =>
         table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
+      pressed: () => false,
       stats: () => ({ resident: 0, waiting: 0 }),
       drain: Effect.void,
       record: (rows) => Effect.asVoid(Effect.forEach(rows.answers ?? [], stub.keep))

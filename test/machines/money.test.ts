@@ -119,6 +119,24 @@ describe("F1 rounding", () => {
     }
   })
 
+  it("F1: a text becomes what its decimal becomes, whatever its places, sign and zeros", () => {
+    const whole = fc.oneof(fc.constantFrom("0", "00", "1e2", "+7"), fc.bigInt({ min: 0n, max: 10n ** 21n }).map(String))
+    const fraction = fc.oneof(
+      fc.constant(""),
+      fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 1, maxLength: 24 }).map((digits) => `.${digits}`)
+    )
+    const text = fc
+      .tuple(fc.constantFrom("", "-"), whole, fraction)
+      .map((parts) => parts.join(""))
+      .filter((each) => !each.includes("-+") && !/e.*[.]/.test(each))
+    fc.assert(
+      fc.property(text, currency, (each, code) => {
+        assert.strictEqual(floorToMinor(each, code), floorToMinor(new MoneyDecimal(each), code))
+        assert.strictEqual(ceilToMinor(each, code), ceilToMinor(new MoneyDecimal(each), code))
+      })
+    )
+  })
+
   it("F1: floor and ceil enclose the figure, less than one minor unit apart", () => {
     fc.assert(
       fc.property(anyMinor, fc.integer({ min: 1, max: 999 }), (minor, thousandths) => {

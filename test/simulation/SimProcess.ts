@@ -56,6 +56,7 @@ import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
 import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
+import { layerProtection } from "../../src/runtime/services/order/layerProtection.ts"
 import { layerOrderResync } from "../../src/runtime/services/order/OrderResync.ts"
 import { Unsettled } from "../../src/runtime/services/order/Unsettled.ts"
 import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
@@ -282,7 +283,10 @@ export class SimProcess {
       Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer
-    ).pipe((all) => layerRiskJudgement.pipe(Layer.provideMerge(all)), Layer.provideMerge(engine))
+    ).pipe(
+      (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
+      Layer.provideMerge(engine)
+    )
     const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(
       Layer.provide([
         WebhookEndpoints.layer,

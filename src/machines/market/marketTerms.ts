@@ -12,9 +12,9 @@ export interface MarketTerms {
   readonly leverage: { readonly retail: Readonly<Record<AssetClass, number>>; readonly professional: number }
   /** Of perpetuals: from which notional in micro-USDC on at most which leverage; null: the market's maximum (A2-09). */
   readonly riskTiers: ReadonlyArray<{ readonly from: bigint; readonly maxLeverage: number | null }>
-  /** How far from the mark what trades at the market is expected to end at worst, basis points (F6, F13). */
-  readonly slippageBps: number
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
+  /** What an order that trades at the market is expected to lose to it at worst, basis points of its value (F13). */
+  readonly slippageBps: number
   readonly knockOutRebateBps: number
   readonly strictTakeProfitPremiumBps: number
   readonly strictTakeProfitOffered: boolean
@@ -43,8 +43,8 @@ export const defaultMarketTerms: MarketTerms = {
     { from: 2n * million, maxLeverage: 10 },
     { from: 10n * million, maxLeverage: 5 }
   ],
-  slippageBps: 50,
   commissionBps: { PERP: 5, SPOT: 10, BARRIER: 2 },
+  slippageBps: 50,
   knockOutRebateBps: 500,
   strictTakeProfitPremiumBps: 4_000,
   strictTakeProfitOffered: true,

@@ -1,7 +1,10 @@
 /** POST .../margin/preview: whether an order would be taken, beside its figures (doc 2, Margin preview; A2-49). */
+import type { Currency } from "../shared/Currency.ts"
+import { formatAmount } from "../shared/Money.ts"
 import { accept, type Refusal, refuse, unverified, type Verdict } from "../shared/Refusal.ts"
 import { type OrderFacts, previewGates } from "./orderGates.ts"
 import type { MarginPreviewWire, PreviewFigures } from "./OrderWire.ts"
+import type { PreTrade } from "./preTrade.ts"
 
 /** Where nothing could be worked out: the order has no market, or no valid fields. */
 export const noFigures: PreviewFigures = {
@@ -20,6 +23,31 @@ export const noFigures: PreviewFigures = {
   slippageAllowance: null,
   estimatedCosts: null
 }
+
+/** The figures of a pre-trade check as they are shown, each in its currency's scale (F13, F20). */
+export const previewFiguresOf = (pre: PreTrade): PreviewFigures => {
+  const paid = (minor: bigint | null): string | null => amountIn(minor, pre.currency)
+  const usdc = (minor: bigint | null): string | null => amountIn(minor, "USDC")
+  return {
+    reservation: amountIn(pre.reservation, pre.reservationCurrency),
+    orderValue: paid(pre.orderValue),
+    marginRequired: usdc(pre.marginRequired),
+    leverage: pre.leverage,
+    freeMarginBefore: usdc(pre.freeMarginBefore),
+    freeMarginAfter: usdc(pre.freeMarginAfter),
+    marginLevelAfter: pre.marginLevelAfter,
+    estLiquidationPrice: pre.estLiquidationPrice,
+    equityBefore: usdc(pre.equityBefore),
+    initialMarginBefore: usdc(pre.initialMarginBefore),
+    initialMarginAfter: usdc(pre.initialMarginAfter),
+    estimatedCommission: paid(pre.estimatedCommission),
+    slippageAllowance: paid(pre.slippageAllowance),
+    estimatedCosts: paid(pre.estimatedCosts)
+  }
+}
+
+const amountIn = (minor: bigint | null, currency: Currency): string | null =>
+  minor === null ? null : formatAmount(minor, currency)
 
 /**
  * The figures with the verdict of the order's own gates. What the order would be refused with is the preview's reason, also

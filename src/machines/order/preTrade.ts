@@ -239,7 +239,7 @@ const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark
   const opening = new MoneyDecimal(qty).minus(closing)
   if (reduceOnly || opening.isZero()) return closed
   // No better than the mark: an order that waits for a better price has not gained by it yet.
-  const worse = mark === null ? price : (side === "BUY" ? MoneyDecimal.max : MoneyDecimal.min)(price, mark.price)
+  const worse = mark === null || lossAtOnce(order, price, mark).gt(0) ? price : mark.price
   const opened = applyFill(closed.position, { side, qty: opening.toFixed(), price: textOf(worse) })
   return { position: opened.position, realized: closed.realized }
 }

@@ -95,7 +95,10 @@ export const PositiveAmountText = (currency: Currency) =>
     )
   )
 
+const signedGrammar = /^(-?)(0|[1-9][0-9]*)\.([0-9]+)$/
+
 const toMinor = (figure: Decimal | string, currency: Currency, mode: Decimal.Rounding): bigint =>
+  (typeof figure === "string" ? exactMinor(figure, currency) : null) ??
   BigInt(
     new MoneyDecimal(figure)
       .toDecimalPlaces(currencyFacts[currency].scale, mode)
@@ -118,4 +121,15 @@ export const minorOf = (amount: string, currency: Currency): bigint => {
   const signs = /^-*/.exec(amount)?.[0].length ?? 0
   const minor = floorToMinor(amount.slice(signs), currency)
   return signs % 2 === 1 ? -minor : minor
+}
+
+/** A text that has no more places than the currency needs no rounding: our own texts have exactly its scale. Null: another one. */
+const exactMinor = (text: string, currency: Currency): bigint | null => {
+  const match = signedGrammar.exec(text)
+  if (match === null) return null
+  const [, sign = "", whole = "", fraction = ""] = match
+  const { scale } = currencyFacts[currency]
+  if (fraction.length > scale) return null
+  const minor = BigInt(whole + fraction) * power(scale - fraction.length)
+  return sign === "" ? minor : -minor
 }

@@ -8,7 +8,13 @@ import * as fc from "fast-check"
 import { restrictionNames, restrictionSentences } from "../../../src/machines/client/Restriction.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { closes, type OrderFacts, orderGates, previewGates } from "../../../src/machines/order/orderGates.ts"
-import { marginPreviewOf, noFigures, previewRefusal } from "../../../src/machines/order/orderPreview.ts"
+import type { PreTrade } from "../../../src/machines/order/preTrade.ts"
+import {
+  marginPreviewOf,
+  noFigures,
+  previewFiguresOf,
+  previewRefusal
+} from "../../../src/machines/order/orderPreview.ts"
 import { MarginPreviewWire } from "../../../src/machines/order/OrderWire.ts"
 import { firstRefusal, walkGates } from "../../../src/machines/shared/Gates.ts"
 import { notOffered, type Refusal, unverified } from "../../../src/machines/shared/Refusal.ts"
@@ -145,6 +151,59 @@ describe("A2-91: the order of the gates", () => {
   })
 })
 
+describe("A2-91: what was held against what", () => {
+  const shown = (body: Partial<OrderBody>, over: Partial<OrderFacts> = {}) =>
+    Object.fromEntries(
+      walkGates(orderGates, orderFacts(body, over)).flatMap(({ gate, compared }) =>
+        compared === null ? [] : [[gate, `${compared.figure} / ${compared.limit}`]]
+      )
+    )
+  const always = { account: "ACTIVE / not CLOSED", venue: "connected / connected", workingOrders: "0 / fewer than 500" }
+  const opening = {
+    restriction: "ACTIVE, NORMAL / ACTIVE, not CLOSE_OUT",
+    partner: "ACTIVE / ACTIVE",
+    halt: "trading / trading",
+    delisted: "listed / listed",
+    mark: "live / live",
+    usedMarks: "live / live"
+  }
+
+  it("of an order that opens, with levels and a leverage", () => {
+    const levels = { takeProfit: { price: "63000", limitPrice: null }, stopLoss: { price: "58000", limitPrice: null } }
+    const preTrade = { refPrice: "60000.0", sentence: null, compared: { figure: "3015.000000", limit: "5000.000000" } }
+    assert.deepStrictEqual(shown({ leverage: 10, attach: levels }, { preTrade }), {
+      ...always,
+      ...opening,
+      verification: "MICA_MIFID / MICA_MIFID",
+      leverage: "10 / 10",
+      minimumNotional: "30000 / 10",
+      takeProfit: "63000.0 / above 60000.0",
+      stopLoss: "58000.0 / below 60000.0",
+      preTrade: "3015.000000 / 5000.000000"
+    })
+  })
+
+  it("of a stop in a group that may only reduce", () => {
+    assert.deepStrictEqual(shown({ ...stopLoss, ocoGroup: "a" }, { group: { members: 1, fired: false } }), {
+      ...always,
+      trigger: "60000.0 / above 58000.0",
+      ocoGroup: "1 / fewer than 20",
+      reduceOnly: "0.5000 / 1.0000"
+    })
+  })
+
+  it("of a stop that buys on SPOT", () => {
+    const trigger = { source: "LAST", price: "61000", direction: "AT_OR_ABOVE", limitPrice: "61100" } as const
+    assert.deepStrictEqual(shown({ ...spotOrder, type: "STOP_LIMIT", price: null, trigger }), {
+      ...always,
+      ...opening,
+      verification: "MICA_MIFID / MICA",
+      minimumNotional: "30550 / 10",
+      trigger: "60000.2 / below 61000.00"
+    })
+  })
+})
+
 describe("each gate from its other side", () => {
   it.each<readonly [string, Partial<OrderBody>, Partial<OrderFacts>, string | null]>([
     ["A2-51: the hint that is in force", { leverage: 10 }, {}, null],
@@ -190,6 +249,11 @@ describe("each gate from its other side", () => {
       "A member of the OCO group has been filled: nothing can join it."
     ]
   ])("%s", (_, body, over, sentence) => assert.strictEqual(says(body, over), sentence))
+
+  it("F3: a spot BUY in another currency needs no mark but its own", () => {
+    const facts = orderFacts(spotOrder, { marks: { market: liveMark, allUsedFresh: false } })
+    assert.isNull(firstRefusal(orderGates, { ...facts, order: { ...facts.order, quote: "EUR" } }))
+  })
 
   it("A2-94: a quantity of an asset that leaves 64 bits", () => {
     const facts = orderFacts(spotOrder)
@@ -368,6 +432,52 @@ describe("A2-49: preview", () => {
       sentenceOf(firstRefusal(previewGates, orderFacts({}, { leverage: { sent, inForce: 5, cap: 10 } })))
     assert.deepStrictEqual([at(null), at(1), at(10)], [null, null, null])
     assert.strictEqual(at(11), "The leverage must be at most 10 in this market.")
+  })
+
+  it("F13: has the figures of the check in their currencies", () => {
+    const pre: PreTrade = {
+      refPrice: "60000",
+      currency: "EUR",
+      reservationCurrency: "ETH",
+      reservation: 1n,
+      orderValue: 2n,
+      marginRequired: 3n,
+      leverage: 5,
+      freeMarginBefore: -4n,
+      freeMarginAfter: 5n,
+      marginLevelAfter: "83.33",
+      estLiquidationPrice: "1.0",
+      equityBefore: 6n,
+      initialMarginBefore: 7n,
+      initialMarginAfter: 8n,
+      estimatedCommission: 9n,
+      slippageAllowance: 10n,
+      estimatedCosts: null,
+      openLoss: 11n,
+      onlyReduces: false,
+      compared: { figure: "2", limit: "1" },
+      sentence: "No."
+    }
+    const shown = {
+      reservation: "0.00000001",
+      orderValue: "0.02",
+      marginRequired: "0.000003",
+      leverage: 5,
+      freeMarginBefore: "-0.000004",
+      freeMarginAfter: "0.000005",
+      marginLevelAfter: "83.33",
+      estLiquidationPrice: "1.0",
+      equityBefore: "0.000006",
+      initialMarginBefore: "0.000007",
+      initialMarginAfter: "0.000008",
+      estimatedCommission: "0.09",
+      slippageAllowance: "0.10",
+      estimatedCosts: null
+    }
+    assert.deepStrictEqual(previewFiguresOf(pre), shown)
+    const answer = marginPreviewOf(orderFacts({}, { preTrade: pre }), previewFiguresOf(pre))
+    assert.isFalse(answer.ok)
+    if (!answer.ok) assert.deepInclude(answer.refusal, { beside: { accepted: false, reason: "No.", ...shown } })
   })
 
   it("keeps the fields that a refusal names", () => {

@@ -3,7 +3,7 @@
  * events wait until they are delivered. Turns are the service's own; what they commit is kept as the database would.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Latch } from "effect"
+import { Effect } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
@@ -23,6 +23,7 @@ import {
   placeOrder
 } from "../../../src/runtime/services/order/orderDecisions.ts"
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
+import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
@@ -112,8 +113,7 @@ export class ProtectedWorld {
         )
     } as unknown as RowReads["Service"]
     this.recall = new Recall(reads)
-    const unsettled = { add: () => {}, take: () => [], some: Latch.makeUnsafe(false) }
-    this.handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled })
+    this.handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: unsettledOrders() })
   }
 
   /** One turn with its commit: what it decides, and what of the client's protection follows from it. */

@@ -68,6 +68,7 @@ const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = [])
     onCallEnded: () => {},
     onDecided: () => {},
     facts: () => noFacts,
+    pressed: () => false,
     stats: () => ({ resident: 0, waiting: 0 })
   })
   const commit = <T extends TableName>(table: T, row: Tables[T]) => listeners.get(table)?.(row as never)

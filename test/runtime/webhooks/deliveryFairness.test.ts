@@ -65,6 +65,37 @@ describe("Partners beside each other", () => {
   })
 })
 
+describe("Internal work beside deliveries", () => {
+  it("while internal commands wait for room a lease is put off, ten looks at the most: deliveries become few, and go on", async () => {
+    const to = await receiver()
+    await world.register(40, to.url)
+    let pressed = true
+    let looks = 0
+    const looksBeforeLease: Array<number> = []
+    await worker({
+      pressed: () => {
+        looks++
+        return pressed
+      },
+      store: (real) => ({
+        ...real,
+        lease: (asked) => {
+          looksBeforeLease.push(looks)
+          looks = 0
+          return real.lease(asked)
+        }
+      })
+    })
+    const [first] = await world.queue(40)
+    await until("the first one, under pressure", () => to.received.some(({ id }) => id === first))
+    assert.strictEqual(looksBeforeLease[0], 10)
+    pressed = false
+    const [second] = await world.queue(40)
+    await until("the second one, without", () => to.received.some(({ id }) => id === second))
+    assert.isBelow(looksBeforeLease.at(-1) ?? 10, 10)
+  })
+})
+
 describe("Stop and start", () => {
   it("SC-WHK-06: 1,000 due deliveries, the worker closed in the middle and started again: each arrives, the same bytes", async () => {
     const to = await receiver()

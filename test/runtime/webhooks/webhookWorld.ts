@@ -55,6 +55,8 @@ export interface WorkerOptions extends HttpsWebhookSenderOptions, Partial<Delive
   readonly store?: (real: DeliveryStore["Service"]) => DeliveryStore["Service"]
   /** Receives instead of the network. */
   readonly receive?: Parameters<typeof WebhookSenderMemory.layer>[0]
+  /** Whether internal commands wait, in place of the host's word. */
+  readonly pressed?: () => boolean
 }
 
 /** Waits for a fact; what does not come in time is a defect with a name. */
@@ -160,7 +162,9 @@ export const startWorld = async (options: WorldOptions = {}) => {
   const startWorker = async (given: WorkerOptions = {}) => {
     const own = await Effect.runPromise(Scope.make())
     const real = Context.get(context, DeliveryStore)
+    const host = Context.get(context, ActorHost)
     const ports = Layer.mergeAll(
+      Layer.succeed(ActorHost, given.pressed === undefined ? host : ActorHost.of({ ...host, pressed: given.pressed })),
       Layer.succeed(DeliveryStore, given.store?.(real) ?? real),
       given.receive === undefined
         ? Layer.fresh(HttpsWebhookSender.layer(given))

@@ -98,10 +98,13 @@ const renamed = <A>(value: A, rename: (ref: string) => string): A => copied(valu
 const copied = (value: unknown, rename: (ref: string) => string): unknown => {
   if (Array.isArray(value)) return value.map((each) => copied(each, rename))
   if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([field, held]) => [
-      field,
-      typeof held === "string" && nameFields.has(field) ? rename(held) : copied(held, rename)
-    ])
-  )
+  // Every event comes by here: no list of pairs is made of it.
+  const copy: Record<string, unknown> = { ...value }
+  for (const field in copy) {
+    const held = copy[field]
+    if (typeof held === "string") {
+      if (nameFields.has(field)) copy[field] = rename(held)
+    } else copy[field] = copied(held, rename)
+  }
+  return copy
 }

@@ -57,6 +57,8 @@ export class ActorHost extends Context.Service<
     onDecided(judge: (turn: Turn) => void): void
     /** Calls `listener` with the ref of every venue call that a commit has ended, after COMMIT and before the answer. */
     onCallEnded(listener: EndListener): void
+    /** Whether internal commands wait for room in the journal: what can wait longer gives way to them, and to callers. */
+    readonly pressed: () => boolean
     /** Counts for metrics and tests. */
     readonly stats: () => { readonly resident: number; readonly waiting: number }
     /** Waits until no command waits or runs. */
@@ -88,6 +90,7 @@ export class ActorHost extends Context.Service<
           onCommitted: (table, listener) => host.committed.listen(table, listener),
           onDecided: (judge) => void host.judges.push(judge),
           onCallEnded: (listener) => host.committed.listenToEnds(listener),
+          pressed: () => host.lane.isPressed,
           stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
           drain: host.drain
         })

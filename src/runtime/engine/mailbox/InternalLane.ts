@@ -40,6 +40,11 @@ export class InternalLane {
     return false
   }
 
+  /** Whether internal commands wait for room: there is more to do than the lane lets through. */
+  get isPressed(): boolean {
+    return this.waiting.size > 0
+  }
+
   /** So many rows of an internal commit are given to the journal. */
   sent(rows: number): void {
     this.rows += rows

@@ -39,6 +39,7 @@ import { cancelOrder, isWorking, orderInTurn, placeOrder } from "./orderDecision
 import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
 import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
 import { isSettled, OrderWaits } from "./OrderWaits.ts"
+import { armAttachment } from "./protection.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 type OfPartner = Pick<Caller, "partner">
@@ -187,7 +188,10 @@ class Trading {
     if (refusal !== null) return refuse(refusal)
     const { bestAsk } = markets.quoted(symbol)
     const order = newOrder({ asked, figures, terms: markets.terms, bestAsk })
-    return accept(placeOrder({ turn, of: instanceOf(client, partner) }, client, order).id)
+    const of = instanceOf(client, partner)
+    const row = placeOrder({ turn, of }, client, order)
+    armAttachment(turn, of, row)
+    return accept(row.id)
   }
 
   private cancelIn(turn: Turn, caller: Caller, orderId: number): Verdict<number | null> {

@@ -89,7 +89,7 @@ class OpeningWatch {
         const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }
         const rows = yield* Effect.orDie(this.parts.stored.page(table, [{ column: "state", value: state }], query))
         rows.forEach(take)
-        before = rows.at(-1)?.id
+        before = (rows as ReadonlyArray<{ readonly id: number }>).at(-1)?.id
         if (rows.length < pageLength) return
       }
     })

@@ -29,6 +29,10 @@ const quickMillis = 1_000
 /** A lease so old that another worker might take it over before an attempt can end: not begun any more. */
 const staleMillis = webhookLimits.leaseTakeoverMillis - webhookLimits.acknowledgeMillis - 5_000
 const defaultStopMillis = 9_000
+/** While internal commands wait (a move that ends very many contracts), this long is looked whether they still do, ms. */
+const yieldMillis = 100
+/** Looks in a row, until a lease is made all the same: deliveries become few then, they do not stop. */
+const yieldsAtMost = 10
 /** After a lease that failed (database away). */
 const pauseAfterFailure = "1 second"
 
@@ -51,6 +55,7 @@ export class DeliveryWorker extends Context.Service<
           store: yield* DeliveryStore,
           endpoints: yield* WebhookEndpoints,
           sender: yield* WebhookSender,
+          pressed: (yield* ActorHost).pressed,
           clock: yield* BusinessClock,
           wallClock: yield* Clock.Clock,
           fork: Effect.runForkWith(yield* Effect.context<never>())
@@ -73,6 +78,7 @@ interface Ports {
   readonly store: DeliveryStore["Service"]
   readonly endpoints: WebhookEndpoints["Service"]
   readonly sender: WebhookSender["Service"]
+  readonly pressed: ActorHost["Service"]["pressed"]
   readonly clock: BusinessClock["Service"]
   readonly wallClock: Clock.Clock
   readonly fork: <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>
@@ -132,7 +138,8 @@ class Worker {
         this.lookEverywhere()
       }
       this.wake.closeUnsafe()
-      return this.lease.pipe(
+      return this.giveWay(yieldsAtMost).pipe(
+        Effect.andThen(this.lease),
         Effect.andThen(
           Effect.suspend(() => {
             if (this.lanes.hasAsks) return Effect.void
@@ -152,6 +159,15 @@ class Worker {
     })
     return Effect.whileLoop({ while: () => !this.stopping, body: () => round, step: () => undefined })
   })
+
+  /** Leases, sends and their results take from what callers wait for: they wait while more internal work is there than fits. */
+  private giveWay(looks: number): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      looks > 0 && !this.stopping && this.lanes.hasAsks && this.ports.pressed()
+        ? Effect.andThen(Effect.sleep(yieldMillis), this.giveWay(looks - 1))
+        : Effect.void
+    )
+  }
 
   /** One lease for every lane with room, and what it brought is begun. */
   private readonly lease: Effect.Effect<void, unknown> = Effect.suspend(() => {
