@@ -265,6 +265,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
       endedAt: null,
       closeOutEquity: "-1.000000",
       marginBase: "0.000000",
+      orders: 0,
       contracts: 1,
       writtenOff: "0.000000"
     }

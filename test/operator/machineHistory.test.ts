@@ -15,6 +15,8 @@ import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { orderSteps } from "../support/orderSteps.ts"
+import { perp } from "../support/perpVenue.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
@@ -91,6 +93,9 @@ beforeAll(async () => {
   const traded = await tradesOf(service)
   add("rfq", traded.rfqId, "rfq.create", "rfq.accept", "rfq.accepted")
   add("barrierContract", traded.contractId, "contract.open", "contract.tearUp", "contract.end")
+  const ordered = await ordersOf(service)
+  add("order", ordered.orderId, "order.place", "order.cancel", "order.end")
+  add("attachment", ordered.parentId, "attachment.place")
   add("riskMonitor", traded.clientId, "risk.state", "risk.state")
   add("closeOut", traded.closeOutId, "closeout.start", "closeout.tearUp", "closeout.end")
   add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")
@@ -124,6 +129,22 @@ const tradesOf = async (on: OperatorService) => {
     (page) => page.closeouts[0]?.state === "DONE"
   )
   return { clientId: id, rfqId, contractId, closeOutId: closeouts[0].closeOutId }
+}
+
+/** An order that is cancelled, and one that is protected. */
+const ordersOf = async (on: OperatorService) => {
+  const { key } = await on.partner({ code: "HIST3" })
+  const { trader, placed, cancel, limit, orderOf, looking } = orderSteps(on, key, stepsOf(on, key))
+  const id = await trader()
+  const orderId = await placed(id, limit("BUY", "0.001", "59000"))
+  assert.strictEqual((await cancel(id, orderId)).status, 200)
+  const market = { symbol: perp, side: "BUY", type: "MARKET", qty: "0.001", attach: { stopLoss: { price: "58000" } } }
+  const parentId = await placed(id, market)
+  await looking(
+    () => orderOf(id, parentId),
+    ({ attach }) => attach.legs.length > 0
+  )
+  return { orderId, parentId }
 }
 
 /** A list of one name through the command line. */
@@ -223,7 +244,7 @@ describe("operator surface, machine inspect", () => {
       [...kinds]
     )
     const statesOf = (kind: Kind) => counted.find(({ name }: { readonly name: string }) => name === kind).states
-    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 3 })
+    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 4 })
     assert.deepStrictEqual(statesOf("approval"), { GRANTED: 2 })
     assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 26, SUBMITTED: 1 })
     const human = await runRecorded(["machine", "list", "--counts", ...service.connection("ADMIN")])

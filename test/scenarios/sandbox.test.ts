@@ -33,6 +33,8 @@ import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { orderSteps } from "../support/orderSteps.ts"
+import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
@@ -45,6 +47,7 @@ let receiver: Server
 const market = barrierVenue()
 const traders = await openScenario({ layerVenue: market.layerVenue })
 const trading = barrierSteps(traders.service, traders.key, traders)
+const ordering = orderSteps(traders.service, traders.key, traders)
 /** What the partner's endpoint answers; null: it waits, and the held answers lie in `waiting`. */
 let answers: number | null = 204
 const waiting: Array<ServerResponse> = []
@@ -168,6 +171,25 @@ const traded = async () => {
   return { clientId, rfq: await trading.until(clientId, rfqId, ({ state }) => state !== "OPEN") }
 }
 
+/** An order of a new client that may trade, with what else is asked of it; the state that it is shown in. */
+const ordered = async (body: object): Promise<string> => {
+  const { clientId, orderId } = await placedBy(body)
+  return (await ordering.orderOf(clientId, orderId)).state
+}
+const placedBy = async (body: object) => {
+  const clientId = await ordering.trader()
+  return { clientId, orderId: await ordering.placed(clientId, body) }
+}
+const atMarket = { symbol: perp, side: "BUY", type: "MARKET", qty: "0.001" }
+const protectedBy = { attach: { stopLoss: { price: "58000" } } }
+const attachmentOf = async (orderId: number, state: string): Promise<string | undefined> => {
+  const found = await ordering.looking(
+    () => rowsOf(traders.service, "attachments", "id = $1", [BigInt(orderId)]),
+    ([row]) => row?.state === state
+  )
+  return found[0]?.state
+}
+
 const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
   "client KYC_PENDING": async () => stateOf(await onboarded("Sanctionlisted")),
   "client ACTIVE": async () => stateOf(await decided("Clearedlater")),
@@ -239,6 +261,31 @@ const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
     await trading.until(clientId, closing.rfqId, ({ state }) => state !== "OPEN")
     return (await barriersOf(clientId, "history"))[0].state
   },
+  "order ACKED": () => ordered(ordering.limit("BUY", "0.001", "59000")),
+  "order PENDING_TRIGGER": () =>
+    ordered({
+      symbol: perp,
+      side: "BUY",
+      type: "STOP_MARKET",
+      qty: "0.001",
+      trigger: { source: "MARK", price: "61000", direction: "AT_OR_ABOVE" }
+    }),
+  "order FILLED": () => ordered(atMarket),
+  "order CANCELLED": async () => {
+    const { clientId, orderId } = await placedBy(ordering.limit("BUY", "0.001", "59000"))
+    await ordering.cancel(clientId, orderId)
+    return (await ordering.orderOf(clientId, orderId)).state
+  },
+  "order REJECTED": async () => {
+    const clientId = await ordering.trader()
+    const { json } = await ordering.place(clientId, ordering.limit("BUY", "0.001", "61000", { tif: "POST_ONLY" }))
+    return json.state
+  },
+  "attachment ARMED": async () => {
+    const { orderId } = await placedBy(ordering.limit("BUY", "0.001", "59000", protectedBy))
+    return attachmentOf(orderId, "ARMED")
+  },
+  "attachment ACTIVE": async () => attachmentOf((await placedBy({ ...atMarket, ...protectedBy })).orderId, "ACTIVE"),
   "webhookEndpoint ACTIVE": async () => {
     const { key: own, partnerId } = await service.partner()
     await call("PUT", "/webhook", { url: url() }, own)

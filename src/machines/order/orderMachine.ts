@@ -270,7 +270,7 @@ export const orderMachine = order.createMachine({
       description: "Its gates are passed and its margin or reserve is held; it is not sent yet.",
       entry: reserve,
       on: {
-        SEND: { target: "SENT", actions: [touched, place] },
+        SEND: { target: "SENT", actions: [touched, place, note("order.place", "SENT")] },
         ADOPTED: { target: "ACKED", actions: [acked, note("order.adopted", "ACKED")] },
         CANCEL: { target: "CANCELLED", actions: [cancelledHere, release, note("order.cancel", "CANCELLED")] }
       }
