@@ -68,7 +68,7 @@ describe("Partners beside each other", () => {
 describe("Internal work beside deliveries", () => {
   it("while internal commands wait for room a lease is put off, ten looks at the most: deliveries become few, and go on", async () => {
     const to = await receiver()
-    await world.register(40, to.url)
+    await world.register(7, to.url)
     let pressed = true
     let looks = 0
     const looksBeforeLease: Array<number> = []
@@ -86,11 +86,11 @@ describe("Internal work beside deliveries", () => {
         }
       })
     })
-    const [first] = await world.queue(40)
+    const [first] = await world.queue(7)
     await until("the first one, under pressure", () => to.received.some(({ id }) => id === first))
     assert.strictEqual(looksBeforeLease[0], 10)
     pressed = false
-    const [second] = await world.queue(40)
+    const [second] = await world.queue(7)
     await until("the second one, without", () => to.received.some(({ id }) => id === second))
     assert.isBelow(looksBeforeLease.at(-1) ?? 10, 10)
   })

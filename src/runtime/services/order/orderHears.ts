@@ -63,7 +63,7 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
 export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact): boolean => {
   if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
   if (fact.type === "bust") return busted(hearing(turn, parts), fact)
-  return fact.type === "order" && fact.order.ref === null
+  return false
 }
 
 /** The trades of an order, whatever is booked of them already, and the order as the venue has it (A2-96). */
