@@ -1,6 +1,6 @@
 /** Orders and positions as staff read them, and cancelling one (operator surface, order, position; D6). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { query, rowCounts } from "../support/Builders.ts"
+import { collateral, query, rowCounts } from "../support/Builders.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { inTurn, putOrder, putPosition } from "../support/orderRows.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -13,6 +13,8 @@ beforeAll(async () => {
   service = await startOperatorService({ layerVenue: world.layerVenue })
   const { key } = await service.partner({ code: "ORD", custody: "PARTNER" })
   clientId = await service.client(key)
+  // For the positions that are put there: a close-out would cancel what is looked at.
+  await collateral(service, key, clientId, { partnerRef: "o-1", direction: "DEPOSIT", amount: "14000" })
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })
 afterAll(() => service.stop())

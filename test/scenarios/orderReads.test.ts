@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spotInput, stopInput } from "../../src/machines/order/orderSamples.ts"
 import { OrderReads } from "../../src/runtime/services/order/OrderReads.ts"
+import { armAttachment } from "../../src/runtime/services/order/protection.ts"
 import { get } from "../support/Builders.ts"
 import { inTurn, putFill, putOrder, putPosition } from "../support/orderRows.ts"
 import { type Service, startService } from "../support/Service.ts"
@@ -96,6 +97,9 @@ describe("orders", () => {
     const level = { price: "65000.0", limitPrice: null }
     const [parent, leg] = await inTurn(service, clientId, (turn) => {
       const id = putOrder(turn, { input: { attach: { takeProfit: level, stopLoss: null } }, context: { legs: [77] } })
+      const row = turn.draft.peek("orders", String(id))
+      assert.isDefined(row)
+      armAttachment(turn, { partnerId: partner.partnerId, clientId }, row)
       const { orderId: _, ...stop } = stopInput
       return [id, putOrder(turn, { input: { ...stop, parentOrderId: id, origin: "ATTACHED" } })]
     })
