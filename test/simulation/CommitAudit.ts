@@ -34,7 +34,9 @@ export interface ReportFacts {
 
 export const factsOf = (row: CollateralReportRow): ReportFacts => row.context as unknown as ReportFacts
 
+/** Micro-USDC of a figure, which may be signed. */
 export const minor = (amount: string): bigint => {
+  if (amount.startsWith("-")) return -minor(amount.slice(1))
   const parsed = parseAmount(amount, "USDC")
   if (typeof parsed === "string") throw new Error(parsed)
   return parsed

@@ -52,7 +52,7 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
     if (fact.type === "order") heardOrder(hearing(turn, parts), row, fact.order)
     if (fact.type === "fill") {
       const at = hearing(turn, parts)
-      heardOrder(at, bookFill(at, row, fact.fill), fact.order)
+      heardOrder(at, bookFill(at, amended(at, row, fact.order), fact.fill), fact.order)
     }
     return true
   },
@@ -78,7 +78,7 @@ export const heardWhole = (
   const at = hearing(turn, parts)
   heardOrder(
     at,
-    fills.reduce((next, fill) => bookFill(at, next, fill), row),
+    fills.reduce((next, fill) => bookFill(at, next, fill), amended(at, row, order)),
     order
   )
 }
@@ -147,12 +147,19 @@ const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOu
   if (order !== null) heardOrder(at, at.recall.row(turn, "orders", row.id) ?? row, order)
 }
 
+/** An amendment shows in what the venue says of the order, before or without its answer: what is filled is judged by it. */
+const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): OrderRow => {
+  const { amending } = row.context
+  if (amending === null || !new MoneyDecimal(amending.qty).eq(qty)) return row
+  return advance(turn, "orders", row, { type: "AMENDED", at: turn.now, qty: amending.qty }, { of }) ?? row
+}
+
 const isLive = ({ state }: VenueOrder): boolean => state === "WAITING" || state === "WORKING"
 
 /** The order as the venue has it: there, triggered, further than its trades here, or over. */
 const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (!isWorking(row)) return heardAfterEnd(at, row, order)
-  const there = confirmed(at, row, order)
+  const there = confirmed(at, amended(at, row, order), order)
   const booked = new MoneyDecimal(there.context.filledQty)
   if (booked.lt(order.filledQty)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
