@@ -22,13 +22,13 @@ const line = (clientId: number, categorization: string, ...more: ReadonlyArray<s
   ...more
 ]
 
-/** A professional long 0.1 at 60,000, which ties up 120 of so much collateral, and 600 of a retail client's. */
-const professional = async (amount: string): Promise<number> => {
+/** A professional, long 0.1 at 60,000 where it holds something, which ties up 120 of so much collateral, and 600 of a retail client's. */
+const professional = async (amount: string, holds = true): Promise<number> => {
   const clientId = await service.client(key)
   assert.strictEqual((await report(clientId, { amount })).status, 201)
   await marginUntil(service, key, clientId, ({ marksFresh }) => marksFresh === true)
   await service.done(line(clientId, "PROFESSIONAL"), "COMPLIANCE")
-  await inTurn(service, clientId, (turn) => putPosition(turn))
+  if (holds) await inTurn(service, clientId, (turn) => putPosition(turn))
   return clientId
 }
 const leverageOf = async (clientId: number) =>
@@ -74,7 +74,7 @@ describe("operator surface, client categorize: a client with positions", () => {
   })
 
   it("SC-MRG-18: with a debt it is refused, with force too", async () => {
-    const clientId = await professional("1000")
+    const clientId = await professional("1000", false)
     await inTurn(service, clientId, (turn) => {
       const row = turn.state.all("balances").find(({ currency }) => currency === "USDC")
       if (row === undefined) throw new Error("the client has no money")
