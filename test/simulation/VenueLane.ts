@@ -49,7 +49,11 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["event absurd", /^something that the venue said is set aside/],
   ["event absurd", /^an object that something hostile was said of can't be read again/],
   ["events gone", /^the venue does not keep the events/],
-  ["events gone", /^the venue does not say what is missing/]
+  ["events gone", /^the venue does not say what is missing/],
+  // A process that takes over counts the age of a lost call on business time, which may have jumped since.
+  ["call lost", /^the venue has not answered a call for a minute/],
+  ["answer lost", /^the venue has not answered a call for a minute/],
+  ["venue silent", /^the venue has not answered a call for a minute/]
 ]
 
 export class VenueLane {
