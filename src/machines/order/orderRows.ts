@@ -94,7 +94,9 @@ const late = (state: "CANCELLED" | "REJECTED", given: ReadonlyArray<OrderEvent>,
 ]
 
 export const orderRows = [
-  row("D6: CHECKED, send", "CHECKED", [], send, "SENT", ["venue.call placeOrder", "audit order.place"], { updatedAt: 10 }),
+  row("D6: CHECKED, send", "CHECKED", [], send, "SENT", ["venue.call placeOrder", "audit order.place"], {
+    updatedAt: 10
+  }),
   row("A2-97: CHECKED, the venue made it by itself", "CHECKED", [], adopted, "ACKED", ["audit order.adopted"], {
     venueOrderId: 9
   }),
