@@ -3,6 +3,7 @@ import type { ContractFindings } from "./contracts/section.ts"
 import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
 import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
+import type { OrderFindings } from "./orders/orderRounds.ts"
 import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
 import type { ScreeningFindings } from "./screening/screeningRounds.ts"
@@ -67,6 +68,8 @@ export interface Findings {
   readonly markets: MarketFindings
   /** Measured by itself only (--only contracts). */
   readonly contracts?: ContractFindings
+  /** Measured by itself only (--only orders). */
+  readonly orders?: OrderFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts (one part, printed and not written),
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders (one
+ * part, printed and not written),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
@@ -19,7 +20,25 @@ import { measureFeed } from "./markets/feedRounds.ts"
 import { measureLostCalls } from "./markets/lostCalls.ts"
 import { measureStarts } from "./markets/starts.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
+import { orderGoals } from "./orders/goals.ts"
+import { measureOrders } from "./orders/orderRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
+import {
+  corePlanOf,
+  eventFlowPlanOf,
+  feedPlanOf,
+  lostCallsPlanOf,
+  massEndPlanOf,
+  moneyPlanOf,
+  onboardingPlanOf,
+  openingPlanOf,
+  orderPlanOf,
+  type Plan,
+  planOf,
+  screeningPlanOf,
+  startsPlanOf,
+  webhookPlanOf
+} from "./plans.ts"
 import { residentMegabytes } from "./processFacts.ts"
 import { readProfile, summariseProfile } from "./profile.ts"
 import { onDatabase } from "./reference/database.ts"
@@ -33,49 +52,6 @@ import { storeClients } from "./storedClients.ts"
 import { Systems } from "./Systems.ts"
 import { measureTransitionCost } from "./transitionCost.ts"
 import { measureWebhooks } from "./webhooks/webhookRounds.ts"
-
-interface Plan {
-  readonly quick: boolean
-  readonly dataDirectory: string
-  readonly clients: number
-  readonly rounds: number
-  readonly sliceMillis: number
-  readonly warmMillis: number
-  readonly sweepMillis: number
-  readonly laterStarts: number
-  readonly storedClients: number
-  readonly readClients: number
-  readonly transitions: number
-}
-
-const planOf = (quick: boolean, dataDirectory: string): Plan =>
-  quick
-    ? {
-        quick,
-        dataDirectory,
-        clients: 1_000,
-        rounds: 1,
-        sliceMillis: 1_500,
-        warmMillis: 1_000,
-        sweepMillis: 400,
-        laterStarts: 1,
-        storedClients: 10_000,
-        readClients: 5_000,
-        transitions: 20_000
-      }
-    : {
-        quick,
-        dataDirectory,
-        clients: 1_000,
-        rounds: 5,
-        sliceMillis: 3_000,
-        warmMillis: 3_000,
-        sweepMillis: 1_500,
-        laterStarts: 3,
-        storedClients: 100_000,
-        readClients: 20_000,
-        transitions: 200_000
-      }
 
 const startedAt = performance.now()
 const progress = (line: string): void =>
@@ -211,89 +187,6 @@ const measureHouse = async (plan: Plan, partner: BenchPartner, template: number)
   }
 }
 
-const webhookPlanOf = (plan: Plan) => ({
-  dataDirectory: join(plan.dataDirectory, "webhooks"),
-  clients: 100,
-  rounds: plan.rounds === 1 ? 1 : 3,
-  burstMillis: plan.quick ? 500 : 1_500,
-  backlog: plan.quick ? 2_000 : 10_000,
-  trickleMillis: plan.quick ? 3_000 : 12_000
-})
-
-const onboardingPlanOf = (plan: Plan) => ({
-  dataDirectory: join(plan.dataDirectory, "onboarding"),
-  clients: plan.clients,
-  storedClients: plan.storedClients,
-  entries: plan.quick ? 50_000 : 500_000,
-  rounds: plan.rounds,
-  sliceMillis: plan.sliceMillis,
-  warmMillis: plan.warmMillis
-})
-
-const screeningPlanOf = ({ quick, rounds }: Plan) => ({
-  lists: quick ? [5_000, 50_000] : [50_000, 500_000],
-  clients: quick ? 500 : 1_000,
-  scanned: quick ? 10 : 20,
-  rounds
-})
-
-const moneyPlanOf = (plan: Plan) => ({
-  dataDirectory: join(plan.dataDirectory, "money"),
-  clients: plan.quick ? 200 : 500,
-  rounds: plan.rounds,
-  sliceMillis: plan.sliceMillis,
-  warmMillis: plan.warmMillis,
-  bulkReports: plan.quick ? 8 : 16,
-  summarySizes: [10_000, 1_000_000]
-})
-
-const corePlanOf = ({ rounds }: Plan) => ({ orders: 200_000, rounds: Math.max(3, rounds) })
-
-const feedPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
-  dataDirectory: join(dataDirectory, "markets"),
-  clients: quick ? 200 : 1_000,
-  rounds,
-  sliceMillis,
-  warmMillis
-})
-
-const lostCallsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
-  dataDirectory: join(dataDirectory, "lost-calls"),
-  clients: 100,
-  rounds: quick ? 1 : rounds
-})
-
-const startsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
-  dataDirectory: join(dataDirectory, "starts"),
-  rounds: quick ? 3 : Math.max(5, rounds)
-})
-
-const eventFlowPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
-  dataDirectory: join(dataDirectory, "contracts"),
-  clients: quick ? 2_000 : 10_000,
-  eventsEach: 10,
-  rounds
-})
-
-const massEndPlanOf = ({ dataDirectory, quick, sliceMillis, warmMillis }: Plan) => ({
-  dataDirectory: join(dataDirectory, "mass-end"),
-  clients: quick ? 200 : 10_000,
-  contractsEach: 10,
-  others: quick ? 200 : 1_000,
-  rounds: quick ? 1 : 3,
-  sliceMillis,
-  warmMillis,
-  tickingMillis: quick ? 5_000 : 60_000
-})
-
-const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
-  dataDirectory: join(dataDirectory, "openings"),
-  clients: quick ? 100 : 500,
-  rounds,
-  sliceMillis,
-  warmMillis
-})
-
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
@@ -310,7 +203,8 @@ const parts = {
     flow: await measureEventFlow({ ...eventFlowPlanOf(plan), progress }),
     ends: await measureMassEnd({ ...massEndPlanOf(plan), progress }),
     openings: await measureOpenings({ ...openingPlanOf(plan), progress })
-  })
+  }),
+  orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -344,7 +238,22 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding }: Partial<Findings>): boolean => typeof onboarding?.listedFailure === "string"
+const hasFailed = ({ onboarding, orders }: Partial<Findings>): boolean =>
+  typeof onboarding?.listedFailure === "string" ||
+  (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached))
+
+/** Data directories of the parts. */
+const folders = [
+  "",
+  "webhooks",
+  "onboarding",
+  "money",
+  "markets",
+  "lost-calls",
+  "starts",
+  "mass-end",
+  "orders"
+] as const
 
 interface Options {
   readonly quick: boolean
@@ -379,9 +288,7 @@ const run = async (): Promise<void> => {
     if (write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
     if (hasFailed(findings) || judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
-    for (const part of ["", "webhooks", "onboarding", "money", "markets", "lost-calls", "starts", "mass-end"]) {
-      await stopServices(join(dataDirectory, part))
-    }
+    for (const part of folders) await stopServices(join(dataDirectory, part))
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
   }
 }

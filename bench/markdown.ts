@@ -31,3 +31,12 @@ export const rowsTable = (rows: Rows): string => {
     [rows.service, rows.typical, rows.tuned, rows.plain].filter((row) => row !== null).map(line)
   )
 }
+
+/** Cores that other programs may keep busy before a run says more about them than about the systems under test. */
+const quietCores = 0.2
+
+/** A paragraph that says so; empty of a quiet run. */
+export const disturbed = ({ median }: Spread): string =>
+  median > quietCores
+    ? "\n\n**This run was disturbed: other programs took much of the machine. Repeat it when the machine is quiet.**"
+    : ""

@@ -6,6 +6,8 @@ import { cpuMicros, machineCpuMicros, serverCpuMicros, usedBetween } from "./pro
 export interface Used {
   readonly appMicros: number
   readonly databaseMicros: number
+  /** Zero where no venue takes part. */
+  readonly venueMicros: number
 }
 
 export interface MeasuredSlice<Result extends SliceResult> {
@@ -18,17 +20,20 @@ export interface MeasuredProcesses {
   readonly app: number
   readonly postmaster: number
   readonly generator: number
+  /** The simulated venue, where one takes part. */
+  readonly venue?: number
 }
 
 /** Runs the slice; a request that failed fails the run. */
 export const measureSlice = async <Result extends SliceResult>(
-  { app, postmaster, generator }: MeasuredProcesses,
+  { app, postmaster, generator, venue }: MeasuredProcesses,
   run: () => Promise<Result>
 ): Promise<MeasuredSlice<Result>> => {
   const look = () => ({
     app: cpuMicros(app),
     server: serverCpuMicros(postmaster),
     generator: cpuMicros(generator),
+    venue: venue === undefined ? 0 : cpuMicros(venue),
     machine: machineCpuMicros()
   })
   const before = look()
@@ -38,11 +43,17 @@ export const measureSlice = async <Result extends SliceResult>(
   const after = look()
   const program = after.app - before.app
   const database = usedBetween(before.server, after.server)
-  const others = after.machine - before.machine - program - database - (after.generator - before.generator)
+  const simulated = after.venue - before.venue
+  const others = after.machine - before.machine - program - database - simulated - (after.generator - before.generator)
   if (result.errors > 0) throw new Error(`${result.errors} requests failed, the first one with: ${result.firstError}`)
   const requests = Math.max(1, result.acknowledged)
   return {
-    measured: { ...result, appMicros: program / requests, databaseMicros: database / requests },
+    measured: {
+      ...result,
+      appMicros: program / requests,
+      databaseMicros: database / requests,
+      venueMicros: simulated / requests
+    },
     otherCores: Math.max(0, others) / elapsedMicros
   }
 }

@@ -3,10 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { contractsSection } from "./contracts/section.ts"
 import type { Findings, Reports } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
-import { millis, rowsTable, spread, table, whole } from "./markdown.ts"
+import { disturbed, millis, rowsTable, spread, table, whole } from "./markdown.ts"
 import { marketsSection } from "./markets/section.ts"
 import { moneySection } from "./money/section.ts"
 import { onboardingSection } from "./onboarding/section.ts"
+import { ordersSection } from "./orders/section.ts"
 import { screeningSection } from "./screening/section.ts"
 import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
@@ -77,14 +78,6 @@ const webhookSection = ({ drain, latency, writes }: WebhookFindings): string => 
   )}\n\nCommit to arrival: ${latency.perSecond} events a second to a healthy receiver, while a hanging and a dead receiver have ${latency.stuck} waiting events each. graphile-worker (as many posts at once as the service makes: 4 to one receiver, 12 with three; local queue, batched completion) posts the same size of body to the same receivers from the same PostgreSQL server.\n\nMoney writes at 64 connections: ${spread(writes.quiet, whole)} a second with no endpoint, ${spread(writes.delivering, whole)} a second while each of them makes a delivery that is sent meanwhile.`
 }
 
-/** Cores that other programs may keep busy before a run says more about them than about the systems under test. */
-const quietCores = 0.2
-
-const disturbedSentence = ({ otherCores }: Findings): string =>
-  otherCores.median > quietCores
-    ? "\n\n**This run was disturbed: other programs took much of the machine. Repeat it when the machine is quiet.**"
-    : ""
-
 const goalsTable = (findings: Findings): string =>
   table(
     ["goal at 64 connections", "found", ""],
@@ -99,7 +92,7 @@ export const renderFindings = (findings: Findings): string => {
 
 ${goalsTable(findings)}
 
-Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}). Other programs kept ${spread(findings.otherCores, (value) => value.toFixed(2))} cores busy during the slices.${disturbedSentence(findings)}
+Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}). Other programs kept ${spread(findings.otherCores, (value) => value.toFixed(2))} cores busy during the slices.${disturbed(findings.otherCores)}
 
 ${quick ? "A quick run: short slices, one round; only the full run counts." : `Slices of ${findings.sliceMillis / 1_000} s, ${findings.rounds} rounds after a warm-up; median (lowest-highest).`} ${whole(findings.acknowledged)} reports were acknowledged by the service; every one was found booked, and the books balanced after every slice.
 
@@ -145,7 +138,7 @@ ${figuresTable(findings)}
 
 /** The sections of the parts that were measured alone. */
 export const renderParts = (findings: Partial<Findings>): string => {
-  const { webhooks, onboarding, screening, money, markets, contracts } = findings
+  const { webhooks, onboarding, screening, money, markets, contracts, orders } = findings
   return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
@@ -154,13 +147,14 @@ export const renderParts = (findings: Partial<Findings>): string => {
     ...(screening === undefined ? [] : [`## Screening\n\n${screeningSection(screening)}`]),
     ...(money === undefined ? [] : [`## Money\n\n${moneySection(money)}`]),
     ...(markets === undefined ? [] : [`## Markets\n\n${marketsSection(markets)}`]),
-    ...(contracts === undefined ? [] : [`## Contracts\n\n${contractsSection(contracts)}`])
+    ...(contracts === undefined ? [] : [`## Contracts\n\n${contractsSection(contracts)}`]),
+    ...(orders === undefined ? [] : [`## Orders\n\n${ordersSection(orders)}`])
   ].join("\n\n")
 }
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 
@@ -173,6 +167,7 @@ const preface = `# Benchmarks
 - Onboarding and revisions: a slice counts only when exactly the answered clients are stored, each once, with one row of each kind, and as many revisions of each client as were answered, numbered without a gap. The reference makes the same rows durable (BEGIN, key look-up, uniqueness look-up, one insert per table, stored answer, COMMIT; a pool of 10, Fastify's JSON schemas) and is spared screening, encryption of personal data, races for the same person and the audit chain over all rows.
 - Screening: invented people from a seeded generator (nine ways of naming, five scripts, common and rare names, aliases, missing birth dates); one client in ten is a listed person misspelt. The plain scan scores every entry with the same functions over names prepared beforehand, and its answers have to be the index's.
 - Money: deposits and withdrawals as pairs of a request and its decision over clients of a BROKER-custody partner, reports of 500 settlement items over those of a PARTNER-custody one. Plain SQL makes the same rows durable without HTTP, with prepared statements and whole sets; it is spared gates but the cash, the audit chain, encryption and the triggers over sums.
+- Orders: LIMIT orders far from the book, placed for a window and then all cancelled, by clients of a PARTNER-custody partner; each side calls the same venue process, which stores its books before it answers. The references make order with what it holds, call, audit row and stored answer durable in a commit before the call and one after it; *tuned* prepares its statements and writes all rows of a commit by one. They are spared gates but cash, number and state, encryption, seals and the venue's events. Trades: plain SQL books each by the same rows (trade, order, position, ledger transactions with postings, balance, totals, notification, with PARTNER custody item, event and audit row), row by row or by one statement, whichever is faster here, at 4 to 16 connections; it knows them beforehand and hears no venue. Margin and previews: the service's own formulas over the rows of one prepared statement; both sides have to answer the same bytes. After each slice \`ledger verify\` and \`sim verify\` hold, and exactly what was answered is stored. *table bytes*, *log bytes*: what the database's tables with their indexes and the write-ahead log grew by, per request or trade.
 - Markets: books that take the same seeded orders in turns on one thread, and have to agree on what rests in the end.
 
 `

@@ -126,6 +126,10 @@ export const onboardClients = (
 export const partnerCall = (service: RunningService, { partnerKey }: BenchPartner, rest: Omit<Call, "key">) =>
   withAgent(service, (agent) => call(service, agent, { ...rest, key: partnerKey }))
 
+/** A JSON call with the operator's key that has to succeed. */
+export const operatorCall = (service: RunningService, rest: Omit<Call, "key">) =>
+  withAgent(service, (agent) => call(service, agent, { ...rest, key: service.operatorKey }))
+
 /** Registers the partner's webhook endpoint. */
 export const putWebhook = (service: RunningService, partner: BenchPartner, url: string) =>
   partnerCall(service, partner, { method: "PUT", path: "/partner/v1/webhook", body: { url } })

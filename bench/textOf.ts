@@ -12,7 +12,8 @@ export interface TextCall {
 /** The answer's body; fails on any status but 200. */
 export const textOf = (service: RunningService, agent: Agent, { method, path, key, body }: TextCall): Promise<string> =>
   new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${key}` }
+    const type = body === undefined ? {} : { "content-type": "application/json" }
+    const headers = { authorization: `Bearer ${key}`, ...type }
     const sent = request(`${service.url}${path}`, { method, agent, headers }, (answer) => {
       let text = ""
       answer.setEncoding("utf8")

@@ -17,6 +17,7 @@ interface Options {
   readonly seed: number
   readonly rate: number
   readonly workers: number
+  readonly traders: number
   readonly outage: number
 }
 
@@ -30,6 +31,7 @@ const { target, outage, ...run } = scriptCommand(
   .option("--seed <n>", "of the load and the blows", fromOne, 1)
   .option("--rate <n>", "requests a second", fromOne, 2_000)
   .option("--workers <n>", "callers at a time", fromOne, 32)
+  .option("--traders <n>", "clients that trade", fromOne, 6)
   .option("--outage <seconds>", "how long an outage lasts", fromOne, 20)
   .parse()
   .opts<Options>()
@@ -44,16 +46,18 @@ const columns = [
   "503",
   "found",
   "replays",
+  "orders",
+  "trades",
   "lost",
   "doubled",
   "faults"
 ]
-const widths = [5, 16, 6, 9, 8, 11, 5, 5, 7, 4, 7, 6]
+const widths = [5, 16, 6, 9, 8, 11, 5, 5, 7, 6, 6, 4, 7, 6]
 const line = (cells: ReadonlyArray<string | number>): string =>
   cells.map((cell, n) => String(cell).padStart(widths[n] ?? 0)).join("  ")
 
 const show = (report: RoundReport, index: number): void => {
-  const { audit } = report
+  const { audit, trade } = report
   const { before, underWay, recoveryMillis, unavailable, foundAgain } = report
   const cells = [
     index,
@@ -64,9 +68,13 @@ const show = (report: RoundReport, index: number): void => {
     recoveryMillis,
     unavailable,
     foundAgain,
-    audit.replays
+    audit.replays + trade.replays,
+    trade.orders,
+    trade.trades,
+    audit.lost.length + trade.lost.length,
+    audit.doubled.length + trade.doubled.length
   ]
-  console.log(line([...cells, audit.lost.length, audit.doubled.length, report.faults.length]))
+  console.log(line([...cells, report.faults.length]))
   for (const fault of report.faults.slice(0, 20)) console.log(`       ${fault}`)
 }
 
@@ -75,6 +83,7 @@ const summary = (figures: CrashFigures): string =>
     "",
     `${figures.rounds} rounds, ${figures.acknowledged} acknowledged requests, ${figures.underWay} under way when a blow fell`,
     `${figures.foundAgain} answers swallowed by a blow and given by the replay, ${figures.replays} replays compared byte for byte`,
+    `${figures.orders} orders acknowledged, ${figures.trades} trades booked`,
     `lost ${figures.lost}, doubled ${figures.doubled}, faults ${figures.faults}`,
     "recovery, ms from the blow, or the end of an outage, to the first answer after it (least, median, most):",
     ...figures.recovery.map(

@@ -8,11 +8,18 @@ import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { readText } from "./runtime/adapters/postmasterPid.ts"
-import { callPoints, type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
+import {
+  callPoints,
+  eventPoints,
+  type PausePoint,
+  pausePoints,
+  rarePoints,
+  setPauseTrigger
+} from "./runtime/engine/PausePoints.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
-const points: ReadonlyArray<string> = [...pausePoints, ...callPoints, ...rarePoints]
+const points: ReadonlyArray<string> = [...pausePoints, ...callPoints, ...eventPoints, ...rarePoints]
 const onSignal = "on-signal"
 
 export const armKillPoint = (

@@ -3,21 +3,15 @@
  * webhook endpoint, and another partner whose requests must not notice what happens to them.
  */
 import { readFileSync } from "node:fs"
-import { Agent } from "node:https"
 import { join } from "node:path"
-import { setTimeout as pause } from "node:timers/promises"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
-import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
-import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
-import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
-import { verifyBooks } from "../../src/runtime/ledger/verify.ts"
+import { checkAgreement } from "../agreement.ts"
 import { Child } from "../child.ts"
+import { operator, until } from "../operator.ts"
 import { onDatabase } from "../reference/database.ts"
 import { type RunningService, startService } from "../service.ts"
 import { type BenchPartner, createPartner, onboardClients, partnerCall, putWebhook } from "../setup.ts"
 import { storeClients } from "../storedClients.ts"
-import { textOf } from "../textOf.ts"
+import { makeTrader } from "../traders.ts"
 import type { ReceiverAnswer, ReceiverQuestion } from "../webhooks/protocol.ts"
 import { heapOptions } from "./heapOf.ts"
 import type { PacedLoadQuestion, PacedResult } from "./protocol.ts"
@@ -48,45 +42,12 @@ export const prices = { entry: "60000", beyondAll: "56000" } as const
 const terms = { side: "BUY", qty: "0.01", barrier: { level: "58000.0", takeProfit: "64000.0" } } as const
 /** USDC of each client: above what ten such contracts cost. */
 const cash = "2000.00"
-const patienceMillis = 120_000
 
 export const startHouse = (dataDirectory: string): Promise<RunningService> =>
   startService(dataDirectory, heapOptions, ["--allow-webhook-host", "127.0.0.1"])
 
-/** Looks until it is so. */
-export const until = async (what: string, done: () => Promise<boolean>, everyMillis = 100): Promise<void> => {
-  const patience = performance.now() + patienceMillis
-  while (!(await done())) {
-    if (performance.now() > patience) throw new Error(`waited in vain until ${what}`)
-    await pause(everyMillis)
-  }
-}
-
-/** A call that an operator makes of a service, answered as text. */
-export const operator = async (service: RunningService, method: "GET" | "POST", path: string, body?: object) => {
-  const agent = new Agent({ ca: service.ca })
-  try {
-    return await textOf(service, agent, { method, path: `/operator/v1${path}`, key: service.operatorKey, body })
-  } finally {
-    agent.destroy()
-  }
-}
-
 export const holdPrice = (service: RunningService, price: string) =>
   operator(service, "POST", "/sim/venue/price", { symbol, price })
-
-const trader = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
-  const write = (method: "POST" | "PUT", path: string, body: object) =>
-    partnerCall(service, partner, {
-      method,
-      path: `/partner/v1/clients/${clientId}${path}`,
-      body,
-      idempotencyKey: `${path}-${clientId}`
-    })
-  await write("POST", "/appropriateness", { version: 1, answers: answersFor(questionnaire1, "PASS") })
-  await write("PUT", "/mifid", sampleMifid())
-  await write("POST", "/collateral", { partnerRef: `cash-${clientId}`, direction: "DEPOSIT", amount: cash })
-}
 
 const openPattern = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
   await partnerCall(service, partner, {
@@ -110,7 +71,7 @@ export const makeHouse = async (plan: HousePlan): Promise<House> => {
   const other = await createPartner(service, "OTHER")
   const [pattern, traderId] = (await onboardClients(service, partner, 2, "knock")).clientIds as [number, number]
   await holdPrice(service, prices.entry)
-  await trader(service, partner, traderId)
+  await makeTrader(service, partner, traderId, { custody: "PARTNER", cash })
   await openPattern(service, partner, traderId)
   const others = (await onboardClients(service, other, plan.others, "other")).clientIds
   const clientIds = await storeClients(service.databaseUrl, pattern, plan.clients)
@@ -155,16 +116,7 @@ export const checkHouse = async (
   service: RunningService,
   wanted: { readonly open: number; readonly ended: number }
 ) => {
-  const layer = PgClient.layer({ url: Redacted.make(service.databaseUrl), maxConnections: 2 })
-  const { checks } = await Effect.runPromise(Effect.provide(verifyBooks, layer, { local: true }))
-  for (const { ok, name, detail } of checks) if (!ok) throw new Error(`The books do not balance: ${name}: ${detail}`)
-  const { data } = JSON.parse(await operator(service, "GET", "/sim/verify")) as {
-    readonly data: { readonly ok: boolean; readonly first: string | null; readonly eventsLost: ReadonlyArray<unknown> }
-  }
-  if (!data.ok || data.eventsLost.length > 0)
-    throw new Error(
-      `Service and venue do not agree: ${data.first ?? `${data.eventsLost.length} stretches of events are lost`}`
-    )
+  await checkAgreement(service)
   const found = await contractsBy(service)
   const open = found.get("OPEN") ?? 0
   const ended = [...found.values()].reduce((sum, n) => sum + n, 0) - open

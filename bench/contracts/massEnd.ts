@@ -14,6 +14,7 @@ import { type Spread, spreadOf } from "../rounds.ts"
 import type { RunningService } from "../service.ts"
 import { beforeEnd, measureCeiling } from "./ceiling.ts"
 import { heldBytes } from "./heapOf.ts"
+import { operator, until } from "../operator.ts"
 import {
   checkHouse,
   contractsBy,
@@ -22,11 +23,9 @@ import {
   type House,
   type HousePlan,
   makeHouse,
-  operator,
   prices,
   startHouse,
-  symbol,
-  until
+  symbol
 } from "./house.ts"
 import { storeRequests, storeVenueContracts, venueBytesEach } from "./preparedContracts.ts"
 import type { PacedResult } from "./protocol.ts"

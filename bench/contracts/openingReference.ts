@@ -9,12 +9,14 @@
  * stays as it is.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { Agent, request as httpRequest } from "node:http"
-import fastify, { type FastifyInstance, type FastifyRequest } from "fastify"
+import type { FastifyRequest } from "fastify"
 import { type ClientBase, Pool } from "pg"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import { answerParent } from "../child.ts"
+import { listen, type PartnerRequest, partnerServer } from "../reference/partnerServer.ts"
 import { loadReferenceIds } from "../reference/ReferenceIds.ts"
+import { transact } from "../reference/transact.ts"
+import { VenueSide } from "../reference/VenueSide.ts"
 import type { OpeningServerQuestion } from "./openingProtocol.ts"
 
 const premiumBps = 9_500n
@@ -28,11 +30,6 @@ interface RfqBody {
   readonly barrier: { readonly level: string }
 }
 
-interface RequestWithFacts extends FastifyRequest {
-  partnerId: number
-  text: string
-}
-
 interface Params {
   readonly id: string
   readonly rfqId: string
@@ -42,59 +39,6 @@ interface Params {
 const micro = (price: string, qty: string): bigint =>
   BigInt(price.replace(".", "")) * BigInt(qty.replace(".", "")) * 1_000n
 const ceil = (value: bigint, of: bigint): bigint => (value + of - 1n) / of
-
-class VenueSide {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  private readonly opened = new Set<string>()
-  private readonly url: URL
-  private readonly key: string
-
-  constructor(url: string, key: string) {
-    this.url = new URL(url)
-    this.key = key
-  }
-
-  async write(path: string, account: string, body: object): Promise<VenueOutcome> {
-    if (!this.opened.has(account)) {
-      await this.post("/accounts", { ref: `X-${account}`, account })
-      this.opened.add(account)
-    }
-    return this.post<VenueOutcome>(path, { account, ...body })
-  }
-
-  post<A>(path: string, body: object): Promise<A> {
-    const { hostname, port } = this.url
-    const headers = { authorization: `Bearer ${this.key}`, "content-type": "application/json" }
-    return new Promise((resolve, reject) => {
-      const sent = httpRequest(
-        { hostname, port, path: `/venue/v1${path}`, method: "POST", agent: this.agent, headers },
-        (answer) => {
-          let text = ""
-          answer.setEncoding("utf8")
-          answer.on("data", (piece: string) => void (text += piece))
-          answer.once("end", () => resolve(JSON.parse(text) as A))
-        }
-      )
-      sent.once("error", reject)
-      sent.end(JSON.stringify(body))
-    })
-  }
-}
-
-const transact = async <A>(pool: Pool, work: (sql: ClientBase) => Promise<A>): Promise<A> => {
-  const connection = await pool.connect()
-  try {
-    await connection.query("BEGIN")
-    const made = await work(connection)
-    await connection.query("COMMIT")
-    return made
-  } catch (error) {
-    await connection.query("ROLLBACK")
-    throw error
-  } finally {
-    connection.release()
-  }
-}
 
 interface StoredRfq {
   readonly rfqId: number
@@ -113,33 +57,14 @@ interface StoredRfq {
 const serve = async (question: OpeningServerQuestion): Promise<{ readonly port: number }> => {
   const pool = new Pool({ connectionString: question.databaseUrl, max: 10, idleTimeoutMillis: 0 })
   pool.on("error", (error) => console.error("reference pool:", error.message))
-  const venue = new VenueSide(question.venueUrl, question.venueKey)
+  const venue = new VenueSide(question)
   const ids = await loadReferenceIds(pool)
-  const { rows } = await pool.query<{ readonly hash: string; readonly partner_id: string }>(
-    "SELECT hash, partner_id FROM api_keys WHERE state = 'ACTIVE'"
-  )
-  const partners = new Map(rows.map((row) => [row.hash, Number(row.partner_id)]))
   let lastRfq = 0
   let lastContract = 0
-  const app = fastify({ https: { cert: question.certificate, key: question.key } }) as unknown as FastifyInstance
-  app.decorateRequest("partnerId", 0)
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    try {
-      ;(request as RequestWithFacts).text = body as string
-      done(null, JSON.parse(body as string))
-    } catch (error) {
-      done(error as Error, undefined)
-    }
-  })
-  app.addHook("onRequest", async (request, reply) => {
-    const key = request.headers.authorization?.slice("Bearer ".length) ?? ""
-    const partnerId = partners.get(createHash("sha256").update(key).digest("hex"))
-    if (partnerId === undefined) return reply.code(401).send({ code: 4010, msg: "A valid partner key is required." })
-    ;(request as RequestWithFacts).partnerId = partnerId
-  })
+  const app = await partnerServer(pool, question)
 
   const store = (sql: ClientBase, request: FastifyRequest, body: object): Promise<unknown> => {
-    const { partnerId, text } = request as RequestWithFacts
+    const { partnerId, text } = request as PartnerRequest
     const fingerprint = createHash("sha256").update(`${request.url}\n${text}`).digest("hex")
     return sql.query(
       `INSERT INTO answers (principal, key, fingerprint, status, body, answered_at)
@@ -154,7 +79,7 @@ const serve = async (question: OpeningServerQuestion): Promise<{ readonly port: 
       [ids.next("audit"), Date.now(), randomUUID(), partnerId, clientId, object, action]
     )
   const stored = async (request: FastifyRequest) => {
-    const { partnerId } = request as RequestWithFacts
+    const { partnerId } = request as PartnerRequest
     const { rows: found } = await pool.query<{ readonly status: string }>(
       "SELECT status FROM answers WHERE principal = 'partner:' || $1::text AND key = $2",
       [partnerId, request.headers["idempotency-key"]]
@@ -196,7 +121,7 @@ const serve = async (question: OpeningServerQuestion): Promise<{ readonly port: 
   })
 
   app.post<{ Params: Params; Body: RfqBody }>("/partner/v1/clients/:id/rfq", async (request, reply) => {
-    const { partnerId } = request as unknown as RequestWithFacts
+    const { partnerId } = request as unknown as PartnerRequest
     const { body } = request
     const clientId = Number(request.params.id)
     await stored(request)
@@ -266,7 +191,7 @@ const serve = async (question: OpeningServerQuestion): Promise<{ readonly port: 
   app.post<{ Params: Params; Body: { readonly quoteId: number } }>(
     "/partner/v1/clients/:id/rfq/:rfqId/accept",
     async (request, reply) => {
-      const { partnerId } = request as unknown as RequestWithFacts
+      const { partnerId } = request as unknown as PartnerRequest
       const clientId = Number(request.params.id)
       const { quoteId } = request.body
       await stored(request)
@@ -339,8 +264,7 @@ const serve = async (question: OpeningServerQuestion): Promise<{ readonly port: 
     }
   )
   app.setErrorHandler((error, _request, reply) => reply.code(500).send({ code: 5000, msg: String(error) }))
-  const url = await app.listen({ host: "127.0.0.1", port: 0 })
-  return { port: Number(new URL(url).port) }
+  return listen(app)
 }
 
 const quoteOf = ({ id: quoteId, ...quote }: { readonly id: number; readonly validUntil: number }) => ({

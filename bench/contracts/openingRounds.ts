@@ -4,18 +4,16 @@
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect } from "effect"
-import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
-import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
-import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
-import { askSeat } from "../../src/runtime/adapters/askSeat.ts"
 import { Child } from "../child.ts"
 import { makeReferenceDatabase, onDatabase } from "../reference/database.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
 import type { Slice, SliceResult } from "../load/protocol.ts"
 import { type RunningService, startService } from "../service.ts"
-import { type BenchPartner, createPartner, onboardClients, partnerCall } from "../setup.ts"
-import { checkHouse, holdPrice, operator } from "./house.ts"
+import { type BenchPartner, createPartner } from "../setup.ts"
+import { onboardTraders } from "../traders.ts"
+import { venueSeat } from "../venueSeat.ts"
+import { operator } from "../operator.ts"
+import { checkHouse, holdPrice } from "./house.ts"
 import type { OpeningQuestion, OpeningResult, OpeningServerQuestion } from "./openingProtocol.ts"
 
 export interface OpeningPlan {
@@ -60,38 +58,6 @@ interface World {
   openedThere: number
 }
 
-/** Clients that may trade, each with money for thousands of contracts. */
-const prepare = async (service: RunningService, partner: BenchPartner, count: number) => {
-  const { clientIds } = await onboardClients(service, partner, count)
-  const papers = async (clientId: number): Promise<void> => {
-    const write = (method: "POST" | "PUT", path: string, body: object) =>
-      partnerCall(service, partner, {
-        method,
-        path: `/partner/v1/clients/${clientId}${path}`,
-        body,
-        idempotencyKey: `${path}-${clientId}`
-      })
-    await write("POST", "/appropriateness", { version: 1, answers: answersFor(questionnaire1, "PASS") })
-    await write("PUT", "/mifid", sampleMifid())
-    await write("POST", "/collateral", { partnerRef: `cash-${clientId}`, direction: "DEPOSIT", amount: cash })
-  }
-  for (let at = 0; at < clientIds.length; at += readers)
-    await Promise.all(clientIds.slice(at, at + readers).map(papers))
-  return clientIds
-}
-
-/** Where the service's simulated venue listens, and its key. */
-const venueOf = async (dataDirectory: string) => {
-  const file = JSON.parse(readFileSync(join(dataDirectory, "venue", "venue.json"), "utf8")) as {
-    readonly seat: string
-    readonly keyFile: string
-  }
-  const venueKey = readFileSync(file.keyFile, "utf8").trim()
-  const seated = await Effect.runPromise(askSeat(file.seat, venueKey))
-  if (typeof seated === "string") throw new Error(`the venue's seat: ${seated}`)
-  return { venueUrl: seated.url, venueKey }
-}
-
 const startReference = async ({ dataDirectory }: OpeningPlan, service: RunningService, child: World["reference"]) => {
   const databaseUrl = await makeReferenceDatabase(service.databaseUrl, "reference_openings")
   await onDatabase(databaseUrl, async (client) => {
@@ -101,7 +67,7 @@ const startReference = async ({ dataDirectory }: OpeningPlan, service: RunningSe
   })
   const file = (name: string) => readFileSync(join(dataDirectory, "tls", name), "utf8")
   const tls = { certificate: file("server.pem"), key: file("server.key") }
-  const { port } = await child.ask({ databaseUrl, ...tls, ...(await venueOf(dataDirectory)) })
+  const { port } = await child.ask({ databaseUrl, ...tls, ...(await venueSeat(dataDirectory)) })
   return { databaseUrl, port }
 }
 
@@ -175,7 +141,7 @@ export const measureOpenings = async (plan: OpeningPlan): Promise<OpeningFinding
     const partner = await createPartner(service)
     await holdPrice(service, "60000")
     await operator(service, "POST", "/sim/venue/set", { knobs: quick })
-    const clientIds = await prepare(service, partner, plan.clients)
+    const clientIds = await onboardTraders(service, partner, plan.clients, { custody: "PARTNER", cash })
     const { databaseUrl: referenceUrl, port: referencePort } = await startReference(plan, service, reference)
     const world = { service, partner, clientIds, load, reading, reference, referenceUrl, referencePort }
     return await measure({ ...world, slices: 0, openedHere: 0, openedThere: 0 }, plan)

@@ -2,9 +2,9 @@
  * The reference service: Fastify over TLS and a pg pool, one handler for the report and one for the client read. The
  * key is checked by SHA-256 against the partners' keys held in memory, the body by Fastify's JSON schema.
  */
-import { createHash, randomUUID } from "node:crypto"
-import fastify, { type FastifyInstance, type FastifyRequest } from "fastify"
+import { randomUUID } from "node:crypto"
 import { Pool } from "pg"
+import { listen, type PartnerRequest, partnerServer } from "./partnerServer.ts"
 import { poolSizes, type ServeQuestion } from "./protocol.ts"
 import { loadReferenceIds } from "./ReferenceIds.ts"
 import { type CollateralBody, writeCollateral } from "./writeCollateral.ts"
@@ -58,30 +58,13 @@ export const serveReference = async (question: ServeQuestion): Promise<{ readonl
     idleTimeoutMillis: 0
   })
   pool.on("error", (error) => console.error("reference pool:", error.message))
-  const partners = await loadKeys(pool)
   const ids = await loadReferenceIds(pool)
-  const app = fastify({ https: { cert: question.certificate, key: question.key } }) as unknown as FastifyInstance
-  app.decorateRequest("partnerId", 0)
-  // The body's text is hashed for the key's fingerprint, so the parser keeps it.
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    try {
-      ;(request as RequestWithFacts).text = body as string
-      done(null, JSON.parse(body as string))
-    } catch (error) {
-      done(error as Error, undefined)
-    }
-  })
-  app.addHook("onRequest", async (request, reply) => {
-    const key = request.headers.authorization?.slice("Bearer ".length) ?? ""
-    const partnerId = partners.get(createHash("sha256").update(key).digest("hex"))
-    if (partnerId === undefined) return reply.code(401).send({ code: 4010, msg: "A valid partner key is required." })
-    ;(request as RequestWithFacts).partnerId = partnerId
-  })
+  const app = await partnerServer(pool, question)
   app.post<{ Params: Params; Body: CollateralBody }>(
     "/partner/v1/clients/:id/collateral",
     { schema: { params: paramsSchema, body: bodySchema } },
     async (request, reply) => {
-      const { partnerId, text } = request as unknown as RequestWithFacts
+      const { partnerId, text } = request as unknown as PartnerRequest
       const requestId = randomUUID()
       const connection = await pool.connect()
       try {
@@ -104,7 +87,7 @@ export const serveReference = async (question: ServeQuestion): Promise<{ readonl
     "/partner/v1/clients/:id",
     { schema: { params: paramsSchema } },
     async (request, reply) => {
-      const { partnerId } = request as unknown as RequestWithFacts
+      const { partnerId } = request as unknown as PartnerRequest
       const { rows } = await pool.query<ClientRecord>({ ...clientQuery, values: [request.params.id, partnerId] })
       const row = rows[0]
       if (row === undefined)
@@ -112,20 +95,7 @@ export const serveReference = async (question: ServeQuestion): Promise<{ readonl
       return reply.header("x-request-id", randomUUID()).send({ code: 0, data: wireOf(row) })
     }
   )
-  const url = await app.listen({ host: "127.0.0.1", port: 0 })
-  return { port: Number(new URL(url).port) }
-}
-
-interface RequestWithFacts extends FastifyRequest {
-  partnerId: number
-  text: string
-}
-
-const loadKeys = async (pool: Pool): Promise<ReadonlyMap<string, number>> => {
-  const { rows } = await pool.query<{ readonly hash: string; readonly partner_id: string }>(
-    "SELECT hash, partner_id FROM api_keys WHERE state = 'ACTIVE'"
-  )
-  return new Map(rows.map((row) => [row.hash, Number(row.partner_id)]))
+  return listen(app)
 }
 
 const wireOf = (row: ClientRecord) => {

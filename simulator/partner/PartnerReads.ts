@@ -6,6 +6,7 @@ import { Effect, Exit, Schema } from "effect"
 import { BalanceLine, PostingWire } from "../../src/machines/account/AccountWire.ts"
 import { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
+import { OrderWire, type PositionWire, PositionsWire, TradeWire } from "../../src/machines/order/OrderWire.ts"
 import type { PartnerClient } from "./PartnerClient.ts"
 import { clientsPath } from "./PartnerRequest.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
@@ -23,6 +24,9 @@ export interface PartnerReads {
   readonly reports: Effect.Effect<ReadonlyArray<CollateralReport>, ReadRefused>
   readonly balances: (clientId: number) => Effect.Effect<ReadonlyArray<typeof BalanceLine.Type>, ReadRefused>
   readonly ledger: (clientId: number) => Effect.Effect<ReadonlyArray<typeof PostingWire.Type>, ReadRefused>
+  readonly orders: (id: number) => Effect.Effect<ReadonlyArray<OrderWire>, ReadRefused>
+  readonly trades: (id: number) => Effect.Effect<ReadonlyArray<TradeWire>, ReadRefused>
+  readonly positions: (id: number) => Effect.Effect<ReadonlyArray<PositionWire>, ReadRefused>
 }
 
 interface Page<A> {
@@ -46,6 +50,13 @@ const decodeBalances = Schema.decodeUnknownExit(
 const decodeLedger = Schema.decodeUnknownExit(
   enveloped(Schema.Struct({ postings: Schema.Array(PostingWire), nextBefore: cursor }))
 )
+const decodeOrders = Schema.decodeUnknownExit(
+  Schema.fromJsonString(Schema.Struct({ orders: Schema.Array(OrderWire), nextBefore: cursor }))
+)
+const decodeTrades = Schema.decodeUnknownExit(
+  Schema.fromJsonString(Schema.Struct({ trades: Schema.Array(TradeWire), nextBefore: cursor }))
+)
+const decodePositions = Schema.decodeUnknownExit(Schema.fromJsonString(PositionsWire))
 
 /** Reads wait for a service that is away; the caller bounds them. */
 export const makePartnerReads = (client: PartnerClient, random: SeededRandom): PartnerReads => {
@@ -79,6 +90,9 @@ export const makePartnerReads = (client: PartnerClient, random: SeededRandom): P
     reports: pages("/partner/v1/collateral", 200, decodeReports, ({ data }) => ({ ...data, rows: data.reports })),
     balances: (id) => Effect.map(read(`${clientsPath}/${id}/balances`, decodeBalances), ({ balances }) => balances),
     ledger: (id) =>
-      pages(`${clientsPath}/${id}/ledger`, 500, decodeLedger, ({ data }) => ({ ...data, rows: data.postings }))
+      pages(`${clientsPath}/${id}/ledger`, 500, decodeLedger, ({ data }) => ({ ...data, rows: data.postings })),
+    orders: (id) => pages(`${clientsPath}/${id}/orders`, 500, decodeOrders, (body) => ({ ...body, rows: body.orders })),
+    trades: (id) => pages(`${clientsPath}/${id}/trades`, 500, decodeTrades, (body) => ({ ...body, rows: body.trades })),
+    positions: (id) => Effect.map(read(`${clientsPath}/${id}/positions`, decodePositions), ({ positions }) => positions)
   }
 }

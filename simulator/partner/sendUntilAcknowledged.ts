@@ -1,7 +1,8 @@
 /**
  * One request with idempotent retries: the same bytes under the same key until the service has answered for good
  * (doc 1, Idempotency; SC-ONB-17). Silence, 502, 503 and "still in progress" say nothing about the outcome, so nothing
- * may be concluded from them but to ask again; 429 says when.
+ * may be concluded from them but to ask again; 429 says when. A 502 that names an order is its answer: the order is there, in
+ * flight, and the same is answered to every retry (A1-51).
  */
 import { Effect } from "effect"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "./PartnerClient.ts"
@@ -65,7 +66,7 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
       return false
     case 502:
       tally.badGateway++
-      return false
+      return namesOrder(answer)
     case 503:
       tally.unavailable++
       if (answer.retryAfter === null) tally.unavailableWithoutRetryAfter++
@@ -80,6 +81,8 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
       return false
   }
 }
+
+const namesOrder = ({ body }: PartnerAnswer): boolean => /"orderId":\d/.test(body.toString())
 
 /** 4092 stands for many conflicts; only the sentence says that the same request still runs (doc 1, Idempotency rule 2). */
 const saysInProgress = ({ body }: PartnerAnswer): boolean =>

@@ -120,6 +120,11 @@ export class InProcessVenue {
     return this.core.lookup(refs)
   }
 
+  /** What the venue's own books say every account has. */
+  ledger(): ReturnType<Venue["ledger"]> {
+    return this.core.ledger()
+  }
+
   /** To every reader: that it lives, and how far it is. */
   beat(): void {
     send(this.eventReaders, this.heartbeat())

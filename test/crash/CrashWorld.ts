@@ -10,6 +10,8 @@ import { makePartnerClient, type PartnerClient } from "../../simulator/partner/P
 import { PartnerBot } from "../../simulator/partner/PartnerBot.ts"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "../../simulator/partner/sendUntilAcknowledged.ts"
+import { TraderBot } from "../../simulator/partner/TraderBot.ts"
+import { tradedPerp } from "../../simulator/partner/TradeRequest.ts"
 import { EmbeddedPostgres } from "../../src/runtime/adapters/EmbeddedPostgres.ts"
 import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
 import { clusterOf, livingPostmaster } from "./postmaster.ts"
@@ -22,6 +24,8 @@ export interface CrashWorldOptions {
   readonly workers: number
   /** True: the database is a server of its own, so that two services can share it. */
   readonly ownDatabase?: boolean
+  /** Clients that trade beside the others; none when it is not said. */
+  readonly traders?: number
   /** Of the first service. */
   readonly webhookHosts?: ReadonlyArray<string>
 }
@@ -33,6 +37,9 @@ export interface CrashWorld {
   readonly cluster: string
   readonly random: SeededRandom
   readonly bot: PartnerBot
+  readonly traders: TraderBot
+  /** Moves what BTC costs at the venue, whole USDC, and holds it there. */
+  readonly price: (to: number) => Effect.Effect<void>
   readonly client: PartnerClient
   readonly tag: string
   /** The service requests go to at the moment. */
@@ -49,8 +56,12 @@ export interface CrashWorld {
 
 /** Enough that every worker finds a client with nothing under way; rounds add some more. */
 const firstClients = 64
+/** What BTC costs at first, whole USDC, and orders a second: calls of one client go one after another. */
+const startPrice = 60_000
+const orderRate = 40
 const prefix = "brokerage-crash-"
 const tag = "crash"
+const traderTag = "trade"
 const code = "CRASH"
 
 /** A world with a running service; the scope ends every process of it and removes its files. */
@@ -100,11 +111,30 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
     rate: options.rate,
     workers: options.workers
   })
+  let btc = startPrice
+  const price = (to: number): Effect.Effect<void> =>
+    Effect.map(operatorCall(operator, `/sim/venue/price`, { symbol: tradedPerp, price: String(to) }), () => {
+      btc = to
+    })
+  const traders = new TraderBot({
+    client,
+    random: random.fork(),
+    tag: traderTag,
+    traders: options.traders ?? 0,
+    rate: orderRate,
+    price: () => btc
+  })
+  if (options.traders !== undefined) {
+    yield* price(startPrice)
+    yield* traders.admit
+  }
   return {
     dataDir,
     cluster,
     random,
     bot,
+    traders,
+    price,
     client,
     tag,
     service,

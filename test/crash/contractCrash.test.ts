@@ -8,7 +8,8 @@ import { setTimeout as pause } from "node:timers/promises"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { knockOut } from "../support/barrierVenue.ts"
 import type { RealService } from "../support/RealService.ts"
-import { type ContractWorld, makeContractWorld, type Trader } from "./contractWorld.ts"
+import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
+import type { Trader } from "./tradeWorld.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const about = `seed ${seed}`

@@ -8,50 +8,37 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { callPoints } from "../../src/runtime/engine/PausePoints.ts"
-import type { FaultKind, FaultRoute } from "../../src/venue/testerTokens.ts"
+import type { FaultKind } from "../../src/venue/testerTokens.ts"
 import { faultKinds } from "../../src/venue/testerTokens.ts"
-import type { Answer } from "../http/callServer.ts"
 import { knockOut } from "../support/barrierVenue.ts"
-import { dataOf, type RealService } from "../support/RealService.ts"
-import { type ContractWorld, makeContractWorld, type Trader } from "./contractWorld.ts"
+import { dataOf } from "../support/RealService.ts"
+import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
+import { answeredOnce, startCells, type Step } from "./faultCells.ts"
+import type { Trader } from "./tradeWorld.ts"
 
-const armed = { killAt: { point: "on-signal", times: 1 } }
 const body = { symbol: knockOut, side: "BUY", qty: "0.1", barrier: { level: "58000" }, autoAccept: false }
 
 let world: ContractWorld
-let service: RealService
+let cells: Awaited<ReturnType<typeof startCells>>
 let partner: string
 beforeAll(async () => {
   world = await makeContractWorld("fault-crash")
-  service = await world.start(armed)
-  await world.venue.together(service)
-  await world.price(service, "60000")
-  partner = await service.partner("FAULT")
+  cells = await startCells(world)
+  partner = await cells.service().partner("FAULT")
 }, 120_000)
 afterAll(() => world.end(), 120_000)
 
 const post = (trader: Trader, path: string, sent: object, key: string) =>
-  world.post(service, trader, path, sent, { "idempotency-key": key })
-
-/** What is prepared while the venue is sound, and then done while it is not; answered under the key as often as it is asked. */
-interface Prepared {
-  readonly act: () => Promise<Answer | null>
-  readonly keyed: boolean
-}
-interface Step {
-  /** Where its call of the venue is aimed. */
-  readonly route: FaultRoute
-  readonly prepare: (trader: Trader, key: string) => Promise<Prepared>
-}
+  world.post(cells.service(), trader, path, sent, { "idempotency-key": key })
 
 /** A request by hand, and the path that accepts a quote of it. */
 const acceptance = async (trader: Trader) => {
-  const { rfqId, quoteId } = await world.quoted(service, trader, body)
+  const { rfqId, quoteId } = await world.quoted(cells.service(), trader, body)
   return { rfqId, path: `/rfq/${rfqId}/accept`, quoteId }
 }
 const opened = async (trader: Trader): Promise<number> => {
   const { path, quoteId } = await acceptance(trader)
-  return dataOf(await world.post(service, trader, path, { quoteId })).contractId
+  return dataOf(await world.post(cells.service(), trader, path, { quoteId })).contractId
 }
 
 const steps: Readonly<Record<string, Step>> = {
@@ -59,8 +46,8 @@ const steps: Readonly<Record<string, Step>> = {
     route: "rfq",
     prepare: async (trader, key) => {
       // The market is live, which a first request says.
-      const { rfqId } = await world.quoted(service, trader, body)
-      dataOf(await world.post(service, trader, `/rfq/${rfqId}/cancel`, {}))
+      const { rfqId } = await world.quoted(cells.service(), trader, body)
+      dataOf(await world.post(cells.service(), trader, `/rfq/${rfqId}/cancel`, {}))
       return { act: () => post(trader, "/rfq", body, key), keyed: true }
     }
   },
@@ -68,7 +55,7 @@ const steps: Readonly<Record<string, Step>> = {
     route: "rfq",
     prepare: async (trader) => {
       const { rfqId } = await acceptance(trader)
-      return { act: () => world.post(service, trader, `/rfq/${rfqId}/cancel`, {}), keyed: false }
+      return { act: () => world.post(cells.service(), trader, `/rfq/${rfqId}/cancel`, {}), keyed: false }
     }
   },
   tearUp: {
@@ -77,8 +64,8 @@ const steps: Readonly<Record<string, Step>> = {
     prepare: async (trader) => {
       await opened(trader)
       const taken = ["--currency", "USDC", "--amount", "-850", "--reason", "test"]
-      await service.done("ledger", "adjust", String(trader.id), ...taken)
-      return { act: async () => (await world.price(service, "58300"), null), keyed: false }
+      await cells.service().done("ledger", "adjust", String(trader.id), ...taken)
+      return { act: async () => (await world.price(cells.service(), "58300"), null), keyed: false }
     }
   },
   accept: {
@@ -92,9 +79,9 @@ const steps: Readonly<Record<string, Step>> = {
     route: "accept",
     prepare: async (trader, key) => {
       const contractId = await opened(trader)
-      const asked = await world.post(service, trader, `/barriers/${contractId}/close`, { autoAccept: false })
+      const asked = await world.post(cells.service(), trader, `/barriers/${contractId}/close`, { autoAccept: false })
       const { rfqId } = dataOf(asked)
-      const quoteId = await world.quoteOf(service, trader, rfqId)
+      const quoteId = await world.quoteOf(cells.service(), trader, rfqId)
       return { act: () => post(trader, `/rfq/${rfqId}/accept`, { quoteId }, key), keyed: true }
     }
   }
@@ -104,13 +91,6 @@ const victims = ["service", "venue", "both"] as const
 
 /** Faults of what these steps do not touch: orders and staking. */
 const faults = faultKinds.filter((kind) => kind !== "fill-before-ack" && kind !== "writer-default")
-/** Where a fault that is not of calls is aimed. */
-const aims: Partial<Record<FaultKind, FaultRoute>> = {
-  "duplicate-events": "events",
-  "reorder-events": "events",
-  "drop-events": "events",
-  "stale-marks": "market-data"
-}
 /** A quote is withdrawn under an accept alone. */
 const applies = (fault: FaultKind, step: string): boolean =>
   fault !== "quote-withdrawn" || step === "accept" || step === "close"
@@ -135,45 +115,18 @@ const some: ReadonlyArray<Cell> = stepNames.flatMap((step, row) =>
   })
 )
 
-const restart = async (): Promise<void> => {
-  await service.kill("SIGKILL")
-  await service.stop()
-  service = await world.start(armed)
-}
-
-const strike = async (victim: Cell[2]): Promise<void> => {
-  if (victim !== "service") process.kill(await world.venue.pid(), "SIGKILL")
-  return victim === "venue" ? service.signal("SIGCONT") : restart()
-}
-
-/** What was answered before the blow stays answered; whatever fell with it is answered now, and not as in progress. */
-const answeredOnce = async ({ act }: Prepared, first: Answer | null, about: string): Promise<void> => {
-  const again = await act()
-  assert.include([200, 400, 502], again?.status, `${about}: ${again?.text}`)
-  const kept = first !== null && first.status !== 503 ? first : await act()
-  assert.deepStrictEqual([again?.status, again?.text], [kept?.status, kept?.text], about)
-}
-
 const play = async ([fault, name, victim, point]: Cell): Promise<void> => {
   const about = `${fault} ${name} ${victim} ${point}`
   const step = steps[name] as Step
-  const trader = await world.trader(service, partner, "1000.00")
+  const trader = await world.trader(cells.service(), partner, "1000.00")
   const prepared = await step.prepare(trader, `key-${trader.id}`)
-  await service.done("sim", "venue", "fault", fault, "--route", aims[fault] ?? step.route, "--delay", "1s")
-  await service.arm(point, "stop")
-  const acting = prepared.act().catch(() => null)
-  await world.frozen(service, 30_000)
-  await strike(victim)
-  await world.venue.together(service)
-  const first = await acting
-  await service.done("sim", "venue", "clear")
-  await world.price(service, "60000")
+  const first = await cells.struck(prepared, { fault, route: step.route, victim, point })
   const rows = await world.atRest(about, true)
   if (prepared.keyed) await answeredOnce(prepared, first, about)
   await world.hold(world.venue.client(), [trader], rows, about)
   assert.isAtMost(rows.filter(({ client_id }) => client_id === BigInt(trader.id)).length, 1, about)
   assert.deepStrictEqual(await world.query("SELECT id FROM recon_breaks"), [], about)
-  await world.verify(service, about)
+  await world.verify(cells.service(), about)
 }
 
 const cellTime = 120_000
@@ -192,8 +145,7 @@ describe("D4, D5: faults of the venue, and kills at every point of a call", () =
       try {
         await play(cell)
       } catch (cause) {
-        // It may stand still, or be about to: the next case gets another one.
-        await restart()
+        await cells.restart()
         throw cause
       }
     },

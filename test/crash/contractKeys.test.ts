@@ -7,7 +7,8 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { CallPoint } from "../../src/runtime/engine/PausePoints.ts"
 import { knockOut } from "../support/barrierVenue.ts"
 import { dataOf, type RealService } from "../support/RealService.ts"
-import { type ContractWorld, makeContractWorld, type Trader } from "./contractWorld.ts"
+import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
+import type { Trader } from "./tradeWorld.ts"
 
 const armed = { killAt: { point: "on-signal", times: 1 } }
 const body = { symbol: knockOut, side: "BUY", qty: "0.01", barrier: { level: "59000" }, autoAccept: false }

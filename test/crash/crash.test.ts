@@ -13,16 +13,17 @@ const seed = 20_261
 /** The seed is printed with every failure; the moments differ a little from run to run all the same. */
 const rounds = (chosen: ReadonlyArray<Blow>, ownDatabase = false) =>
   Effect.gen(function* () {
-    const reports = yield* crashRounds({ seed, rate: 500, workers: 16, ownDatabase }, chosen, 2_000)
+    const reports = yield* crashRounds({ seed, rate: 500, workers: 16, traders: 4, ownDatabase }, chosen, 2_000)
     assert.deepStrictEqual(
       reports.map(({ blow, faults }) => ({ blow, faults })),
       chosen.map((blow) => ({ blow, faults: [] })),
       `seed ${seed}`
     )
-    for (const { audit } of reports) {
+    for (const { audit, trade } of reports) {
       assert.strictEqual(audit.replays, audit.acknowledged)
       assert.strictEqual(audit.postings, audit.reports)
       assert.isAbove(audit.reports, 0)
+      assert.isAbove(trade.trades, 0)
     }
     return reports
   })

@@ -4,10 +4,14 @@
  */
 import { Effect, Fiber, Schema } from "effect"
 import { type AuditReport, auditPartner } from "../../simulator/partner/PartnerAudit.ts"
+import { auditTrades, type TradeAuditReport } from "../../simulator/partner/TradeAudit.ts"
 import type { Tally } from "../../simulator/partner/sendUntilAcknowledged.ts"
 import type { CrashWorld } from "./CrashWorld.ts"
-import { bounded, patience, until } from "./patience.ts"
+import { auditPatience, bounded, patience, until, untilFound } from "./patience.ts"
 import { type Blow, killPointOf, restartToDieAt, strike, type StrikeOptions } from "./strike.ts"
+
+/** Between which prices of BTC the traders' market is moved, whole USDC. */
+const [lowest, highest] = [59_000, 61_000]
 
 export interface RoundReport {
   readonly blow: Blow
@@ -23,6 +27,7 @@ export interface RoundReport {
   /** 503 answers of this round. */
   readonly unavailable: number
   readonly audit: AuditReport
+  readonly trade: TradeAuditReport
   /** Everything that must not be, as sentences; empty is what is hoped for. */
   readonly faults: ReadonlyArray<string>
 }
@@ -32,21 +37,26 @@ export const crashRound = Effect.fnUntraced(function* (
   blow: Blow,
   options: StrikeOptions
 ): Effect.fn.Return<RoundReport> {
-  const { bot, random } = world
+  const { bot, traders, random } = world
   const faults: Array<string> = []
   const earlier = {
     acknowledged: bot.acknowledged,
     contradictions: bot.journal.contradictions.length,
-    tally: { ...bot.tally }
+    trades: traders.journal.entries.length,
+    tradeContradictions: traders.journal.contradictions.length,
+    tally: { ...bot.tally },
+    tradeTally: { ...traders.tally }
   }
   bot.addClients(random.between(3, 8))
   const point = killPointOf(blow)
   if (point !== null) faults.push(...(yield* restartToDieAt(world, point)))
-  const load = yield* Effect.forkChild(bot.work)
+  const load = yield* Effect.forkChild(Effect.all([bot.work, traders.work], { concurrency: 2, discard: true }))
   if (point === null) {
     const warm = earlier.acknowledged + random.between(50, 300)
     yield* until("the load to flow", () => bot.acknowledged >= warm)
     yield* Effect.sleep(random.between(0, 40))
+    // What rests near the market fills while the blow falls.
+    if (traders.traders.length > 0) yield* world.price(random.between(lowest, highest))
   }
   const struck = yield* strike(world, blow, options)
   const firstAfter = () => bot.journal.entries.slice(earlier.acknowledged).find(({ at }) => at >= struck.backAt)
@@ -54,26 +64,58 @@ export const crashRound = Effect.fnUntraced(function* (
   const enough = bot.acknowledged + random.between(50, 120)
   yield* until("the load to flow again", () => bot.acknowledged >= enough)
   bot.stopPlanning()
+  traders.stopPlanning()
   const ended = yield* Effect.timeoutOption(Fiber.join(load), patience)
-  if (ended._tag === "None") faults.push(`${bot.open.size} requests were still not acknowledged after all retries.`)
+  if (ended._tag === "None")
+    faults.push(`${bot.open.size} requests of ordinary clients, or some of traders, were still not acknowledged.`)
   yield* Fiber.interrupt(load)
-  const audit = yield* bounded("the audit", auditPartner({ ...world, journal: bot.journal }))
+  const trade = yield* tradeFaults(world, faults)
+  const audit = yield* bounded("the audit", auditPartner({ ...world, journal: bot.journal }), auditPatience)
   faults.push(...struck.faults, ...audit.lost, ...audit.doubled, ...audit.wrong)
   faults.push(...bot.journal.contradictions.slice(earlier.contradictions), ...tallyFaults(earlier.tally, bot.tally))
+  faults.push(...traders.journal.contradictions.slice(earlier.tradeContradictions))
+  faults.push(...tallyFaults(earlier.tradeTally, traders.tally))
   faults.push(...(yield* bounded("ledger verify", ledgerFaults(world))))
   const entries = bot.journal.entries.slice(earlier.acknowledged)
+  const answers = [...entries, ...traders.journal.entries.slice(earlier.trades)]
   return {
     blow,
     audit,
+    trade,
     faults,
     underWay: struck.underWay,
     readyMillis: struck.readyMillis,
     before: entries.filter(({ at }) => at < struck.at).length,
-    foundAgain: entries.filter(({ foundAgain }) => foundAgain).length,
+    foundAgain: answers.filter(({ foundAgain }) => foundAgain).length,
     recoveryMillis: (firstAfter()?.at ?? struck.backAt) - struck.overAt,
     unavailable: bot.tally.unavailable - earlier.tally.unavailable
   }
 })
+
+/** Waits until service and venue have agreed on everything, and audits what the traders see. */
+const tradeFaults = Effect.fnUntraced(function* (world: CrashWorld, faults: Array<string>) {
+  const { client, random, traders } = world
+  if (traders.traders.length > 0) {
+    const agreed = yield* Effect.exit(untilFound("service and venue to agree", Effect.map(agreement(world), isNull)))
+    if (agreed._tag === "Failure") faults.push(`sim verify: ${yield* agreement(world)}`)
+    const breaks = (yield* world.operatorRead("/breaks")) as { readonly breaks: ReadonlyArray<unknown> }
+    faults.push(...breaks.breaks.map((each) => `A break is open: ${JSON.stringify(each)}`))
+  }
+  const options = { client, random, journal: traders.journal, traders: traders.traders }
+  const trade = yield* bounded("the audit of orders", auditTrades(options), auditPatience)
+  faults.push(...trade.lost, ...trade.doubled, ...trade.wrong)
+  return trade
+})
+
+const isNull = (first: string | null): boolean => first === null
+const VenueProof = Schema.Struct({ ok: Schema.Boolean, first: Schema.NullOr(Schema.String) })
+
+/** What `sim verify` finds wrong first: a difference, or something in flight. Null: nothing. */
+const agreement = (world: CrashWorld): Effect.Effect<string | null> =>
+  Effect.map(world.operatorRead("/sim/verify"), (data) => {
+    const { ok, first } = Schema.decodeUnknownSync(VenueProof)(data)
+    return ok ? null : (first ?? "it fails without a reason")
+  })
 
 const tallyFaults = (earlier: Tally, now: Tally): ReadonlyArray<string> => {
   const bare = now.unavailableWithoutRetryAfter - earlier.unavailableWithoutRetryAfter

@@ -17,6 +17,8 @@ export interface CrashRunOptions {
   readonly seed: number
   readonly rate: number
   readonly workers: number
+  /** Clients that trade. */
+  readonly traders: number
   readonly outageMillis: number
   readonly onRound: (report: RoundReport, index: number) => void
 }
@@ -27,6 +29,9 @@ export interface CrashFigures {
   readonly underWay: number
   readonly foundAgain: number
   readonly replays: number
+  /** Of the traders: orders that were acknowledged, and trades that were booked. */
+  readonly orders: number
+  readonly trades: number
   readonly lost: number
   readonly doubled: number
   readonly faults: number
@@ -62,7 +67,7 @@ export const crashRun = Effect.fnUntraced(function* (options: CrashRunOptions): 
   )
   const takeOvers = chosen.filter((blow) => blow === "takeover")
   const reports: Array<RoundReport> = []
-  let acknowledged = 0
+  const last: Array<RoundReport> = []
   for (const [index, group] of [...groups, takeOvers].entries()) {
     if (group.length === 0) continue
     const world: CrashWorldOptions = { ...options, seed: options.seed + index, ownDatabase: group === takeOvers }
@@ -70,9 +75,9 @@ export const crashRun = Effect.fnUntraced(function* (options: CrashRunOptions): 
       reports.push(report)
       options.onRound(report, reports.length)
     })
-    acknowledged += found.at(-1)?.audit.acknowledged ?? 0
+    last.push(...found.slice(-1))
   }
-  return figuresOf(reports, acknowledged)
+  return figuresOf(reports, last)
 })
 
 /** The given blows on one world, in order. */
@@ -88,16 +93,21 @@ export const crashRounds = (
     )
   )
 
-const figuresOf = (reports: ReadonlyArray<RoundReport>, acknowledged: number): CrashFigures => {
-  const sum = (of: (report: RoundReport) => number) => reports.reduce((total, report) => total + of(report), 0)
+/** `last`: of each world, whose audits count all that came before. */
+const figuresOf = (reports: ReadonlyArray<RoundReport>, last: ReadonlyArray<RoundReport>): CrashFigures => {
+  const total = (of: (report: RoundReport) => number, all: ReadonlyArray<RoundReport>) =>
+    all.reduce((sum, report) => sum + of(report), 0)
+  const sum = (of: (report: RoundReport) => number) => total(of, reports)
   return {
     rounds: reports.length,
-    acknowledged,
+    acknowledged: total(({ audit, trade }) => audit.acknowledged + trade.acknowledged, last),
     underWay: sum((report) => report.underWay),
     foundAgain: sum((report) => report.foundAgain),
-    replays: sum((report) => report.audit.replays),
-    lost: sum((report) => report.audit.lost.length),
-    doubled: sum((report) => report.audit.doubled.length),
+    replays: sum(({ audit, trade }) => audit.replays + trade.replays),
+    orders: total(({ trade }) => trade.orders, last),
+    trades: total(({ trade }) => trade.trades, last),
+    lost: sum(({ audit, trade }) => audit.lost.length + trade.lost.length),
+    doubled: sum(({ audit, trade }) => audit.doubled.length + trade.doubled.length),
     faults: sum((report) => report.faults.length),
     recovery: blows.flatMap((blow) => {
       const millis = reports

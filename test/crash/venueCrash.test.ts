@@ -16,6 +16,7 @@ import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { runVenue } from "../venue/runningVenue.ts"
+import { callsOfClient } from "../../src/runtime/services/venue/CallLanes.ts"
 import type { VenueClient } from "../venue/venueClient.ts"
 import { venueSide } from "./venueSide.ts"
 
@@ -162,16 +163,16 @@ describe("venue calls over crashes", () => {
         route: "order",
         symbol: null,
         forMillis: null,
-        times: 1,
+        times: callsOfClient,
         delayMillis: 2_000
       }
       assert.strictEqual((await venue.ask("/venue/v1/control", slow)).status, 200)
-      const asked = older.cli("sim", "venue", "probe", client.uid, "--calls", "4")
-      // The first call is at the venue, whose answer is slow; the other three are not made yet.
+      const asked = older.cli("sim", "venue", "probe", client.uid, "--calls", String(callsOfClient + 3))
+      // As many as go side by side are at the venue, whose answers are slow; the other three are not made yet.
       await vi.waitFor(
         async () => {
           const found = await venue.ask(`/venue/v1/accounts/${name}:${client.uid}/events?after=0`)
-          assert.isTrue(found.status === 200 && found.json.events.length > 0)
+          assert.isTrue(found.status === 200 && found.json.events.length >= callsOfClient)
         },
         { timeout: 20_000, interval: 20 }
       )
@@ -181,7 +182,8 @@ describe("venue calls over crashes", () => {
       for (const name of ["encryption.keys", "operator.key"]) copyFileSync(join(first, name), join(second, name))
       await start(second, { url, keyFile })
       const mine = await ended(client)
-      assert.deepStrictEqual([...mine.values()], ["EXECUTED", "VOID", "VOID", "VOID"])
+      const made = Array.from({ length: callsOfClient }, () => "EXECUTED")
+      assert.deepStrictEqual([...mine.values()], [...made, "VOID", "VOID", "VOID"])
       older.signal("SIGCONT")
       assert.strictEqual((await older.ended()).signal, null)
       await asked

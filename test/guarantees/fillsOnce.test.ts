@@ -6,9 +6,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"
 import { openScenario } from "../support/Scenario.ts"
+import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const world = orderVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+holdVenueBooks(service, () => world.venue.ledger())
 const { trader, placed, place, limit, until, read, looking } = orderSteps(service, key, { call, report })
 
 const pieces = 8

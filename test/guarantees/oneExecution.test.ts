@@ -3,12 +3,15 @@
  * an order that never came to the venue comes back (A1-51, A1-53, A2-92, D6).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { ofClient } from "../support/Builders.ts"
+import { ofClient, query } from "../support/Builders.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"
 import { openScenario } from "../support/Scenario.ts"
+import { startService } from "../support/Service.ts"
+import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const world = orderVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+holdVenueBooks(service, () => world.venue.ledger())
 const { trader, placed, place, limit, until, read, cancel, orderOf, idle } = orderSteps(service, key, { call, report })
 
 const keyed = (clientId: number) => ({ "Idempotency-Key": `order-${clientId}` })
@@ -82,5 +85,29 @@ describe("A1-51: one key, one order, one execution", () => {
     assert.strictEqual((await cancel(clientId, orderId)).status, 400)
     await idle()
     assert.strictEqual(world.venue.came.get(`O-${orderId}-c1`), 1)
+  }, 60_000)
+
+  it("A1-53: a key whose first process died unanswered is answered with its order, whatever the market says by then", async () => {
+    const clientId = await trader()
+    const first = await place(clientId, bid, keyed(clientId))
+    await query(
+      service,
+      `WITH lost AS (DELETE FROM answers WHERE key = $1 RETURNING principal, key, fingerprint, answered_at)
+       INSERT INTO claims (name, owner)
+       SELECT format('request:%s:%s', principal, key), ${first.json.orderId} FROM lost UNION ALL
+       SELECT format('request:%s:%s %s', principal, key, fingerprint), answered_at FROM lost`,
+      [keyed(clientId)["Idempotency-Key"]]
+    )
+    // The next process reaches no venue, and knows no market.
+    const next = await startService({ database: service.database })
+    try {
+      const path = `/partner/v1/clients/${clientId}/orders`
+      const unkeyed = await next.call("POST", path, { key, body: bid })
+      assert.strictEqual(unkeyed.status, 503, unkeyed.text)
+      const again = await next.call("POST", path, { key, body: bid, headers: keyed(clientId) })
+      assert.deepStrictEqual([again.status, again.json], [200, first.json], again.text)
+    } finally {
+      await next.stop()
+    }
   }, 60_000)
 })

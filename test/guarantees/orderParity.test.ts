@@ -8,9 +8,11 @@ import { ofClient } from "../support/Builders.ts"
 import { orderSteps, orderVenue, spot } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
+import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const world = orderVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+holdVenueBooks(service, () => world.venue.ledger())
 const { trader, place, cancel, until, placed, limit } = orderSteps(service, key, { call, report })
 
 const price = fc.integer({ min: 530_000, max: 670_500 }).map((ticks) => (ticks / 10).toFixed(1))

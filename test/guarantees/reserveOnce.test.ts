@@ -3,9 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
 import { orderSteps, orderVenue, spot } from "../support/orderSteps.ts"
 import { openScenario } from "../support/Scenario.ts"
+import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const world = orderVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+holdVenueBooks(service, () => world.venue.ledger())
 const { trader, placed, limit, until, read, cancel } = orderSteps(service, key, { call, report })
 
 const slices = 1_000

@@ -35,7 +35,7 @@ describe("operator surface, ledger verify", () => {
   it("two at once take turns, and both are answered", async () => {
     await hold()
     const both = Promise.all([service.done(["ledger", "verify"]), service.done(["ledger", "verify"])])
-    await vi.waitFor(async () => assert.strictEqual(await waiting(), 1))
+    await vi.waitFor(async () => assert.strictEqual(await waiting(), 1), { timeout: 10_000 })
     // The service goes on meanwhile.
     assert.strictEqual((await service.partner()).code, "P1")
     assert.strictEqual(await waiting(), 1)
@@ -54,7 +54,7 @@ describe("operator surface, ledger verify", () => {
     })
     call.on("error", () => undefined)
     call.end()
-    await vi.waitFor(async () => assert.strictEqual(await waiting(), 1))
+    await vi.waitFor(async () => assert.strictEqual(await waiting(), 1), { timeout: 10_000 })
     call.destroy()
     await vi.waitFor(async () => assert.strictEqual(await waiting(), 0), { timeout: 3_000 })
     await release()

@@ -123,14 +123,20 @@ describe("orders as staff read them", () => {
     world.failing((asked) => (asked === "cancelOrder" || asked === "voidRefs" ? { lost: "before" } : {}))
     await service.done(["order", "cancel", String(id), "--reason", "r", "--yes"])
     const { calls, history } = await looking(inspect, (shown) => shown.calls[0]?.asked > 0)
-    world.failing(() => ({}))
-    assert.deepInclude(calls[0], { ref: `O-${id}-c1`, call: "cancelOrder", found: "NOTHING" })
+    assert.deepInclude(calls[0], { ref: `O-${id}-c1`, call: "cancelOrder", found: "NO_ANSWER" })
     assert.strictEqual(calls.length, 1)
     assert.deepStrictEqual(
       history.map(({ action }: { readonly action: string }) => action),
       ["order.cancel", "order.cancelByOperator"]
     )
-    assert.match(await shownTo(["machine", "inspect", "order", String(id)]), /CALL +REF +IN FLIGHT SINCE|no pending/)
+    const line = ["machine", "inspect", "order", String(id)]
+    assert.match(
+      await shownTo(line),
+      new RegExp(`CALL +REF +IN FLIGHT SINCE +ASKED +FOUND\\n.*cancelOrder +O-${id}-c1 .* NO_ANSWER`)
+    )
+    world.failing(() => ({}))
+    await looking(inspect, (shown) => shown.calls.length === 0)
+    assert.notMatch(await shownTo(line), /IN FLIGHT SINCE/)
   })
 })
 

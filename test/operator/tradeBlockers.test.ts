@@ -1,11 +1,12 @@
 /**
- * Open contracts and requests for quotes stand in the way of whatever ends a client, a partner or a custody model, and are
- * named where a payout is refused; once they have ended nothing of them blocks (D1, D15, D4, D5).
+ * Open contracts and requests for quotes, working orders and open positions stand in the way of whatever ends a client, a
+ * partner or a custody model, and are named where a payout is refused; once they have ended nothing of them blocks (D1, D15,
+ * D4, D5, D6).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
-import { rowCounts } from "../support/Builders.ts"
+import { get, rowCounts } from "../support/Builders.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
@@ -78,6 +79,70 @@ describe("D4, D5: open requests and contracts block", () => {
     for (const command of Object.values(commands)) {
       const { refusal } = await service.cli(command())
       assert.notMatch(JSON.stringify(refusal?.data?.blockers ?? []), /quotes are open|contracts are open/)
+    }
+  })
+})
+
+describe("D6: working orders and open positions block", () => {
+  const perp = "BTC-USDC-PERP"
+  let holder: number
+  let orderId: number
+  let ask: ReturnType<typeof barrierSteps>
+  beforeAll(async () => {
+    world.price("60000")
+    const { key } = await service.partner({ code: "ORD", custody: "PARTNER" })
+    ask = barrierSteps(service, key, stepsOf(service, key))
+    holder = await ask.trader()
+    await ask.looking(
+      () => get(service, key, `/ticker?symbol=${perp}`),
+      ({ json }) => json.data?.markPrice === "60000.0"
+    )
+    const order = { symbol: perp, qty: "0.1" }
+    const bought = await ask.post(holder, "/orders", { ...order, side: "BUY", type: "MARKET" })
+    assert.deepInclude(bought.json, { state: "FILLED" }, bought.text)
+    const level = { side: "SELL", type: "LIMIT", price: "61500", reduceOnly: true }
+    const rests = await ask.post(holder, "/orders", { ...order, ...level })
+    assert.deepInclude(rests.json, { state: "ACKED" }, rests.text)
+    orderId = rests.json.orderId
+  })
+  const ends = [
+    ["client close", () => ["client", "close", String(holder), ...reason]],
+    ["partner status CLOSED", () => ["partner", "status", "ORD", "CLOSED", ...reason]],
+    ["partner custody", () => ["partner", "custody", "ORD", "BROKER", ...reason]]
+  ] as const
+  const named = ["Orders are working: 1 ACKED.", "Positions are open: 1 OPEN."]
+
+  it.each(ends)("%s, each named with what clears it, and nothing is written", async (command, line) => {
+    const before = await rowCounts(service)
+    const { status, refusal } = await service.cli(line())
+    assert.deepStrictEqual([status, refusal.code], [1, 4092], refusal.msg)
+    const blockers: ReadonlyArray<string> = refusal.data.blockers
+    if (command === "client close") assert.includeMembers([...blockers], named)
+    else {
+      const said = blockers.join("\n")
+      assert.include(said, `(order ${orderId}). To clear: DELETE .../orders/{orderId}.`)
+      assert.match(said, /Positions are open: 1 OPEN, .* To clear: POST \.\.\.\/orders with reduceOnly\./)
+    }
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+
+  it("A2-101: of a client whose documents were rejected what closes stays, and a payout of what it ties up names it", async () => {
+    await service.done(["kyc", "reject", String(holder), ...reason], "COMPLIANCE")
+    const line = ["client", "payout", String(holder), "--currency", "USDC", "--amount", "900", ...reason]
+    const { status, refusal } = await service.cli(line)
+    assert.deepStrictEqual([status, refusal.code], [1, 4092], refusal.msg)
+    assert.includeMembers(refusal.data.blockers, named)
+  })
+
+  it("once the order is cancelled and the position closed nothing of them blocks", async () => {
+    const pulled = await service.cli(["order", "cancel", String(orderId), ...reason])
+    assert.strictEqual(pulled.status, 0)
+    const sold = { symbol: perp, side: "SELL", type: "MARKET", qty: "0.1", reduceOnly: true }
+    const closed = await ask.post(holder, "/orders", sold)
+    assert.deepInclude(closed.json, { state: "FILLED" }, closed.text)
+    for (const [, line] of ends) {
+      const { refusal } = await service.cli(line())
+      assert.notMatch(JSON.stringify(refusal?.data?.blockers ?? []), /Orders are working|Positions are open/)
     }
   })
 })

@@ -76,6 +76,17 @@ describe("orders on a perpetual", () => {
     assert.match(again.json.msg, /CANCELLED/)
   }, 30_000)
 
+  it("A2-92: a DELETE that is lost on its way is asked again, and answers 200 once the venue has confirmed it", async () => {
+    const anna = await trader()
+    const orderId = await placed(anna, limit("BUY", "0.1", "59000"))
+    world.failing((asked, refs) =>
+      asked === "cancelOrder" && refs.includes(`O-${orderId}-c1`) ? { lost: "before" } : {}
+    )
+    const ended = await cancel(anna, orderId).finally(() => world.failing(() => ({})))
+    assert.deepStrictEqual([ended.status, ended.json], [200, { orderId, clOrdId: `O-${orderId}` }])
+    assert.deepInclude(await orderOf(anna, orderId), { state: "CANCELLED" })
+  }, 30_000)
+
   it("IOC, FOK and POST_ONLY end as they say, with nothing held", async () => {
     const [anna, ben] = [await trader(), await trader()]
     await placed(ben, limit("SELL", "0.01", "60000"))

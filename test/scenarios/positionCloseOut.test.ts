@@ -3,19 +3,23 @@
  * and the client is NORMAL again, or what it lost beyond its money is written off.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
+import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { get, ofClient } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
+import { operator } from "../support/Service.ts"
 
 const perp = "BTC-USDC-PERP"
 const world = barrierVenue()
 const { service, key, call, report, cash, rowOf } = await openScenario({ layerVenue: world.layerVenue })
 const { trader, post, looking } = barrierSteps(service, key, { call, report })
 
+const venue = (command: VenueCommand) => void world.venue.apply({ type: "command", command })
 /** Holds index, mark and last of the perpetual. */
-const price = (mark: string) =>
-  void world.venue.apply({ type: "command", command: { type: "price", symbol: perp, price: mark, only: null } })
+const price = (mark: string) => venue({ type: "price", symbol: perp, price: mark, only: null })
 
 const picture = async (clientId: number) => (await get(service, key, `/clients/${clientId}/margin`)).json
 const orders = async (clientId: number) => (await get(service, key, `/clients/${clientId}/orders`)).json.orders
@@ -72,6 +76,37 @@ describe("an account with a position", () => {
     const [episode, ...others] = await ofClient(service, "closeOuts", clientId)
     assert.deepStrictEqual([episode?.state, others], ["DONE", []])
     assert.deepInclude(episode?.context, { orders: 1, contracts: 0, writtenOff: "0.000000" })
+  })
+
+  it("F9, A2-90: a halt of the venue is waited for, one of ours is not", async () => {
+    const [clientId, halts] = [await holder(), await service.run(MarketHalts.use((live) => Effect.succeed(live)))]
+    const { ok } = await service.run(halts.halt(operator, { scope: perp, message: "Upkeep.", until: null }))
+    assert.isTrue(ok)
+    venue({ type: "halt", symbol: perp })
+    await looking(
+      () => get(service, key, "/trading-status"),
+      ({ json }) => json.data.halts.length === 2
+    )
+    price("55000")
+    await looking(
+      () => ofClient(service, "closeOuts", clientId),
+      ([episode]) => episode?.state === "WAITING_MARK"
+    )
+    assert.lengthOf(await positions(clientId), 1)
+    venue({ type: "resume", symbol: perp })
+    await looking(
+      () => positions(clientId),
+      (open) => open.length === 0
+    )
+    await closedOut(clientId)
+    // Ours still stands: what opens is refused.
+    const { status } = await post(clientId, "/orders", { symbol: perp, side: "BUY", type: "MARKET", qty: "0.001" })
+    assert.strictEqual(status, 400)
+    assert.deepStrictEqual(
+      halts.active().map(({ scope }) => scope),
+      [perp]
+    )
+    await service.run(halts.resume(operator, perp))
   })
 
   it("SC-MRG-05, F10: through zero, what is missing is written off, once", async () => {

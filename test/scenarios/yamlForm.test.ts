@@ -298,7 +298,7 @@ const catalogue: Readonly<Record<string, number>> = {
   MKT: 18,
   RFQ: 10,
   BAR: 11,
-  ORD: 33,
+  ORD: 36,
   SPT: 4,
   MRG: 21,
   FUN: 6,
@@ -307,20 +307,14 @@ const catalogue: Readonly<Record<string, number>> = {
 
 /** Why there is no file, by id or by the beginning of one. */
 const without: Readonly<Record<string, string>> = {
-  "CUS-05": "needs positions and their margin",
-  "SET-08": "needs spot orders",
-  "SET-09": "needs a close-out",
   "WHK-05": "needs a name server of its own (test/runtime/webhooks/webhookAddresses.test.ts)",
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
   "ORD-23": "the venue never says a trade twice with other figures",
-  ...Object.fromEntries(
-    Array.from({ length: 21 }, (_, at) => `MRG-${String(at + 1).padStart(2, "0")}`)
-      .filter((id) => id !== "MRG-08" && id !== "MRG-21")
-      .map((id) => [id, "needs positions"])
-  ),
-  FUN: "needs positions",
+  "MRG-10": "needs payments of funding",
+  "MRG-20": "ten thousand accounts: a scenario onboards a few",
+  FUN: "needs payments of funding",
   STK: "needs staking swaps"
 }
 
@@ -333,21 +327,18 @@ const narrower: Readonly<Record<string, string>> = {
   "RFQ-10":
     "a millisecond beyond the longest expiry: the clock of the run is not the service's (test/machines/rfqBody.test.ts)",
   "BAR-03": "both at one moment: a price that is set counts at once (test/venue)",
-  "CUS-04": "the sentence on free margin, which only positions take below cash",
-  "CUS-06":
-    "the market that falls: without positions no figure of an account can fall below zero, so restrictions stand for it",
+  "CUS-05":
+    "that NORMAL is still the recorded state: it is the mark's within a second (test/machines/withdrawalBody.test.ts)",
   "ORD-06":
-    "a fill that comes after the venue itself has refused its order: no command makes one; staff end the order too early instead",
+    "a fill that comes after the venue itself has refused or cancelled its order: no command makes one; staff end the order too early instead",
   "ORD-08": "the cancel that wins: what comes first can't be chosen",
   "ORD-20": "a report of an account that leaves an order out: the venue leaves none out",
-  "ONB-09": "the opening order and the reduce-only one: there are no orders",
-  "ONB-16": "orders of a partner whose reliance is suspended: there are no orders; reports stand for them",
   "ONB-18":
-    "a first call of 7 s: no route asks the venue before it answers (test/http/idempotency.test.ts holds one for longer than the wait)",
-  "ONB-20":
-    "the opening order that is refused with 4030 and the closing one: there are no orders; the map of requirements stands for them",
-  "SET-03": "the report beyond free margin, which only positions take below cash",
-  "SET-04": "the fill with two items: there are no orders, and no other transaction makes two"
+    "a first call of 7 s: one that waits for the venue is answered after 5 s (test/http/idempotency.test.ts holds one for longer than the wait)",
+  "MRG-15": "the alarm: it is a line of the service's log",
+  "MRG-16": "the venue voids a lost order as soon as it is asked: that the write-off waits is in riskDecisions.test.ts",
+  "PLT-04": "the send of a webhook (SC-WHK-07)",
+  "PLT-08": "funding: there are no payments of it"
 }
 
 describe("docs/scenarios.md", () => {

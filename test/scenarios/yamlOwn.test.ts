@@ -43,7 +43,7 @@ describe("sim run --own", () => {
       assert.deepStrictEqual([status, results.map(({ id }) => id), json.leftOut], [0, ids, []])
     }
     assert.deepStrictEqual(readdirSync(folder), [])
-  }, 300_000)
+  }, 900_000)
 
   it.each([
     ["its terminal closes", (run: ChildProcess) => void run.kill("SIGHUP")],

@@ -69,8 +69,17 @@ export const answerCall = (
 const refused = (refusal: WireRefusal): PartnerAnswer => ({ ...renderRefusal(refusal), replayed: false })
 
 /** The fingerprint of nothing but the request: what the store must show for a keyed answer. */
-export const fingerprintOfCall = ({ method, path, body }: PartnerCall): string =>
-  fingerprintOf(sealing.quickFingerprint, method, path, body)
+export const fingerprintOfCall = (call: PartnerCall): string => {
+  let known = fingerprints.get(call)
+  if (known === undefined) {
+    known = fingerprintOf(sealing.quickFingerprint, call.method, call.path, call.body)
+    fingerprints.set(call, known)
+  }
+  return known
+}
+
+/** A call that is sent again, and answered to the auditor, has the one that it had. */
+const fingerprints = new WeakMap<PartnerCall, string>()
 
 const serve = (
   { idempotency }: SimProcess,

@@ -1,13 +1,14 @@
 /**
  * What a simulation holds recorded risk states and close-outs to, commit by commit and at rest (F7, F9, F10; D23): an account
- * with contracts alone is NORMAL exactly while its cash covers their premiums, whatever the marks are; a write-off puts back
+ * with contracts alone is NORMAL exactly while its cash covers their premiums, whatever the marks are, one with positions is
+ * where a mark of now has it; a write-off puts back
  * what is missing of an account that has nothing open, once for its episode; the restriction stands only while it has to.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
 import type { CloseOutRow } from "../../src/runtime/store/tables/margin.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
-import type { OrderAudit } from "./OrderAudit.ts"
+import { type OrderAudit, units } from "./OrderAudit.ts"
 import type { Findings } from "./Findings.ts"
 
 export interface MarginAuditParts {
@@ -16,7 +17,11 @@ export interface MarginAuditParts {
   readonly orders: OrderAudit
   /** A client's committed cash, micro-USDC. */
   readonly cash: (clientId: number) => bigint
+  /** The lowest and the highest mark that a turn of now may have judged by, USDC. */
+  readonly prices: () => readonly [low: number, high: number]
 }
+
+const gravity = { NORMAL: 0, MARGIN_CALL: 1, CLOSE_OUT: 2 } as const
 
 export class MarginAudit {
   private readonly parts: MarginAuditParts
@@ -24,6 +29,8 @@ export class MarginAudit {
   private readonly clients = new Map<number, ClientRow>()
   private readonly episodes = new Map<number, CloseOutRow>()
   private readonly writtenOff = new Set<string>()
+  /** At which leverage each client is margined in a market, as it was said last. */
+  private readonly leverages = new Map<string, number>()
 
   constructor(parts: MarginAuditParts) {
     this.parts = parts
@@ -33,13 +40,21 @@ export class MarginAudit {
   take({ rows }: Commit): void {
     for (const row of rows.clients ?? []) this.clients.set(row.id, row)
     for (const { clientId, state } of rows.riskMonitors ?? []) this.states.set(clientId, state)
+    for (const { clientId, symbol, leverage } of rows.leverages ?? [])
+      this.leverages.set(`${clientId} ${symbol}`, leverage)
+    for (const { clientId, symbol, context } of rows.orders ?? [])
+      if (context.leverage !== null && !this.leverages.has(`${clientId} ${symbol}`))
+        this.leverages.set(`${clientId} ${symbol}`, context.leverage)
     for (const row of rows.closeOuts ?? []) this.takeEpisode(row)
     for (const { key, type, clientId } of rows.ledgerTransactions ?? []) {
       if (type === "NBP_WRITEOFF" && clientId !== null) this.checkWriteOff(key, clientId)
     }
     const moved = new Set([
       ...(rows.balances ?? []).map(({ clientId }) => clientId),
-      ...(rows.barrierContracts ?? []).map(({ clientId }) => clientId)
+      ...(rows.barrierContracts ?? []).map(({ clientId }) => clientId),
+      ...(rows.positions ?? []).map(({ clientId }) => clientId),
+      ...(rows.leverages ?? []).map(({ clientId }) => clientId),
+      ...(rows.riskMonitors ?? []).map(({ clientId }) => clientId)
     ])
     for (const clientId of moved) this.checkState(clientId)
     for (const { id, context } of rows.clients ?? []) {
@@ -54,6 +69,7 @@ export class MarginAudit {
   /** Once everything has come to rest. */
   checkEnd(): void {
     const { findings, cash } = this.parts
+    for (const id of this.clients.keys()) this.checkState(id)
     for (const { id, clientId, state } of this.episodes.values()) {
       findings.expect(state === "DONE", "margin", () => `close-out ${id} of client ${clientId} is ${state} in the end`)
     }
@@ -79,13 +95,51 @@ export class MarginAudit {
 
   private checkState(clientId: number): void {
     const { findings, cash, orders } = this.parts
-    // Its margin follows marks.
-    if (orders.isExposed(clientId)) return
+    if (orders.isExposed(clientId)) return this.checkMarked(clientId)
     const premiums = this.premiums(clientId)
     findings.expect(
       (this.stateOf(clientId) === "NORMAL") === cash(clientId) >= premiums,
       "margin",
       () => `client ${clientId} is ${this.stateOf(clientId)} with ${cash(clientId)} for premiums of ${premiums}`
+    )
+  }
+
+  /** An account whose margin follows a mark is where some mark of now has it; its figures move with the mark one way. */
+  private checkMarked(clientId: number): void {
+    const { contracts, findings, prices } = this.parts
+    if (contracts.isExposed(clientId)) return
+    const at = prices().map((price) => gravity[this.stateAt(clientId, price)])
+    const state = this.stateOf(clientId)
+    const is = gravity[state as keyof typeof gravity]
+    findings.expect(
+      Math.min(...at) <= is && is <= Math.max(...at),
+      "margin",
+      () =>
+        `client ${clientId} is ${state} with ${this.parts.cash(clientId)} and ${this.heldBy(clientId)}, at ${prices().join(" to ")}`
+    )
+  }
+
+  /** The state of an account with positions alone, at one mark for all of them (F5, F7). */
+  private stateAt(clientId: number, price: number): keyof typeof gravity {
+    let worth = this.parts.cash(clientId)
+    let base = 0n
+    const mark = BigInt(Math.round(price * 10))
+    for (const { clientId: owner, symbol, state, netQty, netCost } of this.parts.orders.positions.values()) {
+      if (owner !== clientId || state !== "OPEN") continue
+      const value = units(netQty, 4) * mark * 10n
+      worth += value - units(netCost, 6)
+      base += (value < 0n ? -value : value) / BigInt(this.leverages.get(`${clientId} ${symbol}`) ?? 1)
+    }
+    if (base === 0n) return worth < 0n ? "CLOSE_OUT" : "NORMAL"
+    return worth * 2n < base ? "CLOSE_OUT" : worth < base ? "MARGIN_CALL" : "NORMAL"
+  }
+
+  private heldBy(clientId: number): string {
+    const open = [...this.parts.orders.positions.values()].filter(
+      (row) => row.clientId === clientId && row.state === "OPEN"
+    )
+    return (
+      open.map(({ netQty, netCost, symbol }) => `${netQty} of ${symbol} for ${netCost}`).join(", ") || "nothing open"
     )
   }
 

@@ -44,10 +44,10 @@ export class OrderAudit {
 
   take({ rows }: Commit): void {
     for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
-    const fresh = new Map((rows.orders ?? []).map((row) => [row.id, row]))
     for (const row of rows.fills ?? []) {
       this.takeFill(row, rows)
-      this.checkReducing(row, fresh.get(row.orderId) ?? this.orders.get(row.orderId))
+      const name = `${row.clientId} ${row.symbol}`
+      this.nets.set(name, (this.nets.get(name) ?? 0n) + signed(row))
     }
     this.checkPositions(rows)
     for (const row of rows.orders ?? []) this.takeOrder(row)
@@ -70,21 +70,6 @@ export class OrderAudit {
       units(there.price, 2) === units(row.price, 2)
     findings.expect(same, "orders", say(`${row.side} ${row.qty} at ${row.price}, there ${JSON.stringify(there)}`))
     this.checkMoney(row, rows)
-  }
-
-  /** A fill of a reduce-only order makes its position smaller, and never turns it. */
-  private checkReducing(fill: FillRow, order: OrderRow | undefined): void {
-    const name = `${fill.clientId} ${fill.symbol}`
-    const before = this.nets.get(name) ?? 0n
-    const after = before + signed(fill)
-    this.nets.set(name, after)
-    const reduces = before > 0n ? after >= 0n && after < before : after <= 0n && after > before
-    this.parts.findings.expect(
-      order?.context.reduceOnly !== true || reduces,
-      "orders",
-      () =>
-        `order ${fill.orderId} is reduce-only, and trade ${fill.tradeId} takes the position from ${before} to ${after}`
-    )
   }
 
   /** What protects an order is never more than what that has filled. */
@@ -251,6 +236,41 @@ export class OrderAudit {
     const { findings } = this.parts
     const found = this.differences()
     findings.expect(found.length === 0, "orders", () => found.join("; "))
+    for (const row of this.orders.values()) if (works(row) && row.context.reduceOnly) this.checkProtecting(row)
+    this.checkReducing()
+  }
+
+  /**
+   * A fill of a reduce-only order makes its position smaller, and never turns it: in the order of the venue, whose trades are
+   * booked in another one where their events were lost.
+   */
+  private checkReducing(): void {
+    const nets = new Map<string, bigint>()
+    for (const fill of [...this.fills.values()].toSorted((one, other) => one.tradeId - other.tradeId)) {
+      const name = `${fill.clientId} ${fill.symbol}`
+      const before = nets.get(name) ?? 0n
+      const after = before + signed(fill)
+      nets.set(name, after)
+      const reduces = before > 0n ? after >= 0n && after < before : after <= 0n && after > before
+      this.parts.findings.expect(
+        this.orders.get(fill.orderId)?.context.reduceOnly !== true || reduces,
+        "orders",
+        () =>
+          `order ${fill.orderId} is reduce-only, and trade ${fill.tradeId} takes the position from ${before} to ${after}`
+      )
+    }
+  }
+
+  /** What may only reduce has something to reduce, and a leg no more than what is held. */
+  private checkProtecting({ id, clientId, symbol, parentOrderId, context }: OrderRow): void {
+    const net = this.nets.get(`${clientId} ${symbol}`) ?? 0n
+    const held = context.side === "SELL" ? net : -net
+    const left = units(context.qty, 4) - units(context.filledQty, 4)
+    this.parts.findings.expect(
+      held > 0n && (parentOrderId === null || left <= held),
+      "orders",
+      () => `order ${id} may reduce by ${left} in the end, and ${held} is held on its side`
+    )
   }
 
   private filledOf(orderId: number): bigint {
@@ -286,4 +306,5 @@ export const units = (text: string, places: number): bigint => {
   return text.startsWith("-") ? -whole : whole
 }
 
-const signed = ({ side, qty }: Pick<VenueFill, "side" | "qty">): bigint => units(qty, 4) * (side === "BUY" ? 1n : -1n)
+export const signed = ({ side, qty }: Pick<VenueFill, "side" | "qty">): bigint =>
+  units(qty, 4) * (side === "BUY" ? 1n : -1n)

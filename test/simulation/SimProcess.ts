@@ -144,6 +144,8 @@ export interface Seams {
   readonly deliveries?: (deliveries: DeliveryStore["Service"], store: MemoryStore) => DeliveryStore["Service"]
   /** The venue as one process reaches it. */
   readonly venue?: (venue: VenueShape) => VenueShape
+  /** The mailboxes as those reach them who take orders in, and who hear the venue. */
+  readonly trading?: (host: ActorHost["Service"]) => ActorHost["Service"]
   /** What a process hands to the network. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
@@ -183,12 +185,21 @@ export class SimProcess {
   idempotency: Idempotency | null = null
   journal: Journal["Service"] | null = null
   private readonly options: ProcessOptions
+  /** Time and log of the process, which everything that runs in it has. */
+  private readonly own: Context.Context<never>
 
   constructor(options: ProcessOptions) {
     this.options = options
     this.name = options.name
     this.lane = new Lane(options.timeline, options.name)
     this.store = options.seams.store?.(options.store) ?? options.store
+    const logger = Logger.make(({ logLevel, message, cause }) => {
+      if (logLevel === "Error" || logLevel === "Fatal") options.onDefect(`${String(message)} ${String(cause)}`)
+    })
+    this.own = Context.empty().pipe(
+      Context.add(Clock.Clock, this.lane.clock),
+      Context.add(References.CurrentLoggers, new Set([logger]))
+    ) as Context.Context<never>
     this.lane.after(0, () => this.start())
   }
 
@@ -201,21 +212,16 @@ export class SimProcess {
   run<A, E>(effect: Effect.Effect<A, E, Services>, done: (exit: Exit.Exit<A, E>) => void): void {
     const { context } = this
     if (context === null) throw new Error("the process has not started")
-    this.fork(Effect.provideContext(effect, context), done)
+    this.fork(context, effect, done)
   }
 
-  private fork<A, E>(effect: Effect.Effect<A, E>, done: (exit: Exit.Exit<A, E>) => void): void {
+  private fork<A, E, R>(
+    context: Context.Context<R>,
+    effect: Effect.Effect<A, E, R>,
+    done: (exit: Exit.Exit<A, E>) => void
+  ): void {
     const { lane } = this
-    const logger = Logger.make(({ logLevel, message, cause }) => {
-      if (logLevel === "Error" || logLevel === "Fatal") this.options.onDefect(`${String(message)} ${String(cause)}`)
-    })
-    const fiber = Effect.runFork(
-      effect.pipe(
-        Effect.provideService(Clock.Clock, lane.clock),
-        Effect.provideService(References.CurrentLoggers, new Set([logger]))
-      ),
-      { scheduler: lane.scheduler }
-    )
+    const fiber = Effect.runForkWith(context)(effect, { scheduler: lane.scheduler })
     fiber.addObserver((exit) => {
       if (lane.alive) done(exit)
     })
@@ -230,6 +236,7 @@ export class SimProcess {
       faults,
       defects: refuseDefect,
       patienceMillis: journalPatience,
+      wall: () => this.lane.clock.currentTimeMillisUnsafe(),
       schedule: (task, delay) => void this.lane.after(delay + jitter(), task)
     })
     const counted: Journal["Service"] = {
@@ -248,9 +255,9 @@ export class SimProcess {
       this.options.onUsurped(this)
     })
     const build = Layer.buildWithScope(this.layer(this.journal), Scope.makeUnsafe())
-    this.fork(build, (exit) => {
+    this.fork(this.own, build, (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${this.name} does not start`, { cause: exit.cause })
-      this.context = exit.value
+      this.context = Context.merge(exit.value, this.own)
       const host = Context.get(exit.value, ActorHost)
       this.idempotency = new Idempotency({
         answers: Context.get(exit.value, AnswerStore),
@@ -320,7 +327,7 @@ export class SimProcess {
       layerOrderResync,
       layerNearLevels,
       layerRiskMonitor,
-      Orders.layer,
+      Orders.layer.pipe(Layer.provide(mailboxesOf(seams))),
       OrderReads.layer,
       Leverages.layer,
       Margin.layer
@@ -357,12 +364,18 @@ export class SimProcess {
       Lifecycle.layer,
       ScreeningImports.layer,
       WatchLists.layer,
-      VenueEvents.layer(venueHandlers),
+      VenueEvents.layer(venueHandlers).pipe(Layer.provide(mailboxesOf(seams))),
       trading,
       Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }
 }
+
+const mailboxesOf = ({ trading }: Seams): Layer.Layer<ActorHost, never, ActorHost> =>
+  Layer.effect(
+    ActorHost,
+    Effect.map(ActorHost, (host) => trading?.(host) ?? host)
+  )
 
 /** How long callers wait while nobody knows what became of their batch, ms. */
 const journalPatience = 800

@@ -151,6 +151,8 @@ const makeClock = (lane: Lane): Clock.Clock => {
 
 /** What takes the place of the process's chance and console. */
 export interface Outside {
+  /** Frames of an error's stack that are kept: thousands of failures in a run are answers that nobody prints. */
+  readonly frames: number
   /** A number in [0, 1). */
   readonly chance: () => number
   /** Takes what a living lane prints; what is printed after a lane's death is lost. */
@@ -161,7 +163,7 @@ export interface Outside {
  * Runs a simulation with the process's own timers, clocks, chance and console replaced by those of the timeline. The middleware
  * that waits by `setTimeout` so waits in virtual time, and a real timer could not slip in unnoticed.
  */
-export const inVirtualTime = <A>(timeline: Timeline, { chance, print }: Outside, run: () => A): A => {
+export const inVirtualTime = <A>(timeline: Timeline, { chance, print, frames }: Outside, run: () => A): A => {
   const laneNow = (): Lane => {
     if (timeline.current === null) throw new Error("a timer was set outside of every lane")
     return timeline.current
@@ -196,7 +198,8 @@ export const inVirtualTime = <A>(timeline: Timeline, { chance, print }: Outside,
     [globalThis, "queueMicrotask", () => refuse("queueMicrotask")],
     [performance, "now", () => timeline.now],
     [Date, "now", () => timeline.now],
-    [Math, "random", chance]
+    [Math, "random", chance],
+    [Error, "stackTraceLimit", frames]
   ])
   try {
     return run()

@@ -11,6 +11,7 @@ import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "
 import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
+import { answerWithin } from "../../src/runtime/services/venue/CallAnswers.ts"
 import { type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Lane, Timeline } from "./Timeline.ts"
@@ -100,6 +101,8 @@ export class VenueLane {
     })
     return {
       ...port,
+      lookup: (refs) => inTime(port.lookup(refs)),
+      voidRefs: (refs) => inTime(port.voidRefs(refs)),
       events: (after) =>
         Stream.unwrap(
           Effect.sync(() => {
@@ -267,6 +270,13 @@ export class VenueLane {
     return { ...event, fact: { ...event.fact, order: { ...order, qty: `${order.qty}7` } } }
   }
 }
+
+/** A question to which the venue is silent ends as on a connection: with the time that its reader gives it. */
+const inTime = <A>(question: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> =>
+  Effect.timeoutOrElse(question, {
+    duration: answerWithin,
+    orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer in time" }))
+  })
 
 const unreadable = ({ number, fact }: VenueEvent) => ({
   unreadable: `{"number":${number},`,

@@ -16,6 +16,7 @@ import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
 import { DealingDesk } from "./DealingDesk.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
 import { OrderDesk } from "./OrderDesk.ts"
+import { OrderScenes, type Scene } from "./OrderScenes.ts"
 import { type Trade, TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
@@ -27,10 +28,14 @@ const complianceSteps = 20
 const dealingSteps = 25
 const sessionsPerPartner = 2
 const tradingSessions = 3
+/** How often a step of those who place orders is a scene. */
+const sceneChance = 0.15
 /** Clients that may trade before any fault. */
 const tradersAtFirst = 2
 /** Sendings of one call before its caller gives up for now. */
 const patience = 8
+/** Of the same once the faults are over: a stream of the venue that fell silent before is given up after 5 s. */
+const lastPatience = 3 * patience
 
 interface Unanswered {
   readonly partner: PartnerAccount
@@ -44,6 +49,7 @@ export class Workload {
   private readonly compliance: ComplianceDesk
   private readonly traders: TraderDesk
   private readonly orders: OrderDesk
+  private readonly scenes: OrderScenes
   private readonly dealing: DealingDesk
   private readonly world: World
   private readonly random: SeededRandom
@@ -62,6 +68,7 @@ export class Workload {
     this.compliance = new ComplianceDesk(world, this.desk)
     this.traders = new TraderDesk(world)
     this.orders = new OrderDesk(world, this.traders.papers)
+    this.scenes = new OrderScenes(world)
     this.dealing = new DealingDesk(world)
   }
 
@@ -142,7 +149,7 @@ export class Workload {
     if (left === 0) return done()
     for (const { partner, call } of open) {
       const giveUp = () => this.world.auditor.findings.add("liveness", `${call.id} is never answered`)
-      this.settle(partner, call, () => void (--left === 0 && done()), giveUp)
+      this.settle(partner, call, () => void (--left === 0 && done()), giveUp, lastPatience)
     }
   }
 
@@ -176,6 +183,8 @@ export class Workload {
     if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
       return this.issue(partner, this.onboarding(partner), done)
     }
+    const scene = partner.orders && random.chance(sceneChance) ? this.scenes.next(partner) : null
+    if (scene !== null) return this.play(partner, scene, done)
     if (isTrading(partner) && random.chance(0.9)) return this.issue(partner, this.trade(partner, client), done)
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
     if (unwinding !== null) return this.issue(partner, unwinding, done)
@@ -192,6 +201,16 @@ export class Workload {
     if (draw < 0.86) return this.settlement(partner, done)
     if (draw < 0.92) return this.issue(partner, this.webhook(partner), done)
     return this.world.read(partner, client, random, () => done())
+  }
+
+  /** Sends what is in a wave at once, and the next wave when all of it is answered. */
+  private play(partner: PartnerAccount, [wave, ...others]: Scene, done: () => void): void {
+    if (wave === undefined) return done()
+    let left = wave.length
+    for (const { trade } of wave)
+      this.issue(partner, this.asked(partner, trade), () => {
+        if (--left === 0) this.play(partner, others, done)
+      })
   }
 
   /** Sends a new call; sometimes a second time at once, from elsewhere. */

@@ -2,7 +2,7 @@
  * What a simulation is made of: time, one store, processes that come and go over it, partners with their receivers, and the auditor who hears of everything. Chance comes from one seed; each component draws from a generator of its own.
  */
 import { Effect, Exit } from "effect"
-import { hash } from "node:crypto"
+import { createHash } from "node:crypto"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { DispatchError } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { BatchFault } from "../../src/runtime/engine/journal/JournalMemory.ts"
@@ -11,6 +11,7 @@ import { Auditor } from "./Auditor.ts"
 import { ContractAudit } from "./ContractAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
+import { PositionAudit } from "./PositionAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { VenuePath } from "./Coverage.ts"
@@ -76,13 +77,14 @@ export class World {
   readonly venueAudit: VenueAudit
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
+  readonly positions: PositionAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly guarded: ReadonlySet<string>
   private readonly lines: Array<string> = []
-  private digest = ""
+  private readonly digest = createHash("sha256")
 
   constructor(seed: number, seams: Seams) {
     this.seed = seed
@@ -124,6 +126,7 @@ export class World {
       venue: this.venue,
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
+    this.positions = new PositionAudit(findings, this.venue)
     this.orderMargin = new OrderMarginAudit({
       findings,
       orders: this.orders,
@@ -131,7 +134,13 @@ export class World {
       cash,
       prices: () => this.venue.desk.lately
     })
-    this.margin = new MarginAudit({ findings, contracts: this.contracts, orders: this.orders, cash })
+    this.margin = new MarginAudit({
+      findings,
+      contracts: this.contracts,
+      orders: this.orders,
+      cash,
+      prices: () => this.venue.desk.lately
+    })
     commits.trading = {
       tied: (clientId) => this.contracts.tied(clientId),
       isExposed: (clientId) => this.contracts.isExposed(clientId) || this.orders.isExposed(clientId)
@@ -150,6 +159,7 @@ export class World {
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
       this.orders.take(commit)
+      this.positions.take(commit)
       this.orderMargin.take(commit)
       this.margin.take(commit)
       this.venueAudit.take(commit)
@@ -164,13 +174,13 @@ export class World {
   /** Adds a line to the trace, whose digest shows whether two runs were the same. */
   note(line: string): void {
     const text = `${this.timeline.now - start} ${line}`
-    this.digest = hash("sha256", `${this.digest}${text}`, "hex")
+    this.digest.update(`${text}\n`)
     this.lines.push(text)
     if (this.lines.length > keptLines) this.lines.shift()
   }
 
   get trace(): { readonly digest: string; readonly lines: ReadonlyArray<string> } {
-    return { digest: this.digest, lines: this.lines }
+    return { digest: this.digest.copy().digest("hex"), lines: this.lines }
   }
 
   /** Starts a process, which takes the store over from the one before. */

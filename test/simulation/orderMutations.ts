@@ -3,7 +3,9 @@ import { Effect, Stream } from "effect"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill } from "../../src/machines/venue/venueObjects.ts"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { VenueShape } from "../../src/runtime/ports/Venue.ts"
 import type { OrderRow } from "../../src/runtime/store/tables/order.ts"
 import { commits, type Mutation } from "./bends.ts"
@@ -32,6 +34,59 @@ const otherOrders = (bend: (row: OrderRow) => OrderRow) =>
     const { orders } = commit.rows
     if (orders === undefined) return commit
     return { ...commit, rows: { ...commit.rows, orders: orders.map((row) => bend(row)) } }
+  })
+
+const nothing: Commit = {
+  fence: null,
+  partner: null,
+  claims: [],
+  releases: [],
+  clearedTimers: [],
+  endedCalls: [],
+  rows: {}
+}
+/** Between the look at an account and the turn that relies on it, ms. */
+const outsideMillis = 40
+
+/** Mailboxes whose turns judge a request by what was known of the client when it came. */
+const judgedBefore = (host: ActorHost["Service"]): ActorHost["Service"] => ({
+  ...host,
+  dispatch: (command) =>
+    command.store === undefined
+      ? host.dispatch(command)
+      : Effect.flatMap(
+          host.read(command.subject, (state) => state.after(nothing)),
+          (known) =>
+            Effect.delay(
+              host.dispatch({ ...command, decide: (turn) => command.decide({ ...turn, state: known }) }),
+              outsideMillis
+            )
+        )
+})
+
+/** What its trades have come to, less what makes their commission no whole number: the next one is rounded by itself. */
+const asIfNew = (row: OrderRow): OrderRow => {
+  const { family, quoteTotal, commissionBps } = row.context
+  if (family !== "SPOT") return row
+  const value = units(quoteTotal, 6)
+  const whole = formatAmount(value - ((value * BigInt(commissionBps)) % 10_000n) / BigInt(commissionBps), "USDC")
+  return { ...row, context: { ...row.context, quoteTotal: whole } }
+}
+
+/** Mailboxes whose turns put orders otherwise than they are told. */
+const putting =
+  (bend: (row: OrderRow) => OrderRow) =>
+  (host: ActorHost["Service"]): ActorHost["Service"] => ({
+    ...host,
+    dispatch: (command) =>
+      host.dispatch({
+        ...command,
+        decide: (turn) => {
+          const value = command.decide(turn)
+          for (const row of turn.draft.written("orders")) turn.draft.put("orders", bend(row))
+          return value
+        }
+      })
   })
 
 export const orderMutations: ReadonlyArray<Mutation> = [
@@ -78,5 +133,31 @@ export const orderMutations: ReadonlyArray<Mutation> = [
           ? row
           : { ...row, context: { ...row.context, qty: formatAmount(units(row.context.qty, 6) * 2n, "USDC") } }
       )
+  },
+  {
+    name: "an order is checked before its turn, by what another order has spent since",
+    shows: ["margin"],
+    seams: () => ({ trading: judgedBefore })
+  },
+  {
+    name: "the commission of a spot order is rounded up for each of its trades",
+    shows: ["orders"],
+    seams: () => ({ trading: putting(asIfNew) })
+  },
+  {
+    name: "a trade is known by its id alone, whosever order it fills",
+    shows: ["venue"],
+    seams: () => {
+      let seen: MemoryStore | null = null
+      return {
+        store: (store) => (seen = store),
+        venue: (venue) =>
+          withoutFills(
+            venue,
+            ({ tradeId, ref }) =>
+              seen?.rows("fills").some((fill) => fill.tradeId === tradeId && `O-${fill.orderId}` !== ref) === true
+          )
+      }
+    }
   }
 ]

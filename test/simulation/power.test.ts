@@ -26,7 +26,7 @@ const noticing = ({ shows, seams }: Mutation): ReadonlyMap<string, Run> => {
 describe("a system with one fault is caught", () => {
   for (const mutation of mutations) {
     const { name, shows, seams } = mutation
-    it(`${name}: ${shows.join(", ")}`, { timeout: 300_000 }, () => {
+    it(`${name}: ${shows.join(", ")}`, { timeout: 900_000 }, () => {
       const runs = noticing(mutation)
       assert.includeMembers([...runs.keys()], [...shows], `in ${patience} seeds`)
       for (const { seed, digest } of runs.values()) {

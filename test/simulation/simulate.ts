@@ -54,12 +54,19 @@ const agreeMillis = 60_000
 /** Longest part of a run, virtual ms; nothing healthy comes near it. */
 const limitMillis = 3_600_000
 
-/** Runs one seed. `seams` bends the system, for the proof that the auditor notices. */
-export const simulate = (seed: number, seams: Seams = {}): Run => {
+/**
+ * Runs one seed. `seams` bends the system, for the proof that the auditor notices; `frames` of an error's stack are kept for
+ * a reader who looks at one run.
+ */
+export const simulate = (seed: number, seams: Seams = {}, frames = 0): Run => {
   const world = new World(seed, seams)
   const chance = new SeededRandom(seed ^ 0x5bd1e995)
   const begun = world.timeline.now
-  const outside = { chance: () => chance.next(), print: (text: string) => world.auditor.defect("a process", text) }
+  const outside = {
+    frames,
+    chance: () => chance.next(),
+    print: (text: string) => world.auditor.defect("a process", text)
+  }
   return inVirtualTime(world.timeline, outside, () => {
     const chaos = new Chaos(world)
     try {
@@ -104,6 +111,7 @@ const play = (world: World, chaos: Chaos): void => {
   if (!during(world, night(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
   world.orders.checkEnd()
+  world.positions.checkEnd(world.store)
   world.margin.checkEnd()
 }
 

@@ -1,12 +1,13 @@
 /**
  * The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi
  * makes almost all of it; added here, as a transformation of the contract itself, is what it can't say: numeric parameters as numbers (it describes their text form),
- * objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers and
- * webhooks (doc 3).
+ * objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers, examples of
+ * refusals, and webhooks (doc 3).
  */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { PartnerApi } from "./PartnerApi.ts"
+import { examplesOfRefusal, refusalExamples } from "./refusalExamples.ts"
 import { webhookItems, webhookTag } from "./webhookEvents.ts"
 
 interface JsonObject {
@@ -16,6 +17,10 @@ interface JsonObject {
 interface Parameter {
   readonly name: string
   readonly in: string
+}
+
+interface Answer {
+  readonly content?: Readonly<Record<string, object>>
 }
 
 /** The schemas of an endpoint's path and query parameters by name, as values instead of their text form. */
@@ -96,10 +101,11 @@ export interface OpenApiDocument extends OpenApi.OpenAPISpec {
 }
 
 const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
-  const spec = { ...described, webhooks: webhookItems(), tags: [...described.tags, webhookTag] }
+  const components = { ...described.components, examples: refusalExamples }
+  const spec = { ...described, components, webhooks: webhookItems(), tags: [...described.tags, webhookTag] }
   open(spec)
   const values = parameterValues()
-  for (const item of Object.values(spec.paths)) {
+  for (const [path, item] of Object.entries(spec.paths)) {
     for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
       optionalOrNull(operation.requestBody)
       for (const parameter of operation.parameters as ReadonlyArray<Parameter>) {
@@ -110,6 +116,9 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
       for (const [status, response] of Object.entries(operation.responses)) {
         const headers = headersOf(Number(status), operation.security.length > 0, goesOn)
         Object.assign(response as object, { headers })
+        const body = (response as Answer).content?.["application/json"]
+        const examples = examplesOfRefusal(operation.operationId, path, Number(status))
+        if (body !== undefined && Object.keys(examples).length > 0) Object.assign(body, { examples })
       }
     }
   }

@@ -3,7 +3,8 @@
  * Its legs are orders of their own, reduce-only, one group at the venue, so that the first fill of one ends the other there.
  * Legs are placed in rounds: one that has fired is never in a group with those of what its parent fills afterwards.
  */
-import type { Attached, OrderType } from "./Order.ts"
+import type { Attached } from "./OrderBody.ts"
+import type { OrderType } from "./orderTokens.ts"
 
 /** Which of the two levels a leg is at. */
 export const legRoles = ["takeProfit", "stopLoss"] as const

@@ -4,32 +4,15 @@
  * grid; money is a decimal string in the scale of its currency.
  */
 import type { Currency } from "../shared/Currency.ts"
-import type { VenueTrigger } from "../venue/venueObjects.ts"
+import type { Attached, Trigger } from "./OrderBody.ts"
+import type { OrderSide, OrderType, TimeInForce } from "./orderTokens.ts"
 
 /** States in which an order may still be filled; its margin or its reserve is held in each of them (F6, F20). */
 export const workingStates = ["CHECKED", "SENT", "ACKED", "PARTIAL", "PENDING_TRIGGER", "PENDING_CANCEL"] as const
 
-export type OrderType = "LIMIT" | "MARKET" | "STOP_MARKET" | "STOP_LIMIT" | "TAKE_PROFIT_MARKET" | "TAKE_PROFIT_LIMIT"
-export type OrderTif = "GTC" | "IOC" | "FOK" | "POST_ONLY"
-
-/** A price at which a conditional order fires, with the limit that it has from then on; null: any price. */
-export interface OrderTrigger {
-  readonly source: (typeof VenueTrigger.Type)["source"]
-  readonly price: string
-  readonly direction: (typeof VenueTrigger.Type)["direction"]
-  readonly limitPrice: string | null
-}
-
-export interface AttachedLevel {
-  readonly price: string
-  readonly limitPrice: string | null
-}
-
-/** The protection that an order asks for once it fills (A2-40). */
-export interface Attached {
-  readonly takeProfit: AttachedLevel | null
-  readonly stopLoss: AttachedLevel | null
-}
+/** Whether an order may still be filled. */
+export const isWorking = ({ state }: { readonly state: string }): boolean =>
+  (workingStates as ReadonlyArray<string>).includes(state)
 
 /** What is set aside for a spot order: quote cash and commission of a buy, the asset of a sell (F20). */
 export interface Reserved {
@@ -44,18 +27,20 @@ export interface OrderInput {
   readonly account: string
   readonly symbol: string
   readonly family: "PERP" | "SPOT"
-  readonly side: "BUY" | "SELL"
+  readonly side: OrderSide
   readonly type: OrderType
   readonly qty: string
   /** The limit as it was asked for. */
   readonly price: string | null
   /** The limit that the venue gets: a spot MARKET buy has a cap (F20). */
   readonly venuePrice: string | null
-  readonly tif: OrderTif
+  readonly tif: TimeInForce
   /** As the venue gets it (A2-35). */
-  readonly venueTif: OrderTif
+  readonly venueTif: TimeInForce
   readonly reduceOnly: boolean
-  readonly trigger: OrderTrigger | null
+  /** A price at which a conditional order fires, with the limit that it has from then on; no limit: any price. */
+  readonly trigger: Trigger | null
+  /** The protection that the order asks for once it fills (A2-40). */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
   /** The order whose protection this one is. */

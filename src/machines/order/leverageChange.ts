@@ -5,8 +5,8 @@
 import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
 import type { AccountRisk } from "../margin/accountRisk.ts"
 import { formatAmount } from "../shared/Money.ts"
-import { invalidFields, type MarginAfter, type Refusal } from "../shared/Refusal.ts"
-import { invalidWhole } from "../shared/RequestBody.ts"
+import { type MarginAfter, type Refusal } from "../shared/Refusal.ts"
+import { invalidBody, invalidWhole } from "../shared/RequestBody.ts"
 import { unjudged } from "../withdrawal/moneyOut.ts"
 import { capSentence } from "./LeverageBody.ts"
 
@@ -26,7 +26,7 @@ export interface LeverageChange {
 /** Above the cap: refused whatever is stored. */
 export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly cap: number }): Refusal | null => {
   const sentence = capSentence(leverage, cap)
-  return sentence === null ? null : invalidFields({ leverage: sentence })
+  return sentence === null ? null : invalidBody({ sentence, errors: { leverage: sentence } })
 }
 
 /**

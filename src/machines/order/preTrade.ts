@@ -38,6 +38,8 @@ export interface PreTrade {
   /** The quote of a spot BUY, the asset of a spot SELL. */
   readonly reservationCurrency: Currency
   readonly reservation: bigint | null
+  /** What a spot BUY pays at most: its limit, or the cap at which a MARKET one is sent (F20). Null on a SELL, and off SPOT. */
+  readonly reservationPrice: string | null
   readonly orderValue: bigint | null
   /** How much more the account ties up while the order works; another order never makes it less (F6). */
   readonly marginRequired: bigint | null
@@ -120,6 +122,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   const known = {
     currency: "USDC",
     reservationCurrency: "USDC",
+    reservationPrice: null,
     leverage: holding.terms.leverage,
     freeMarginBefore: before.freeMargin,
     equityBefore: before.equity,
@@ -194,6 +197,7 @@ const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }:
   const zero = new MoneyDecimal(0)
   if (reduceOnly) return zero
   const closable = new MoneyDecimal(position?.netQty ?? 0).mul(side === "SELL" ? 1 : -1)
+  if (closable.lte(0)) return new MoneyDecimal(qty)
   const room = orders.reduce((left, order) => (order.side === side ? left.minus(order.left) : left), closable)
   return MoneyDecimal.max(zero, new MoneyDecimal(qty).minus(MoneyDecimal.max(zero, room)))
 }

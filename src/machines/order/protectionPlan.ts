@@ -16,7 +16,7 @@ import {
   type Standing
 } from "./Attachment.ts"
 import { MoneyDecimal } from "../shared/Money.ts"
-import { type OrderContext, workingStates } from "./Order.ts"
+import { isWorking, type OrderContext } from "./Order.ts"
 
 /** An order as a plan sees it. Quantities are decimal texts. */
 export interface OrderNow {
@@ -76,7 +76,7 @@ export const orderNow = ({ state, context }: { readonly state: string; readonly 
   const { qty, filledQty, cancels, amending, reject, note } = context
   const placing = state === "CHECKED" || state === "SENT"
   return {
-    works: (workingStates as ReadonlyArray<string>).includes(state),
+    works: isWorking({ state }),
     qty,
     filledQty,
     placing,

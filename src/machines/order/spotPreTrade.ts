@@ -39,6 +39,7 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
     currency: quote,
     reservationCurrency: order.side === "BUY" ? quote : input.base,
     reservation: reservation?.amount ?? null,
+    reservationPrice: reservation?.price ?? null,
     orderValue: value === null ? null : floorToMinor(value, quote),
     marginRequired: 0n,
     leverage: null,

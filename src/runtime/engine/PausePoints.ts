@@ -11,7 +11,10 @@ export const rarePoints = ["key-written", "values-resealed", "clients-judged"] a
  */
 export const callPoints = ["before-call", "after-call", "before-result"] as const
 export type CallPoint = (typeof callPoints)[number]
-export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint
+/** Points of the venue's events: all of them up to some number are committed, and that they are is not kept yet. */
+export const eventPoints = ["before-cursor"] as const
+export type EventPoint = (typeof eventPoints)[number]
+export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint | EventPoint
 
 const triggers = new Map<PausePoint, () => void>()
 

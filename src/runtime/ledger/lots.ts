@@ -9,6 +9,7 @@ import { takeLots } from "../../machines/order/spotLots.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { maxMinor } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../engine/mailbox/turnRows.ts"
 import type { SpotLotRow } from "../store/tables/order.ts"
 
 interface Whose {
@@ -16,13 +17,10 @@ interface Whose {
   readonly clientId: number
 }
 
-const lotsInTurn = (turn: Turn, asset: string): ReadonlyArray<SpotLotRow> => {
-  const written = turn.draft.written("spotLots")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...turn.state.all("spotLots").filter(({ id }) => !ids.has(id)), ...written]
+const lotsInTurn = (turn: Turn, asset: string): ReadonlyArray<SpotLotRow> =>
+  rowsInTurn(turn, "spotLots")
     .filter((lot) => lot.asset === asset && lot.qty > 0n)
     .toSorted((one, other) => one.acquiredAt - other.acquiredAt || one.id - other.id)
-}
 
 /** One more lot; none of nothing. */
 export const putLot = (

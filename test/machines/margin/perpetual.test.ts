@@ -17,6 +17,7 @@ import {
   noLiquidationCase,
   openingCase,
   otherLiquidationCases,
+  sizeCases,
   tierCase,
   unrealizedCases
 } from "../../fixtures/goldenTrading.ts"
@@ -48,6 +49,11 @@ describe("F5: what a position ties up", () => {
     assert.strictEqual(at(50), micro("93.160174"))
     // 1000/35 + 1000/35 + 1000/33 + 500/28
     assert.strictEqual(at(35), micro("105.303031"))
+  })
+
+  it.each(sizeCases)("$id: a larger size at a higher rate", ({ qty, mark, tiers, initialMargin }) => {
+    const slices = tiers.map(({ from, maxLeverage }) => ({ from: micro(from), maxLeverage }))
+    assert.strictEqual(positionMarginAt(qty, mark, termsAt(50, { tiers: slices })), micro(initialMargin))
   })
 
   it.each([

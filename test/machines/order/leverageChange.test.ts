@@ -101,6 +101,7 @@ describe("another leverage", () => {
   it("A2-50: may be the cap, and no more", () => {
     assert.isNull(overCap({ leverage: 10, cap: 10 }))
     assert.deepInclude(overCap({ leverage: 11, cap: 10 }), {
+      sentence: "The leverage must be at most 10 in this market.",
       errors: { leverage: "The leverage must be at most 10 in this market." }
     })
   })

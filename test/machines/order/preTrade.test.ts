@@ -76,6 +76,7 @@ describe("a preview", () => {
       currency: "USDC",
       reservationCurrency: "USDC",
       reservation: micro("6030"),
+      reservationPrice: null,
       orderValue: micro("60000"),
       marginRequired: micro("6000"),
       leverage: 10,

@@ -57,6 +57,7 @@ describe("a preview on SPOT", () => {
       currency: "USDC",
       reservationCurrency: "USDC",
       reservation: micro("6006"),
+      reservationPrice: "60000",
       orderValue: micro("6000"),
       marginRequired: 0n,
       leverage: null,
@@ -84,6 +85,7 @@ describe("a preview on SPOT", () => {
       orderValue: micro("6001"),
       // 0.1 x 61210.2, and ten basis points of it
       reservation: micro("6127.14102"),
+      reservationPrice: "61210.2",
       slippageAllowance: micro("30.005"),
       estimatedCosts: micro("36.006"),
       freeMarginAfter: micro("3872.85898"),
@@ -97,6 +99,7 @@ describe("a preview on SPOT", () => {
     assert.deepInclude(sale, {
       refPrice: "59990",
       reservation: 10_000_000n,
+      reservationPrice: null,
       reservationCurrency: "BTC",
       freeMarginAfter: micro("9000"),
       // 10,000 + 5,999 - 5.999

@@ -13,7 +13,7 @@ journalConformance("JournalMemory", () => {
   const store = new MemoryStore()
   const defects = Effect.runSync(Effect.provide(makeDefectLog, layerProvokedLogs))
   let processes = 0
-  const process = () => makeJournalMemory({ store, owner: `process-${++processes}`, defects })
+  const process = () => makeJournalMemory({ store, owner: `process-${++processes}`, defects, wall: () => 1_000 })
   return Promise.resolve({
     journal: process(),
     rows: (table) => Promise.resolve(store.rows(table)),

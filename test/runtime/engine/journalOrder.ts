@@ -161,6 +161,7 @@ export const ownerTests = (current: () => JournalBench) => () => {
     await submitHere(clientCommit(1, null))
     const owns = (journal: JournalBench["journal"]) => Effect.runPromise(journal.owns)
     assert.isTrue(await owns(bench.journal))
+    assert.isTrue(Number.isFinite(bench.journal.ownedAt()))
     const second = await bench.another()
     assert.deepStrictEqual([await owns(bench.journal), await owns(second)], [false, true])
     assert.strictEqual((await submit(second, clientCommit(2, null)))._tag, "Committed")
@@ -169,6 +170,7 @@ export const ownerTests = (current: () => JournalBench) => () => {
       { _tag: "Unavailable", unknown: false },
       { _tag: "Unavailable", unknown: false }
     ])
+    assert.strictEqual(bench.journal.ownedAt(), -Infinity)
     assert.strictEqual(stops, 1)
     assert.isFalse(bench.journal.accepting())
     assert.strictEqual((await submitHere(clientCommit(4, null)))._tag, "Unavailable")

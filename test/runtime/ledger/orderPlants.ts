@@ -8,6 +8,7 @@ interface PlantedOrder {
   readonly state?: string
   readonly amount?: number
   readonly currency?: string
+  readonly parent?: number
   readonly context?: object
 }
 
@@ -21,8 +22,15 @@ const orderContext = {
   released: "0",
   commissionBps: 10
 }
-const order = ({ partner = client1, state = "CANCELLED", amount = 0, currency = "USDC", context }: PlantedOrder) =>
-  `INSERT INTO orders VALUES (${id}, ${partner}, 1, '${state}', '1', '${JSON.stringify({ ...orderContext, ...context })}', 'BTC-USDC-PERP', '${currency}', ${amount}, NULL, 1)`
+const order = ({
+  partner = client1,
+  state = "CANCELLED",
+  amount = 0,
+  currency = "USDC",
+  parent,
+  context
+}: PlantedOrder) =>
+  `INSERT INTO orders VALUES (${id}, ${partner}, 1, '${state}', '1', '${JSON.stringify({ ...orderContext, ...context })}', 'BTC-USDC-PERP', '${currency}', ${amount}, ${parent ?? "NULL"}, 1)`
 const noOrder = `DELETE FROM orders WHERE id = ${id}`
 
 const fill = (columns: object = {}) => {
@@ -51,12 +59,30 @@ const noFill = `DELETE FROM fills WHERE id = ${id}`
 
 const position = (state: string, netQty: string, partner = client1) =>
   `INSERT INTO positions VALUES (${id}, ${partner}, 1, 'BTC-USDC-PERP', '${state}', '${netQty}', '0', '0', 'USDC', 0, 0, 1, 1)`
+/** The long that the fill above makes of nothing, unless it says otherwise. */
+const long = ({ average = "100", cost = "50", realized = 0 } = {}) =>
+  `INSERT INTO positions VALUES (${id}, ${client1}, 1, 'BTC-USDC-PERP', 'OPEN', '0.5000', '${average}', '${cost}', 'USDC', 50000000, ${realized}, 1, 1)`
 const noPosition = `DELETE FROM positions WHERE id = ${id}`
 
 const lot = (partner = client1) => `INSERT INTO spot_lots VALUES (${id}, ${partner}, 1, 'BTC', 5, 1, 0, 1)`
 const noLot = `DELETE FROM spot_lots WHERE id = ${id}`
+const bought = { symbol: "'SOL-USDC'", family: "'SPOT'", qty: "'0.000000007'", notional: 0, commission: 3 }
+/** A purchase of 7 lamports for 5 micro-USDC, and 3 of commission. */
+const purchase = () => `${fill(bought)}; ${asset}, (${id + 1}, ${id}, 'client:1', 1, ${client1}, 'USDC', 'cash', -5)`
+const noPurchase = `${noFill}; DELETE FROM postings WHERE tx_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
+const solLot = (qty: number, cost: number, commission: number) =>
+  `INSERT INTO spot_lots VALUES (${id}, ${client1}, 1, 'SOL', ${qty}, ${cost}, ${commission}, 1)`
 /** A posting that gives the client an asset that it has never had. */
 const asset = `INSERT INTO ledger_transactions VALUES (${id}, 'spot:${id}:70', 'SPOT_SETTLE', 'system:venue', NULL, 1, ${client1}, '{"Instrument":"SOL-USDC"}', 1); INSERT INTO postings VALUES (${id}, ${id}, 'client:1', 1, ${client1}, 'SOL', 'cash', 7)`
+/** The sale of what was bought, for 9 micro-USDC. */
+const sale = (realized: number) => {
+  const [tx, trade] = [
+    id + 2,
+    { ...bought, id: id + 2, trade_id: 71, side: "'SELL'", commission: 0, realized_pnl: realized }
+  ]
+  return `${purchase()}; ${fill(trade)}; INSERT INTO ledger_transactions VALUES (${tx}, 'spot:${id}:71', 'SPOT_SETTLE', 'system:venue', NULL, 1, ${client1}, '{"Instrument":"SOL-USDC"}', 1); INSERT INTO postings VALUES (${tx}, ${tx}, 'client:1', 1, ${client1}, 'SOL', 'cash', -7), (${id + 3}, ${tx}, 'client:1', 1, ${client1}, 'USDC', 'cash', 9)`
+}
+const noSale = `DELETE FROM fills WHERE id >= ${id}; DELETE FROM postings WHERE tx_id >= ${id}; DELETE FROM ledger_transactions WHERE tx_id >= ${id}`
 const totals = (partner = client1) => `INSERT INTO account_totals VALUES (1, ${partner}, 0, 0, 0, 0, 0, 0, 0)`
 const noTotals = "DELETE FROM account_totals WHERE client_id = 1"
 const noAsset = `DELETE FROM postings WHERE posting_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
@@ -87,6 +113,23 @@ export const orderPlants: Readonly<Record<string, readonly [plant: string, undo:
     noPosition
   ],
   "lots that are left are what clients hold of assets that they have traded alone": [heldAsset, noHeldAsset],
+  "every trade of a reduce-only order closes with all of its quantity": [
+    `${order({ context: { reduceOnly: true } })}; ${fill({ closed_qty: "'0.4000'" })}`,
+    `${noOrder}; ${noFill}`
+  ],
+  "every leg reduces, in the market of the order that it protects, and no more of it than that has filled": [
+    order({ context: { reduceOnly: true }, parent: 5 }),
+    noOrder
+  ],
+  "every posting is in its client's account or in the house account of its transaction's type": [
+    "UPDATE postings SET account = 'commission' WHERE posting_id = (SELECT min(posting_id) FROM postings WHERE account = 'manual')",
+    "UPDATE postings SET account = 'manual' WHERE account = 'commission'"
+  ],
+  "every position is at the cost, the average and the result that its fills make of it one after the other": [
+    `${fill()}; ${long({ average: "99" })}`,
+    `${noFill}; ${noPosition}`
+  ],
+  "every lot and the result of every sale are what came in and left makes of them, first in first out": [lot(), noLot],
   "the totals of every account are what its fills and contracts add up to": [
     `${totals()}; UPDATE account_totals SET spot_pnl = 1`,
     noTotals
@@ -125,6 +168,37 @@ export const moreOrderPlants: ReadonlyArray<readonly [check: string, what: strin
     `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, spot_pnl = 5`,
     `${noFill}; ${noTotals}`
   ],
-  ["every position is", "fills without a position", fill(), noFill],
-  ["every position is", "a flat position called open", position("OPEN", "0"), noPosition]
+  ["every position is the sum", "fills without a position", fill(), noFill],
+  ["every position is the sum", "a flat position called open", position("OPEN", "0"), noPosition],
+  [
+    "every trade of a reduce-only",
+    "one that opens",
+    `${order({ context: { reduceOnly: true } })}; ${fill()}`,
+    `${noOrder}; ${noFill}`
+  ],
+  [
+    "every leg reduces",
+    "an amendment to more than is filled",
+    `${order({ context: { qty: "0", amending: { qty: "0.5" }, reduceOnly: true }, parent: 5 })}`,
+    noOrder
+  ],
+  ["every leg reduces", "one that could open", order({ context: { qty: "0" }, parent: 5 }), noOrder],
+  [
+    "every position is at",
+    "another cost",
+    `${fill()}; ${long({ cost: "50.000000000000000001" })}`,
+    `${noFill}; ${noPosition}`
+  ],
+  ["every position is at", "another result", `${fill()}; ${long({ realized: 1 })}`, `${noFill}; ${noPosition}`],
+  [
+    "every position is at",
+    "a trade that realizes what its turn does not",
+    `${fill({ realized_pnl: 7, closed_qty: "'0.5000'" })}; ${long({ realized: 7 })}`,
+    `${noFill}; ${noPosition}`
+  ],
+  ["every lot and", "a lot that is gone", purchase(), noPurchase],
+  ["every lot and", "a lot of less", `${purchase()}; ${solLot(6, 5, 3)}`, `${noPurchase}; ${noLot}`],
+  ["every lot and", "a lot of another cost", `${purchase()}; ${solLot(7, 4, 3)}`, `${noPurchase}; ${noLot}`],
+  ["every lot and", "a lot of another commission", `${purchase()}; ${solLot(7, 5, 4)}`, `${noPurchase}; ${noLot}`],
+  ["every lot and", "a sale with another result than its lots", sale(5), noSale]
 ]

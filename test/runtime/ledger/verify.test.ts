@@ -63,44 +63,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-describe("ledger verify", () => {
-  it(
-    "A2-62: twenty runs while money moves find nothing wrong, and every figure is of one moment",
-    { timeout: 180_000 },
-    async () => {
-      const enough = new AbortController()
-      // Also when a run fails: what goes on writing would be found by every test after it.
-      onTestFinished(() => enough.abort())
-      let written = 0
-      const lanes = clients.map(async (clientId) => {
-        for (let n = 0; !enough.signal.aborted; n++) {
-          const booked = await Promise.all([deposit(clientId, `lane-${clientId}-${n}`), adjust(clientId, "0.5")])
-          assert.strictEqual(booked[0].status, 201)
-          written++
-          if (n % 10 === 0) await service.client(key)
-        }
-      })
-      const figures: Array<number> = []
-      for (let run = 0; run < 20; run++) {
-        const before = written
-        const report = await service.run(verifyLedger)
-        assert.deepStrictEqual(
-          report.checks.filter(({ ok }) => !ok),
-          []
-        )
-        figures.push(Number(report.checks[0]?.figure))
-        await vi.waitFor(() => assert.isAbove(written, before))
-      }
-      enough.abort()
-      await Promise.all(lanes)
-      assert.isAbove(new Set(figures).size, 10)
-      assert.deepStrictEqual(
-        figures,
-        figures.toSorted((a, b) => a - b)
-      )
-    }
-  )
-
+describe("what ledger verify finds", () => {
   // By the name of the check: how it is broken behind the service's back, and how that is undone.
   const aPosting = "(SELECT max(posting_id) FROM postings WHERE client_id IS NULL)"
   const anItem = "(SELECT min(id) FROM settlement_items)"
@@ -296,9 +259,15 @@ describe("ledger verify", () => {
     for (const statement of statements.split("; ")) await query(service, statement)
   }
 
-  it("A2-62: every check has a break planted below", async () => {
+  /** Of the tables whose rows nobody may change. */
+  const guards = async (are: "ENABLE" | "DISABLE"): Promise<void> => {
     for (const table of ["postings", "ledger_transactions", "events", "audit", "decisions", "custody_changes"])
-      await query(service, `ALTER TABLE ${table} DISABLE TRIGGER USER`)
+      await query(service, `ALTER TABLE ${table} ${are} TRIGGER USER`)
+  }
+  beforeAll(() => guards("DISABLE"))
+  afterAll(() => guards("ENABLE"))
+
+  it("A2-62: every check has a break planted below", async () => {
     const { checks } = await service.run(verifyLedger)
     assert.sameMembers(
       checks.map(({ name }) => name),
@@ -371,7 +340,10 @@ describe("ledger verify", () => {
     const report = await service.run(verifyLedger).finally(() => run(gone))
     assert.isTrue(report.checks.find(({ name }) => name === approved)?.ok)
   })
+})
 
+// Last: each of its runs leaves more to read for every one that comes after it.
+describe("ledger verify beside writers", () => {
   it("architecture 5: a caller that goes away ends its statement, and the connection is whole", async () => {
     const scope = await service.run(Scope.make())
     const holder = await service.run(PgConnection.make({ url: service.database.url }).pipe(Scope.provide(scope)))
@@ -393,4 +365,79 @@ describe("ledger verify", () => {
     )
     assert.lengthOf(open, 0)
   })
+
+  it(
+    "A2-62: twenty runs while money moves find nothing wrong, and every figure is of one moment",
+    { timeout: 180_000 },
+    async () => {
+      const writers = new Writers(20)
+      // Also when a run fails: what goes on writing would be found by every test after it.
+      onTestFinished(() => writers.end())
+      const lanes = clients.map((clientId) =>
+        writers.lane(async (n) => {
+          const booked = await Promise.all([deposit(clientId, `lane-${clientId}-${n}`), adjust(clientId, "0.5")])
+          assert.strictEqual(booked[0].status, 201)
+          if (n % 10 === 0) await service.client(key)
+        })
+      )
+      const figures: Array<number> = []
+      for (let run = 0; run < 20; run++) {
+        const before = writers.written
+        writers.goOn()
+        const report = await service.run(verifyLedger)
+        assert.deepStrictEqual(
+          report.checks.filter(({ ok }) => !ok),
+          []
+        )
+        figures.push(Number(report.checks[0]?.figure))
+        await vi.waitFor(() => assert.isAbove(writers.written, before), { timeout: 20_000 })
+      }
+      writers.end()
+      await Promise.all(lanes)
+      assert.isAbove(new Set(figures).size, 10)
+      assert.deepStrictEqual(
+        figures,
+        figures.toSorted((a, b) => a - b)
+      )
+    }
+  )
 })
+
+/** Writers that do so many rounds each time they are told to go on: more would only make every later run read more. */
+class Writers {
+  written = 0
+  private allowed = 0
+  private ended = false
+  private more = Promise.withResolvers<void>()
+  private readonly rounds: number
+
+  constructor(rounds: number) {
+    this.rounds = rounds
+  }
+
+  goOn(): void {
+    this.allowed += this.rounds
+    this.tell()
+  }
+
+  end(): void {
+    this.ended = true
+    this.tell()
+  }
+
+  async lane(round: (n: number) => Promise<void>): Promise<void> {
+    for (let n = 0; !this.ended;) {
+      if (n >= this.allowed) {
+        await this.more.promise
+        continue
+      }
+      await round(n++)
+      this.written++
+    }
+  }
+
+  private tell(): void {
+    this.more.resolve()
+    this.more = Promise.withResolvers()
+  }
+}

@@ -1,6 +1,8 @@
 /** A close-out of positions in its client's turns, by rows of F3, F9, F10 and D23, with what is sent and written of it. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
+import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
+import { accept } from "../../../src/machines/shared/Refusal.ts"
 import { spotInput } from "../../../src/machines/order/orderSamples.ts"
 import { moneyOutRefusal, moneyOutSentences } from "../../../src/machines/withdrawal/moneyOut.ts"
 import { advance } from "../../../src/runtime/effects/advance.ts"
@@ -48,6 +50,14 @@ const judged = (
   judgeRisk(turn, { directory, markets })
   return turn
 }
+
+/** All trade, on other terms. */
+const marketsWith = (terms: Partial<VenueMarket>): ClosingMarkets => ({
+  find: (symbol) => {
+    const found = allTrade.find(symbol)
+    return found.ok ? accept({ ...found.value, market: { ...found.value.market, ...terms } }) : found
+  }
+})
 
 const episodes = (turn: Turn) => turn.draft.written("closeOuts").map(({ state }) => state)
 const sent = (turn: Turn) =>
@@ -139,15 +149,7 @@ describe("a close-out of positions", () => {
   })
 
   it("F9: no order is larger than its market takes; the next slice goes as soon as one is filled", () => {
-    const small: ClosingMarkets = {
-      ...allTrade,
-      find: (symbol) => {
-        const found = allTrade.find(symbol)
-        return found.ok
-          ? { ok: true, value: { ...found.value, market: { ...found.value.market, maxQty: "0.06" } } }
-          : found
-      }
-    }
+    const small = marketsWith({ maxQty: "0.06" })
     const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: small })
     assert.deepStrictEqual(sent(first), [`SELL 0.0600 ${perp}`])
     const next = judged(committed(first), at55, { markets: small, act: fills("52000") })
@@ -166,11 +168,11 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(other), [`SELL 1.0000 ${gold}`])
   })
 
-  it("F3: no order goes where the mark is stale or trading is halted; it waits where that is everywhere", () => {
+  it("F3: no order goes where the mark is stale or the venue has halted trading; it waits where that is everywhere", () => {
     const stale = { price: "55000", at: contractsNow - 10_001 }
     const one = marketsAt({ [perp]: stale, [gold]: { price: "4000" } })
     assert.deepStrictEqual(sent(judged(accountOf({ cash: "700", positions: both }), one)), [`SELL 1.0000 ${gold}`])
-    const halted: ClosingMarkets = { ...allTrade, haltOf: ({ symbol }) => (symbol === perp ? "halted" : null) }
+    const halted = marketsWith({ halt: { since: 1, message: "Halted by the venue." } })
     const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: halted })
     assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARK"], []])
     const again = judged(committed(waits), at55, { now: contractsNow + 1_000 })

@@ -30,8 +30,8 @@ interface Account {
   readonly contracts?: number
   readonly categorization?: "RETAIL" | "PROFESSIONAL"
   readonly restrictions?: ReadonlyArray<Restriction>
-  /** A request to open: without an accept, or with one in flight. */
-  readonly request?: "OPEN" | "ACCEPTING"
+  /** A request to open: without an accept, with one in flight, or over here and, as far as is known, not at the venue. */
+  readonly request?: "OPEN" | "ACCEPTING" | "ELAPSED"
 }
 
 const contractRow = (id: number) =>
@@ -51,7 +51,7 @@ const contractRow = (id: number) =>
     }
   ).row
 
-const requestRow = (accepting: boolean) => {
+const requestRow = (kind: "OPEN" | "ACCEPTING" | "ELAPSED") => {
   const { row } = firstRow(
     "rfqs",
     { ...openRfqInput, windowEndsAt: contractsNow + 60_000 },
@@ -67,7 +67,8 @@ const requestRow = (accepting: boolean) => {
     }
   )
   const open = nextRow("rfqs", row, { type: "CONFIRMED", at: 5, venueRfqId: 70 })?.row ?? row
-  if (!accepting) return open
+  if (kind === "OPEN") return open
+  if (kind === "ELAPSED") return nextRow("rfqs", open, { type: "WINDOW_ELAPSED", at: contractsNow })?.row ?? open
   const accept = { quoteId: 7, price: "60000.0", premium: "28.500000", commission: "0.120000", by: "system:router" }
   return nextRow("rfqs", open, { type: "ACCEPT", at: 6, ...accept })?.row ?? open
 }
@@ -101,7 +102,7 @@ const opened = ({ cash, contracts = 0, categorization = "RETAIL", restrictions =
         table: "barrierContracts" as const,
         row: contractRow(at + 1)
       })),
-      ...(request === undefined ? [] : [{ table: "rfqs" as const, row: requestRow(request === "ACCEPTING") }])
+      ...(request === undefined ? [] : [{ table: "rfqs" as const, row: requestRow(request) }])
     ]
   })
 
@@ -242,6 +243,21 @@ describe("a close-out", () => {
     })
     assert.deepStrictEqual([episodes(refused), posted(refused)], [[], []], "the request is still to be withdrawn")
     assert.deepStrictEqual(called(refused), ["cancelRequest R-1-c1"])
+  })
+
+  it("F10: a request whose end the venue has not said within two seconds is withdrawn, and no close-out waits for it for ever", () => {
+    const first = judged(opened({ cash: "-3", request: "ELAPSED" }), low)
+    assert.deepStrictEqual([episodes(first), called(first), posted(first)], [["CANCELLING"], [], []])
+    const state = committed(first)
+    assert.isTrue(judged(state, low, contractsNow + 1_999).draft.isEmpty)
+    const asked = judged(state, low, contractsNow + 2_000)
+    assert.deepStrictEqual([episodes(asked), called(asked)], [["PROTECTING"], ["cancelRequest R-1-c1"]])
+    const told = judged(committed(asked), low, contractsNow + 2_100, (turn) => {
+      const row = turn.state.one("rfqs")
+      const how = { how: "EXPIRED", reason: null, quotes: [], note: null } as const
+      if (row !== undefined) advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, ...how })
+    })
+    assert.deepStrictEqual([episodes(told), posted(told).length], [["DONE"], 1])
   })
 
   it("F9: a tear-up that the venue refused is asked for again after a second, under a new name", () => {

@@ -33,8 +33,7 @@ const listed = market(perp)
 
 /** Each market is listed and trades; in one order at most 100. */
 export const allTrade: ClosingMarkets = {
-  find: (symbol) => accept({ market: { ...listed, symbol }, family: "PERP", base: "BTC", quote: "USDC" }),
-  haltOf: ({ halt }) => halt?.message ?? null
+  find: (symbol) => accept({ market: { ...listed, symbol }, family: "PERP", base: "BTC", quote: "USDC" })
 }
 
 export interface Held {

@@ -14,7 +14,12 @@ import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { cancelOrder, orderInTurn, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
-import { heardOfVenue, heardWhole, orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
+import {
+  heardOfVenue,
+  heardWhole,
+  orderHandler,
+  type WholeOrder
+} from "../../../src/runtime/services/order/orderHears.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
@@ -25,7 +30,10 @@ import { clients, parts, view } from "../rfq/rfqTurns.ts"
 
 const { orderId: _id, clientId: _client, account: _account, createdAt: _at, updatedAt: _up, ...terms } = perpInput
 const of = instanceOf(clients, view)
-const facts = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
+const perps = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
+const [listed] = perps.instruments.values()
+const spot = { ...(listed ?? assert.fail("no market")), symbol: "BTC-USDC", family: "SPOT" } as const
+const facts = { ...perps, instruments: new Map([...perps.instruments, [spot.symbol, spot]]) }
 
 /** One client with one order of 0.1 that is on its way; every turn is committed, and kept as the database would. */
 class Account {
@@ -124,9 +132,23 @@ class Account {
     } as const
     this.turn((turn) => assert.isTrue(orderHandler(this.parts).said(turn, { id: this.id, at: this.now, fact })))
   }
+  /** Another order beside its own; its id. */
+  beside(change: Partial<typeof terms>): number {
+    let id = 0
+    this.turn((turn) => void (id = placeOrder({ turn, of }, clients, { ...terms, ...change }).id))
+    return id
+  }
+  /** What the venue answers when several are asked for together, in as many turns as it takes. */
+  wholes(orders: ReadonlyArray<WholeOrder>): void {
+    const left: Array<WholeOrder> = []
+    this.turn((turn) => void left.splice(0, left.length, ...(heardWhole(turn, this.parts, orders) ?? [])))
+    if (left.length > 0) this.wholes(left)
+  }
+  /** What the venue answers when it is asked for what is unsettled now. */
   whole(order: Partial<VenueOrder>, fills: ReadonlyArray<Partial<VenueFill>>): void {
-    const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)) }
-    this.turn((turn) => heardWhole(turn, this.parts, this.id, found))
+    const wasOver = this.unsettled.of(this.id)?.wasOver ?? false
+    const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)), wasOver }
+    this.turn((turn) => void heardWhole(turn, this.parts, [{ orderId: this.id, ...found }]))
   }
   ended(ref: string, outcome: DefiniteOutcome["outcome"], order: Partial<VenueOrder> | null, reason = "busy"): void {
     const at = this.now
@@ -137,8 +159,9 @@ class Account {
       orderHandler(this.parts).ended(turn, { id: this.id, outcome: end, call: null })
     })
   }
-  venueDid(fact: Parameters<typeof heardOfVenue>[2]): void {
-    this.turn((turn) => assert.isTrue(heardOfVenue(turn, this.parts, fact)))
+  /** `taken`: whether anything of ours follows from it. */
+  venueDid(fact: Parameters<typeof heardOfVenue>[2], taken = true): void {
+    this.turn((turn) => assert.strictEqual(heardOfVenue(turn, this.parts, fact), taken))
   }
   cancel(): void {
     this.turn((turn) => {
@@ -184,6 +207,28 @@ describe("D6: while it works", () => {
     at.filled({}, { filledQty: "0.1", state: "FILLED" })
     assertOrder(at, "FILLED", "0.1000")
     assert.deepStrictEqual([at.trades, at.netQty, at.breaks], [[70, 71], "0.1000", 0])
+  })
+
+  it("F11: trades of several orders are booked in the order of the venue, in as many commits as they need", () => {
+    const at = new Account({ qty: "1" })
+    const other = at.beside({ side: "SELL", qty: "1" })
+    const named = { ref: `O-${other}`, orderId: 901 }
+    const trades = Array.from({ length: 100 }, (_, n) => ({ tradeId: 70 + n, qty: "0.01", price: String(60_000 + n) }))
+    at.wholes([
+      {
+        orderId: other,
+        order: at.there({ id: 901, ref: `O-${other}`, side: "SELL", qty: "1", filledQty: "0.5" }),
+        fills: trades.filter((_, n) => n % 2 === 1).map((fill) => at.trade({ ...fill, ...named, side: "SELL" })),
+        wasOver: false
+      },
+      {
+        orderId: at.id,
+        order: at.there({ qty: "1", filledQty: "0.5" }),
+        fills: trades.filter((_, n) => n % 2 === 0).map((fill) => at.trade(fill)),
+        wasOver: false
+      }
+    ])
+    assert.deepStrictEqual([at.trades, at.netQty], [trades.map(({ tradeId }) => tradeId), "0.0000"])
   })
 
   it("trades out of order are all booked; the same one with other figures is a break and not booked", () => {
@@ -246,6 +291,24 @@ describe("D6: cancels", () => {
     assertOrder(at, "ACKED", "0")
   })
 
+  const live = [
+    ["ACKED", "0", null],
+    ["PARTIAL", "0.0400", null],
+    ["PENDING_TRIGGER", "0", { source: "MARK", price: "58000.0", direction: "AT_OR_BELOW", limitPrice: null }]
+  ] as const
+  // The transition table that the golden case is taken from: back to the live state before.
+  it.each(live)("MATCH-014: one that is refused leaves an order %s", (state, filledQty, trigger) => {
+    const at = new Account({ trigger })
+    const there = { filledQty, state: trigger === null ? "WORKING" : "WAITING" } as const
+    if (state === "PARTIAL") at.filled({}, there)
+    else at.said(there)
+    assertOrder(at, state, filledQty)
+    at.cancel()
+    assertOrder(at, "PENDING_CANCEL", filledQty)
+    at.ended("O-1-c1", "REFUSED", there, "busy")
+    assertOrder(at, state, filledQty)
+  })
+
   it("an order that never came is cancelled where a cancel was asked for, else refused", () => {
     const cancelled = new Account()
     cancelled.cancel()
@@ -279,13 +342,33 @@ describe("D6: after the end", () => {
     assert.strictEqual(at.breaks, 1)
   })
 
-  it("one that still works at the venue is cancelled there, once at a time, with a break", () => {
+  it("one that still works at the venue when it is asked is cancelled there, once at a time, with a break", () => {
     const at = new Account()
     at.ended("O-1", "VOID", null)
     at.said({})
-    at.said({})
+    at.whole({}, [])
+    at.whole({}, [])
     assertOrder(at, "REJECTED", "0")
     assert.deepStrictEqual([at.calls, at.breaks], [["O-1-c1"], 1])
+  })
+
+  it("a word older than its end, such as the answer to an IOC that its end has overtaken, is no alarm", () => {
+    const at = new Account({ tif: "IOC", venueTif: "IOC" })
+    at.said({ state: "CANCELLED", reason: "not filled at once" })
+    at.ended("O-1", "EXECUTED", {})
+    assert.deepInclude(at.unsettled.of(1), { wasOver: true })
+    at.whole({ state: "CANCELLED" }, [])
+    assertOrder(at, "CANCELLED", "0")
+    assert.deepStrictEqual([at.calls, at.breaks], [[], 0])
+  })
+
+  it("an order that ended while the venue was asked is asked for once more before anything is believed", () => {
+    const at = new Account()
+    at.said({})
+    at.said({ state: "CANCELLED" })
+    at.whole({}, [])
+    assert.deepStrictEqual([at.calls, at.breaks], [["O-1"], 0])
+    assert.deepInclude(at.unsettled.of(1), { wasOver: true })
   })
 })
 
@@ -305,7 +388,26 @@ describe("A2-97: what the venue does by itself", () => {
     assertOrder(at, "PENDING_CANCEL", "0.0400")
   })
 
-  it("a trade that the venue takes back stays booked, as a break", () => {
+  it("an execution of its own on a spot market, or in one that is unknown here, is set aside", () => {
+    const at = new Account()
+    at.filled({}, part)
+    for (const symbol of ["BTC-USDC", "GONE-USDC-PERP"]) {
+      const fill = at.trade({ tradeId: 80, orderId: 950, ref: null, side: "SELL", reason: "deleverage", symbol })
+      const order = at.there({
+        id: 950,
+        ref: null,
+        side: "SELL",
+        qty: "0.04",
+        filledQty: "0.04",
+        state: "FILLED",
+        symbol
+      })
+      at.venueDid({ type: "fill", account: clients.uid, sequence: 9, fill, order }, false)
+    }
+    assert.deepStrictEqual([at.trades, at.rows("orders").length], [[70], 1])
+  })
+
+  it("a trade that the venue takes back stays booked, as a break; of one that is none of ours nothing follows", () => {
     const at = new Account()
     at.filled({}, part)
     const bust = {
@@ -316,6 +418,8 @@ describe("A2-97: what the venue does by itself", () => {
       orderId: 900,
       reason: "error"
     } as const
+    at.venueDid({ ...bust, tradeId: 71 }, false)
+    assert.deepStrictEqual([at.trades, at.netQty, at.breaks], [[70], "0.0400", 0])
     at.venueDid(bust)
     assert.deepStrictEqual([at.trades, at.netQty, at.breaks], [[70], "0.0400", 1])
   })

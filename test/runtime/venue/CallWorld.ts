@@ -99,6 +99,7 @@ export class CallProcess {
       defects: (sentence, cause) => {
         if (!(cause instanceof LaneKilled)) throw new Error(sentence, { cause })
       },
+      wall: () => lane.clock.currentTimeMillisUnsafe(),
       schedule: (task, delay) => void lane.after(delay, task)
     })
     const base = Layer.mergeAll(

@@ -79,8 +79,8 @@ describe("events of the venue", () => {
     assert.strictEqual(world.probes.get(id), "EXECUTED")
   })
 
-  /** A world like that of `withVoidProbe`, whose venue is asked again for what it now has executed, or gives no answer. */
-  const withLateProbe = (answers: boolean) => {
+  /** A world like that of `withVoidProbe`, whose venue is asked again for what it now has executed, loses the answer, or hangs. */
+  const withLateProbe = (answers: "given" | "lost" | "never") => {
     const asked: Array<string> = []
     const late = { now: false }
     const world = new CallWorld(
@@ -91,7 +91,8 @@ describe("events of the venue", () => {
           Effect.suspend(() => {
             if (!late.now) return venue.lookup(refs)
             asked.push(...refs)
-            if (!answers) return Effect.fail(new VenueUnanswered({ reason: "lost" }))
+            if (answers === "never") return Effect.never
+            if (answers === "lost") return Effect.fail(new VenueUnanswered({ reason: "lost" }))
             return Effect.map(venue.lookup(refs), (outcomes) =>
               outcomes.map((each) => ({ ...each, outcome: "EXECUTED" as const, order: orderOf(each.ref) }))
             )
@@ -108,7 +109,7 @@ describe("events of the venue", () => {
   }
 
   it("A2-115: an object of ours that a hostile event names is read again before the event is passed", () => {
-    const { world, id, ref, asked } = withLateProbe(true)
+    const { world, id, ref, asked } = withLateProbe("given")
     const event = world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
     world.venue.send(event)
     world.run(1_000)
@@ -122,18 +123,24 @@ describe("events of the venue", () => {
     assert.deepStrictEqual([asked.length, mark(world)], [1, 2])
   })
 
-  it("A2-115: a venue that gives no answer for the object stops nothing: the event is passed, and alarmed", () => {
-    const { world, id, ref, asked } = withLateProbe(false)
-    world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
-    world.run(100)
-    assert.deepStrictEqual([mark(world), aside(world)], [undefined, []])
-    world.run(5_000)
-    assert.deepStrictEqual([mark(world), sequence(world), world.probes.get(id), asked.length], [1, 1, "VOID", 3])
-    assert.deepStrictEqual(world.errors, [
-      "an object that something hostile was said of can't be read again",
-      "something that the venue said is set aside"
-    ])
-  })
+  it.each([
+    ["lost", 5_000],
+    ["never", 20_000]
+  ] as const)(
+    "A2-115: an answer for the object that is lost or never comes (%s) stops nothing: the event is passed, and alarmed",
+    (answers, millis) => {
+      const { world, id, ref, asked } = withLateProbe(answers)
+      world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
+      world.run(100)
+      assert.deepStrictEqual([mark(world), aside(world)], [undefined, []])
+      world.run(millis)
+      assert.deepStrictEqual([mark(world), sequence(world), world.probes.get(id), asked.length], [1, 1, "VOID", 3])
+      assert.deepStrictEqual(world.errors, [
+        "an object that something hostile was said of can't be read again",
+        "something that the venue said is set aside"
+      ])
+    }
+  )
 
   it("C4: while the venue plays ahead by command its events are taken; what lies beyond the jump is set aside", () => {
     const { world, process, id, ref } = withVoidProbe()

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { LostCalls } from "../../../src/runtime/services/venue/LostCalls.ts"
 import { definite } from "../../../src/runtime/services/venue/outcomes.ts"
 import { sampleRows } from "../engine/fixtures.ts"
@@ -40,12 +41,14 @@ describe("D4: an execution that is not shown", () => {
       let questions = 0
       const alarms: Array<boolean> = []
       const concluded: Array<string> = []
+      let answers = false
       const lost = new LostCalls({
         venue: {
           voidRefs: (refs) =>
-            Effect.sync(() => {
+            Effect.suspend(() => {
+              if (!answers) return Effect.fail(new VenueUnanswered({ reason: "lost" }))
               questions++
-              return refs.map((ref) => outcome(ref, shows))
+              return Effect.succeed(refs.map((ref) => outcome(ref, shows)))
             })
         },
         wall: yield* Clock.Clock,
@@ -56,7 +59,11 @@ describe("D4: an execution that is not shown", () => {
       yield* Effect.forkScoped(lost.run)
       const row = { ...sampleRows(1).venueCalls, ref: contract.ref, call: "acceptQuote" } as const
       lost.add(row, yield* Clock.currentTimeMillis, true)
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(lost.questionsOn(row.ref)?.found, "NO_ANSWER")
+      answers = true
       yield* TestClock.adjust("70 seconds")
+      assert.strictEqual(lost.questionsOn(row.ref)?.found, "EXECUTED_UNSEEN")
       assert.deepStrictEqual([lost.size, concluded, alarms, lost.alarms], [1, [], [true], 1])
       assert.isAtLeast(questions, 30)
       shows = contract

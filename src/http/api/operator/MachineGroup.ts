@@ -17,14 +17,17 @@ export const MachineInstance = Schema.Struct({
   version: Schema.String,
   context: Schema.Json,
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Millis })),
-  /** Calls of the venue in flight: since when, how often it was asked for them, and what it has said. */
+  /**
+   * Calls of the venue in flight: since when, how often it was asked for them, and what it has last said: no answer yet, nothing
+   * that would be the end of it, or that it was executed, without what came of it.
+   */
   calls: Schema.Array(
     Schema.Struct({
       ref: Schema.String,
       call: Schema.String,
       at: Millis,
       asked: Schema.Int,
-      found: Schema.Literals(["BEING_MADE", "NOTHING", "EXECUTED_UNSEEN"])
+      found: Schema.Literals(["BEING_MADE", "NO_ANSWER", "NOTHING", "EXECUTED_UNSEEN"])
     })
   ),
   history: Schema.Array(AuditEntry),

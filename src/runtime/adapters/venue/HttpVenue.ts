@@ -33,11 +33,11 @@ export const HttpVenue = {
           Venue,
           Effect.map(makeClient(connection), (client) => Venue.of(shapeOf(connection, client)))
         ).pipe(
+          Layer.provide(NodeHttpClient.layerUndiciNoDispatcher),
           Layer.provide(
-            NodeHttpClient.layerNodeHttpOptions({
-              keepAlive: true,
-              maxSockets: connections,
-              ...(connection.ca === null ? {} : { ca: connection.ca })
+            NodeHttpClient.layerDispatcherOptions({
+              connections,
+              ...(connection.ca === null ? {} : { connect: { ca: connection.ca } })
             })
           )
         )
@@ -48,9 +48,14 @@ type Client = HttpApiClient.ForApi<typeof VenueApi>
 const makeClient = ({ url, key }: VenueConnection): Effect.Effect<Client, never, HttpClient.HttpClient> =>
   HttpApiClient.make(VenueApi, {
     baseUrl: url,
-    transformClient: HttpClient.mapRequest((request) =>
-      Redacted.value(key) === "" ? request : HttpClientRequest.bearerToken(request, key)
-    )
+    transformClient: (client) =>
+      client.pipe(
+        HttpClient.mapRequest((request) =>
+          Redacted.value(key) === "" ? request : HttpClientRequest.bearerToken(request, key)
+        ),
+        // Nobody reads spans here, and one a call costs as much as reading its answer.
+        HttpClient.transform(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
+      )
   })
 
 const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {

@@ -62,6 +62,11 @@ export class Journal extends Context.Service<
      */
     readonly owns: Effect.Effect<boolean>
     /**
+     * Wall time, Unix ms, before the last flush that is in was sent: the database has said with it that this process owned it
+     * then. -Infinity while it has not, or the database is away.
+     */
+    readonly ownedAt: () => number
+    /**
      * What other database sessions hold locked that commits need: such commits are refused. `tables` counts whole tables,
      * and the one row without which nothing can be written.
      */

@@ -47,6 +47,8 @@ export interface JournalMemoryOptions {
   readonly faults?: MemoryFaults
   /** Runs a task later. The default is the next turn of the event loop, whatever the delay. */
   readonly schedule?: (task: () => void, delayMillis: number) => void
+  /** The process's wall clock, Unix ms; without one nobody is told when the store was last owned. */
+  readonly wall?: () => number
   /** How long callers wait while the fate of their batch is unknown, in scheduler ms. */
   readonly patienceMillis?: number
   /** Gets what a callback of a commit throws. The default throws it again, on its own: an uncaught error. */
@@ -69,6 +71,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
     accepting: (lane) => writer.accepting(lane),
     certain: () => writer.certain,
     owns: Effect.callback<boolean>((resume) => writer.schedule(() => resume(Effect.succeed(writer.owns)), 0)),
+    ownedAt: () => writer.ownedAt,
     held: () => ({ rows: 0, tables: 0 }),
     load: (subjects) =>
       Effect.callback<ReadonlyMap<string, SubjectImage>, JournalUnavailable>((resume) =>
@@ -103,7 +106,9 @@ class MemoryWriter {
   private readonly faults: MemoryFaults
   private readonly patienceMillis: number
   private readonly idle: Array<() => void> = []
+  private readonly wall: () => number
   private epoch: number
+  private sentAt = -Infinity
   private up = true
   private busy = false
   private usurped = false
@@ -114,6 +119,7 @@ class MemoryWriter {
     this.faults = options.faults ?? {}
     this.schedule = options.schedule ?? ((task) => void setImmediate(task))
     this.patienceMillis = options.patienceMillis ?? 3_000
+    this.wall = options.wall ?? (() => -Infinity)
     // A replaced journal that does nothing has to notice too.
     this.epoch = this.store.takeOver(this.owner, () =>
       this.schedule(() => {
@@ -136,6 +142,10 @@ class MemoryWriter {
 
   get reachable(): boolean {
     return this.up && this.faults.away?.() !== true
+  }
+
+  get ownedAt(): number {
+    return this.up ? this.sentAt : -Infinity
   }
 
   submit(waiting: Waiting, lane?: Lane): void {
@@ -165,10 +175,11 @@ class MemoryWriter {
 
   private send(batch: ReadonlyArray<Waiting>): void {
     const fault = this.faults.batch?.(batch.map((waiting) => waiting.commit)) ?? {}
-    this.schedule(() => this.write(batch, fault), fault.latencyMillis ?? 0)
+    const sentAt = this.wall()
+    this.schedule(() => this.write(batch, fault, sentAt), fault.latencyMillis ?? 0)
   }
 
-  private write(batch: ReadonlyArray<Waiting>, fault: BatchFault): void {
+  private write(batch: ReadonlyArray<Waiting>, fault: BatchFault, sentAt: number): void {
     if (this.usurped) return this.settle(batch, { _tag: "Unavailable", unknown: false })
     if (fault.lost === "before-commit" || this.faults.away?.() === true) return this.lose(batch, false, fault)
     if (this.store.epoch !== this.epoch) return this.settle(this.usurp(batch), { _tag: "Unavailable", unknown: false })
@@ -182,6 +193,7 @@ class MemoryWriter {
     }))
     passPausePoint("after-commit")
     const lost = fault.lost === "after-commit"
+    if (!lost) this.sentAt = sentAt
     for (const { waiting, outcome } of outcomes) if (!lost || outcome._tag !== "Committed") conclude(waiting, outcome)
     if (!lost) return this.flush()
     this.lose(

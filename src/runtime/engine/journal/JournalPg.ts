@@ -2,7 +2,8 @@
 import { Effect, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDefectLog } from "../DefectLog.ts"
-import { makeIdBlocks } from "./IdBlocks.ts"
+import type { IdKind } from "../../store/Catalogue.ts"
+import { idSequenceOf, makeIdBlocks } from "./IdBlocks.ts"
 import { Journal, JournalUnavailable } from "./Journal.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
 import { Writer, type WriterOptions } from "./Writer.ts"
@@ -20,8 +21,13 @@ export const makeJournalPg = (
     yield* Scope.addFinalizer(scope, writer.close)
     yield* writer.takeOver
     const defects = yield* makeDefectLog
+    const reserveIds = (kind: IdKind): Effect.Effect<number, SqlError.SqlError> =>
+      Effect.map(
+        options.sql.unsafe<{ readonly id: bigint }>("SELECT nextval($1::text::regclass) AS id", [idSequenceOf(kind)]),
+        (rows) => Number(rows[0]?.id)
+      )
     const fork = Effect.runForkWith(yield* Effect.context<never>())
-    const ids = makeIdBlocks(writer.reserveIds, (refill) => void fork(refill))
+    const ids = makeIdBlocks(reserveIds, (refill) => void fork(refill))
     yield* Effect.mapError(ids.fill, (error) => error as SqlError.SqlError)
     yield* Effect.forkIn(writer.run, scope)
     yield* Effect.forkIn(writer.watchEpoch, scope)
@@ -32,6 +38,7 @@ export const makeJournalPg = (
       accepting: (lane) => writer.accepting(lane),
       certain: () => writer.up,
       owns: writer.owns,
+      ownedAt: () => writer.ownedAt,
       held: () => writer.locks.held.counts(),
       load: (subjects) =>
         writer.up

@@ -9,15 +9,13 @@
  * one stops for good.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Latch, type Redacted, Schedule } from "effect"
+import { Cause, Clock, Effect, Exit, Latch, type Redacted, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 import type { BatchDraft, Prepared, Statement } from "./BatchDraft.ts"
 import { BatchSizes } from "./BatchSizes.ts"
 import { CommitQueue } from "./CommitQueue.ts"
 import { findCulprits } from "./findCulprits.ts"
-import { idSequenceOf } from "./IdBlocks.ts"
 import { journalQueueLimit, type Lane, type Outcome } from "./Journal.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
 import { LockWatch } from "./LockWatch.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
@@ -49,6 +47,8 @@ export class Writer {
   readonly locks: LockWatch
   readonly sizes = new BatchSizes()
   up = false
+  /** Wall time before the last batch that is in was sent. */
+  private sentAt = -Infinity
   stop: () => void = () => {}
   private readonly queue: CommitQueue
   private usurped = false
@@ -134,16 +134,20 @@ export class Writer {
     this.batch += 1
     const prepared = draft.finish(this.connection.epoch, this.batch)
     passPausePoint("before-commit")
-    return Effect.flatMap(Effect.exit(this.send(prepared.statement)), (exit) => {
-      if (Exit.isSuccess(exit)) {
-        this.counters = prepared.counters
-        this.queue.written(draft)
-        passPausePoint("after-commit")
-        this.committed = batch
-        return Effect.void
+    return Effect.flatMap(
+      Effect.zip(Clock.currentTimeMillis, Effect.exit(this.send(prepared.statement))),
+      ([sentAt, exit]) => {
+        if (Exit.isSuccess(exit)) {
+          this.sentAt = sentAt
+          this.counters = prepared.counters
+          this.queue.written(draft)
+          passPausePoint("after-commit")
+          this.committed = batch
+          return Effect.void
+        }
+        return this.afterFailure(batch, attempt, prepared, exit.cause)
       }
-      return this.afterFailure(batch, attempt, prepared, exit.cause)
-    })
+    )
   }
 
   /** A server that hangs without closing the connection counts as lost; closing that connection ends the statement. */
@@ -361,14 +365,6 @@ export class Writer {
     })
   )
 
-  readonly reserveIds = (kind: IdKind): Effect.Effect<number, SqlError.SqlError> =>
-    Effect.map(
-      this.options.sql.unsafe<{ readonly id: bigint }>("SELECT nextval($1::text::regclass) AS id", [
-        idSequenceOf(kind)
-      ]),
-      (rows) => Number(rows[0]?.id)
-    )
-
   private readonly storedEpoch = Effect.suspend(() =>
     this.options.sql.unsafe<{ readonly epoch: bigint }>("SELECT epoch FROM writer WHERE id = 1")
   )
@@ -377,6 +373,10 @@ export class Writer {
     Effect.map(([found]) => this.up && found !== undefined && Number(found.epoch) === this.connection.epoch),
     Effect.catch((error) => Effect.as(Effect.logDebug("the epoch could not be read", describeFailure(error)), false))
   )
+
+  get ownedAt(): number {
+    return this.up ? this.sentAt : -Infinity
+  }
 
   /** An idle process also has to notice that it was replaced. */
   readonly watchEpoch: Effect.Effect<void> = Effect.suspend(() =>

@@ -1,5 +1,5 @@
 /**
- * Rows as the memory store keeps them: copied on the way in and out, so that nobody shares an object with the store,
+ * Rows as the memory store keeps them: copied on the way in and frozen on the way out, so that nobody changes what is stored,
  * and refused for the same values that the database's column types refuse.
  */
 import { catalogue, type TableName, type Tables } from "../../store/Catalogue.ts"
@@ -58,11 +58,25 @@ export const missingColumn = (table: TableName, stored: StoredRow): string | und
   return catalogue[table].columns.find(({ name, nullable }) => stored[name] === null && !nullable)?.name
 }
 
-/** A fresh copy of the row, in the present version of its machine. Throws when a newer program wrote it. */
+/** What was decoded of a stored row, for as long as somebody keeps that row. */
+const decodedRows = new WeakMap<StoredRow, object>()
+
+/** The row in the present version of its machine, frozen: whoever reads it shares it. Throws when a newer program wrote it. */
 export const decodeStored = <T extends TableName>(table: T, stored: StoredRow): Tables[T] => {
+  let row = decodedRows.get(stored)
+  if (row === undefined) decodedRows.set(stored, (row = frozen(decoded(table, stored))))
+  return row as Tables[T]
+}
+
+const decoded = (table: TableName, stored: StoredRow): object => {
   const row: Record<string, unknown> = { ...stored }
   for (const { name, type } of (catalogue[table] as TableSpec).columns) {
     if ((type === "json" || type === "sealed") && row[name] !== null) row[name] = JSON.parse(row[name] as string)
   }
-  return presentRow(catalogue[table], row) as Tables[T]
+  return presentRow(catalogue[table], row)
+}
+
+const frozen = <A extends object>(value: A): A => {
+  for (const part of Object.values(value)) if (typeof part === "object" && part !== null) frozen(part)
+  return Object.freeze(value)
 }

@@ -13,6 +13,7 @@ import {
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import { contractsIn, openContracts, termsOf } from "../barrier/contractDecisions.ts"
 import { rfqsInTurn } from "../rfq/rfqDecisions.ts"
@@ -58,8 +59,7 @@ export const accountIn = (state: SubjectState, facts: Facts): AccountNow => {
 export const recordedIn = (state: SubjectState): RiskState => state.one("riskMonitors")?.state ?? "NORMAL"
 
 /** The client's risk monitor as the turn sees it; undefined for one that never left NORMAL. */
-export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined =>
-  turn.draft.written("riskMonitors")[0] ?? turn.state.one("riskMonitors")
+export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined => oneInTurn(turn, "riskMonitors")
 
 /** Contracts, and accepts of requests to open one that the venue has not answered (F7). */
 const openIn = (

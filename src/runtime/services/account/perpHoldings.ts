@@ -12,11 +12,12 @@ import {
 import type { PerpPosition, PerpTerms, WorkingOrder } from "../../../machines/margin/perpetual.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../../../machines/market/marketTerms.ts"
-import { workingStates } from "../../../machines/order/Order.ts"
+import { isWorking } from "../../../machines/order/Order.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { assetClasses } from "../../../machines/venue/VenueMarket.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { LeverageRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
 
@@ -37,7 +38,7 @@ export type Chosen = ReadonlyMap<string, number>
 /** Each perpetual market of the client with a position or working orders, as the turn sees it; `chosen` instead of its own. */
 export const perpsInTurn = (turn: Turn, client: Categorized, chosen?: Chosen): ReadonlyArray<PerpHolding> => {
   const positions = openPositions(turn)
-  const orders = ordersInTurn(turn)
+  const orders = rowsInTurn(turn, "orders")
   if (positions.length === 0 && orders.length === 0) return nothing
   return holdingsOf({ positions, orders, chosen: chosen ?? chosenInTurn(turn) }, client, turn.facts)
 }
@@ -54,28 +55,15 @@ export const perpsIn = (state: SubjectState, client: Categorized, facts: Facts):
 export const chosenIn = (state: SubjectState): Chosen => bySymbol(state.all("leverages"))
 
 /** The choices as the turn sees them. */
-export const chosenInTurn = ({ state, draft }: Turn): Chosen =>
-  bySymbol([...state.all("leverages"), ...draft.written("leverages")])
+export const chosenInTurn = (turn: Turn): Chosen => bySymbol(rowsInTurn(turn, "leverages"))
 
 const bySymbol = (rows: ReadonlyArray<LeverageRow>): Chosen =>
   new Map(rows.map(({ symbol, leverage }) => [symbol, leverage]))
 
 /** The open positions on perpetuals as the turn sees them. */
-export const openPositions = ({ state, draft }: Turn): ReadonlyArray<PositionRow> => {
-  const written = draft.written("positions")
-  if (written.length === 0) return state.all("positions").filter(isOpen)
-  const ids = new Set(written.map(({ id }) => id))
-  return [...state.all("positions").filter(({ id }) => !ids.has(id)), ...written].filter(isOpen)
-}
+export const openPositions = (turn: Turn): ReadonlyArray<PositionRow> => rowsInTurn(turn, "positions").filter(isOpen)
 
 const isOpen = ({ state }: PositionRow): boolean => state === "OPEN"
-
-const ordersInTurn = ({ state, draft }: Turn): ReadonlyArray<OrderRow> => {
-  const written = draft.written("orders")
-  if (written.length === 0) return state.all("orders")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...state.all("orders").filter(({ id }) => !ids.has(id)), ...written]
-}
 
 /** What a client's leverage in a market goes by. A market that is not listed now is margined by the strictest class. */
 export const leverageTermsOf = (
@@ -106,7 +94,10 @@ const holdingsOf = (
   facts: Facts
 ): ReadonlyArray<PerpHolding> => {
   const held = new Map(positions.map((row) => [row.symbol, row]))
-  const working = Map.groupBy(orders.filter(isWorkingPerp), ({ symbol }) => symbol)
+  const working = Map.groupBy(
+    orders.filter((row) => row.context.family === "PERP" && isWorking(row)),
+    ({ symbol }) => symbol
+  )
   return [...new Set([...held.keys(), ...working.keys()])].map((symbol) => {
     const position = held.get(symbol)
     return {
@@ -117,9 +108,6 @@ const holdingsOf = (
     }
   })
 }
-
-const isWorkingPerp = ({ state, context: { family } }: OrderRow): boolean =>
-  family === "PERP" && (workingStates as ReadonlyArray<string>).includes(state)
 
 /** A stored position as its figures are worked out from. */
 export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: PositionRow): PerpPosition => ({
@@ -133,11 +121,12 @@ export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: P
 /** A stored order as its margin is worked out from (F6). */
 const workingOf = ({
   symbol,
-  context: { side, qty, filledQty, price, trigger, reduceOnly }
+  context: { side, qty, filledQty, lastTradeId, price, trigger, reduceOnly }
 }: OrderRow): WorkingOrder => ({
   symbol,
   side,
-  left: new MoneyDecimal(qty).minus(filledQty).toFixed(),
+  // Most have not traded, and all of an account's are looked at whenever one is judged.
+  left: lastTradeId === 0 ? qty : new MoneyDecimal(qty).minus(filledQty).toFixed(),
   price: trigger === null ? price : (trigger.limitPrice ?? trigger.price),
   reduceOnly
 })

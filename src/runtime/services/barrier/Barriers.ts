@@ -18,7 +18,7 @@ import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import { barrierMarkets } from "../rfq/barrierMarkets.ts"
 import { isOpen, rfqsInTurn, startClose } from "../rfq/rfqDecisions.ts"
-import type { RfqWrite } from "../rfq/keyedCall.ts"
+import type { KeyedWrite } from "../venue/keyedCall.ts"
 import { Rfqs } from "../rfq/Rfqs.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { contractInTurn } from "./contractDecisions.ts"
@@ -36,7 +36,7 @@ export class Barriers extends Context.Service<
     close(
       caller: Caller,
       contractId: number | null,
-      write: RfqWrite<RfqWire>
+      write: KeyedWrite<RfqWire>
     ): Effect.Effect<Verdict<RfqWire>, DispatchError>
     /** The refusal when the client has no such contract, else null. */
     missing(caller: Caller, clientId: number, contractId: number | null): Effect.Effect<Refusal | null, Unavailable>

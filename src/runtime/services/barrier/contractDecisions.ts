@@ -11,6 +11,7 @@ import { advance, start } from "../../effects/advance.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { countEnded, countOpened } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
@@ -44,19 +45,12 @@ export const contractInTurn = (turn: Turn, id: number): BarrierContractRow | und
   turn.draft.peek("barrierContracts", String(id)) ?? turn.state.get("barrierContracts", String(id))
 
 /** The open contracts as the turn sees them. */
-export const openContracts = (turn: Turn): ReadonlyArray<BarrierContractRow> => {
-  const written = turn.draft.written("barrierContracts")
-  if (written.length === 0) return turn.state.all("barrierContracts")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...turn.state.all("barrierContracts").filter(({ id }) => !ids.has(id)), ...written].filter(
-    ({ state }) => state === "OPEN"
-  )
-}
+export const openContracts = (turn: Turn): ReadonlyArray<BarrierContractRow> =>
+  rowsInTurn(turn, "barrierContracts").filter(({ state }) => state === "OPEN")
 
 /** The contract that a request opened, if the turn holds it. */
 export const contractOfRfq = (turn: Turn, rfqId: number): BarrierContractRow | undefined =>
-  turn.draft.written("barrierContracts").find((row) => row.rfqId === rfqId) ??
-  turn.state.all("barrierContracts").find((row) => row.rfqId === rfqId)
+  rowsInTurn(turn, "barrierContracts").find((row) => row.rfqId === rfqId)
 
 /** Open contracts that are committed. */
 export const contractsIn = (state: SubjectState): ReadonlyArray<BarrierContractRow> => state.all("barrierContracts")

@@ -1,7 +1,7 @@
 /**
- * What a close-out closes next, and the order that does it (F9): of the positions whose market trades and has a fresh mark that
- * with the largest initial margin, of equal ones that opened first. What a market did not fill whole is asked for again at the
- * next look of the monitor, and the other markets go first meanwhile.
+ * What a close-out closes next, and the order that does it (F9): of the positions whose market trades at the venue and has a fresh
+ * mark that with the largest initial margin, of equal ones that opened first. What a market did not fill whole is asked for again
+ * at the next look of the monitor, and the other markets go first meanwhile.
  */
 import { type CloseOutContext, closeAgainMillis, closeOutName } from "../../../machines/margin/CloseOut.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -10,11 +10,14 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { chosenInTurn, openPositions, perpTermsOf } from "../account/perpHoldings.ts"
-import { opensRisk, orderInTurn, ordersInTurn, type OrderToPlace } from "../order/orderDecisions.ts"
+import { closingAtMarket, opensRisk, orderInTurn, ordersInTurn, type OrderToPlace } from "../order/orderDecisions.ts"
 import type { OrderMarkets } from "../order/orderMarkets.ts"
 
-/** Markets as a close-out meets them: listed or not, halted by us or by the venue. */
-export type ClosingMarkets = Pick<OrderMarkets, "find" | "haltOf">
+/**
+ * Markets as a close-out meets them: listed or not, halted by the venue or not. A halt of ours stops nothing that closes (A2-11,
+ * A2-90): an account that is short of margin would only lose more under it.
+ */
+export type ClosingMarkets = Pick<OrderMarkets, "find">
 
 /** A position that can be closed now. */
 export interface Closable {
@@ -44,8 +47,9 @@ export const closablePositions = (turn: Turn, client: ClientRow, markets: Closin
       const { symbol } = position
       if (perps.get(symbol)?.markFresh !== true || !turn.facts.instruments.has(symbol)) return []
       const found = markets.find(symbol)
-      if (!found.ok || found.value.market.delisted || markets.haltOf(found.value.market) !== null) return []
-      return [{ position, maxQty: found.value.market.maxQty }]
+      if (!found.ok) return []
+      const { delisted, halt, maxQty } = found.value.market
+      return delisted || halt !== null ? [] : [{ position, maxQty }]
     })
     .toSorted((one, other) => {
       const [left, right] = [marginOf(one), marginOf(other)]
@@ -74,27 +78,14 @@ export const closingOrder = (
   if (instrument === undefined) throw new Error(`${symbol} is closed without being listed`)
   const { priceDecimals, qtyDecimals } = instrument
   const held = new MoneyDecimal(netQty)
-  return {
+  return closingAtMarket({
     symbol,
-    family: "PERP",
     side: held.isNegative() ? "BUY" : "SELL",
-    type: "MARKET",
     qty: MoneyDecimal.min(held.abs(), maxQty).toFixed(qtyDecimals),
-    price: null,
-    venuePrice: null,
-    tif: "IOC",
-    venueTif: "IOC",
-    reduceOnly: true,
-    trigger: null,
-    attach: null,
-    ocoGroup: null,
-    parentOrderId: null,
-    origin: "CLOSE_OUT",
     note: closeOutName(closeOutId),
     leverage: perpTermsOf(symbol, client, chosenInTurn(turn), facts).leverage,
-    reserved: null,
     commissionBps: facts.terms.commissionBps.PERP,
     priceDecimals,
     qtyDecimals
-  }
+  })
 }

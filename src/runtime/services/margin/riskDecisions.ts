@@ -17,6 +17,7 @@ import { restrictionSentences } from "../../../machines/client/Restriction.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
@@ -28,7 +29,7 @@ import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { cancelOpeningOrders, placeOrder } from "../order/orderDecisions.ts"
-import { cancelOpeningRequests, isOpen, rfqsInTurn } from "../rfq/rfqDecisions.ts"
+import { cancelOpeningRequests, isOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
 import {
   closablePositions,
   closingOrder,
@@ -55,7 +56,7 @@ const recovered = "the account is NORMAL again"
 export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void => {
   const committed = turn.state.one("clients")
   if (committed === undefined || turn.facts.takenAt === null) return
-  const client = turn.draft.written("clients")[0] ?? committed
+  const client = oneInTurn(turn, "clients") ?? committed
   if (isAtRest(turn, client)) return
   const partner = partnerOfTurn(turn, directory, client)
   if (partner === null) throw new Error(`client:${client.id} has no partner`)
@@ -144,6 +145,7 @@ class Judgement {
   private step(episode: CloseOutRow): void {
     const { turn } = this
     cancelOpeningRequests(turn, restrictionSentences.CLOSE_OUT)
+    withdrawEndedRequests(turn)
     cancelOpeningOrders({ turn, of: this.at.instance }, restrictionSentences.CLOSE_OUT)
     const { cancelUntil } = episode.context
     const waits = this.hasOpenings() && (cancelUntil === null || turn.now < cancelUntil)
@@ -216,14 +218,13 @@ class Judgement {
   }
 
   private client(): ClientRow {
-    const row = this.turn.draft.written("clients")[0] ?? this.turn.state.one("clients")
+    const row = oneInTurn(this.turn, "clients")
     if (row === undefined) throw new Error(`client:${this.clientId} is gone`)
     return row
   }
 
   private liveEpisode(): CloseOutRow | null {
-    const [written] = this.turn.draft.written("closeOuts")
-    const row = written ?? this.turn.state.one("closeOuts")
+    const row = oneInTurn(this.turn, "closeOuts")
     return row !== undefined && (liveCloseOutStates as ReadonlyArray<string>).includes(row.state) ? row : null
   }
 

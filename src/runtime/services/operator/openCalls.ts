@@ -2,6 +2,7 @@
 import type { Kind } from "../../../machines/registry.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { Found } from "../venue/LostCalls.ts"
 import type { VenueCalls } from "../venue/VenueCalls.ts"
 
 export interface OpenCall {
@@ -11,8 +12,8 @@ export interface OpenCall {
   readonly at: number
   /** How often the venue was asked what became of it, by this process. */
   readonly asked: number
-  /** What is known: it is being made; the venue has said nothing of it; it says that it executed it and does not show what came of it. */
-  readonly found: "BEING_MADE" | "NOTHING" | "EXECUTED_UNSEEN"
+  /** What the venue has last said of it; BEING_MADE: it is not asked yet. */
+  readonly found: "BEING_MADE" | Found
 }
 
 /** The oldest first. */
@@ -30,6 +31,5 @@ export const openCalls = (
     .toSorted((one, other) => one.at - other.at)
     .map(({ ref, call, at }) => {
       const questions = questionsOn(ref)
-      const found = questions === null ? "BEING_MADE" : questions.unseen ? "EXECUTED_UNSEEN" : "NOTHING"
-      return { ref, call, at, asked: questions?.asked ?? 0, found }
+      return { ref, call, at, asked: questions?.asked ?? 0, found: questions?.found ?? "BEING_MADE" }
     })

@@ -4,6 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import { isWorking } from "../../../machines/order/Order.ts"
 import type { OrderWire, PositionsWire } from "../../../machines/order/OrderWire.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -19,7 +20,7 @@ import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { firstRow } from "../shared/listReads.ts"
-import { cancelOrder, isWorking, orderInTurn } from "./orderDecisions.ts"
+import { cancelOrder, orderInTurn } from "./orderDecisions.ts"
 import { openPositions } from "./OrderReads.ts"
 import { orderWire } from "./orderView.ts"
 

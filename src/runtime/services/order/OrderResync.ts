@@ -6,21 +6,23 @@
 import { Effect, Layer } from "effect"
 import { orderRef, workingStates } from "../../../machines/order/Order.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
+import type { VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { answerWithin } from "../venue/CallAnswers.ts"
-import { heardWhole, type OrderParts, orderPartsOf } from "./orderHears.ts"
+import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 /** What was said is mostly here within this time: events follow their answers. Wall ms. */
 const settleWithin = 500
 /** Before what was not answered is asked for again, wall ms. */
 const againAfter = 1_000
-/** Orders whose trades are read side by side. */
+/** Clients whose orders are settled side by side. */
 const atOnce = 16
 const pageLength = lookupLimit
 
@@ -29,6 +31,12 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue",
 interface Asked {
   readonly clientId: number
   readonly orderId: number
+  readonly wasOver: boolean
+}
+
+interface Found extends Asked {
+  /** As the venue has it. */
+  readonly order: VenueOrder
 }
 
 export const layerOrderResync = Layer.effectDiscard(
@@ -71,9 +79,15 @@ class Resync {
 
   private readonly round: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const { everything, orders } = this.parts.unsettled.take()
-    for (let at = 0; at < orders.length; at += lookupLimit) yield* this.ask(orders.slice(at, at + lookupLimit))
+    yield* this.askAll(orders.filter(({ wasOver }) => !wasOver))
+    yield* this.askAll(orders.filter(({ wasOver }) => wasOver))
     if (everything) yield* this.everything
   })
+
+  private askAll(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+    const starts = Array.from({ length: Math.ceil(orders.length / lookupLimit) }, (_, page) => page * lookupLimit)
+    return Effect.forEach(starts, (at) => this.ask(orders.slice(at, at + lookupLimit)), { discard: true })
+  }
 
   /** Every order that works. */
   private readonly everything: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
@@ -83,7 +97,8 @@ class Resync {
         const rows: ReadonlyArray<OrderRow> = yield* this.parts.stored
           .page("orders", [{ column: "state", value: state }], query)
           .pipe(Effect.catch(() => Effect.as(this.later, [])))
-        if (rows.length > 0) yield* this.ask(rows.map(({ id, clientId }) => ({ orderId: id, clientId })))
+        if (rows.length > 0)
+          yield* this.ask(rows.map(({ id, clientId }) => ({ orderId: id, clientId, wasOver: false })))
         before = rows.at(-1)?.id
         if (rows.length < pageLength) break
       }
@@ -98,22 +113,26 @@ class Resync {
     )
   )
 
+  /** Of those that are over here the answer must be the venue's last word, and none may come any more: a look-up may lag. */
   private ask(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const { venue } = this.parts
     const refs = orders.map(({ orderId }) => orderRef(orderId))
-    return this.inTime(venue.lookup(refs)).pipe(
+    const areOver = orders.every(({ wasOver }) => wasOver)
+    return this.inTime(areOver ? venue.voidRefs(refs) : venue.lookup(refs)).pipe(
       Effect.flatMap((outcomes) => {
-        const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
-        return Effect.forEach(
-          orders,
-          (order) => {
-            const outcome = byRef.get(orderRef(order.orderId))
-            // What the venue does not know is still in flight, or is compared with it (A2-103).
-            if (outcome?.order == null) return Effect.sync(() => this.parts.unsettled.settled(order.orderId))
-            return this.hear(order, outcome)
-          },
-          { concurrency: atOnce, discard: true }
-        )
+        const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome.order]))
+        const known = orders.flatMap((order): ReadonlyArray<Found> => {
+          const found = byRef.get(orderRef(order.orderId)) ?? null
+          if (found !== null) return [{ ...order, order: found }]
+          // What the venue does not know is still in flight, or is compared with it (A2-103).
+          this.parts.unsettled.settled(order.orderId)
+          return []
+        })
+        const clients = [...Map.groupBy(known, ({ clientId }) => clientId)]
+        return Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
+          concurrency: atOnce,
+          discard: true
+        })
       }),
       Effect.catchTag("VenueUnanswered", () => this.askLater(orders))
     )
@@ -123,32 +142,44 @@ class Resync {
     return Effect.andThen(
       Effect.sleep(againAfter),
       Effect.sync(() => {
-        for (const order of orders) this.parts.unsettled.add({ filledQty: "0", ended: false, ...order })
+        for (const { clientId, orderId, wasOver } of orders) {
+          this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver })
+        }
       })
     )
   }
 
-  /** An order as the venue has it, with its trades where some are missing here. */
-  private hear(order: Asked, { order: found }: VenueOutcome): Effect.Effect<void> {
-    if (found === null) return Effect.void
-    const { host, venue } = this.parts
-    const subject = clientSubject(order.clientId)
+  /** Orders of a client as the venue has them, with their trades where some are missing here. */
+  private hear(clientId: number, found: ReadonlyArray<Found>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const filled = yield* host.read(subject, (state) => state.get("orders", String(order.orderId))?.context.filledQty)
-      const isBehind = filled === undefined || new MoneyDecimal(filled).lt(found.filledQty)
-      const fills = isBehind ? yield* this.inTime(venue.orderFills(orderRef(order.orderId))) : []
-      yield* host.dispatch({
-        subject,
-        by,
-        lane: "internal",
-        decide: (turn) => heardWhole(turn, this.parts.orders, order.orderId, { order: found, fills: fills ?? [] })
-      })
-      this.parts.unsettled.settled(order.orderId)
-    }).pipe(Effect.catch((fault: VenueUnanswered | DispatchError) => this.notNow(order, fault)))
+      const { host, orders, unsettled } = this.parts
+      let left: ReadonlyArray<WholeOrder> | null = yield* Effect.forEach(found, (each) => this.whole(each))
+      while (left !== null) {
+        const now: ReadonlyArray<WholeOrder> = left
+        left = yield* host.dispatch({
+          subject: clientSubject(clientId),
+          by,
+          lane: "internal",
+          decide: (turn) => heardWhole(turn, orders, now)
+        })
+      }
+      for (const { orderId } of found) unsettled.settled(orderId)
+    }).pipe(Effect.catch((fault: VenueUnanswered | DispatchError) => this.notNow(found, fault)))
   }
 
-  private notNow(order: Asked, fault: VenueUnanswered | DispatchError): Effect.Effect<void> {
-    return Effect.andThen(Effect.logDebug("an order could not be settled now", order, fault), this.askLater([order]))
+  private whole({ clientId, orderId, order, wasOver }: Found) {
+    const { host, venue } = this.parts
+    const filledOf = (state: SubjectState) => state.get("orders", String(orderId))?.context.filledQty
+    return Effect.gen({ self: this }, function* () {
+      const filled = yield* host.read(clientSubject(clientId), filledOf)
+      const isBehind = filled === undefined || new MoneyDecimal(filled).lt(order.filledQty)
+      const fills = isBehind ? yield* this.inTime(venue.orderFills(orderRef(orderId))) : []
+      return { orderId, order, fills: fills ?? [], wasOver }
+    })
+  }
+
+  private notNow(orders: ReadonlyArray<Asked>, fault: VenueUnanswered | DispatchError): Effect.Effect<void> {
+    return Effect.andThen(Effect.logDebug("orders could not be settled now", fault), this.askLater(orders))
   }
 
   private inTime<A>(question: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> {

@@ -1,10 +1,10 @@
 /** Waits for orders to settle: until all that the venue has said of one is booked, or a time is over (A2-92). */
 import { Effect } from "effect"
+import { isWorking } from "../../../machines/order/Order.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { answerWithin } from "../venue/CallAnswers.ts"
-import { isWorking } from "./orderDecisions.ts"
 import type { Unsettled } from "./Unsettled.ts"
 
 /** Whether all that the venue has said of an order is in its row. */

@@ -4,7 +4,7 @@
  * then is in flight and ends by itself.
  */
 import { Context, Effect, Layer } from "effect"
-import { cancelRef, orderRef } from "../../../machines/order/Order.ts"
+import { isWorking, orderRef } from "../../../machines/order/Order.ts"
 import { orderRejected, orderUnanswered } from "../../../machines/order/orderAnswers.ts"
 import { orderGates } from "../../../machines/order/orderGates.ts"
 import { marginPreviewOf, previewRefusal } from "../../../machines/order/orderPreview.ts"
@@ -23,18 +23,19 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
+import { lookAtClient } from "../account/clientMoment.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import type { Explanation } from "../money/Explain.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
-import { type CallAnswer, type RfqWrite, runCall } from "../rfq/keyedCall.ts"
+import { type CallAnswer, type KeyedWrite, runCall } from "../venue/keyedCall.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { Recall } from "../shared/Recall.ts"
 import { CallAnswers } from "../venue/CallAnswers.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { asking, explainOrder } from "./askedOrder.ts"
 import { newOrder } from "./newOrder.ts"
-import { cancelOrder, isWorking, orderInTurn, placeOrder } from "./orderDecisions.ts"
+import { cancelOrder, orderInTurn, placeOrder } from "./orderDecisions.ts"
 import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
 import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
 import { isSettled, OrderWaits } from "./OrderWaits.ts"
@@ -47,7 +48,7 @@ type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Orders extends Context.Service<
   Orders,
   {
-    place(caller: Caller, write: RfqWrite<PlacedWire>): Answered<PlacedWire>
+    place(caller: Caller, write: KeyedWrite<PlacedWire>): Answered<PlacedWire>
     cancel(caller: Caller, clientId: number, orderId: number | null): Answered<CancelWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<MarginPreviewWire>
     explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
@@ -103,23 +104,24 @@ class Trading {
     this.parts = parts
   }
 
-  place(caller: Caller, { clientId, body, key, store }: RfqWrite<PlacedWire>): Answered<PlacedWire> {
+  place(caller: Caller, { clientId, body, key, store }: KeyedWrite<PlacedWire>): Answered<PlacedWire> {
     const { directory, markets } = this.parts
     const { asked, refusal } = asking(body, markets)
-    if (asked === null) return Effect.succeed(refuse(refusal))
+    // Under a key what was begun before comes first: by now its market may be gone, or the venue not reached yet.
+    if (asked === null && key === null) return Effect.succeed(refuse(refusal))
     return runCall<PlacedWire>(this.parts, {
       clientId,
       by: caller.by,
       partner: () => directory.stamp(caller.partner.row.id),
       key,
       store,
-      begin: (turn) => this.placeIn(turn, caller, asked),
+      begin: (turn) => (asked === null ? refuse(refusal) : this.placeIn(turn, caller, asked)),
       refOf: orderRef,
       inTurn: (turn, orderId) => {
         const row = orderInTurn(turn, orderId)
         return row === undefined ? null : this.placed(row)
       },
-      answer: (orderId) => this.answered(orderId)
+      answer: (orderId) => this.answered(clientId, orderId)
     })
   }
 
@@ -147,9 +149,9 @@ class Trading {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, orderId)
       if (found === null) return refuse(noOrder)
-      const { host, directory, calls, unsettled } = this.parts
+      const { host, directory, unsettled } = this.parts
       const named = { orderId: found.id, clOrdId: orderRef(found.id) }
-      const begun = yield* host.dispatch<Verdict<number | null>>({
+      const begun = yield* host.dispatch<Verdict<boolean>>({
         subject: clientSubject(clientId),
         by: caller.by,
         partner: () => directory.stamp(caller.partner.row.id),
@@ -157,9 +159,10 @@ class Trading {
       })
       if (!begun.ok) return begun
       // It is being cancelled already: answered without another call (doc 2, Order states).
-      if (begun.value === null) return accept(named)
-      yield* calls.known(clientId, [cancelRef(found.id, begun.value)])
-      const now = yield* this.settled(clientId, found.id, (row) => isSettled(row, unsettled))
+      if (!begun.value) return accept(named)
+      // A call that never came is made again under its next name: what counts is what became of the order.
+      const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && isSettled(row, unsettled)
+      const now = yield* this.until(clientId, found.id, isKnown)
       if (now === null) return refuse(noOrder)
       if (now.state === "CANCELLED") return accept(named)
       if (now.state === "PENDING_CANCEL") return refuse(orderUnanswered({ ...named, state: now.state }))
@@ -185,15 +188,15 @@ class Trading {
     const { facts, figures } = judgedOrder(at, asked, markets, { previews: false, fired })
     const refusal = firstRefusal(orderGates, facts)
     if (refusal !== null) return refuse(refusal)
-    const { bestAsk } = markets.quoted(symbol)
-    const order = newOrder({ asked, figures, terms: markets.terms, bestAsk })
+    const order = newOrder({ asked, figures, terms: markets.terms })
     const of = instanceOf(client, partner)
     const row = placeOrder({ turn, of }, client, order)
     armAttachment(turn, of, row)
     return accept(row.id)
   }
 
-  private cancelIn(turn: Turn, caller: Caller, orderId: number): Verdict<number | null> {
+  /** Whether it is asked for now; false: it was before. */
+  private cancelIn(turn: Turn, caller: Caller, orderId: number): Verdict<boolean> {
     const partner = partnerNow(this.parts.directory, caller)
     const client = ownClient(turn.state, partner.row.id)
     if (client === null) return refuse(noClient)
@@ -201,10 +204,10 @@ class Trading {
     if (row === null) return refuse(noOrder)
     if (!isWorking(row)) return refuse(ended(row.state))
     if (row.context.origin === "CLOSE_OUT") return refuse(ofCloseOut)
-    if (row.state === "PENDING_CANCEL") return accept(null)
+    if (row.state === "PENDING_CANCEL") return accept(false)
     const next = cancelOrder({ turn, of: instanceOf(client, partner) }, row, null)
     if (next === null) throw new Error(`order:${orderId} takes no cancel`)
-    return accept(next.state === "PENDING_CANCEL" ? next.context.cancels : null)
+    return accept(true)
   }
 
   /** What placing is answered as soon as all that the venue has said is booked; null: it is not. */
@@ -217,54 +220,35 @@ class Trading {
     return accept({ ...namesOf(orderId), state: state as OrderState })
   }
 
-  private answered(orderId: number): Effect.Effect<CallAnswer<PlacedWire>, DispatchError> {
+  private answered(clientId: number, orderId: number): Effect.Effect<CallAnswer<PlacedWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      const row = yield* this.settledRow(orderId)
+      // One in flight is not waited for any longer: its call was.
+      const enough = (row: OrderRow): boolean => row.state === "SENT" || this.placed(row) !== null
+      const row = yield* this.until(clientId, orderId, enough)
       if (row === null) return yield* Effect.fail(new FactNeeded({ fact: `order:${orderId}` }))
-      const verdict = this.placed(row)
-      const { state } = row
-      const unanswered = orderUnanswered({ ...namesOf(orderId), state: state as OrderState })
-      return { verdict: verdict ?? refuse(unanswered), settle: null }
+      const unanswered = orderUnanswered({ ...namesOf(orderId), state: row.state as OrderState })
+      return { verdict: this.placed(row) ?? refuse(unanswered), settle: null }
     })
   }
 
-  /** The order once what the venue has said of it is booked, or as it is after 5 s; of one in flight as it is. */
-  private settledRow(orderId: number): Effect.Effect<OrderRow | null, Unavailable> {
-    const find = firstRow(this.parts.stored, "orders", [{ column: "id", value: orderId }])
-    const { waits } = this.parts
-    return Effect.flatMap(find, (row) => {
-      if (row === null || row.state === "SENT" || this.placed(row) !== null) return Effect.succeed(row)
-      return Effect.flatMap(
-        Effect.raceFirst(
-          waits.until(orderId, (next) => this.placed(next) !== null),
-          // It may have settled before anybody waited.
-          Effect.flatMap(Effect.orDie(find), (now) =>
-            now !== null && this.placed(now) !== null ? Effect.succeed(now) : Effect.never
-          )
-        ),
-        (settled) => (settled === null ? find : Effect.succeed(settled))
-      )
-    })
-  }
-
-  private settled(clientId: number, orderId: number, enough: (row: OrderRow) => boolean) {
-    const { waits } = this.parts
+  /** The client's order once `enough` holds of it, or as it is after 5 s; null: it has no such order. */
+  private until(
+    clientId: number,
+    orderId: number,
+    enough: (row: OrderRow) => boolean
+  ): Effect.Effect<OrderRow | null, Unavailable> {
     const find = this.found(clientId, orderId)
-    return Effect.flatMap(find, (row) =>
-      row === null || enough(row)
-        ? Effect.succeed(row)
-        : Effect.flatMap(waits.until(orderId, enough), (next) => (next === null ? find : Effect.succeed(next)))
+    const isOver = (row: OrderRow | null): boolean => row === null || enough(row)
+    // It may have come so far before anybody waited.
+    const already = Effect.flatMap(find, (row) => (isOver(row) ? Effect.succeed(row) : Effect.never))
+    const waited = Effect.flatMap(Effect.raceFirst(this.parts.waits.until(orderId, enough), already), (row) =>
+      row === null ? find : Effect.succeed(row)
     )
+    return Effect.flatMap(find, (row) => (isOver(row) ? Effect.succeed(row) : waited))
   }
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
-    const { host, clock, directory } = this.parts
-    const partnerId = of.partner.row.id
-    const seen = host.read(clientSubject(clientId), (state, facts) => {
-      const client = ownClient(state, partnerId)
-      const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
-      return client === null ? null : look(clientAt(state, facts, { now: clock.now(), client, partnerState }))
-    })
+    const seen = lookAtClient(this.parts, of.partner.row.id, clientId, (...at) => look(clientAt(...at)))
     return Effect.map(seen, (found) => found ?? refuse(noClient))
   }
 

@@ -1,6 +1,7 @@
 /**
- * Orders of which the venue knows more than is booked here: filled further than their trades, or over. They are asked for by
- * their names (`OrderResync`), so that nothing is inferred from a quantity (A2-96).
+ * Orders of which the venue knows more than is booked here: filled further than their trades, over, or at work though they are
+ * over here. They are asked for by their names (`OrderResync`), so that nothing is inferred from a quantity (A2-96), nor from a
+ * word that may be older than what is known.
  */
 import { Context, Latch, Layer } from "effect"
 
@@ -11,6 +12,8 @@ export interface UnsettledOrder {
   readonly filledQty: string
   /** It is over there. */
   readonly ended: boolean
+  /** It was over here before it is asked for: what the venue answers is younger than that. */
+  readonly wasOver: boolean
 }
 
 export class Unsettled extends Context.Service<

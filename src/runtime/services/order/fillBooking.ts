@@ -3,7 +3,7 @@
  * order's machine posts for it (F11, F12, F20, F21; A2-44, A2-96). The venue is right in what it executed, whatever the order
  * is here; its own fees never reach the client.
  */
-import type { FillMoney, OrderContext } from "../../../machines/order/Order.ts"
+import { type FillMoney, isWorking, type OrderContext } from "../../../machines/order/Order.ts"
 import { applyFill, commissionOf, flatPosition } from "../../../machines/order/positionRules.ts"
 import { settleSpotFill, type SpotRunning, spotQuoteOf } from "../../../machines/order/spotRules.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
@@ -17,7 +17,7 @@ import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts
 import { countFill } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
-import { cancelReducing, isWorking, type OwnedTurn, positionInTurn } from "./orderDecisions.ts"
+import { cancelReducing, type OwnedTurn, positionInTurn } from "./orderDecisions.ts"
 
 export interface BookingTurn extends OwnedTurn {
   readonly recall: Recall

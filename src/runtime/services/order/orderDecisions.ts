@@ -2,12 +2,13 @@
  * Orders in their client's turn (D6): what callers and rules do with them. What the venue says of them is in `orderHears.ts`.
  * Whoever places an order has judged its gates under the client's lock.
  */
-import { cancelRef, orderRef, workingStates, type OrderInput } from "../../../machines/order/Order.ts"
+import { cancelRef, isWorking, orderRef, type OrderInput } from "../../../machines/order/Order.ts"
 import { minorOf } from "../../../machines/shared/Money.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 
@@ -17,39 +18,48 @@ export interface OwnedTurn {
   readonly of: Instance
 }
 
-/** Whether an order may still be filled. */
-export const isWorking = ({ state }: Pick<OrderRow, "state">): boolean =>
-  (workingStates as ReadonlyArray<string>).includes(state)
-
 /** An order as the turn sees it: working, or moved in this turn; undefined for others. */
 export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>
   turn.draft.peek("orders", String(id)) ?? turn.state.get("orders", String(id))
 
 /** The working orders as the turn sees them, oldest first. */
-export const ordersInTurn = (turn: Turn): ReadonlyArray<OrderRow> => {
-  const written = turn.draft.written("orders")
-  if (written.length === 0) return turn.state.all("orders")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...turn.state.all("orders").filter(({ id }) => !ids.has(id)), ...written].filter(isWorking)
-}
+export const ordersInTurn = (turn: Turn): ReadonlyArray<OrderRow> => rowsInTurn(turn, "orders").filter(isWorking)
 
 /** The working orders that are committed. */
 export const ordersIn = (state: SubjectState): ReadonlyArray<OrderRow> => state.all("orders")
 
 /** The positions as the turn sees them, flat ones included. */
-export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => {
-  const written = turn.draft.written("positions")
-  if (written.length === 0) return turn.state.all("positions")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...turn.state.all("positions").filter(({ id }) => !ids.has(id)), ...written]
-}
+export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => rowsInTurn(turn, "positions")
 
 export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefined =>
-  turn.draft.written("positions").findLast((row) => row.symbol === symbol) ??
-  turn.state.all("positions").find((row) => row.symbol === symbol)
+  positionsInTurn(turn).find((row) => row.symbol === symbol)
 
 /** What of an order is decided before it has an id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">
+
+/** What of an order that only closes, at whatever the market pays, is not the same for all of them. */
+export type ClosingOrder = Pick<
+  OrderToPlace,
+  "symbol" | "side" | "qty" | "note" | "leverage" | "commissionBps" | "priceDecimals" | "qtyDecimals"
+>
+
+/** An order at MARKET that makes a perpetual position smaller and is none of the client's own: of a close-out, or the venue's. */
+export const closingAtMarket = (order: ClosingOrder): OrderToPlace => ({
+  ...order,
+  family: "PERP",
+  type: "MARKET",
+  price: null,
+  venuePrice: null,
+  tif: "IOC",
+  venueTif: "IOC",
+  reduceOnly: true,
+  trigger: null,
+  attach: null,
+  ocoGroup: null,
+  parentOrderId: null,
+  origin: "CLOSE_OUT",
+  reserved: null
+})
 
 type Whose = Pick<ClientRow, "id" | "partnerId" | "uid">
 

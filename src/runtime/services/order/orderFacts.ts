@@ -3,62 +3,43 @@
  * previewed and explained is what placing does (A2-91, F13, F20).
  */
 import { leverageCap } from "../../../machines/margin/accountRisk.ts"
-import type { Facts } from "../../../machines/market/Facts.ts"
 import { gridOf } from "../../../machines/market/Grid.ts"
 import type { OrderFacts } from "../../../machines/order/orderGates.ts"
 import type { AskedOrder, OrderMarket } from "../../../machines/order/orderOnMarket.ts"
 import type { PreviewFigures } from "../../../machines/order/OrderWire.ts"
 import { type PreTrade, preTrade } from "../../../machines/order/preTrade.ts"
 import { spotPreTrade } from "../../../machines/order/spotPreTrade.ts"
-import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { Refusal } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
-import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
+import { type ClientMoment, momentAt, momentInTurn, type MomentOf } from "../account/clientMoment.ts"
 import { type Chosen, chosenIn, chosenInTurn, leverageTermsOf, perpTermsOf } from "../account/perpHoldings.ts"
 import { blockStatuses, clientContext } from "../client/clientState.ts"
 import { ordersIn, ordersInTurn, positionsInTurn } from "./orderDecisions.ts"
 import type { OrderMarkets } from "./orderMarkets.ts"
 
 /** A client at one moment, as far as its orders are judged on it. */
-export interface ClientNow {
-  readonly now: number
-  readonly client: ClientRow
-  readonly partnerState: PartnerStatus
-  readonly state: SubjectState
+export interface ClientNow extends ClientMoment {
   readonly orders: ReadonlyArray<OrderRow>
   readonly positions: ReadonlyArray<PositionRow>
   readonly chosen: Chosen
-  readonly account: AccountNow
-  readonly facts: Facts
 }
 
-type Whose = Pick<ClientNow, "client" | "partnerState">
-
-export const clientInTurn = (turn: Turn, whose: Whose): ClientNow => ({
-  ...whose,
-  now: turn.now,
-  state: turn.state,
+export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
+  ...momentInTurn(turn, of),
   orders: ordersInTurn(turn),
   positions: positionsInTurn(turn),
-  chosen: chosenInTurn(turn),
-  account: accountInTurn(turn, whose.client),
-  facts: turn.facts
+  chosen: chosenInTurn(turn)
 })
 
 /** As it is committed. */
-export const clientAt = (state: SubjectState, facts: Facts, whose: Whose & Pick<ClientNow, "now">): ClientNow => ({
-  ...whose,
-  state,
+export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): ClientNow => ({
+  ...momentAt(state, facts, of),
   orders: ordersIn(state),
   positions: state.all("positions"),
-  chosen: chosenIn(state),
-  account: accountIn(state, facts),
-  facts
+  chosen: chosenIn(state)
 })
 
 /** An order whose fields are valid, in its market. */

@@ -4,13 +4,14 @@
  * asked for (`OrderResync`), and nothing is inferred (A2-96).
  */
 import { Effect } from "effect"
-import { callOfRef, cancelRef, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
+import { callOfRef, cancelRef, isWorking, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { instanceOf } from "../client/clientState.ts"
@@ -18,9 +19,10 @@ import { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { Recall } from "../shared/Recall.ts"
+import { foldIn } from "../venue/folds.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
-import { adoptOrder, cancelOrder, isInFlight, isWorking, ordersInTurn, positionInTurn } from "./orderDecisions.ts"
+import { adoptOrder, cancelOrder, closingAtMarket, isInFlight, ordersInTurn, positionInTurn } from "./orderDecisions.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 const notFound = "not found at the venue"
@@ -66,34 +68,65 @@ export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact): 
   return false
 }
 
-/** The trades of an order, whatever is booked of them already, and the order as the venue has it (A2-96). */
+/** What the venue answers when it is asked for an order. */
+/** An order as the venue has it, that was asked for by its name. */
+export interface WholeOrder {
+  readonly orderId: number
+  readonly order: VenueOrder
+  /** Its trades, where some of them may be missing here. */
+  readonly fills: ReadonlyArray<VenueFill>
+  /** It was over here before the venue was asked. */
+  readonly wasOver: boolean
+}
+
+/**
+ * Orders of one client that were asked for together, with their trades, whatever is booked of them already: the trades in the
+ * order in which the venue made them, of whichever order they are, because what a position earns depends on it (A2-96, F11).
+ * What is left for another commit, null: nothing.
+ */
 export const heardWhole = (
   turn: Turn,
   parts: OrderParts,
-  id: number,
-  { order, fills }: { readonly order: VenueOrder; readonly fills: ReadonlyArray<VenueFill> }
-): void => {
-  const row = parts.recall.row(turn, "orders", id)
-  if (row === null) return
+  orders: ReadonlyArray<WholeOrder>
+): ReadonlyArray<WholeOrder> | null => {
   const at = hearing(turn, parts)
-  heardOrder(
-    at,
-    fills.reduce((next, fill) => bookFill(at, next, fill), amended(at, row, order)),
-    order
-  )
+  const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
+  for (const { orderId, order } of orders) {
+    const row = rowOf(orderId)
+    if (row !== null) amended(at, row, order)
+  }
+  const trades = orders
+    .flatMap(({ orderId, fills }) => fills.map((fill) => ({ orderId, fill })))
+    .toSorted((one, other) => one.fill.tradeId - other.fill.tradeId)
+  const { length } = foldIn(turn, trades, ({ orderId, fill }) => {
+    const row = rowOf(orderId)
+    if (row !== null) bookFill(at, row, fill)
+    return true
+  })
+  if (length < trades.length) {
+    const left = new Set(trades.slice(length).map(({ fill }) => fill))
+    return orders.map((whole) => ({ ...whole, fills: whole.fills.filter((fill) => left.has(fill)) }))
+  }
+  for (const { orderId, order, wasOver } of orders) {
+    const now = rowOf(orderId)
+    if (now === null) continue
+    if (wasOver && !isWorking(now) && isLive(order)) foundWorking(at, now, order)
+    else heardOrder(at, now, order)
+  }
+  return null
 }
 
 /** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
 export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
   for (const { clientId, id: orderId, context } of ordersInTurn(turn)) {
     if (unsettled.of(orderId) === undefined) {
-      unsettled.add({ clientId, orderId, filledQty: context.filledQty, ended: false })
+      unsettled.add({ clientId, orderId, filledQty: context.filledQty, ended: false, wasOver: false })
     }
   }
 }
 
 const hearing = (turn: Turn, { directory, recall, unsettled }: OrderParts): Hearing => {
-  const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
+  const client = oneInTurn(turn, "clients")
   const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
   if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
   return { turn, recall, unsettled, of: instanceOf(client, partner) }
@@ -154,7 +187,7 @@ const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): Ord
   return advance(turn, "orders", row, { type: "AMENDED", at: turn.now, qty: amending.qty }, { of }) ?? row
 }
 
-const isLive = ({ state }: VenueOrder): boolean => state === "WAITING" || state === "WORKING"
+const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
 /** The order as the venue has it: there, triggered, further than its trades here, or over. */
 const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
@@ -170,8 +203,10 @@ const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   }
 }
 
-const unsettled = (at: Hearing, { clientId, id: orderId }: OrderRow, order: VenueOrder): void =>
-  at.unsettled.add({ clientId, orderId, filledQty: order.filledQty, ended: !isLive(order) })
+const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
+  const { clientId, id: orderId } = row
+  at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
+}
 
 /** Known to be at the venue, and whether its price was reached; a cancel that came before it is sent again. */
 const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
@@ -190,11 +225,19 @@ const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
   return cancelOrder(at, there, null) ?? there
 }
 
-/** It is over here: what still works at the venue is cancelled there, with an alarm (D6). */
+/**
+ * It is over here. That it works at the venue may be an older word than the one that ended it, such as an answer that its
+ * events have overtaken: the venue is asked.
+ */
 const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  const isBehind = new MoneyDecimal(row.context.filledQty).lt(order.filledQty)
+  if (isBehind || (row.state !== "FILLED" && isLive(order))) unsettled(at, row, order)
+}
+
+/** It is over here, and the venue was asked since: what still works there is cancelled there, with an alarm (D6). */
+const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  if (row.state === "FILLED") return
   const { turn, of } = at
-  if (new MoneyDecimal(row.context.filledQty).lt(order.filledQty)) unsettled(at, row, order)
-  if (row.state === "FILLED" || !isLive(order)) return
   const { cancels, orderId } = row.context
   if (isInFlight(turn, cancelRef(orderId, cancels))) return
   advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note: null }, { of })
@@ -204,63 +247,45 @@ const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (value !== 0n) breakOfClient(turn, row, value, reason)
 }
 
-/** Deleveraging, liquidation, delisting: an order that the venue has made and filled by itself is taken over (A2-97). */
+/**
+ * Deleveraging, liquidation, delisting: an order that the venue has made and filled by itself is taken over (A2-97). False for
+ * one in a market in which there are no positions.
+ */
 const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   const { turn, of, recall } = at
   const client = turn.state.one("clients")
   if (client === undefined) return false
-  const grid = gridsOf(turn, fill)
-  const booked = recall.matching(turn, "fills", {
-    client_id: client.id,
-    trade_id: fill.tradeId,
-    symbol: fill.symbol,
-    side: fill.side
-  })
+  const { symbol, side, tradeId } = fill
+  const booked = recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side })
   if (booked !== null) return true
-  const row = adoptOrder(
-    { turn, of },
-    client,
-    {
-      symbol: fill.symbol,
-      family: "PERP",
-      side: fill.side,
-      type: "MARKET",
-      qty: new MoneyDecimal(fill.qty).toFixed(grid.qtyDecimals),
-      price: null,
-      venuePrice: null,
-      tif: "IOC",
-      venueTif: "IOC",
-      reduceOnly: true,
-      trigger: null,
-      attach: null,
-      ocoGroup: null,
-      parentOrderId: null,
-      origin: "CLOSE_OUT",
-      note: `venue:${fill.reason}`,
-      leverage: null,
-      reserved: null,
-      commissionBps: 0,
-      ...grid
-    },
-    order.id
-  )
-  bookFill(at, row, fill)
+  const grids = gridsOf(turn, fill)
+  if (grids === null) return false
+  const note = `venue:${fill.reason}`
+  const qty = new MoneyDecimal(fill.qty).toFixed(grids.qtyDecimals)
+  const made = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
+  bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)
   for (const rest of ordersInTurn(turn)) {
-    if (rest.symbol === fill.symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, `venue:${fill.reason}`)
+    if (rest.symbol === symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, note)
   }
   return true
 }
 
-/** The market's grids; of one that is gone as its position and the trade are written. */
-const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Pick<OrderContext, "priceDecimals" | "qtyDecimals"> => {
+type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">
+
+/** The grids of a perpetual; of one that is gone as its position and the trade are written. Null for other markets. */
+const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Grids | null => {
   const listed = turn.facts.instruments.get(symbol)
-  if (listed !== undefined) return { priceDecimals: listed.priceDecimals, qtyDecimals: listed.qtyDecimals }
+  if (listed !== undefined) {
+    const { family, priceDecimals, qtyDecimals } = listed
+    return family === "PERP" ? { priceDecimals, qtyDecimals } : null
+  }
   const held = positionInTurn(turn, symbol)
-  return { priceDecimals: placesOf(price), qtyDecimals: placesOf(held?.netQty ?? "0") }
+  if (held === undefined || held.state === "SPOT") return null
+  return { priceDecimals: placesOf(price), qtyDecimals: placesOf(held.netQty) }
 }
 const placesOf = (text: string): number => text.split(".")[1]?.length ?? 0
 
-/** A trade that the venue has taken back stays booked: staff decide (A2-97). */
+/** A trade that the venue has taken back stays booked: staff decide (A2-97). False when it is none of ours. */
 const busted = (
   at: Hearing,
   { tradeId, orderId, reason }: Extract<AccountFact, { readonly type: "bust" }>
@@ -269,12 +294,11 @@ const busted = (
   const client = turn.state.one("clients")
   if (client === undefined) return false
   const fill = recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId })
+  if (fill === null) return false
   const said = `The venue has taken trade ${tradeId} of its order ${orderId} back: ${reason}.`
-  applyEffects(turn, { ...at.of, object: `order:${fill?.orderId ?? 0}` }, [
+  applyEffects(turn, { ...at.of, object: `order:${fill.orderId}` }, [
     { type: "audit", action: "order.bust", before: null, after: null, reason: said }
   ])
-  if (fill !== null && fill.notional !== 0n) {
-    breakOfClient(turn, { partnerId: client.partnerId, clientId: client.id }, fill.notional, said)
-  }
+  if (fill.notional !== 0n) breakOfClient(turn, fill, fill.notional, said)
   return true
 }

@@ -1,63 +1,45 @@
 /** Markets as orders meet them now: listed or not, halted, reachable, with their last prices (A2-11, A2-36, A2-40, A2-114). */
 import { Effect } from "effect"
-import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type OrderMarket, orderMarket } from "../../../machines/order/orderOnMarket.ts"
 import type { MarketPrices } from "../../../machines/order/orderRules.ts"
 import { refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
-import { Settings } from "../../Settings.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
-import { MarketHalts } from "../market/MarketHalts.ts"
 import { unreached } from "../market/MarketReads.ts"
-import { VenueLink } from "../venue/VenueLink.ts"
+import { type MarketServices, type TradedMarkets, tradedMarkets } from "../market/tradedMarkets.ts"
 
 export interface Quoted extends MarketPrices {
   readonly bestBid: string | null
   readonly bestAsk: string | null
 }
 
-export interface OrderMarkets {
-  readonly terms: MarketTerms
-  /** Whether the venue is reached: its market data and its events both. */
-  readonly connected: () => boolean
+export interface OrderMarkets extends TradedMarkets {
   /** The listed market; refused where there is none, or nothing is known of any. */
   readonly find: (symbol: string) => Verdict<OrderMarket>
-  /** The message of what halts a market, ours or the venue's; null: it trades. */
-  readonly haltOf: (market: VenueMarket) => string | null
   /** The last prices, null where none is known. */
   readonly quoted: (symbol: string) => Quoted
 }
 
 const unquoted: Quoted = { last: null, mark: null, index: null, bestBid: null, bestAsk: null }
 
-export const orderMarkets: Effect.Effect<OrderMarkets, never, MarketFeed | MarketHalts | VenueLink | Settings> =
-  Effect.gen(function* () {
-    const feed = yield* MarketFeed
-    const halts = yield* MarketHalts
-    const link = yield* VenueLink
-    const { marketTerms: terms } = yield* Settings
-    const { mirror } = feed
-    const listed = {
-      market: (symbol: string) => mirror.markets.get(symbol)?.market ?? null,
-      isStaking: (symbol: string) =>
-        mirror.listing?.stakingMarkets.some((market) => market.symbol === symbol && !market.delisted) ?? false
+export const orderMarkets: Effect.Effect<OrderMarkets, never, MarketServices> = Effect.gen(function* () {
+  const feed = yield* MarketFeed
+  const { mirror } = feed
+  const listed = {
+    market: (symbol: string) => mirror.markets.get(symbol)?.market ?? null,
+    isStaking: (symbol: string) =>
+      mirror.listing?.stakingMarkets.some((market) => market.symbol === symbol && !market.delisted) ?? false
+  }
+  return {
+    ...(yield* tradedMarkets),
+    find: (symbol) => {
+      const refusal = unreached(feed)
+      return refusal === null ? orderMarket(symbol, listed) : refuse(refusal)
+    },
+    quoted: (symbol) => {
+      const ticker = mirror.markets.get(symbol)?.ticker.show()?.data ?? null
+      if (ticker === null) return unquoted
+      const { lastPrice, markPrice, indexPrice, bestBid, bestAsk } = ticker
+      return { last: lastPrice, mark: markPrice, index: indexPrice, bestBid, bestAsk }
     }
-    return {
-      terms,
-      connected: () => feed.figures().connected && link.state().connected,
-      find: (symbol) => {
-        const refusal = unreached(feed)
-        return refusal === null ? orderMarket(symbol, listed) : refuse(refusal)
-      },
-      haltOf: ({ symbol, family, halt }) =>
-        halts.active().find(({ scope }) => scope === "ALL" || scope === family || scope === symbol)?.message ??
-        halt?.message ??
-        null,
-      quoted: (symbol) => {
-        const ticker = mirror.markets.get(symbol)?.ticker.show()?.data ?? null
-        if (ticker === null) return unquoted
-        const { lastPrice, markPrice, indexPrice, bestBid, bestAsk } = ticker
-        return { last: lastPrice, mark: markPrice, index: indexPrice, bestBid, bestAsk }
-      }
-    }
-  })
+  }
+})

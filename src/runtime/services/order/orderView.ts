@@ -1,5 +1,6 @@
 /** Orders and what came of them as partners read them (doc 2, Order; A2-43, A2-44, A2-100, A2-106). */
-import type { AttachedLevel, OrderContext, Reserved } from "../../../machines/order/Order.ts"
+import type { OrderContext, Reserved } from "../../../machines/order/Order.ts"
+import type { AttachedLeg } from "../../../machines/order/OrderBody.ts"
 import { orderRef } from "../../../machines/order/Order.ts"
 import type { OrderWire, PositionHistoryItem, PositionWire, TradeWire } from "../../../machines/order/OrderWire.ts"
 import { averagePrice } from "../../../machines/margin/marginPicture.ts"
@@ -43,7 +44,7 @@ export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
 
 const attachOf = ({ attach, legs }: OrderContext): OrderWire["attach"] => {
   if (attach === null) return null
-  const level = (of: AttachedLevel | null) => (of === null ? null : { price: of.price, limitPrice: of.limitPrice })
+  const level = (of: AttachedLeg | null) => (of === null ? null : { price: of.price, limitPrice: of.limitPrice })
   return { takeProfit: level(attach.takeProfit), stopLoss: level(attach.stopLoss), legs }
 }
 

@@ -11,7 +11,8 @@ import {
   type LegRole,
   legType
 } from "../../../machines/order/Attachment.ts"
-import type { OrderContext, OrderTrigger } from "../../../machines/order/Order.ts"
+import type { OrderContext } from "../../../machines/order/Order.ts"
+import type { Trigger } from "../../../machines/order/OrderBody.ts"
 import { type OrderNow, orderNow, type Plan, planProtection } from "../../../machines/order/protectionPlan.ts"
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -163,7 +164,7 @@ const legOrder = (parent: OrderContext, { role, round, atMarket, asked }: Omit<L
   }
 }
 
-const triggerOf = ({ attach, side }: OrderContext, role: LegRole): OrderTrigger => {
+const triggerOf = ({ attach, side }: OrderContext, role: LegRole): Trigger => {
   const level = attach?.[role] ?? null
   if (level === null) throw new Error(`no ${role} was asked for`)
   return { source: "MARK", price: level.price, direction: legDirection(role, side), limitPrice: level.limitPrice }

@@ -276,7 +276,8 @@ class Comparison {
   /** What the venue knows more of is fetched: it may only be late. */
   private askFor(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
     for (const { orderId } of differences) {
-      if (orderId !== null) this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false })
+      if (orderId === null) continue
+      this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })
     }
   }
 

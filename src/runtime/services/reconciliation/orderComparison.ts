@@ -5,7 +5,7 @@
  * the last mark. Open orders pause no money out; trades and positions do.
  */
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { orderRef } from "../../../machines/order/Order.ts"
+import { isWorking, orderRef } from "../../../machines/order/Order.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { isLive } from "../../../machines/venue/holdings.ts"
 import { type Trade, tradeFigure } from "../../../machines/venue/trades.ts"
@@ -13,7 +13,7 @@ import type { VenueOrder, VenuePosition } from "../../../machines/venue/venueObj
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
-import { isWorking, orderInTurn, positionInTurn } from "../order/orderDecisions.ts"
+import { orderInTurn, positionInTurn } from "../order/orderDecisions.ts"
 import { breakOfClient } from "./clientBreaks.ts"
 
 /** What a client trades, here and there. */

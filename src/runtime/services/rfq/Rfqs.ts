@@ -22,6 +22,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
+import { lookAtClient } from "../account/clientMoment.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import type { Explanation } from "../money/Explain.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
@@ -30,7 +31,7 @@ import { firstRow } from "../shared/listReads.ts"
 import { CallAnswers } from "../venue/CallAnswers.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { barrierMarkets } from "./barrierMarkets.ts"
-import { type CallAnswer, type KeyedCall, type RfqWrite, runCall } from "./keyedCall.ts"
+import { type CallAnswer, type KeyedCall, type KeyedWrite, runCall } from "../venue/keyedCall.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { askedOf, explainRequest } from "./requestRfq.ts"
 import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
@@ -54,7 +55,7 @@ type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Rfqs extends Context.Service<
   Rfqs,
   {
-    request(caller: Caller, write: RfqWrite<RfqWire>): Answered<RfqWire>
+    request(caller: Caller, write: KeyedWrite<RfqWire>): Answered<RfqWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview>
     explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
     /** Any request as it is shown: for staff. */
@@ -63,7 +64,7 @@ export class Rfqs extends Context.Service<
     list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
     /** Null: the client has no such request. */
     get(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqWire | null, Unavailable>
-    accept(caller: Caller, rfqId: number | null, write: RfqWrite<AcceptWire>): Answered<AcceptWire>
+    accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
     /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
     call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A>
@@ -117,7 +118,7 @@ class Requests {
     this.parts = parts
   }
 
-  request(caller: Caller, { clientId, body, key, store }: RfqWrite<RfqWire>): Answered<RfqWire> {
+  request(caller: Caller, { clientId, body, key, store }: KeyedWrite<RfqWire>): Answered<RfqWire> {
     const { clock, markets } = this.parts
     const asked = askedOf(body, clock.now(), markets)
     // Under a key what was begun before comes first: by now its expiry may be over, or its market gone.
@@ -188,7 +189,7 @@ class Requests {
     return Effect.map(this.row(caller, clientId, rfqId), (row) => (row === null ? noRequest : null))
   }
 
-  accept(caller: Caller, rfqId: number | null, write: RfqWrite<AcceptWire>): Answered<AcceptWire> {
+  accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire> {
     const { clientId, body, key, store } = write
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, rfqId)
@@ -260,12 +261,7 @@ class Requests {
     clientId: number,
     look: (at: ClientNow) => A
   ): Effect.Effect<A | null, Unavailable> {
-    const { host, clock, directory } = this.parts
-    return host.read(clientSubject(clientId), (state, facts) => {
-      const client = ownClient(state, partnerId)
-      const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
-      return client === null ? null : look(clientAt(state, facts, { now: clock.now(), client, partnerState }))
-    })
+    return lookAtClient(this.parts, partnerId, clientId, (...at) => look(clientAt(...at)))
   }
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {

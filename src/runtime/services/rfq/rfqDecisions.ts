@@ -8,6 +8,7 @@ import { openRfqStates, type RfqInput } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { Board } from "./QuoteBoard.ts"
@@ -19,12 +20,7 @@ export const rfqInTurn = (turn: Turn, id: number): RfqRow | undefined =>
   turn.draft.peek("rfqs", String(id)) ?? turn.state.get("rfqs", String(id))
 
 /** The requests as the turn sees them, ended ones that the venue may still have open included. */
-export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => {
-  const written = turn.draft.written("rfqs")
-  if (written.length === 0) return turn.state.all("rfqs")
-  const ids = new Set(written.map(({ id }) => id))
-  return [...turn.state.all("rfqs").filter(({ id }) => !ids.has(id)), ...written]
-}
+export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => rowsInTurn(turn, "rfqs")
 
 /** Whether a request is not over. */
 export const isOpen = ({ state }: RfqRow): boolean => (openRfqStates as ReadonlyArray<string>).includes(state)
@@ -171,6 +167,19 @@ export const cancelOpeningRequests = (
     if (advance(turn, "rfqs", row, event) !== null) cancelled++
   }
   return cancelled
+}
+
+/** How long the venue may take to say the end of a request that has ended here, ms: after that it is withdrawn. */
+const endSaidWithin = 2_000
+
+/** Withdraws requests to open that have ended here and, as far as is known, not at the venue: what it said of them is lost. */
+export const withdrawEndedRequests = (turn: Turn): void => {
+  for (const row of rfqsInTurn(turn)) {
+    const { accepting, cancelling, updatedAt, withdrawals } = row.context
+    const isHeld = !isOpen(row) && row.venueOpen && row.closeContractId === null
+    if (!isHeld || accepting !== null || cancelling !== null || turn.now < updatedAt + endSaidWithin) continue
+    advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: withdrawals + 1 })
+  }
 }
 
 /** A contract has ended: the request to close it ends in the same commit (F19), with what was heard of it. */

@@ -4,8 +4,6 @@
  */
 import { type CloseQuoteFacts, closeQuoteRefusal, type JudgedQuote } from "../../../machines/barrier/quoteAcceptance.ts"
 import { type Priced, pricedAt } from "../../../machines/barrier/priceRules.ts"
-import type { Facts } from "../../../machines/market/Facts.ts"
-import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
 import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
 import { atMark } from "../../../machines/rfq/rfqEconomics.ts"
 import {
@@ -23,47 +21,30 @@ import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
-import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
+import { type ClientMoment, momentAt, momentInTurn, type MomentOf } from "../account/clientMoment.ts"
 import { contractsIn, openContracts, termsOf } from "../barrier/contractDecisions.ts"
 import { blockStatuses, clientContext } from "../client/clientState.ts"
 import type { BarrierMarkets } from "./barrierMarkets.ts"
 import { isOpen, rfqsInTurn } from "./rfqDecisions.ts"
 
 /** A client at one moment, as far as its requests are judged on it. */
-export interface ClientNow {
-  readonly now: number
-  readonly client: ClientRow
-  readonly partnerState: PartnerStatus
-  readonly state: SubjectState
+export interface ClientNow extends ClientMoment {
   readonly rfqs: ReadonlyArray<RfqRow>
   readonly contracts: ReadonlyArray<BarrierContractRow>
-  readonly account: AccountNow
-  readonly facts: Facts
 }
 
-type Whose = Pick<ClientNow, "client" | "partnerState">
-
-export const clientInTurn = (turn: Turn, whose: Whose): ClientNow => ({
-  ...whose,
-  now: turn.now,
-  state: turn.state,
+export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
+  ...momentInTurn(turn, of),
   rfqs: rfqsInTurn(turn),
-  contracts: openContracts(turn),
-  account: accountInTurn(turn, whose.client),
-  facts: turn.facts
+  contracts: openContracts(turn)
 })
 
 /** As it is committed. */
-export const clientAt = (state: SubjectState, facts: Facts, whose: Whose & Pick<ClientNow, "now">): ClientNow => ({
-  ...whose,
-  state,
+export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): ClientNow => ({
+  ...momentAt(state, facts, of),
   rfqs: state.all("rfqs"),
-  contracts: contractsIn(state),
-  account: accountIn(state, facts),
-  facts
+  contracts: contractsIn(state)
 })
 
 /** `except`: the request that is judged, which stands not against itself. */

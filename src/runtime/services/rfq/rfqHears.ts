@@ -11,6 +11,7 @@ import { advance } from "../../effects/advance.ts"
 import type { ObjectName } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import {
@@ -59,6 +60,8 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
   },
   said: (turn, { id, fact }) => {
     if (fact.type === "contract") return heardOfContract(hearing(turn, parts), id, fact.contract)
+    // Its contract is here already, and the request has left memory: there is nothing to read it for.
+    if (fact.type === "rfq" && fact.rfq.state === "ACCEPTED" && contractOfRfq(turn, id) !== undefined) return true
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return false
     if (fact.type === "rfq") heardState({ turn, board: parts.board }, row, fact.rfq)
@@ -69,7 +72,7 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
 
 /** With whom the objects of the turn's client belong to. */
 export const hearing = (turn: Turn, { directory, recall, board }: HearingParts): Hearing => {
-  const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
+  const client = oneInTurn(turn, "clients")
   const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
   if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
   return { turn, recall, board, of: instanceOf(client, partner) }
@@ -242,7 +245,7 @@ const otherThanAsked = ({ context }: RfqRow, contract: VenueContract, price: str
 }
 
 const freeMargin = (turn: Turn): bigint => {
-  const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
+  const client = oneInTurn(turn, "clients")
   return client === undefined ? 0n : accountInTurn(turn, client).risk.freeMargin
 }
 

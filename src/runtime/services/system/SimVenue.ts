@@ -16,6 +16,7 @@ import { Venue } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import { findClient } from "../client/findClient.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { tradedMarkets } from "../market/tradedMarkets.ts"
 import { openAccount } from "../venue/openAccount.ts"
 import { describeCommand, venueRefusal } from "./venueWords.ts"
 
@@ -49,6 +50,7 @@ export class SimVenue extends Context.Service<
       const wall = yield* Clock.Clock
       const { sandbox } = yield* Settings
       const sql = yield* PgClient.PgClient
+      const { connected } = yield* tradedMarkets
 
       const audit = (caller: OperatorCaller, command: VenueCommand, end = ""): Effect.Effect<void, DispatchError> =>
         host.dispatch({
@@ -112,6 +114,15 @@ export class SimVenue extends Context.Service<
           )
         )
 
+      /** Once the venue is straight again it is reached again: what follows meets no connection that is still to come back. */
+      const straight = (command: VenueCommand): Effect.Effect<CommandAnswer, VenueControlError> => {
+        const reached = Effect.gen(function* () {
+          while (!connected()) yield* Effect.sleep(lookEvery)
+        })
+        const done = control.command(command)
+        return command.type === "clear" ? Effect.tap(done, () => Effect.timeoutOption(reached, reachedWithin)) : done
+      }
+
       const inSandbox = (run: () => Commanded): Commanded =>
         sandbox ? Effect.suspend(run) : Effect.succeed(sandboxOnly)
 
@@ -125,7 +136,7 @@ export class SimVenue extends Context.Service<
         command: (caller, given) => {
           const command = withFullSymbol(given)
           return inSandbox(() =>
-            currentDryRun() === null ? carryOut(caller, command, control.command(command)) : rehearse(caller, command)
+            currentDryRun() === null ? carryOut(caller, command, straight(command)) : rehearse(caller, command)
           )
         },
         execute: (caller, { client, ...rest }) =>
@@ -166,8 +177,9 @@ const symbolFault = (command: VenueCommand, { markets }: VenueView): string | nu
   return markets.some(({ symbol }) => symbol === command.symbol) ? null : "The venue has no such market with a price."
 }
 
-/** How long a restarted venue may take, and between two looks. */
+/** How long a restarted venue may take, and the service to be connected again, and between two looks. */
 const backWithin = Duration.seconds(30)
+const reachedWithin = Duration.seconds(10)
 const lookEvery = Duration.millis(50)
 
 /** Ends the process and waits for the one after it: the ending itself may take the answer along. */

@@ -10,6 +10,7 @@ import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorH
 import type { Venue } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import type { AccountEvent } from "./AccountLane.ts"
+import { answerWithin } from "./CallAnswers.ts"
 import { EventJudge } from "./EventJudge.ts"
 import { foldIn, foldLength } from "./folds.ts"
 import { definite, endCall, outcomeOfFact } from "./outcomes.ts"
@@ -216,7 +217,10 @@ export class EventDecisions {
       if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
       let silent = false
       for (let tries = 0; tries < lookups; tries++) {
-        const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null))
+        // One that hangs must not hold up the account either.
+        const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null)).pipe(
+          Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(null) })
+        )
         const [outcome] = found ?? []
         const known = outcome?.ref === ref ? definite(outcome) : null
         if (known !== null) return known

@@ -7,6 +7,7 @@ import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEv
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Journal } from "../../engine/journal/Journal.ts"
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { type UnreadableLine, type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { KindRate } from "../market/KindRate.ts"
@@ -286,6 +287,7 @@ export class EventIntake {
         this.moved.closeUnsafe()
         if (!this.catchUp.done) return Effect.void
         const number = this.cursor.mark
+        passPausePoint("before-cursor")
         return Effect.onError(this.parts.host.record({ venueCursor: [{ id: 1, number }] }, "internal"), () =>
           Effect.sync(() => this.moved.openUnsafe())
         )

@@ -31,9 +31,12 @@ const pauseBefore = (call: VenueCallName, tries: number): number =>
 export interface Questions {
   /** How often the venue was asked what became of it, by this process. */
   readonly asked: number
-  /** It says that it has executed it, and does not show what came of it. */
-  readonly unseen: boolean
+  /** What it has last said. */
+  readonly found: Found
 }
+
+/** Of a call: no answer yet; nothing that would be its end; that it was executed, without showing what came of it. */
+export type Found = "NO_ANSWER" | "NOTHING" | "EXECUTED_UNSEEN"
 
 interface Lost {
   readonly row: VenueCallRow
@@ -43,8 +46,7 @@ interface Lost {
   /** Wall time of the next question. */
   nextAt: number
   alarmed: boolean
-  /** The venue says that it has executed it, and does not show what came of it. */
-  unseen: boolean
+  found: Found
   /** What became of it is being written. */
   writing: boolean
 }
@@ -85,7 +87,7 @@ export class LostCalls {
   /** `since`: wall time of its commit. `made`: it may have reached the venue, so that the answer gets a moment to be there. */
   add(row: VenueCallRow, since: number, made: boolean): void {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
-    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, unseen: false, writing: false })
+    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, found: "NO_ANSWER", writing: false })
     this.wake.openUnsafe()
   }
 
@@ -101,7 +103,7 @@ export class LostCalls {
   /** Null: it is not asked for, because it is being made, or its end is known. */
   questionsOn(ref: string): Questions | null {
     const lost = this.lost.get(ref)
-    return lost === undefined ? null : { asked: lost.tries, unseen: lost.unseen }
+    return lost === undefined ? null : { asked: lost.tries, found: lost.found }
   }
 
   /** Asks for ever. */
@@ -168,7 +170,7 @@ export class LostCalls {
         const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
         const heard = due.flatMap((lost) => {
           const outcome = byRef.get(lost.row.ref)
-          lost.unseen = outcome !== undefined && isUnseen(outcome)
+          lost.found = outcome !== undefined && isUnseen(outcome) ? "EXECUTED_UNSEEN" : "NOTHING"
           const known = outcome === undefined ? null : definite(outcome)
           return known === null ? [] : [{ lost, known }]
         })
@@ -211,7 +213,7 @@ export class LostCalls {
     return Effect.forEach(
       late,
       (lost) =>
-        Effect.map(this.parts.alarm(lost.row, lost.unseen), (said) => {
+        Effect.map(this.parts.alarm(lost.row, lost.found === "EXECUTED_UNSEEN"), (said) => {
           if (said === "ended") this.lost.delete(lost.row.ref)
           if (said !== "said") return
           this.alarms++

@@ -16,19 +16,17 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
-import { CallLanes, type Waiting } from "./CallLanes.ts"
+import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"
 import { answerWithin } from "./CallAnswers.ts"
 import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
-import { openAccount } from "./openAccount.ts"
+import { type OfAccount, openAccount } from "./openAccount.ts"
 import { definite, endCall } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000
-/** Calls on their way at once. */
-const callsAtOnce = 64
 /** For how long the database's word that this process owns it is good, wall ms. */
 const ownsFor = 1_000
 /** Accounts remembered as opened. */
@@ -99,7 +97,11 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue",
 class Executor {
   readonly lost: LostCalls
   private readonly parts: ExecutorParts
-  private readonly lanes = new CallLanes(callsAtOnce)
+  private readonly lanes = new CallLanes({
+    atOnce: callsAtOnce,
+    // The first call opens the account; the others of its client follow it (A2-95).
+    ofClient: ({ request }) => (this.opened.has((request as OfAccount).account) ? callsOfClient : 1)
+  })
   private readonly wake = Latch.makeUnsafe(false)
   /** Accounts that the venue has, as far as this process knows; the order is that of first use. */
   private readonly opened = new Set<string>()
@@ -126,6 +128,7 @@ class Executor {
       this.lanes.forget(ref)
       this.lost.forget(ref)
       this.tell(ref)
+      if (this.lanes.startable) this.wake.openUnsafe()
     })
   }
 
@@ -173,7 +176,10 @@ class Executor {
   private readonly round: Effect.Effect<void> = Effect.suspend(() => {
     this.wake.closeUnsafe()
     if (!this.lanes.startable) return Effect.void
+    // The commit of the call itself has just said so, as a rule.
+    const owned = this.parts.journal.ownedAt()
     const asked = this.now
+    if (asked - owned <= ownsFor / 2) return this.begin(true, owned)
     return Effect.flatMap(this.parts.journal.owns, (owns) => this.begin(owns, asked))
   })
 
@@ -200,7 +206,7 @@ class Executor {
 
   private call(waiting: Waiting, asked: number): Effect.Effect<void> {
     const { row } = waiting
-    const { account } = row.request as { readonly account: string }
+    const { account } = row.request as OfAccount
     return Effect.suspend((): Effect.Effect<void> => {
       // The last look before the request leaves: a process that was frozen since finds out here.
       if (!this.lanes.has(row.ref)) return Effect.sync(() => this.finish(waiting))

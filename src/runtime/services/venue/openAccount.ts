@@ -3,7 +3,10 @@ import { Effect } from "effect"
 import type { VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
 import type { VenueUnanswered } from "../../ports/Venue.ts"
 
-type Write = (request: VenueRequest<"openAccount">) => Effect.Effect<VenueOutcome, VenueUnanswered>
+/** What the request of every call names: itself, and its account. */
+export type OfAccount = VenueRequest<"openAccount">
+
+type Write = (request: OfAccount) => Effect.Effect<VenueOutcome, VenueUnanswered>
 
 /**
  * What the venue says of the account: EXECUTED once it has it, which costs nothing to ask again. The venue keeps to what it

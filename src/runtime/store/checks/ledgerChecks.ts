@@ -8,6 +8,7 @@ import { marginChecks } from "./marginChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
+import { houseChecks } from "./houseChecks.ts"
 import { orderChecks } from "./orderChecks.ts"
 import { onceChecks } from "./onceChecks.ts"
 import { ownershipChecks } from "./ownershipChecks.ts"
@@ -55,6 +56,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
     breaks:
       "SELECT 'client ' || client_id || ' ' || currency || ' reserved ' || reserved AS what FROM balances WHERE reserved < 0 LIMIT 1"
   },
+  ...houseChecks,
   ...collateralChecks,
   ...depositChecks,
   ...withdrawalChecks,

@@ -147,6 +147,26 @@ export const orderChecks = [
                       OR abs(h.qty) <> coalesce(s.left, 0) OR sign(h.cost) <> sign(h.qty) OR abs(h.amount - abs(h.cost) * 1e6) >= 1)) LIMIT 1`
   },
   {
+    name: "every trade of a reduce-only order closes with all of its quantity",
+    figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
+    breaks: `SELECT 'trade ' || f.trade_id || ' of order ' || f.order_id || ' is of ' || f.qty || ' and closes ' || coalesce(f.closed_qty, 'nothing') AS what
+               FROM fills f JOIN orders o ON o.id = f.order_id
+              WHERE o.context ->> 'reduceOnly' = 'true' AND f.closed_qty::numeric IS DISTINCT FROM f.qty::numeric LIMIT 1`
+  },
+  {
+    name: "every leg reduces, in the market of the order that it protects, and no more of it than that has filled",
+    figure: "SELECT count(*) AS n FROM orders WHERE parent_order_id IS NOT NULL",
+    breaks: `WITH legs AS (
+               SELECT id, parent_order_id, client_id, symbol, context ->> 'side' AS side, context ->> 'reduceOnly' AS reduces,
+                      greatest((context ->> 'qty')::numeric, (context #>> '{amending,qty}')::numeric) AS qty
+                 FROM orders WHERE parent_order_id IS NOT NULL)
+             SELECT 'order ' || l.id || ' is for ' || l.qty || ' of order ' || l.parent_order_id || ', filled '
+                    || coalesce(p.context ->> 'filledQty', 'nowhere') AS what
+               FROM legs l LEFT JOIN orders p ON p.id = l.parent_order_id AND p.client_id = l.client_id AND p.symbol = l.symbol
+              WHERE l.qty > coalesce((p.context ->> 'filledQty')::numeric, 0) OR l.reduces IS DISTINCT FROM 'true'
+                 OR l.side = p.context ->> 'side' LIMIT 1`
+  },
+  {
     // Money that came before lots were kept, or went another way, has none: the asset is left out then (A2-104).
     name: "lots that are left are what clients hold of assets that they have traded alone",
     figure: "SELECT count(*) AS n FROM spot_lots WHERE qty > 0",

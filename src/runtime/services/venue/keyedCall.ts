@@ -18,11 +18,11 @@ import type { CommitBuilder, PartnerStamp } from "../../engine/journal/Commit.ts
 import type { RowReads } from "../../ports/RowReads.ts"
 import { clientSubject } from "../client/clientState.ts"
 import type { KeyedRequest } from "../shared/KeyedRequest.ts"
-import type { CallAnswers, Written } from "../venue/CallAnswers.ts"
-import type { VenueCalls } from "../venue/VenueCalls.ts"
+import type { CallAnswers, Written } from "./CallAnswers.ts"
+import type { VenueCalls } from "./VenueCalls.ts"
 
 /** A write of one client, as its handler hands it over. */
-export interface RfqWrite<A> {
+export interface KeyedWrite<A> {
   readonly clientId: number
   readonly body: unknown
   readonly key: KeyedRequest | null
@@ -91,29 +91,34 @@ export const runCall = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<
     })
   })
 
-/** The id of the object that the call is of, from this run or from an earlier one under the key. */
+/**
+ * The id of the object that the call is of, from this run or from an earlier one under the key. What an earlier one began is
+ * looked for only where this one does not come to a commit: a key that is claimed already refuses the commit, and a refusal
+ * is stored under a key that nothing was begun with.
+ */
 const beginOnce = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<Verdict<number>, DispatchError> => {
   const { clientId, by, partner, key, store, begin } = call
-  const first = tools.host.dispatch<Verdict<number>>({
-    subject: clientSubject(clientId),
-    by,
-    partner,
-    decide: (turn) => {
-      const id = begin(turn)
-      if (id.ok && key !== null) claimKey(turn, key, id.value)
-      return id
-    },
-    store: (id, turn) => (id.ok ? null : store(id, turn))
-  })
-  if (key === null) return first
+  const dispatch = (storing: boolean): Effect.Effect<Verdict<number>, DispatchError> =>
+    tools.host.dispatch<Verdict<number>>({
+      subject: clientSubject(clientId),
+      by,
+      partner,
+      decide: (turn) => {
+        const id = begin(turn)
+        if (id.ok && key !== null) claimKey(turn, key, id.value)
+        return id
+      },
+      store: (id, turn) => (id.ok || !storing ? null : store(id, turn))
+    })
+  if (key === null) return dispatch(true)
   const found = Effect.map(holderOf(tools.stored, key), (held) => (held === null ? null : verdictOf(held)))
-  return Effect.flatMap(found, (earlier) => {
-    if (earlier !== null) return Effect.succeed(earlier)
-    // A commit whose fate was not known when its caller was told so may have come in since the look.
-    return Effect.catchIf(first, hasBegun(key), (lost) =>
-      Effect.flatMap(found, (winner) => (winner === null ? Effect.fail(lost) : Effect.succeed(winner)))
-    )
+  const begun = Effect.flatMap(dispatch(false), (first) => {
+    if (first.ok) return Effect.succeed(first)
+    return Effect.flatMap(found, (earlier) => (earlier === null ? dispatch(true) : Effect.succeed(earlier)))
   })
+  return Effect.catchIf(begun, hasBegun(key), (lost) =>
+    Effect.flatMap(found, (winner) => (winner === null ? Effect.fail(lost) : Effect.succeed(winner)))
+  )
 }
 
 const verdictOf = (held: number | "other"): Verdict<number> =>

@@ -1,0 +1,31 @@
+/** Service and simulated venue agree, and the books balance: `sim verify` and `ledger verify`. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { verifyBooks } from "../src/runtime/ledger/verify.ts"
+import { operator, until } from "./operator.ts"
+import type { RunningService } from "./service.ts"
+
+interface Verified {
+  readonly ok: boolean
+  readonly first: string | null
+  readonly inFlight: ReadonlyArray<unknown>
+  readonly eventsBehind: number
+  readonly eventsLost: ReadonlyArray<unknown>
+}
+
+const verified = async (service: RunningService): Promise<Verified> =>
+  (JSON.parse(await operator(service, "GET", "/sim/verify")) as { readonly data: Verified }).data
+
+/** Fails when either of them finds something, once no call is in flight and all events are read. */
+export const checkAgreement = async (service: RunningService): Promise<void> => {
+  const layer = PgClient.layer({ url: Redacted.make(service.databaseUrl), maxConnections: 2 })
+  const { checks } = await Effect.runPromise(Effect.provide(verifyBooks, layer, { local: true }))
+  for (const { ok, name, detail } of checks) if (!ok) throw new Error(`The books do not balance: ${name}: ${detail}`)
+  await until("nothing is in flight", async () => {
+    const { inFlight, eventsBehind } = await verified(service)
+    return inFlight.length === 0 && eventsBehind === 0
+  })
+  const { ok, first, eventsLost } = await verified(service)
+  if (!ok || eventsLost.length > 0)
+    throw new Error(`Service and venue do not agree: ${first ?? `${eventsLost.length} stretches of events are lost`}`)
+}

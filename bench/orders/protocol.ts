@@ -1,0 +1,82 @@
+/** What the benchmark of orders asks of its load generator, of its reference services and of plain SQL. */
+import type { Slice, SliceResult } from "../load/protocol.ts"
+import type { ServerKeys } from "../reference/partnerServer.ts"
+import type { Style } from "../reference/protocol.ts"
+import type { VenueAddress } from "../reference/VenueSide.ts"
+
+/** An order as it is asked for. */
+export interface AskedLimit {
+  readonly symbol: string
+  readonly side: "BUY" | "SELL"
+  readonly qty: string
+  readonly price: string
+}
+
+/** An order that works, with its client. */
+export type WorkingOrder = readonly [clientId: number, orderId: number]
+
+interface Window extends Pick<Slice, "port" | "ca" | "partnerKey" | "connections" | "millis"> {}
+
+/** `place`: orders, client by client in turn, until the window is over or there are `count` of them. */
+export interface PlaceSlice extends Window {
+  readonly kind: "place"
+  readonly clientIds: ReadonlyArray<number>
+  readonly order: AskedLimit
+  readonly count: number | null
+}
+
+/** `cancel`: each of the orders once, however long that takes. */
+export interface CancelSlice extends Window {
+  readonly kind: "cancel"
+  readonly orders: ReadonlyArray<WorkingOrder>
+}
+
+/** Previews of one order, or reads of the margin, client by client in turn. */
+export interface FigureSlice extends Window {
+  readonly kind: "preview" | "margin"
+  readonly clientIds: ReadonlyArray<number>
+  readonly order: AskedLimit
+}
+
+export type OrderSlice = PlaceSlice | CancelSlice | FigureSlice
+
+/** `lastText`: the last answer's body. */
+export type OrderResult = SliceResult & { readonly lastText: string }
+
+/** A reference service that places and cancels orders at the venue. */
+export interface OrderServerQuestion extends ServerKeys, VenueAddress {
+  readonly style: Style
+  readonly databaseUrl: string
+}
+
+/** A mark of the markets as they stood when the reference was started; places and tick are the market's grid. */
+export interface HeldMark {
+  readonly symbol: string
+  readonly price: string
+  readonly priceTick: string
+  readonly priceDecimals: number
+  readonly qtyDecimals: number
+}
+
+/** A reference service that reads margin and previews orders. */
+export interface FigureServerQuestion extends ServerKeys {
+  readonly databaseUrl: string
+  readonly marks: ReadonlyArray<HeldMark>
+}
+
+/**
+ * Books one trade of each working order of a database at `price`. `steps`: a transaction a trade, its rows one by one; `one`: a
+ * single statement a trade; `set`: a single statement for a trade of many clients.
+ */
+export interface PlainFillQuestion {
+  readonly way: "steps" | "one" | "set"
+  readonly databaseUrl: string
+  readonly concurrency: number
+  readonly price: string
+  readonly custody: "BROKER" | "PARTNER"
+}
+
+export interface PlainFillResult {
+  readonly booked: number
+  readonly millis: number
+}

@@ -1,0 +1,141 @@
+/** How much each part of a run measures: the whole run, or a quick one. */
+import { join } from "node:path"
+
+export interface Plan {
+  readonly quick: boolean
+  readonly dataDirectory: string
+  readonly clients: number
+  readonly rounds: number
+  readonly sliceMillis: number
+  readonly warmMillis: number
+  readonly sweepMillis: number
+  readonly laterStarts: number
+  readonly storedClients: number
+  readonly readClients: number
+  readonly transitions: number
+}
+
+export const planOf = (quick: boolean, dataDirectory: string): Plan =>
+  quick
+    ? {
+        quick,
+        dataDirectory,
+        clients: 1_000,
+        rounds: 1,
+        sliceMillis: 1_500,
+        warmMillis: 1_000,
+        sweepMillis: 400,
+        laterStarts: 1,
+        storedClients: 10_000,
+        readClients: 5_000,
+        transitions: 20_000
+      }
+    : {
+        quick,
+        dataDirectory,
+        clients: 1_000,
+        rounds: 5,
+        sliceMillis: 3_000,
+        warmMillis: 3_000,
+        sweepMillis: 1_500,
+        laterStarts: 3,
+        storedClients: 100_000,
+        readClients: 20_000,
+        transitions: 200_000
+      }
+
+export const webhookPlanOf = (plan: Plan) => ({
+  dataDirectory: join(plan.dataDirectory, "webhooks"),
+  clients: 100,
+  rounds: plan.rounds === 1 ? 1 : 3,
+  burstMillis: plan.quick ? 500 : 1_500,
+  backlog: plan.quick ? 2_000 : 10_000,
+  trickleMillis: plan.quick ? 3_000 : 12_000
+})
+
+export const onboardingPlanOf = (plan: Plan) => ({
+  dataDirectory: join(plan.dataDirectory, "onboarding"),
+  clients: plan.clients,
+  storedClients: plan.storedClients,
+  entries: plan.quick ? 50_000 : 500_000,
+  rounds: plan.rounds,
+  sliceMillis: plan.sliceMillis,
+  warmMillis: plan.warmMillis
+})
+
+export const screeningPlanOf = ({ quick, rounds }: Plan) => ({
+  lists: quick ? [5_000, 50_000] : [50_000, 500_000],
+  clients: quick ? 500 : 1_000,
+  scanned: quick ? 10 : 20,
+  rounds
+})
+
+export const moneyPlanOf = (plan: Plan) => ({
+  dataDirectory: join(plan.dataDirectory, "money"),
+  clients: plan.quick ? 200 : 500,
+  rounds: plan.rounds,
+  sliceMillis: plan.sliceMillis,
+  warmMillis: plan.warmMillis,
+  bulkReports: plan.quick ? 8 : 16,
+  summarySizes: [10_000, 1_000_000]
+})
+
+export const corePlanOf = ({ rounds }: Plan) => ({ orders: 200_000, rounds: Math.max(3, rounds) })
+
+export const feedPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "markets"),
+  clients: quick ? 200 : 1_000,
+  rounds,
+  sliceMillis,
+  warmMillis
+})
+
+export const lostCallsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
+  dataDirectory: join(dataDirectory, "lost-calls"),
+  clients: 100,
+  rounds: quick ? 1 : rounds
+})
+
+export const startsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
+  dataDirectory: join(dataDirectory, "starts"),
+  rounds: quick ? 3 : Math.max(5, rounds)
+})
+
+export const eventFlowPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
+  dataDirectory: join(dataDirectory, "contracts"),
+  clients: quick ? 2_000 : 10_000,
+  eventsEach: 10,
+  rounds
+})
+
+export const massEndPlanOf = ({ dataDirectory, quick, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "mass-end"),
+  clients: quick ? 200 : 10_000,
+  contractsEach: 10,
+  others: quick ? 200 : 1_000,
+  rounds: quick ? 1 : 3,
+  sliceMillis,
+  warmMillis,
+  tickingMillis: quick ? 5_000 : 60_000
+})
+
+export const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "openings"),
+  clients: quick ? 100 : 500,
+  rounds,
+  sliceMillis,
+  warmMillis
+})
+
+/** An order takes two commits and a call of the venue, which a busy machine makes slow. */
+const orderMillis = 3_000
+
+export const orderPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "orders"),
+  clients: quick ? 100 : 200,
+  rounds: quick ? 1 : Math.min(3, rounds),
+  sliceMillis: Math.max(orderMillis, sliceMillis),
+  warmMillis: Math.max(orderMillis, warmMillis),
+  filledEach: quick ? 5 : 10,
+  holders: quick ? 50 : 100
+})

@@ -1,0 +1,76 @@
+/**
+ * What the service has acknowledged to the simulated partner's traders, byte for byte: set-up, orders and cancels. An answer
+ * that no order of the contract gets is kept as a sentence (doc 2, Orders; A1-51, A2-32).
+ */
+import { Exit, Schema } from "effect"
+import { type OrderState, orderStates } from "../../src/machines/order/OrderWire.ts"
+import type { PartnerAnswer } from "./PartnerClient.ts"
+import type { OrderAsked, TradeRequest } from "./TradeRequest.ts"
+
+interface AcknowledgedTrade {
+  readonly request: TradeRequest
+  readonly status: number
+  readonly body: Buffer
+  /** The request had run before, and its first answer got lost on the way. */
+  readonly foundAgain: boolean
+}
+
+export interface KnownOrder {
+  readonly clientId: number
+  readonly orderId: number
+  readonly asked: OrderAsked
+  /** As it was answered. */
+  readonly state: OrderState
+  /** Its cancel was confirmed. */
+  cancelled: boolean
+}
+
+const named = { orderId: Schema.Int, clOrdId: Schema.String, state: Schema.Literals(orderStates) }
+/** Beside the answer's sentence, or what the answer is about. */
+const decodeName = Schema.decodeUnknownExit(
+  Schema.fromJsonString(Schema.Union([Schema.Struct(named), Schema.Struct({ data: Schema.Struct(named) })]))
+)
+
+export class TradeJournal {
+  readonly entries: Array<AcknowledgedTrade> = []
+  /** By order id. */
+  readonly orders = new Map<number, KnownOrder>()
+  readonly contradictions: Array<string> = []
+  /** Requests that were refused without an order. */
+  refused = 0
+
+  /** Keeps the answer for good of a client's request and judges it. The order that it made, if it made one. */
+  acknowledge(clientId: number, request: TradeRequest, answer: PartnerAnswer): KnownOrder | null {
+    const { status, body, replayed: foundAgain } = answer
+    this.entries.push({ request, status, body, foundAgain })
+    if (request.kind === "order") return this.ordered(clientId, request.asked, answer)
+    if (request.kind === "cancel") this.cancelled(request.orderId, answer)
+    else if (status >= 300) this.contradict(request, answer)
+    return null
+  }
+
+  private ordered(clientId: number, asked: OrderAsked, answer: PartnerAnswer): KnownOrder | null {
+    const { status } = answer
+    const decoded = decodeName(answer.body.toString())
+    if (Exit.isFailure(decoded)) {
+      if (status === 400 || status === 403 || status === 409) this.refused++
+      else this.contradictions.push(`An order of client ${clientId} was answered ${status} without its name.`)
+      return null
+    }
+    const { orderId, clOrdId, state } = "data" in decoded.value ? decoded.value.data : decoded.value
+    if (this.orders.has(orderId)) this.contradictions.push(`Order ${orderId} was told for two keys.`)
+    if (clOrdId !== `O-${orderId}`) this.contradictions.push(`Order ${orderId} is called ${clOrdId}.`)
+    const order: KnownOrder = { clientId, orderId, asked, state, cancelled: false }
+    this.orders.set(orderId, order)
+    return order
+  }
+
+  private cancelled(orderId: number, { status }: PartnerAnswer): void {
+    const known = this.orders.get(orderId)
+    if (known !== undefined && status === 200) known.cancelled = true
+  }
+
+  private contradict({ call }: TradeRequest, { status }: PartnerAnswer): void {
+    this.contradictions.push(`${call.method} ${call.path} was answered ${status}.`)
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What a simulated partner asks for its trading clients, decided once and completely: every retry sends exactly this (doc 1,
+ * Idempotency; doc 2, Orders). An order that is refused is an answer like any other.
+ */
+import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
+import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
+import type { PartnerCall } from "./PartnerClient.ts"
+import { clientsPath, planCollateral, planOnboarding } from "./PartnerRequest.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
+
+export const tradedPerp = "BTC-USDC-PERP"
+export const tradedSpot = "BTC-USDC"
+/** What each trader deposits once, micro-USDC: under the 15,000 USDC source-of-wealth line. */
+export const traderMoney = 10_000_000_000n
+
+export interface OrderAsked {
+  readonly symbol: string
+  readonly side: "BUY" | "SELL"
+  readonly type: "LIMIT" | "MARKET"
+  readonly qty: string
+  readonly price: string | null
+}
+
+export type TradeRequest =
+  | { readonly kind: "setup"; readonly call: PartnerCall }
+  | { readonly kind: "order"; readonly call: PartnerCall; readonly asked: OrderAsked }
+  | { readonly kind: "cancel"; readonly call: PartnerCall; readonly orderId: number }
+
+const setup = (call: PartnerCall): TradeRequest => ({ kind: "setup", call })
+
+/** The onboarding of the trader with this number; `now`: Unix ms. */
+export const askOnboarding = (tag: string, number: number, now: number): TradeRequest => {
+  const { path, body, idempotencyKey } = planOnboarding(tag, number, number, now)
+  return setup({ method: "POST", path, body, idempotencyKey })
+}
+
+/** What a client needs to trade everything: its level, then its money. */
+export const askAdmission = (tag: string, number: number, clientId: number): ReadonlyArray<TradeRequest> => {
+  const own = `${clientsPath}/${clientId}`
+  const test = JSON.stringify({ version: 1, answers: answersFor(questionnaire1, "PASS") })
+  const mifid = JSON.stringify(sampleMifid())
+  const money = { client: number, clientId, direction: "DEPOSIT", amount: traderMoney } as const
+  const { path, body, idempotencyKey } = planCollateral(`${tag}-money`, number, money)
+  return [
+    setup({ method: "POST", path: `${own}/appropriateness`, body: test, idempotencyKey: `${tag}-test-${number}` }),
+    setup({ method: "PUT", path: `${own}/mifid`, body: mifid, idempotencyKey: `${tag}-mifid-${number}` }),
+    setup({ method: "POST", path, body, idempotencyKey })
+  ]
+}
+
+/** Shares of the orders. */
+const spotShare = 0.3
+const limitShare = 0.6
+/** How far from the market limits are, at most. */
+const reach = 0.02
+const qty = "0.001"
+
+/** An order around a price, in whole USDC: what takes the market, what rests near it, and what fills as it moves. */
+export const askOrder = (
+  random: SeededRandom,
+  { clientId, price, key }: { readonly clientId: number; readonly price: number; readonly key: string }
+): TradeRequest => {
+  const isLimit = random.chance(limitShare)
+  const asked: OrderAsked = {
+    symbol: random.chance(spotShare) ? tradedSpot : tradedPerp,
+    side: random.chance(0.5) ? "BUY" : "SELL",
+    type: isLimit ? "LIMIT" : "MARKET",
+    qty,
+    price: isLimit ? String(Math.round(price * (1 + reach * (2 * random.next() - 1)))) : null
+  }
+  const { price: limit, ...rest } = asked
+  const body = JSON.stringify(limit === null ? rest : asked)
+  return {
+    kind: "order",
+    asked,
+    call: { method: "POST", path: `${clientsPath}/${clientId}/orders`, body, idempotencyKey: key }
+  }
+}
+
+export const askCancel = (clientId: number, orderId: number): TradeRequest => ({
+  kind: "cancel",
+  orderId,
+  call: { method: "DELETE", path: `${clientsPath}/${clientId}/orders/${orderId}` }
+})

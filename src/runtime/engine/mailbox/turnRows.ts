@@ -1,0 +1,17 @@
+/** Rows of a subject as its turn sees them: what is committed, and over it what the turn itself has written. */
+import { keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
+import type { Turn } from "./Command.ts"
+
+type Seeing = Pick<Turn, "state" | "draft">
+
+/** The rows of a table that are in memory, those that the turn has written last, ended ones among them. */
+export const rowsInTurn = <T extends TableName>({ state, draft }: Seeing, table: T): ReadonlyArray<Tables[T]> => {
+  const written = draft.written(table)
+  if (written.length === 0) return state.all(table)
+  const untouched = state.all(table).filter((row) => draft.peek(table, keyOf(table, row)) === undefined)
+  return [...untouched, ...written]
+}
+
+/** The only row of a table that holds one row per subject. */
+export const oneInTurn = <T extends TableName>({ state, draft }: Seeing, table: T): Tables[T] | undefined =>
+  draft.written(table)[0] ?? state.one(table)

@@ -1,0 +1,60 @@
+/**
+ * A client at one moment, as whoever judges what is asked for it sees it: in its turn, or as it is committed. What orders and
+ * requests for quotes need besides, each adds (A2-91, A2-110).
+ */
+import type { Effect } from "effect"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { ActorHost, Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { clientSubject, ownClient } from "../client/clientState.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { accountIn, accountInTurn, type AccountNow } from "./accountNow.ts"
+
+export interface ClientMoment {
+  readonly now: number
+  readonly client: ClientRow
+  readonly partnerState: PartnerStatus
+  readonly state: SubjectState
+  readonly account: AccountNow
+  readonly facts: Facts
+}
+
+export type MomentOf = Pick<ClientMoment, "client" | "partnerState">
+
+/** As the turn sees it. */
+export const momentInTurn = (turn: Turn, of: MomentOf): ClientMoment => ({
+  ...of,
+  now: turn.now,
+  state: turn.state,
+  account: accountInTurn(turn, of.client),
+  facts: turn.facts
+})
+
+/** As it is committed. */
+export const momentAt = (
+  state: SubjectState,
+  facts: Facts,
+  of: MomentOf & Pick<ClientMoment, "now">
+): ClientMoment => ({ ...of, state, account: accountIn(state, facts), facts })
+
+interface Looking {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly directory: Directory["Service"]
+}
+
+/** Looks at a client of a partner as it is committed; null: it is none of the partner's. */
+export const lookAtClient = <A>(
+  { host, clock, directory }: Looking,
+  partnerId: number,
+  clientId: number,
+  look: (state: SubjectState, facts: Facts, of: MomentOf & Pick<ClientMoment, "now">) => A
+): Effect.Effect<A | null, Unavailable> =>
+  host.read(clientSubject(clientId), (state, facts) => {
+    const client = ownClient(state, partnerId)
+    const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
+    return client === null ? null : look(state, facts, { now: clock.now(), client, partnerState })
+  })

@@ -1,0 +1,25 @@
+/**
+ * What `ledger verify` asks of the accounts that postings stand in (A2-62, A2-98): the type of a transaction says which one is on
+ * the other side of the client's. So what the sums over house accounts mean is as certain as what is booked: the venue's is
+ * minus the results, exchanges and settlements of the clients, which `sim verify` holds against the venue's own books.
+ */
+import { partnerCustodyAccount, postingRules } from "../../../machines/ledger/postingRules.ts"
+
+/** Posting type and house account, that of partners without its number; none where both sides are the client's. */
+const houses = Object.entries(postingRules)
+  .map(([entry, { house }]) => `('${entry}', ${house === null ? "NULL" : `'${house(0)}'`})`)
+  .join(", ")
+
+/** Entries of the list in ledgerChecks.ts. */
+export const houseChecks = [
+  {
+    name: "every posting is in its client's account or in the house account of its transaction's type",
+    figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE client_id IS NULL",
+    breaks: `SELECT 'posting ' || p.posting_id || ' of ' || t.type || ' is in ' || p.account AS what
+               FROM postings p JOIN ledger_transactions t USING (tx_id) LEFT JOIN (VALUES ${houses}) AS h (type, house) USING (type)
+              WHERE p.account IS DISTINCT FROM (CASE
+                      WHEN p.client_id IS NOT NULL THEN 'client:' || p.client_id
+                      WHEN h.house = '${partnerCustodyAccount(0)}' THEN 'partner_custody:' || p.partner_id
+                      ELSE h.house END) LIMIT 1`
+  }
+] as const

@@ -1,0 +1,195 @@
+/**
+ * What `ledger verify` works out by going through rows in their order, because no sum can say it: each position at average cost
+ * out of its trades (F11), the lots of each asset out of what came in and left (F21; A2-104). The rows come through a
+ * cursor of the same snapshot as the statements' figures, so that neither side needs memory for all of them.
+ */
+import type { LedgerEntryType } from "../../../machines/Effects.ts"
+import { postingRules } from "../../../machines/ledger/postingRules.ts"
+import type { PerpPosition } from "../../../machines/margin/perpetual.ts"
+import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
+import { type SpotLot, takeLots } from "../../../machines/order/spotLots.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { maxMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+
+/** Goes through the rows of one check; answers what breaks the rule, the first time that something does. */
+export interface Replay<Row> {
+  readonly take: (row: Row) => string | null
+  /** After the last row. */
+  readonly end: () => string | null
+}
+
+export interface ReplayCheck<Row extends object> {
+  readonly name: string
+  /** One row, one column `n`: how much is looked at. */
+  readonly figure: string
+  /** All rows, in the order in which they are gone through. */
+  readonly rows: string
+  readonly begin: () => Replay<Row>
+}
+
+/** A trade of a perpetual, with its position as it is now; null where there is none. */
+export interface ReplayedFill {
+  readonly client_id: bigint
+  readonly symbol: string
+  readonly order_id: bigint
+  readonly trade_id: bigint
+  readonly side: "BUY" | "SELL"
+  readonly qty: string
+  readonly price: string
+  readonly closed_qty: string | null
+  readonly realized_pnl: bigint
+  readonly net_qty: string | null
+  readonly avg_entry: string | null
+  readonly net_cost: string | null
+  readonly position_pnl: bigint | null
+}
+
+const isEqual = (one: string | null, other: string | null): boolean => new MoneyDecimal(one ?? 0).eq(other ?? 0)
+
+class PositionReplay implements Replay<ReplayedFill> {
+  private position: PerpPosition = flatPosition("")
+  private last: ReplayedFill | null = null
+
+  take(row: ReplayedFill): string | null {
+    const isNext = row.client_id !== this.last?.client_id || row.symbol !== this.last.symbol
+    const found = isNext ? this.end() : null
+    if (isNext) this.position = flatPosition(row.symbol)
+    this.last = row
+    const { position, realized, closedQty } = applyFill(this.position, row)
+    this.position = position
+    const asBooked = realized === row.realized_pnl && isEqual(closedQty, row.closed_qty)
+    const trade = `trade ${row.trade_id} of order ${row.order_id}`
+    return found ?? (asBooked ? null : `${trade} has realized ${row.realized_pnl}, its turn makes it ${realized}`)
+  }
+
+  end(): string | null {
+    const { last, position } = this
+    if (last === null) return null
+    const same =
+      isEqual(position.netQty, last.net_qty) &&
+      isEqual(position.avgEntry, last.avg_entry) &&
+      isEqual(position.netCost, last.net_cost) &&
+      position.realizedPnl === (last.position_pnl ?? 0n)
+    if (same) return null
+    const { netQty, avgEntry, netCost, realizedPnl } = position
+    return `position ${last.symbol} of client ${last.client_id} is ${last.net_qty} at ${last.avg_entry} for ${last.net_cost} with ${last.position_pnl}, its fills make ${netQty} at ${avgEntry} for ${netCost} with ${realizedPnl}`
+  }
+}
+
+/** What came into an asset or left it, and after all that the lots that are there, oldest first. */
+export interface ReplayedLot {
+  readonly client_id: bigint
+  readonly asset: Currency
+  /** A row of `spot_lots`; else a posting. */
+  readonly is_lot: boolean
+  readonly id: bigint
+  /** Signed minor units, of a lot what is left. */
+  readonly qty: bigint
+  /** Micro-USDC; of a sale what it brought. Null: the posting does not say what it was worth. */
+  readonly cost: bigint | null
+  readonly commission: bigint
+  /** Of a trade. */
+  readonly realized: bigint | null
+}
+
+class LotReplay implements Replay<ReplayedLot> {
+  private lots: Array<SpotLot> = []
+  /** How many of the lots that should be there have been seen. */
+  private seen = 0
+  /** Something came in whose worth no posting says: costs are left out then. */
+  private isUnvalued = false
+  private last: ReplayedLot | null = null
+
+  take(row: ReplayedLot): string | null {
+    const isNext = row.client_id !== this.last?.client_id || row.asset !== this.last.asset
+    const found = isNext ? this.end() : null
+    if (isNext) {
+      this.lots = []
+      this.seen = 0
+      this.isUnvalued = false
+    }
+    this.last = row
+    if (found !== null) return found
+    if (row.is_lot) return this.compare(row)
+    return row.qty < 0n ? this.leave(row) : this.come(row)
+  }
+
+  private come({ id, asset, qty, cost, commission }: ReplayedLot): null {
+    if (cost === null) this.isUnvalued = true
+    if (qty > 0n) this.lots.push({ id: Number(id), asset, qty, cost: cost ?? 0n, commission, acquiredAt: 0 })
+    return null
+  }
+
+  private leave({ id, asset, qty, cost: proceeds, realized }: ReplayedLot): string | null {
+    const { cost, left } = takeLots(this.lots, -qty)
+    this.lots = [...left]
+    if (realized === null || this.isUnvalued || realized === (proceeds ?? 0n) - cost) return null
+    return `posting ${id} has sold ${asset} with ${realized}, what it sold had cost ${cost} of ${proceeds}`
+  }
+
+  private compare({ client_id, asset, id, qty, cost, commission }: ReplayedLot): string | null {
+    const lot = this.lots[this.seen++]
+    const same = lot?.qty === qty && lot.commission === commission && (this.isUnvalued || lot.cost === cost)
+    const should = lot === undefined ? "none" : `${lot.qty} for ${lot.cost} and ${lot.commission}`
+    return same
+      ? null
+      : `lot ${id} of client ${client_id} is ${qty} ${asset} for ${cost} and ${commission}, what came and went leaves ${should}`
+  }
+
+  end(): string | null {
+    const missing = this.lots[this.seen]
+    if (this.last === null || missing === undefined) return null
+    return `client ${this.last.client_id} has no lot of ${missing.qty} ${missing.asset} that came and did not leave`
+  }
+}
+
+/** Types of transactions, as a list of texts. */
+const listed = (types: ReadonlyArray<string>): string => types.map((type) => `'${type}'`).join(", ")
+const entries = Object.keys(postingRules) as ReadonlyArray<LedgerEntryType>
+/** What moves money from or to elsewhere; what is only reserved stays in its lot. */
+const moving = listed(entries.filter((entry) => postingRules[entry].house !== null && entry !== "SPOT_SETTLE"))
+/** Postings that keep what they were worth, none where nothing was known of it. */
+const valued = listed(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
+const base = "split_part(t.refs ->> 'Instrument', '-', 1)"
+
+/**
+ * What came before the first lot of all was kept has none. A trade's consideration is the other leg of its transaction.
+ */
+const lotRows = `WITH begun AS (SELECT coalesce(min(acquired_at), 9223372036854775807) AS ts FROM spot_lots),
+  trades AS MATERIALIZED (
+    SELECT p.client_id, p.currency AS asset, p.posting_id AS id, p.amount AS qty, abs(q.amount) AS cost, t.key
+      FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id AND p.client_id IS NOT NULL AND p.currency = ${base}
+      LEFT JOIN postings q ON q.tx_id = t.tx_id AND q.client_id IS NOT NULL AND q.currency <> ${base}
+     WHERE t.type = 'SPOT_SETTLE'),
+  moves AS MATERIALIZED (
+    SELECT p.client_id, p.currency AS asset, p.posting_id AS id, p.amount AS qty,
+           CASE WHEN t.type IN (${valued}) THEN least(coalesce((t.refs ->> 'valueUsdc')::numeric * 1000000, 0), ${maxMinor})::bigint END AS cost
+      FROM ledger_transactions t JOIN postings p USING (tx_id)
+     WHERE p.client_id IS NOT NULL AND p.currency <> 'USDC' AND t.type IN (${moving}) AND t.ts >= (SELECT ts FROM begun))
+  SELECT client_id, asset, false AS is_lot, 0::bigint AS at, r.id, r.qty, r.cost, coalesce(f.commission, 0) AS commission, f.realized_pnl AS realized
+    FROM trades r LEFT JOIN (SELECT 'spot:' || order_id || ':' || trade_id AS key, commission, realized_pnl FROM fills WHERE family = 'SPOT') f USING (key)
+   UNION ALL
+  SELECT client_id, asset, false, 0, id, qty, cost, 0, NULL FROM moves
+   UNION ALL
+  SELECT client_id, asset, true, acquired_at, id, qty, cost, commission, NULL FROM spot_lots WHERE qty > 0
+   ORDER BY client_id, asset, is_lot, at, id`
+
+const positionReplay: ReplayCheck<ReplayedFill> = {
+  name: "every position is at the cost, the average and the result that its fills make of it one after the other",
+  figure: "SELECT count(*) AS n FROM fills WHERE family = 'PERP'",
+  rows: `SELECT f.client_id, f.symbol, f.order_id, f.trade_id, f.side, f.qty, f.price, f.closed_qty, f.realized_pnl,
+                p.net_qty, p.avg_entry, p.net_cost, p.realized_pnl AS position_pnl
+           FROM fills f LEFT JOIN positions p USING (client_id, symbol) WHERE f.family = 'PERP'
+          ORDER BY f.client_id, f.symbol, f.id`,
+  begin: () => new PositionReplay()
+}
+
+const lotReplay: ReplayCheck<ReplayedLot> = {
+  name: "every lot and the result of every sale are what came in and left makes of them, first in first out",
+  figure: "SELECT count(*) AS n FROM spot_lots",
+  rows: lotRows,
+  begin: () => new LotReplay()
+}
+
+/** In the order in which `ledger verify` shows them, behind the statements. */
+export const replayChecks = [positionReplay, lotReplay] as const

@@ -1,0 +1,102 @@
+/**
+ * One cell of a matrix of faults: something is done while the venue misbehaves, the service freezes at a pause point, and
+ * there service, database or venue is killed with -9. What matrices of contracts and of orders have in common.
+ */
+import { assert, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import type { CallPoint, EventPoint } from "../../src/runtime/engine/PausePoints.ts"
+import type { FaultKind, FaultRoute } from "../../src/venue/testerTokens.ts"
+import type { Answer } from "../http/callServer.ts"
+import type { RealService } from "../support/RealService.ts"
+import { expectLog } from "../support/expectLog.ts"
+import { killPostmaster } from "./postmaster.ts"
+import { readyAgain } from "./strike.ts"
+import type { Trader, TradeWorld } from "./tradeWorld.ts"
+
+/** `both`: service and venue. */
+export type Victim = "service" | "database" | "venue" | "both"
+
+/** What is prepared while the venue is sound, and then done while it is not; answered under the key as often as it is asked. */
+export interface Prepared {
+  readonly act: () => Promise<Answer | null>
+  readonly keyed: boolean
+}
+export interface Step {
+  /** Where its call of the venue is aimed. */
+  readonly route: FaultRoute
+  readonly prepare: (trader: Trader, key: string) => Promise<Prepared>
+}
+
+export interface Blow {
+  readonly fault: FaultKind
+  readonly route: FaultRoute
+  readonly victim: Victim
+  readonly point: CallPoint | EventPoint
+}
+
+/** Where a fault that is not of calls is aimed. */
+const aims: Partial<Record<FaultKind, FaultRoute>> = {
+  "duplicate-events": "events",
+  "reorder-events": "events",
+  "drop-events": "events",
+  "stale-marks": "market-data"
+}
+/** What this process says of the server that it supervises. */
+const expectRestart = (): void => {
+  expectLog(/the embedded PostgreSQL ended unexpectedly/)
+  expectLog(/the embedded PostgreSQL runs again/)
+}
+
+const armed = { killAt: { point: "on-signal", times: 1 } }
+/** Until the service has come to its point. */
+const frozenWithin = 60_000
+
+/** Starts the world's service, which cells replace as they kill it. */
+export const startCells = async (world: TradeWorld) => {
+  let service = await world.start(armed)
+  await world.venue.together(service)
+  await world.price(service, "60000")
+
+  const restart = async (): Promise<void> => {
+    await service.kill("SIGKILL")
+    await service.stop()
+    service = await world.start(armed)
+  }
+
+  const strike = async (victim: Victim): Promise<void> => {
+    if (victim === "venue" || victim === "both") process.kill(await world.venue.pid(), "SIGKILL")
+    if (victim === "service" || victim === "both") return restart()
+    const killed = victim === "database" ? killPostmaster(world.cluster) : null
+    service.signal("SIGCONT")
+    if (killed !== null) expectRestart()
+    if (victim === "database") await Effect.runPromise(readyAgain(world, killed))
+  }
+
+  return {
+    service: (): RealService => service,
+    /** It may stand still, or be about to: whatever comes next gets another one. */
+    restart,
+    /** Does it under the fault, strikes at the point and ends the fault. What was answered, if anything was. */
+    struck: async ({ act }: Prepared, { fault, route, victim, point }: Blow): Promise<Answer | null> => {
+      await service.done("sim", "venue", "fault", fault, "--route", aims[fault] ?? route, "--delay", "1s")
+      await service.arm(point, "stop")
+      const acting = act().catch(() => null)
+      await world.frozen(service, frozenWithin)
+      await strike(victim)
+      await world.venue.together(service)
+      const first = await acting
+      // A service whose database was killed does not know at once what became of a command.
+      await vi.waitFor(() => service.done("sim", "venue", "clear"), { timeout: 60_000, interval: 200 })
+      await world.price(service, "60000")
+      return first
+    }
+  }
+}
+
+/** What was answered before the blow stays answered; whatever fell with it is answered now, and not as in progress. */
+export const answeredOnce = async ({ act }: Prepared, first: Answer | null, about: string): Promise<void> => {
+  const again = await act()
+  assert.include([200, 400, 502], again?.status, `${about}: ${again?.text}`)
+  const kept = first !== null && first.status !== 503 ? first : await act()
+  assert.deepStrictEqual([again?.status, again?.text], [kept?.status, kept?.text], about)
+}

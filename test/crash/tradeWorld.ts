@@ -1,0 +1,126 @@
+/**
+ * A real service, its simulated venue and a database of its own, with clients that may trade everything: what crash tests of
+ * contracts and of orders have in common.
+ */
+import { assert, vi } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
+import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
+import { EmbeddedPostgres } from "../../src/runtime/adapters/EmbeddedPostgres.ts"
+import type { Answer } from "../http/callServer.ts"
+import { knockOut } from "../support/barrierVenue.ts"
+import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
+import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+import { clusterOf } from "./postmaster.ts"
+import type { ServiceOptions } from "./ServiceProcess.ts"
+import { venueSide } from "./venueSide.ts"
+
+export interface Trader {
+  readonly id: number
+  readonly uid: string
+  /** Of its partner. */
+  readonly key: string
+}
+
+/** `ownServer`: the database is a server of its own, which may be killed. */
+interface WorldOptions {
+  readonly ownServer?: boolean
+}
+
+/** Services on `dataDir`, or on folders beside it, share the database. */
+export const makeTradeWorld = async (name: string, { ownServer = false }: WorldOptions = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), `brokerage-${name}-`))
+  const dataDir = join(folder, "data")
+  const venue = venueSide(dataDir)
+  const database = await (ownServer ? serverOf(dataDir) : makeTestDatabase())
+  const services: Array<RealService> = []
+  let persons = 0
+
+  const start = async (options: Partial<ServiceOptions> = {}): Promise<RealService> => {
+    const service = await startRealService({ dataDir, databaseUrl: Redacted.value(database.url), ...options })
+    services.push(service)
+    return service
+  }
+
+  const query = <Row extends object>(statement: string): Promise<ReadonlyArray<Row>> =>
+    Effect.runPromise(
+      Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<Row>(statement)).pipe(
+        Effect.provide(PgClient.layer({ url: database.url, maxConnections: 1 }), { local: true })
+      )
+    )
+
+  /** A client at level MICA_MIFID with so much money: for many contracts, unless it says otherwise. */
+  const trader = async (service: RealService, key: string, amount = "100000.00"): Promise<Trader> => {
+    const person = sampleOnboarding(++persons, name.toUpperCase(), Date.now())
+    const { clientId: id, clientUid: uid } = dataOf(await service.call(key, "POST", "/clients", person))
+    const send = async (method: string, path: string, body: object): Promise<void> =>
+      void dataOf(await service.call(key, method, `/clients/${id}${path}`, body))
+    await send("POST", "/appropriateness", { version: 1, answers: answersFor(questionnaire1, "PASS") })
+    await send("PUT", "/mifid", sampleMifid())
+    await send("POST", "/collateral", { partnerRef: `first-${id}`, direction: "DEPOSIT", amount })
+    return { id, uid, key }
+  }
+
+  const post = (
+    service: RealService,
+    { id, key }: Trader,
+    path: string,
+    body: object,
+    headers: Readonly<Record<string, string>> = {}
+  ): Promise<Answer> => service.call(key, "POST", `/clients/${id}${path}`, body, headers)
+
+  /** The trader's account as the venue names it. */
+  const accountOf = async ({ uid }: Trader): Promise<string> => {
+    const [stamp] = await query<{ readonly venue_name: string }>("SELECT venue_name FROM service_stamp")
+    return `${stamp?.venue_name}:${uid}`
+  }
+
+  return {
+    dataDir,
+    folder,
+    /** Of the database's server, where that is its own. */
+    cluster: clusterOf(dataDir),
+    venue,
+    start,
+    query,
+    trader,
+    post,
+    accountOf,
+    /** Waits until the service has frozen itself at its point (`arm` with "stop"). */
+    frozen: (service: RealService, millis: number): Promise<void> =>
+      vi.waitFor(() => assert.match(stateOf(service.pid), /^[Tt]/), { timeout: millis, interval: 10 }),
+    price: (service: RealService, to: string) => service.done("sim", "venue", "price", knockOut, to),
+    /** The books, and both sides. */
+    verify: async (service: RealService, about: string): Promise<void> => {
+      for (const command of ["sim", "ledger"]) {
+        const { status, stderr } = await service.cli(command, "verify")
+        assert.strictEqual(status, 0, `${command} verify, ${about}: ${stderr}`)
+      }
+    },
+    end: async (): Promise<void> => {
+      for (const service of services.splice(0)) await service.stop()
+      await database.drop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A server in the data directory, started again when it dies. */
+const serverOf = async (dataDir: string): Promise<TestDatabase> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const starting = EmbeddedPostgres.start({ dataDirectory: join(dataDir, "postgres") })
+  const { url } = await Effect.runPromise(Scope.provide(starting, scope))
+  return { url, drop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** As `ps` names it: T is stopped. */
+const stateOf = (pid: number): string => execFileSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
+
+export type TradeWorld = Awaited<ReturnType<typeof makeTradeWorld>>

@@ -1,0 +1,257 @@
+/**
+ * One client that trades two perpetuals and a spot market, by the service's own turns: what they commit is kept as the database
+ * would keep it, and the client can be read again from there. The venue says what the test makes it say.
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { type MarginPicture, marginPictureOf } from "../../../src/machines/margin/marginPicture.ts"
+import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
+import { isWorking } from "../../../src/machines/order/Order.ts"
+import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
+import { orderMarket, orderOnMarket } from "../../../src/machines/order/orderOnMarket.ts"
+import type { PreTrade } from "../../../src/machines/order/preTrade.ts"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
+import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
+import { accountSummary } from "../../../src/runtime/services/account/accountSummary.ts"
+import { perpsIn } from "../../../src/runtime/services/account/perpHoldings.ts"
+import { instanceOf, usdcBalance } from "../../../src/runtime/services/client/clientState.ts"
+import { chooseLeverage } from "../../../src/runtime/services/order/leverageDecisions.ts"
+import { newOrder } from "../../../src/runtime/services/order/newOrder.ts"
+import { placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
+import { clientInTurn, judgedOrder } from "../../../src/runtime/services/order/orderFacts.ts"
+import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
+import type { OrderMarkets } from "../../../src/runtime/services/order/orderMarkets.ts"
+import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
+import { contractsNow } from "../../fixtures/contracts.ts"
+import { market } from "../../support/ScriptedVenue.ts"
+import { venueOrder } from "../../support/venueOrders.ts"
+import { clients, parts, view } from "../rfq/rfqTurns.ts"
+import { gold, marketsAt, perp } from "./leverageTurns.ts"
+
+export const spot = "BTC-USDC"
+const by = { role: "TRADE", keyLabel: "t", requestId: "t", actor: "partner:ACM" }
+const client = { ...clients, categorization: "RETAIL" as const }
+const of = instanceOf(client, view)
+const subject = "client:1"
+
+const listed = new Map([
+  [perp, market(perp)],
+  [gold, market(gold, { assetClass: "metal" })],
+  [spot, market(spot, { family: "SPOT" })]
+])
+
+/** How far the best prices are from the mark. */
+const halfSpread = 10
+
+export class TradingWorld {
+  readonly store = new MemoryStore()
+  private state = new SubjectState(subject, { token: null, rows: [] })
+  private readonly marks = new Map<string, string>()
+  private recall: Recall
+  private ids = 0
+  private trades = 0
+
+  constructor() {
+    this.recall = this.recalling()
+    this.turn((turn) => {
+      turn.draft.put("partners", { ...view.row, epoch: 1 })
+      turn.draft.put("clients", client)
+    })
+  }
+
+  /** The process ends, another one reads the client's rows. */
+  restart(): void {
+    this.state = new SubjectState(subject, this.store.image(subject))
+    this.recall = this.recalling()
+  }
+
+  private recalling(): Recall {
+    const named = (column: string) => column.replaceAll(/_[a-z]/g, (two) => two.charAt(1).toUpperCase())
+    const rows = (table: TableName): ReadonlyArray<object> => this.store.rows(table)
+    return new Recall({
+      among: (table: TableName, ids: ReadonlyArray<number>) =>
+        Effect.succeed(rows(table).filter((row) => ids.includes((row as { readonly id: number }).id))),
+      page: (table: TableName, asked: ReadonlyArray<{ readonly column: string; readonly value: unknown }>) =>
+        Effect.succeed(
+          rows(table).filter((row) =>
+            asked.every(({ column, value }) => (row as Record<string, unknown>)[named(column)] === value)
+          )
+        )
+    } as unknown as RowReads["Service"])
+  }
+
+  private get facts() {
+    return marketsAt(Object.fromEntries([...this.marks].map(([symbol, price]) => [symbol, { price }])))
+  }
+
+  turn(decide: (turn: Turn) => void): void {
+    for (;;) {
+      const nextId = () => ++this.ids
+      const { state, facts } = this
+      const turn: Turn = { now: contractsNow + this.ids, state, facts, draft: new CommitBuilder(), by, nextId }
+      try {
+        decide(turn)
+      } catch (error) {
+        if (!(error instanceof TurnHeld)) throw error
+        Effect.runSync(error.released)
+        continue
+      }
+      if (turn.draft.isEmpty) return
+      const commit = turn.draft.build({ subject, expected: state.token }, null)
+      assert.deepStrictEqual(this.store.apply(commit), { _tag: "Committed" })
+      return state.adopt(commit)
+    }
+  }
+
+  mark(symbol: string, price: string): void {
+    this.marks.set(symbol, price)
+  }
+
+  deposit(currency: "USDC" | "BTC", amount: string): void {
+    const key = `deposit:${this.ids}`
+    this.turn((turn) =>
+      applyEffects(turn, of, [{ type: "ledger.post", entry: "DEPOSIT", key, currency, amount, reason: null, refs: {} }])
+    )
+  }
+
+  chooseLeverage(symbol: string, leverage: number): void {
+    this.turn((turn) => {
+      assert.isTrue(chooseLeverage({ turn, of }, client, { symbol, leverage, force: true }).ok)
+    })
+  }
+
+  /** What an order meets on the other side of the book. */
+  best(symbol: string, side: "BUY" | "SELL"): string {
+    return new MoneyDecimal(this.marks.get(symbol) ?? 0).plus(side === "BUY" ? halfSpread : -halfSpread).toFixed(1)
+  }
+
+  private readonly markets: OrderMarkets = {
+    terms: defaultMarketTerms,
+    connected: () => true,
+    find: (symbol) => orderMarket(symbol, { market: (wanted) => listed.get(wanted) ?? null, isStaking: () => false }),
+    haltOf: () => null,
+    quoted: (symbol) => {
+      const mark = this.marks.get(symbol) ?? null
+      return { last: mark, mark, index: mark, bestBid: this.best(symbol, "SELL"), bestAsk: this.best(symbol, "BUY") }
+    }
+  }
+
+  /** What placing it is judged by, and its id where margin or balance let it pass. */
+  place(body: OrderBody): { readonly figures: PreTrade; readonly id: number | null } {
+    let answer: { figures: PreTrade; id: number | null } | null = null
+    this.turn((turn) => {
+      const found = this.markets.find(body.symbol)
+      if (!found.ok) return assert.fail(body.symbol)
+      const asked = orderOnMarket(body, found.value)
+      if (!asked.ok || asked.grid !== null) return assert.fail(JSON.stringify(asked))
+      const order = { order: asked.order, market: found.value, grid: null }
+      const at = clientInTurn(turn, { client, partnerState: "ACTIVE" })
+      const { figures } = judgedOrder(at, order, this.markets, { previews: false, fired: false })
+      answer = { figures, id: null }
+      if (figures.sentence !== null) return
+      const { terms } = this.markets
+      const wanted = newOrder({ asked: order, figures, terms })
+      answer.id = placeOrder({ turn, of }, client, wanted).id
+    })
+    return answer ?? assert.fail("nothing was judged")
+  }
+
+  private say(
+    id: number,
+    fact: (order: VenueOrder, sequence: number) => AccountFact,
+    change: Partial<VenueOrder>
+  ): void {
+    const order = venueOrder(client.uid, `O-${id}`, { id: 900 + id, ...change })
+    const handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: unsettledOrders() })
+    this.turn((turn) => {
+      assert.isTrue(handler.said(turn, { id, at: contractsNow, fact: fact(order, this.ids) }))
+    })
+  }
+
+  /** The venue executes some of an order. */
+  fill(id: number, qty: string, price: string): void {
+    const { symbol, context } = this.order(id)
+    const { side } = context
+    const filled = new MoneyDecimal(context.filledQty).plus(qty)
+    const tradeId = ++this.trades
+    const at = contractsNow
+    const traded = { tradeId, orderId: 900 + id, ref: `O-${id}`, account: client.uid, symbol, side, price, qty, at }
+    const fill = { ...traded, liquidity: "TAKER", reason: null } as const
+    const state = filled.gte(context.qty) ? "FILLED" : "WORKING"
+    this.say(id, (order, sequence) => ({ type: "fill", account: client.uid, sequence, fill, order }), {
+      symbol,
+      side,
+      qty: context.qty,
+      filledQty: filled.toFixed(),
+      state
+    })
+  }
+
+  /** The venue has ended an order. */
+  end(id: number): void {
+    const { symbol, context } = this.order(id)
+    const { side, qty, filledQty } = context
+    this.say(id, (order, sequence) => ({ type: "order", account: client.uid, sequence, order }), {
+      symbol,
+      side,
+      qty,
+      filledQty,
+      state: "CANCELLED"
+    })
+  }
+
+  order(id: number) {
+    return this.state.get("orders", String(id)) ?? assert.fail(`order ${id} does not work`)
+  }
+
+  get working(): ReadonlyArray<number> {
+    return this.state
+      .all("orders")
+      .filter(isWorking)
+      .map(({ id }) => id)
+  }
+
+  get lots() {
+    return this.state.all("spotLots").filter(({ qty }) => qty > 0n)
+  }
+
+  balance(currency: string) {
+    const row = this.state.all("balances").find((each) => each.currency === currency)
+    return { cash: row?.cash ?? 0n, reserved: row?.reserved ?? 0n }
+  }
+
+  get positions() {
+    return this.state.all("positions")
+  }
+
+  get picture(): MarginPicture {
+    const { state, facts } = this
+    const line = usdcBalance(state)
+    return marginPictureOf({
+      clientId: 1,
+      categorization: client.categorization,
+      cash: line?.cash ?? 0n,
+      reserved: line?.reserved ?? 0n,
+      barriers: 0,
+      openOrders: state.all("orders").length,
+      perpetuals: perpsIn(state, client, facts),
+      instruments: facts.instruments,
+      risk: accountIn(state, facts).risk
+    })
+  }
+
+  get summary() {
+    return accountSummary(client.createdAt, this.state.one("accountTotals"))
+  }
+}
