@@ -59,7 +59,7 @@ export class VenueDesk {
     const { ref } = call.request
     if (faults.strike(["silent"], target) !== null) this.silence(call, ref)
     const lag = faults.strike(["visibility-lag"], target)
-    if (lag !== null && this.hidden.size < hiddenLimit) this.hidden.set(ref, clock.wall() + lag.delayMillis)
+    if (lag !== null) this.hide(call, clock.wall() + lag.delayMillis)
     const early = call.name === "placeOrder" ? faults.strike(["fill-before-ack"], target) : null
     if (early !== null) events.acknowledgeLate(ref, early.delayMillis)
     if (call.name === "acceptQuote" && faults.strike(["quote-withdrawn"], target) !== null) {
@@ -141,6 +141,12 @@ export class VenueDesk {
       })),
       faults: faults.view()
     }
+  }
+
+  /** Neither the call is found yet nor, of a cancel, the order as it has become by it. */
+  private hide(call: VenueCall, until: number): void {
+    const refs = [call.request.ref, ...(call.name === "cancelOrder" ? [call.request.target] : [])]
+    for (const ref of refs) if (this.hidden.size < hiddenLimit) this.hidden.set(ref, until)
   }
 
   private isHidden(ref: string): boolean {

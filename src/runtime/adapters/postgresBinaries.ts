@@ -118,7 +118,7 @@ export const postgresEnvironment = (extra: Readonly<Record<string, string>> = {}
 export const postgresSettings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  max_connections: "50",
+  max_connections: "100",
   shared_buffers: "128MB",
   fsync: "on",
   full_page_writes: "on",
