@@ -30,10 +30,13 @@ export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
   return { trades: newest, from: 1 + older.reduce((most, { tradeId }) => Math.max(most, tradeId), 0) }
 }
 
-/** Those of an account's latest events, asked for after a sequence; fills of one identity are one trade (A2-44). */
+/**
+ * Those of an account's latest events, asked for after a sequence while `last` was its newest; fills of one identity are one
+ * trade (A2-44). A venue that does not keep all of these events any more leaves trades out: nothing is known then.
+ */
 export const venueTrades = (
   events: ReadonlyArray<VenueEvent | { readonly unreadable: string }>,
-  after: number
+  { after, last }: { readonly after: number; readonly last: number }
 ): LatestTrades => {
   const trades = new Map<number, Trade>()
   const busted = new Set<number>()
@@ -50,6 +53,7 @@ export const venueTrades = (
     const whole = before === undefined ? qty : new MoneyDecimal(before.qty).plus(qty).toFixed()
     trades.set(tradeId, { tradeId, side, qty: whole, price, ref })
   }
+  if (next <= last) return unknown
   const ids = [...trades.keys()]
   const from = after === 0 ? 0 : ids.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...ids)
   // What was taken back is for staff to decide: a break is open of it (A2-97).

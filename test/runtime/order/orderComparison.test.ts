@@ -203,7 +203,7 @@ describe("A2-44: the trades that both sides know", () => {
   })
 
   it("from the first event on all are known; fills of one identity are one trade", () => {
-    const { trades, from } = venueTrades([fill(70, 1), fill(70, 2, "0.05"), fill(71, 3)], 0)
+    const { trades, from } = venueTrades([fill(70, 1), fill(70, 2, "0.05"), fill(71, 3)], { after: 0, last: 3 })
     assert.deepStrictEqual(
       [trades.map(({ tradeId, qty }) => [tradeId, qty]), from],
       [
@@ -217,11 +217,18 @@ describe("A2-44: the trades that both sides know", () => {
   })
 
   it("later than that only from the first one seen; with a gap or an unreadable event none", () => {
-    assert.strictEqual(venueTrades([fill(70, 11)], 10).from, 70)
-    assert.strictEqual(venueTrades([], 10).from, Number.POSITIVE_INFINITY)
-    assert.strictEqual(venueTrades([fill(70, 12)], 10).from, Number.POSITIVE_INFINITY)
-    const { from } = venueTrades([fill(70, 1), { unreadable: "x" }], 0)
+    assert.strictEqual(venueTrades([fill(70, 11)], { after: 10, last: 11 }).from, 70)
+    assert.strictEqual(venueTrades([], { after: 10, last: 10 }).from, Number.POSITIVE_INFINITY)
+    assert.strictEqual(venueTrades([fill(70, 12)], { after: 10, last: 12 }).from, Number.POSITIVE_INFINITY)
+    const { from } = venueTrades([fill(70, 1), { unreadable: "x" }], { after: 0, last: 2 })
     assert.strictEqual(from, Number.POSITIVE_INFINITY)
+  })
+
+  it("what the venue does not keep any more is not missing there: its oldest events, or all of a quiet account", () => {
+    const known = (events: ReadonlyArray<VenueEvent>) =>
+      tradesKnownToBoth(bookedTrades([trade]), venueTrades(events, { after: 0, last: 2 }))
+    assert.deepStrictEqual(known([]), { ours: [], theirs: [] })
+    assert.deepStrictEqual(known([fill(71, 2)]), { ours: [], theirs: [] })
   })
 
   it("what the venue has taken back is compared no more, nor what came before it", () => {
@@ -230,7 +237,7 @@ describe("A2-44: the trades that both sides know", () => {
       at: 1,
       fact: { type: "bust", account: "CL-1", sequence: 3, tradeId: 70, orderId: 900, reason: "r" }
     }
-    const theirs = venueTrades([fill(70, 1), fill(71, 2), bust as VenueEvent], 0)
+    const theirs = venueTrades([fill(70, 1), fill(71, 2), bust as VenueEvent], { after: 0, last: 3 })
     const known = tradesKnownToBoth(bookedTrades([{ ...trade, tradeId: 71 }, trade]), theirs)
     assert.deepStrictEqual(
       [known.ours.map(({ tradeId }) => tradeId), known.theirs.map(({ tradeId }) => tradeId)],

@@ -61,5 +61,5 @@ const tradesOf = (
     const after = Math.max(0, sequence - accountEventsAtMost)
     const events = yield* venue.accountEvents(account, after)
     const booked = yield* stored.page("fills", [{ column: "client_id", value: clientId }], { limit: tradesCompared })
-    return tradesKnownToBoth(bookedTrades(booked), venueTrades(events, after))
+    return tradesKnownToBoth(bookedTrades(booked), venueTrades(events, { after, last: sequence }))
   })

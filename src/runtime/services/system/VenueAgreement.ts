@@ -217,7 +217,7 @@ const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenH
   if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(noTrades)
   const after = Math.max(0, found.sequence - accountEventsAtMost)
   return Effect.map(venue.accountEvents(found.account, after), (events) =>
-    tradesKnownToBoth(bookedTrades(ours.trades), venueTrades(events, after))
+    tradesKnownToBoth(bookedTrades(ours.trades), venueTrades(events, { after, last: found.sequence }))
   )
 }
 
