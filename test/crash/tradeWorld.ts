@@ -20,6 +20,7 @@ import { dataOf, type RealService, startRealService } from "../support/RealServi
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { clusterOf } from "./postmaster.ts"
 import type { ServiceOptions } from "./ServiceProcess.ts"
+import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
 import { venueSide } from "./venueSide.ts"
 
 export interface Trader {
@@ -82,6 +83,21 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
     return `${stamp?.venue_name}:${uid}`
   }
 
+  /** Waits until the service has read all that the venue has said of the trader so far: what it reads next is new. */
+  const heard = async (trader: Trader, about: string): Promise<void> => {
+    const account = await accountOf(trader)
+    const { status, json } = await venue.client().ask(`/venue/v1/accounts/${account}`)
+    const last = status === 200 ? (json as VenueAccount).sequence : 0
+    const stored = `SELECT sequence::int FROM venue_accounts WHERE client_id = ${trader.id}`
+    await vi.waitFor(
+      async () => {
+        const [row] = await query<{ readonly sequence: number }>(stored)
+        assert.isAtLeast(row?.sequence ?? 0, last, `the venue's events are read, ${about}`)
+      },
+      { timeout: 30_000, interval: 50 }
+    )
+  }
+
   return {
     dataDir,
     folder,
@@ -93,6 +109,7 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
     trader,
     post,
     accountOf,
+    heard,
     /** Waits until the service has frozen itself at its point (`arm` with "stop"). */
     frozen: (service: RealService, millis: number): Promise<void> =>
       vi.waitFor(() => assert.match(stateOf(service.pid), /^[Tt]/), { timeout: millis, interval: 10 }),
