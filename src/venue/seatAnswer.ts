@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 
 /** The form of the surface that a simulator serves; a service ends one of another version and starts its own. */
-export const seatVersion = 1
+export const seatVersion = 2
 
 const holder = { pid: Schema.Int, url: Schema.String, version: Schema.Int }
 const SeatHolder = Schema.Struct(holder)

@@ -1,5 +1,7 @@
 /** A caller of a simulated venue over a real socket, as far below any library as a test needs to see faults. */
 import { type IncomingMessage, request } from "node:http"
+import type { Readable } from "node:stream"
+import { callSession } from "../../src/venue/callSession.ts"
 import type { VenueCommand, VenueView } from "../../src/venue/VenueCommand.ts"
 
 export interface Answer {
@@ -14,8 +16,7 @@ export interface Answer {
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Line = any
 
-export interface OpenStream {
-  readonly status: number
+interface OpenLines {
   /** The next line that fits, lines ahead of it dropped; rejects when the stream ends before it. A broken line is its text. */
   readonly next: (fits?: (line: Line) => boolean) => Promise<Line>
   /** Lines that have come and were not taken. */
@@ -25,6 +26,15 @@ export interface OpenStream {
   /** Takes no more bytes from now on. */
   readonly stall: () => void
   readonly close: () => void
+}
+
+export interface OpenStream extends OpenLines {
+  readonly status: number
+}
+
+export interface OpenSession extends OpenLines {
+  /** Sends a line; a text as it is. */
+  readonly say: (line: unknown) => void
 }
 
 export class VenueClient {
@@ -71,6 +81,31 @@ export class VenueClient {
     return (await this.ask("/venue/v1/control")).json as VenueView
   }
 
+  /** Opens a session of calls; rejects with the status of a refusal. */
+  session(over: { readonly key?: string; readonly path?: string; readonly protocol?: string } = {}) {
+    return new Promise<OpenSession>((resolve, reject) => {
+      const asked = request(this.url, {
+        path: over.path ?? callSession.path,
+        agent: false,
+        headers: {
+          connection: "Upgrade",
+          upgrade: over.protocol ?? callSession.protocol,
+          authorization: `Bearer ${over.key ?? this.key}`
+        }
+      })
+      asked.on("error", reject)
+      asked.on("response", ({ statusCode }) => reject(new Error(`status ${statusCode}`)))
+      asked.on("upgrade", (_, socket, head) => {
+        socket.unshift(head)
+        const { close, ...lines } = linesOf(socket)
+        const say = (line: unknown): void =>
+          void socket.write(typeof line === "string" ? line : `${JSON.stringify(line)}\n`)
+        resolve({ ...lines, say, close, stall: () => void socket.pause() })
+      })
+      asked.end()
+    })
+  }
+
   /** Opens one of the two streams. Rejects when the connection breaks before an answer comes. */
   open(path: string): Promise<OpenStream> {
     return new Promise((resolve, reject) => {
@@ -86,7 +121,12 @@ export class VenueClient {
   }
 }
 
-const streamOf = (response: IncomingMessage): OpenStream => {
+const streamOf = (response: IncomingMessage): OpenStream => ({
+  status: response.statusCode ?? 0,
+  ...linesOf(response)
+})
+
+const linesOf = (response: Readable): OpenLines => {
   let rest = ""
   let lines: Array<Line> = []
   let wake = () => {}
@@ -121,7 +161,6 @@ const streamOf = (response: IncomingMessage): OpenStream => {
     }
   }
   return {
-    status: response.statusCode ?? 0,
     next,
     waiting: () => lines,
     ended,

@@ -63,6 +63,10 @@ export class EventLine {
     this.put(at, { type: "listing", version, symbol })
   }
 
+  get last(): VenueEvent | undefined {
+    return this.events.at(-1)
+  }
+
   /** Null when they are not kept any more, or no event has that number. */
   after(number: number): ReadonlyArray<VenueEvent> | null {
     const oldest = this.number - this.kept().length

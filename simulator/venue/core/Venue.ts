@@ -17,7 +17,7 @@ import { Passing } from "./Passing.ts"
 import { ledgerOf, type LedgerAccount } from "./ledger.ts"
 import { textOf } from "./texts.ts"
 import { turnKnobs } from "./turnKnobs.ts"
-import type { Applied, KlineWindow, VenueInput, VenueListeners, VenueOptions } from "./VenueInput.ts"
+import type { Applied, KlineWindow, VenueCall, VenueInput, VenueListeners, VenueOptions } from "./VenueInput.ts"
 import type { Dealer } from "./VenueKnobs.ts"
 import { VenueParts } from "./VenueParts.ts"
 import { partsOf, stateOf, type VenueState } from "./VenueState.ts"
@@ -100,7 +100,7 @@ export class Venue {
         this.passing.pass(input.to)
         return nothing
       case "call":
-        return { ...nothing, outcomes: [this.calls.call(input)] }
+        return { ...nothing, outcomes: [this.called(input)] }
       case "decline":
         return { ...nothing, outcomes: [this.calls.decline(input, input.reason)] }
       case "void":
@@ -112,6 +112,18 @@ export class Venue {
       case "command":
         return this.command(input)
     }
+  }
+
+  /** A call; its outcome names the event that it made where that is a single one and shows what the outcome shows. */
+  private called(call: VenueCall): VenueOutcome {
+    const { events } = this.parts
+    const before = events.number
+    const outcome = this.calls.call(call)
+    const fact = events.number === before + 1 ? events.last?.fact : undefined
+    const isSaid =
+      (fact?.type === "order" && fact.order.ref === outcome.order?.ref) ||
+      (fact?.type === "rfq" && fact.rfq.ref === outcome.rfq?.ref)
+    return isSaid ? { ...outcome, sequence: fact.sequence } : outcome
   }
 
   listing(): VenueListing {

@@ -71,6 +71,11 @@ export class VenueDesk {
     return outcomes[0] as VenueOutcome
   }
 
+  /** Completes after so much wall time. */
+  sleep(millis: number): Promise<void> {
+    return this.parts.clock.sleep(millis)
+  }
+
   async voidRefs(refs: ReadonlyArray<string>): Promise<ReadonlyArray<VenueOutcome>> {
     const { outcomes } = await this.parts.writer.submit({ type: "void", refs })
     return outcomes

@@ -8,6 +8,7 @@ import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import { seatVersion } from "../../../src/venue/seatAnswer.ts"
 import { eventsKept } from "../core/EventLine.ts"
 import { type Books, type BooksOptions, openBooks } from "./books.ts"
+import { CallSessions } from "./CallSessions.ts"
 import { Dealers } from "./Dealers.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { Faults } from "./Faults.ts"
@@ -127,6 +128,7 @@ const openedVenue = async (
   // Nobody sees the time at which it went down.
   await writer.offer({ type: "time", to: clock.now() })
   const life = new Life(options, startedAt, ending.resolve)
+  const sessions = new CallSessions(desk, () => life.asked())
   const server = await listen({
     port: options.port,
     lastPort: lastPort(directory),
@@ -134,6 +136,7 @@ const openedVenue = async (
     desk,
     events,
     markets,
+    sessions,
     onRequest: () => life.asked()
   })
   try {
@@ -149,6 +152,7 @@ const openedVenue = async (
   const beat = setInterval(() => {
     events.beat()
     markets.beat()
+    sessions.beat()
     life.check(events.size + markets.size > 0)
   }, beatMillis)
   const ticks = new Ticks(() => {

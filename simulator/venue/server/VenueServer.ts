@@ -1,12 +1,15 @@
 /**
- * The venue's one listener, on loopback: key first, then the two streams on Node's own response and everything else through
- * `VenueApi`. Nothing is answered without words, and nobody waits for ever.
+ * The venue's one listener, on loopback: key first, then the two streams on Node's own response, sessions of calls on their
+ * own connection, and everything else through `VenueApi`. Nothing is answered without words, and nobody waits for ever.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Cause, ByteSize, Effect, Exit, Scope } from "effect"
 import { HttpIncomingMessage, HttpServerError, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { channels } from "../../../src/machines/venue/marketData.ts"
+import type { Duplex } from "node:stream"
+import { callSession } from "../../../src/venue/callSession.ts"
+import type { CallSessions } from "./CallSessions.ts"
 import type { EventFeed } from "./EventFeed.ts"
 import type { Faults, Target } from "./Faults.ts"
 import type { MarketFeed, Subscription } from "./MarketFeed.ts"
@@ -22,6 +25,7 @@ export interface VenueServerOptions {
   readonly desk: VenueDesk
   readonly events: EventFeed
   readonly markets: MarketFeed
+  readonly sessions: CallSessions
   /** Called for every request that has the key. */
   readonly onRequest: () => void
 }
@@ -57,6 +61,14 @@ export const listen = async (options: VenueServerOptions): Promise<ListeningVenu
       return openMarketData(options, url, response)
     api(request, response)
   })
+  server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
+    if (!isKey(request.headers.authorization)) return refuseUpgrade(socket, "401 Unauthorized")
+    options.onRequest()
+    if (request.url !== callSession.path || request.headers.upgrade !== callSession.protocol)
+      return refuseUpgrade(socket, "404 Not Found")
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${callSession.protocol}\r\n\r\n`)
+    options.sessions.open(socket, head)
+  })
   const { port: wanted, lastPort } = options
   // A service that was here before finds it again.
   if (wanted !== 0 || lastPort === 0 || !(await isListening(server, lastPort))) await listening(server, wanted)
@@ -67,9 +79,13 @@ export const listen = async (options: VenueServerOptions): Promise<ListeningVenu
     close: async () => {
       options.events.end()
       options.markets.end()
+      options.sessions.end()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeIdleConnections()
-      const cut = setTimeout(() => server.closeAllConnections(), closeMillis)
+      const cut = setTimeout(() => {
+        server.closeAllConnections()
+        options.sessions.cut()
+      }, closeMillis)
       await closed
       clearTimeout(cut)
       await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -118,6 +134,11 @@ const refuse = (response: ServerResponse, status: number, tag: string, message: 
   response
     .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
     .end(body)
+}
+
+const refuseUpgrade = (socket: Duplex, status: string): void => {
+  socket.on("error", () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
 /** What a fault does to a stream that is opened; false: nothing. */

@@ -2,7 +2,12 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
 import type { Faults, Target } from "./Faults.ts"
+
+/** Faults that strike before anything is done, and those that strike the answer. */
+export const beforeCall: ReadonlyArray<FaultKind> = ["outage", "timeout-before", "reset", "http-500"]
+export const afterCall: ReadonlyArray<FaultKind> = ["timeout-after", "broken-json"]
 
 /** How long a request that gets no answer is kept open; callers give up long before. */
 const holdMillis = 60_000
@@ -12,7 +17,7 @@ type Answered<A, E> = Effect.Effect<A | HttpServerResponse.HttpServerResponse, E
 /** Carries a request out under the faults that are aimed at it. */
 export const underFaults = <A, E>(faults: Faults, target: Target, run: Effect.Effect<A, E>): Answered<A, E> =>
   Effect.suspend((): Answered<A, E> => {
-    const before = faults.strike(["outage", "timeout-before", "reset", "http-500"], target)
+    const before = faults.strike(beforeCall, target)
     switch (before?.kind) {
       case "timeout-before":
         return unanswered
@@ -29,7 +34,7 @@ export const underFaults = <A, E>(faults: Faults, target: Target, run: Effect.Ef
 const answerOf = <A, E>(faults: Faults, target: Target, run: Effect.Effect<A, E>): Answered<A, E> =>
   Effect.gen(function* () {
     const answer = yield* run
-    const after = faults.strike(["timeout-after", "broken-json"], target)
+    const after = faults.strike(afterCall, target)
     if (after?.kind === "timeout-after") return yield* unanswered
     const slow = faults.strike(["slow"], target)
     if (slow !== null) yield* Effect.sleep(slow.delayMillis)

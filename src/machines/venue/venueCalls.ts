@@ -67,7 +67,12 @@ export const VenueOutcome = Schema.Struct({
   order: Schema.NullOr(VenueOrder),
   rfq: Schema.NullOr(VenueRfq),
   contract: Schema.NullOr(VenueContract),
-  swap: Schema.NullOr(VenueSwap)
+  swap: Schema.NullOr(VenueSwap),
+  /**
+   * The account's sequence of the one event that the call made, when that says nothing which the outcome does not say: whoever
+   * has the outcome needs that event no more. Never of a look-up.
+   */
+  sequence: Schema.optionalKey(Schema.Int)
 })
 export type VenueOutcome = typeof VenueOutcome.Type
 

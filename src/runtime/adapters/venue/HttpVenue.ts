@@ -1,22 +1,18 @@
 /**
- * A venue over HTTP: reads and writes by the client that is made from its surface (`src/venue/VenueApi.ts`), strictly read
- * and over within 5 s; the two streams line by line (`venueLines.ts`). Whatever goes wrong is VenueUnanswered with a short
- * reason that holds no secret.
+ * A venue over HTTP: reads by the client that is made from its surface (`src/venue/VenueApi.ts`), calls over a connection of
+ * their own (`CallSession.ts`), both strictly read and over within 5 s; the two streams line by line (`venueLines.ts`).
+ * Whatever goes wrong is VenueUnanswered with a short reason that holds no secret.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import {
-  type Outcomes,
-  type VenueCallName,
-  VenueOutcome,
-  type VenueRequest
-} from "../../../machines/venue/venueCalls.ts"
+import { type Outcomes, VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { VenueMarket, VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import { VenueApi, venueStreams } from "../../../venue/VenueApi.ts"
 import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
+import { CallSession } from "./CallSession.ts"
 import { channelLine, eventLine, pagedEvent, venueLines } from "./venueLines.ts"
 
 /** Longest wait for an answer, wall ms. */
@@ -31,7 +27,13 @@ export const HttpVenue = {
       ? Layer.succeed(Venue, Venue.of(nowhere))
       : Layer.effect(
           Venue,
-          Effect.map(makeClient(connection), (client) => Venue.of(shapeOf(connection, client)))
+          Effect.gen(function* () {
+            const session = yield* Effect.acquireRelease(
+              Effect.sync(() => new CallSession(connection)),
+              (open) => Effect.sync(() => open.close())
+            )
+            return Venue.of(shapeOf(connection, yield* makeClient(connection), session))
+          })
         ).pipe(
           Layer.provide(NodeHttpClient.layerUndiciNoDispatcher),
           Layer.provide(
@@ -58,83 +60,62 @@ const makeClient = ({ url, key }: VenueConnection): Effect.Effect<Client, never,
       )
   })
 
-const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {
-  const { reads } = client
-  const writes = writesOf(client)
-  return {
-    listing: Effect.map(answered(reads.listing()), ({ markets, stakingMarkets, ...rest }) => {
-      const [perps, staking] = [marketsOf(markets), stakingMarketsOf(stakingMarkets)]
-      const unreadable = [...perps.unreadable, ...staking.unreadable]
-      return { ...rest, markets: perps.read, stakingMarkets: staking.read, unreadable }
-    }),
-    offers: Effect.map(answered(reads.offers()), ({ offers, at }) => {
-      const { read, unreadable } = offersOf(offers)
-      return { offers: read, at, unreadable }
-    }),
-    clock: Effect.map(answered(reads.clock()), ({ now }) => now),
-    snapshot: (params) => answered(reads.snapshot({ params })),
-    klines: ({ symbol, interval, from, to, limit }) =>
+const shapeOf = (connection: VenueConnection, { reads }: Client, session: CallSession): VenueShape => ({
+  listing: Effect.map(answered(reads.listing()), ({ markets, stakingMarkets, ...rest }) => {
+    const [perps, staking] = [marketsOf(markets), stakingMarketsOf(stakingMarkets)]
+    const unreadable = [...perps.unreadable, ...staking.unreadable]
+    return { ...rest, markets: perps.read, stakingMarkets: staking.read, unreadable }
+  }),
+  offers: Effect.map(answered(reads.offers()), ({ offers, at }) => {
+    const { read, unreadable } = offersOf(offers)
+    return { offers: read, at, unreadable }
+  }),
+  clock: Effect.map(answered(reads.clock()), ({ now }) => now),
+  snapshot: (params) => answered(reads.snapshot({ params })),
+  klines: ({ symbol, interval, from, to, limit }) =>
+    answered(
+      reads.klines({
+        query: { symbol, interval, limit, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) }
+      })
+    ),
+  account: (account) =>
+    answered(Effect.catchTag(reads.account({ params: { account } }), "VenueNotFound", () => Effect.succeed(null))),
+  accountEvents: (account, after) =>
+    answered(
+      reads.accountEvents({ params: { account }, query: { after } }).pipe(
+        Effect.map(({ events }) => events.map(pagedEvent)),
+        Effect.catchTag("VenueNotFound", () => Effect.succeed([]))
+      )
+    ),
+  orderFills: (ref) =>
+    Effect.flatMap(
       answered(
-        reads.klines({
-          query: { symbol, interval, limit, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) }
-        })
-      ),
-    account: (account) =>
-      answered(Effect.catchTag(reads.account({ params: { account } }), "VenueNotFound", () => Effect.succeed(null))),
-    accountEvents: (account, after) =>
-      answered(
-        reads.accountEvents({ params: { account }, query: { after } }).pipe(
-          Effect.map(({ events }) => events.map(pagedEvent)),
-          Effect.catchTag("VenueNotFound", () => Effect.succeed([]))
+        reads.orderFills({ params: { ref } }).pipe(
+          Effect.map(({ fills }) => fills),
+          Effect.catchTag("VenueNotFound", () => Effect.succeed(null))
         )
       ),
-    orderFills: (ref) =>
-      Effect.flatMap(
-        answered(
-          reads.orderFills({ params: { ref } }).pipe(
-            Effect.map(({ fills }) => fills),
-            Effect.catchTag("VenueNotFound", () => Effect.succeed(null))
-          )
-        ),
-        (fills) =>
-          fills === null || fills.every((fill) => fill.ref === ref)
-            ? Effect.succeed(fills)
-            : Effect.fail(new VenueUnanswered({ reason: "the answer is of another ref" }))
-      ),
-    lookup: (refs) => inOrder(refs, answered(reads.lookup({ payload: { refs } }))),
-    voidRefs: (refs) => inOrder(refs, answered(reads.voidRefs({ payload: { refs } }))),
-    write: (name, request) =>
-      Effect.flatMap(answered(writes[name](request)), (outcome) =>
-        outcome.ref === request.ref
-          ? Effect.succeed(outcome)
+      (fills) =>
+        fills === null || fills.every((fill) => fill.ref === ref)
+          ? Effect.succeed(fills)
           : Effect.fail(new VenueUnanswered({ reason: "the answer is of another ref" }))
-      ),
-    events: (after) => venueLines(connection, venueStreams.events(after), eventLine, after),
-    marketData: (subscriptions) =>
-      venueLines(
-        connection,
-        venueStreams.marketData(subscriptions.map(({ channel, symbol }) => `${channel}:${symbol}`)),
-        channelLine,
-        null
-      ).pipe(Stream.catchTag("VenueEventsGone", () => Stream.fail(new VenueUnanswered({ reason: "status 410" }))))
-  }
-}
-
-type Writes = {
-  readonly [Name in VenueCallName]: (request: VenueRequest<Name>) => Effect.Effect<VenueOutcome, unknown>
-}
-
-const writesOf = ({ trading }: Client): Writes => ({
-  openAccount: (payload) => trading.openAccount({ payload }),
-  placeOrder: (payload) => trading.placeOrder({ payload }),
-  cancelOrder: (payload) => trading.cancelOrder({ payload }),
-  amendOrder: (payload) => trading.amendOrder({ payload }),
-  requestQuotes: (payload) => trading.requestQuotes({ payload }),
-  requestClose: (payload) => trading.requestClose({ payload }),
-  cancelRequest: (payload) => trading.cancelRequest({ payload }),
-  acceptQuote: (payload) => trading.acceptQuote({ payload }),
-  tearUp: (payload) => trading.tearUp({ payload }),
-  takeOffer: (payload) => trading.takeOffer({ payload })
+    ),
+  lookup: (refs) => inOrder(refs, answered(reads.lookup({ payload: { refs } }))),
+  voidRefs: (refs) => inOrder(refs, answered(reads.voidRefs({ payload: { refs } }))),
+  write: (name, request) =>
+    Effect.flatMap(session.call(name, request), (outcome) =>
+      outcome.ref === request.ref
+        ? Effect.succeed(outcome)
+        : Effect.fail(new VenueUnanswered({ reason: "the answer is of another ref" }))
+    ),
+  events: (after) => venueLines(connection, venueStreams.events(after), eventLine, after),
+  marketData: (subscriptions) =>
+    venueLines(
+      connection,
+      venueStreams.marketData(subscriptions.map(({ channel, symbol }) => `${channel}:${symbol}`)),
+      channelLine,
+      null
+    ).pipe(Stream.catchTag("VenueEventsGone", () => Stream.fail(new VenueUnanswered({ reason: "status 410" }))))
 })
 
 /** In time, or unanswered. A defect of the client is no answer either: the call may have been made. */

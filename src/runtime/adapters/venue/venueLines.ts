@@ -8,6 +8,7 @@ import { type ClientRequest, type IncomingMessage, request as plainRequest } fro
 import { Agent, request as tlsRequest } from "node:https"
 import { ChannelMessage } from "../../../machines/venue/marketData.ts"
 import { VenueEvent, VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
+import { type Line, LineCutter } from "../../../venue/LineCutter.ts"
 import { type UnreadableLine, VenueEventsGone, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 
@@ -93,7 +94,7 @@ async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<
       incoming.destroy(new StreamOver(`silent for ${patience} ms`))
     }
   }, patience / 10)
-  const cutter = new LineCutter()
+  const cutter = new LineCutter(lineLimit)
   try {
     for await (const chunk of incoming) {
       const lines = cutter.cut(chunk as Buffer)
@@ -121,46 +122,6 @@ const answerOf = (opened: ClientRequest, patience: number): Promise<IncomingMess
     })
     opened.end()
   })
-
-/** A line's text, or the beginning of one that was too long. */
-interface Line {
-  readonly text: string
-  readonly whole: boolean
-}
-
-/** Cuts bytes at line ends; holds at most one line of the limit's length. */
-class LineCutter {
-  private rest: Array<Buffer> = []
-  private length = 0
-
-  cut(chunk: Buffer): ReadonlyArray<Line> {
-    const lines: Array<Line> = []
-    let from = 0
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      this.keep(chunk.subarray(from, end))
-      lines.push(this.line())
-      from = end + 1
-    }
-    this.keep(chunk.subarray(from))
-    return lines
-  }
-
-  /** Of a line that is too long its beginning is kept. */
-  private keep(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    if (this.length <= lineLimit) this.rest.push(bytes)
-    this.length += bytes.length
-    if (this.length > lineLimit) this.rest = [Buffer.concat(this.rest).subarray(0, keptChars)]
-  }
-
-  private line(): Line {
-    const text = Buffer.concat(this.rest).toString("utf8")
-    const whole = this.length <= lineLimit
-    this.rest = []
-    this.length = 0
-    return { text, whole }
-  }
-}
 
 /** Reads the lines of one connection, once its first has said that they are of this version. */
 class LineReader<A> {

@@ -13,7 +13,7 @@ import type { AccountEvent } from "./AccountLane.ts"
 import { answerWithin } from "./CallAnswers.ts"
 import { EventJudge } from "./EventJudge.ts"
 import { foldIn, foldLength } from "./folds.ts"
-import { definite, endCall, outcomeOfFact } from "./outcomes.ts"
+import { accountIn, definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import { type AsideAlarms, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
@@ -242,8 +242,7 @@ export class EventDecisions {
     { fact, at, number, ...event }: AccountEvent,
     { wrong, past, answer }: Judged
   ): Taken {
-    const account = turn.draft.peek("venueAccounts", String(clientId)) ?? turn.state.one("venueAccounts")
-    const known = Math.max(account?.sequence ?? 0, this.heard.get(clientId) ?? 0)
+    const known = Math.max(accountIn(turn, clientId)?.sequence ?? 0, this.heard.get(clientId) ?? 0)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })

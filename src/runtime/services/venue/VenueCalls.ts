@@ -21,7 +21,7 @@ import { answerWithin } from "./CallAnswers.ts"
 import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
-import { definite, endCall } from "./outcomes.ts"
+import { accountIn, definite, endCall, hearItsEvent } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
@@ -333,11 +333,12 @@ class Executor {
           // What an event has said of it already stays: the venue has it.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return false
           endCall(turn, handlers, outcome)
+          hearItsEvent(turn, clientId, outcome)
           return outcome.outcome === "EXECUTED"
         })
         // Its account is read again after a loss of events, though none of it was ever heard.
-        const heard = turn.state.one("venueAccounts") !== undefined
-        if (!heard && taken.includes(true)) turn.draft.put("venueAccounts", { clientId, sequence: 0 })
+        if (accountIn(turn, clientId) === undefined && taken.includes(true))
+          turn.draft.put("venueAccounts", { clientId, sequence: 0 })
         return taken.length
       }
     })

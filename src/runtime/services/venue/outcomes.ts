@@ -5,6 +5,7 @@ import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
+import type { VenueAccountRow } from "../../store/tables/venue.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
@@ -20,6 +21,16 @@ export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOu
   if (call === null) return
   handlers.answered(turn, ref)
   passPausePoint("before-result")
+}
+
+/** How far the events of the client's account are taken, as the turn sees it; undefined: none of it was ever heard. */
+export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccountRow | undefined =>
+  draft.peek("venueAccounts", String(clientId)) ?? state.one("venueAccounts")
+
+/** Where the call made the account's next event and no other, its outcome was all of it: when that comes, it takes no turn. */
+export const hearItsEvent = (turn: Turn, clientId: number, { sequence }: DefiniteOutcome): void => {
+  const heard = accountIn(turn, clientId)?.sequence ?? 0
+  if (sequence === heard + 1) turn.draft.put("venueAccounts", { clientId, sequence })
 }
 
 /** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */

@@ -1,0 +1,189 @@
+/**
+ * Sessions of calls (`src/venue/callSession.ts`): a line for each call, carried out as it comes under the faults that are aimed
+ * at it, and a line for what became of it. A fault that breaks the connection breaks the whole session, as it would at a venue.
+ * What a session may have on its way is bounded: no line of it is read meanwhile.
+ */
+import { Result, Schema } from "effect"
+import type { Duplex } from "node:stream"
+import { SessionAnswer, SessionCall, sessionCallLimit, sessionLineLimit } from "../../../src/venue/callSession.ts"
+import { type Line, LineCutter } from "../../../src/venue/LineCutter.ts"
+import { afterCall, beforeCall } from "./callFaults.ts"
+import { broken, encoded, heartbeatLine } from "./streamLines.ts"
+import { targetOf } from "./targets.ts"
+import type { VenueDesk } from "./VenueDesk.ts"
+import { words } from "./venueRoutes.ts"
+import { WriterClosed } from "./VenueWriter.ts"
+
+/** Bytes of answers that may wait for a caller who does not read them. */
+const backlogLimit = 4 * 1024 * 1024
+
+export class CallSessions {
+  private readonly desk: VenueDesk
+  private readonly onCall: () => void
+  private readonly sessions = new Set<Session>()
+
+  /** `onCall`: called for every line that comes. */
+  constructor(desk: VenueDesk, onCall: () => void) {
+    this.desk = desk
+    this.onCall = onCall
+  }
+
+  /** Goes on with a connection whose upgrade is answered. */
+  open(socket: Duplex, head: Buffer): void {
+    const session = new Session(this.desk, socket, this.onCall)
+    this.sessions.add(session)
+    socket.on("close", () => this.sessions.delete(session))
+    session.begin(head)
+  }
+
+  /** A heartbeat for everybody. */
+  beat(): void {
+    for (const session of this.sessions) session.beat()
+  }
+
+  /** Takes no more calls; each session ends when those that it took are answered. */
+  end(): void {
+    for (const session of this.sessions) session.end()
+  }
+
+  /** Breaks what is still open. */
+  cut(): void {
+    for (const session of this.sessions) session.cut()
+  }
+}
+
+class Session {
+  private readonly desk: VenueDesk
+  private readonly socket: Duplex
+  private readonly onCall: () => void
+  private readonly cutter = new LineCutter(sessionLineLimit)
+  private running = 0
+  private ending = false
+  /** Answers that leave at the end of this turn of the loop. */
+  private out: Array<Buffer> = []
+
+  constructor(desk: VenueDesk, socket: Duplex, onCall: () => void) {
+    this.desk = desk
+    this.socket = socket
+    this.onCall = onCall
+    socket.on("data", (chunk: Buffer) => this.take(chunk))
+    // Its close says the same.
+    socket.on("error", () => this.cut())
+    socket.on("end", () => this.end())
+  }
+
+  begin(head: Buffer): void {
+    this.beat()
+    if (head.length > 0) this.take(head)
+  }
+
+  beat(): void {
+    this.write(heartbeatLine(this.desk.venue))
+  }
+
+  end(): void {
+    this.ending = true
+    this.settle()
+  }
+
+  cut(): void {
+    this.socket.destroy()
+  }
+
+  private take(chunk: Buffer): void {
+    if (this.ending) return
+    for (const line of this.cutter.cut(chunk)) {
+      const value = jsonOf(line)
+      const call = readCall(value)
+      if (Result.isSuccess(call)) {
+        this.running++
+        void this.carryOut(call.success)
+        continue
+      }
+      const named = readName(value)
+      // What names no call could not be answered.
+      if (Result.isFailure(named)) return this.cut()
+      this.say({ id: named.success.id, outcome: null, trouble: "VenueBadRequest: The call can not be read." })
+    }
+    if (this.running >= sessionCallLimit) this.socket.pause()
+  }
+
+  private async carryOut({ id, ...asked }: SessionCall): Promise<void> {
+    this.onCall()
+    try {
+      await this.answer(id, asked)
+    } catch (error) {
+      // A defect of the simulator: its caller has no answer, and its log says why.
+      console.error("a call of a session failed", error)
+      this.say({ id, outcome: null, trouble: "The simulator failed; its log says why." })
+    }
+    this.running--
+    if (this.running < sessionCallLimit) this.socket.resume()
+    this.settle()
+  }
+
+  private async answer(id: number, asked: Asked): Promise<void> {
+    const { faults } = this.desk
+    const target = targetOf(this.desk.venue, asked)
+    switch (faults.strike(beforeCall, target)?.kind) {
+      case "timeout-before":
+        return
+      case "outage":
+      case "reset":
+        return this.cut()
+      case "http-500":
+        return this.say({ id, outcome: null, trouble: "status 500" })
+    }
+    const answer = await this.desk.call(asked, target).then(
+      (outcome): SessionAnswer => ({ id, outcome, trouble: null }),
+      (error: unknown): SessionAnswer => {
+        if (!(error instanceof WriterClosed)) throw error
+        return { id, outcome: null, trouble: words(`VenueClosed: ${error.message}`) }
+      }
+    )
+    const after = faults.strike(afterCall, target)
+    if (after?.kind === "timeout-after") return
+    const slow = faults.strike(["slow"], target)
+    if (slow !== null) await this.desk.sleep(slow.delayMillis)
+    this.write(after === null ? encoded(answer) : broken(encoded(answer)))
+  }
+
+  private say(answer: SessionAnswer): void {
+    this.write(encoded(answer))
+  }
+
+  private write(line: Buffer): void {
+    if (this.out.length === 0) setImmediate(() => this.flush())
+    this.out.push(line)
+  }
+
+  private flush(): void {
+    const { socket, out } = this
+    this.out = []
+    if (socket.destroyed || socket.writableEnded) return
+    socket.write(out.length === 1 ? out[0] : Buffer.concat(out))
+    if (socket.writableLength > backlogLimit) this.cut()
+    this.settle()
+  }
+
+  /** Ends once nothing is on its way. */
+  private settle(): void {
+    if (this.ending && this.running === 0 && this.out.length === 0) this.socket.end()
+  }
+}
+
+type Asked = DistributiveOmit<SessionCall, "id">
+type DistributiveOmit<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
+
+const readCall = Schema.decodeUnknownResult(SessionCall)
+const readName = Schema.decodeUnknownResult(Schema.Struct({ id: SessionAnswer.fields.id }))
+
+/** Undefined, which no schema takes, for what is no JSON. */
+const jsonOf = ({ text, whole }: Line): unknown => {
+  if (!whole) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

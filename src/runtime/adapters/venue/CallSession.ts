@@ -1,0 +1,184 @@
+/**
+ * The calls of a service over one connection to the venue (`src/venue/callSession.ts`): opened by the first call that finds
+ * none, kept for all of them. What comes of a broken or silent one is VenueUnanswered for each call that is on its way, which
+ * may have been executed all the same; the next call opens another.
+ */
+import { Effect, Redacted, Result, Schema } from "effect"
+import { request as plainRequest } from "node:http"
+import { Agent, request as tlsRequest } from "node:https"
+import type { Duplex } from "node:stream"
+import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
+import { VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
+import { callSession, SessionAnswer, sessionLineLimit } from "../../../venue/callSession.ts"
+import { type Line, LineCutter } from "../../../venue/LineCutter.ts"
+import { VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueConnection } from "../../ports/VenueConnection.ts"
+
+/** Longest time without a whole line, as a heartbeat comes every second, and longest wait for an answer. Ms. */
+const silence = 5_000
+/** Looks of the watch in that time: a process that was frozen for longer looks once, and then reads what has come. */
+const looks = 10
+
+type Answered = Effect.Effect<VenueOutcome, VenueUnanswered>
+
+interface Waiting {
+  readonly answer: (answer: Answered) => void
+  /** Looks of the watch since it was asked. */
+  looks: number
+}
+
+export class CallSession {
+  private readonly connection: VenueConnection
+  private readonly patience: number
+  private open: OpenSession | null = null
+
+  /** `patience`: the longest silence, ms. */
+  constructor(connection: VenueConnection, patience: number = silence) {
+    this.connection = connection
+    this.patience = patience
+  }
+
+  /** One call; given up by its caller it may be executed all the same. */
+  call<Name extends VenueCallName>(name: Name, request: VenueRequest<Name>): Answered {
+    return Effect.callback<VenueOutcome, VenueUnanswered>((resume) => {
+      if (this.open === null || this.open.isOver) this.open = new OpenSession(this.connection, this.patience)
+      const session = this.open
+      const id = session.ask(name, request, resume)
+      return Effect.sync(() => session.forget(id))
+    })
+  }
+
+  close(): void {
+    this.open?.end("the service ends")
+  }
+}
+
+/** One connection, from the request that opens it to its end. */
+class OpenSession {
+  isOver = false
+  private readonly waiting = new Map<number, Waiting>()
+  private readonly cutter = new LineCutter(sessionLineLimit)
+  private readonly watch: NodeJS.Timeout
+  private socket: Duplex | null = null
+  /** Lines that leave at the end of this turn of the loop, or once it is open. */
+  private out = ""
+  private asked = 0
+  private quietLooks = 0
+  private hangUp: () => void
+
+  constructor(connection: VenueConnection, patience: number) {
+    const request = upgrading(connection)
+    this.hangUp = () => void request.destroy()
+    request.on("upgrade", (_answer, socket: Duplex, head: Buffer) => this.opened(socket, head))
+    request.on("response", (answer) => {
+      answer.destroy()
+      this.end(`status ${answer.statusCode ?? 0}`)
+    })
+    request.on("error", () => this.end("the connection broke"))
+    request.end()
+    this.watch = setInterval(() => this.look(patience), patience / looks)
+  }
+
+  /** Sends a call; its name here. */
+  ask(name: VenueCallName, request: object, answer: (answer: Answered) => void): number {
+    const id = ++this.asked
+    this.waiting.set(id, { answer, looks: 0 })
+    if (this.out === "") setImmediate(() => this.flush())
+    this.out += `${JSON.stringify({ id, name, request })}\n`
+    return id
+  }
+
+  /** Nobody waits for the answer any more. */
+  forget(id: number): void {
+    this.waiting.delete(id)
+  }
+
+  /** No more of it: whoever waits has no answer. `why` holds no secret. */
+  end(why: string): void {
+    if (this.isOver) return
+    this.isOver = true
+    clearInterval(this.watch)
+    this.hangUp()
+    for (const { answer } of this.waiting.values()) answer(unanswered(why))
+    this.waiting.clear()
+  }
+
+  private look(patience: number): void {
+    if (++this.quietLooks > looks) return this.end(`silent for ${patience} ms`)
+    for (const [id, waiting] of this.waiting) {
+      if (++waiting.looks <= looks) continue
+      this.waiting.delete(id)
+      waiting.answer(unanswered(`no answer within ${patience} ms`))
+    }
+  }
+
+  private opened(socket: Duplex, head: Buffer): void {
+    if (this.isOver) return void socket.destroy()
+    this.socket = socket
+    this.hangUp = () => void socket.destroy()
+    socket.on("data", (chunk: Buffer) => this.take(chunk))
+    socket.on("error", () => this.end("the connection broke"))
+    socket.on("close", () => this.end("the connection broke"))
+    if (head.length > 0) this.take(head)
+    this.flush()
+  }
+
+  private flush(): void {
+    if (this.socket === null || this.isOver || this.out === "") return
+    this.socket.write(this.out)
+    this.out = ""
+  }
+
+  private take(chunk: Buffer): void {
+    for (const line of this.cutter.cut(chunk)) {
+      if (this.isOver) return
+      this.quietLooks = 0
+      this.read(line)
+    }
+  }
+
+  /** What can't be read names no call for certain: none of them is answered any more. */
+  private read({ text, whole }: Line): void {
+    const value = whole ? jsonOf(text) : undefined
+    const beat = heartbeat(value)
+    if (Result.isSuccess(beat)) {
+      if (beat.success.version === venueStreamVersion) return
+      return this.end(`the venue speaks another version than ${venueStreamVersion}, which this service knows`)
+    }
+    const read = answerOf(value)
+    if (Result.isFailure(read)) return this.end("an answer that can't be read")
+    const { id, outcome, trouble } = read.success
+    const waiting = this.waiting.get(id)
+    // Its caller has given it up.
+    if (waiting === undefined) return
+    this.waiting.delete(id)
+    waiting.answer(outcome === null ? unanswered(trouble ?? "no outcome") : Effect.succeed(outcome))
+  }
+}
+
+const upgrading = ({ url, key, ca }: VenueConnection) => {
+  const target = new URL(callSession.path, url)
+  const token = Redacted.value(key)
+  const headers = {
+    connection: "Upgrade",
+    upgrade: callSession.protocol,
+    ...(token === "" ? {} : { authorization: `Bearer ${token}` })
+  }
+  return target.protocol === "https:"
+    ? tlsRequest(target, { headers, agent: new Agent({ keepAlive: false, ...(ca === null ? {} : { ca }) }) })
+    : plainRequest(target, { headers, agent: false })
+}
+
+const unanswered = (reason: string): Answered => Effect.fail(new VenueUnanswered({ reason }))
+
+const heartbeat = Schema.decodeUnknownResult(VenueHeartbeat)
+const answerOf = Schema.decodeUnknownResult(SessionAnswer)
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Nothing that any schema takes.
+    return undefined
+  }
+}

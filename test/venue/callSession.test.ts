@@ -1,0 +1,182 @@
+/**
+ * Sessions of calls at the simulated venue, through a real socket: what they take and refuse, that each fault does to a call of
+ * a session what it does to a call on its own, and how a session ends.
+ */
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import { callSession, sessionCallLimit, sessionLineLimit } from "../../src/venue/callSession.ts"
+import type { FaultKind } from "../../src/venue/VenueCommand.ts"
+import { restingOrder, runVenue, type TestVenue } from "./runningVenue.ts"
+import type { OpenSession } from "./venueClient.ts"
+
+let venue: TestVenue
+let session: OpenSession
+let made = 0
+const ref = (): string => `s${++made}`
+
+beforeAll(async () => {
+  venue = await runVenue()
+  await venue.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
+  session = await venue.client.session()
+})
+afterEach(() => venue.client.command({ type: "clear" }))
+afterAll(async () => {
+  session.close()
+  await venue.end()
+})
+
+const placing = (id: number, name: string, over: Readonly<Record<string, unknown>> = {}) => ({
+  id,
+  name: "placeOrder",
+  request: restingOrder(name, over)
+})
+const answerTo = (id: number, of: OpenSession = session) => of.next((line) => line.id === id)
+const outcomeOf = async (name: string): Promise<string> =>
+  (await venue.client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes[0].outcome
+
+describe("opening", () => {
+  it.each([
+    ["without the key", { key: "wrong" }, /status 401/],
+    ["at another path", { path: "/venue/v1/events" }, /status 404/],
+    ["with another protocol", { protocol: "websocket" }, /status 404/]
+  ])("%s is refused", async (_, over, sentence) => {
+    await venue.client.session(over).then(
+      () => assert.fail("it was let in"),
+      (error: Error) => assert.match(error.message, sentence)
+    )
+  })
+
+  it("it says at once, and then every second, that it lives", async () => {
+    const opened = await venue.client.session()
+    const [first, second] = [await opened.next(), await opened.next()]
+    assert.deepInclude(first, { heartbeat: true, version: 1 })
+    assert.isAtLeast(second.at, first.at)
+    opened.close()
+  })
+})
+
+describe("calls", () => {
+  it("each is answered by its id with what a call on its own would be answered, and names its only event", async () => {
+    const [one, other] = [ref(), ref()]
+    session.say(placing(1, one))
+    session.say(placing(2, other, { price: "1" }))
+    const [placed, refused] = [await answerTo(1), await answerTo(2)]
+    const { sequence, ...outcome } = placed.outcome
+    assert.deepStrictEqual([placed.trouble, outcome.outcome, outcome.order.state], [null, "EXECUTED", "WORKING"])
+    const again = await venue.client.ask("/venue/v1/orders", restingOrder(one))
+    assert.deepStrictEqual(again.json, outcome)
+    const { events } = (await venue.client.ask(`/venue/v1/accounts/CL1/events?after=${sequence - 1}`)).json
+    assert.deepStrictEqual([events[0].fact.type, events[0].fact.order], ["order", outcome.order])
+    assert.strictEqual(refused.outcome.outcome, "REFUSED")
+    session.say({ id: 3, name: "cancelOrder", request: { ref: ref(), account: "CL1", target: one } })
+    assert.deepInclude((await answerTo(3)).outcome.order, { ref: one, state: "CANCELLED" })
+  })
+
+  it("one that trades names no event: it made more than one", async () => {
+    session.say(placing(4, ref(), { price: null, tif: "IOC", qty: "0.01" }))
+    const { outcome } = await answerTo(4)
+    assert.deepStrictEqual([outcome.order.state, outcome.sequence], ["FILLED", undefined])
+  })
+
+  it("very many at once are all answered, each once", async () => {
+    const opened = await venue.client.session()
+    const count = 2 * sessionCallLimit + 10
+    const names = Array.from({ length: count }, () => ref())
+    // One write of the socket brings more than may be on their way.
+    opened.say(names.map((name, at) => `${JSON.stringify(placing(at + 1, name, { tif: "IOC" }))}\n`).join(""))
+    const answered = new Map<number, string>()
+    while (answered.size < count) {
+      const { id, outcome } = await opened.next((line) => line.id !== undefined)
+      assert.isFalse(answered.has(id))
+      answered.set(id, outcome.ref)
+    }
+    assert.deepStrictEqual(
+      [...answered].toSorted(([a], [b]) => a - b).map(([, name]) => name),
+      names
+    )
+    opened.close()
+  })
+
+  it("what can't be read as a call is refused by its id, and the others go on", async () => {
+    session.say({ id: 5, name: "placeOrder", request: { ref: "x y" } })
+    session.say({ id: 6, name: "sellEverything", request: {} })
+    const name = ref()
+    session.say(placing(7, name))
+    for (const id of [5, 6]) {
+      const { outcome, trouble } = await answerTo(id)
+      assert.deepStrictEqual([outcome, trouble], [null, "VenueBadRequest: The call can not be read."])
+    }
+    assert.strictEqual((await answerTo(7)).outcome.outcome, "EXECUTED")
+  })
+
+  it.each([
+    ["no JSON", "{\n"],
+    ["no id", '{"name":"placeOrder"}\n'],
+    ["a line that is too long", `${" ".repeat(sessionLineLimit + 1)}\n`]
+  ])("%s ends the session, and only that", async (_, line) => {
+    const opened = await venue.client.session()
+    opened.say(line)
+    await opened.ended
+    const name = ref()
+    session.say(placing(8, name))
+    assert.strictEqual((await answerTo(8)).outcome.outcome, "EXECUTED")
+  })
+})
+
+/** What a call of a session sees, and what became of it: a line, nothing, or the end of its session. */
+const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp | "nothing" | "the end", outcome: string]> = [
+  ["timeout-before", "nothing", "UNKNOWN"],
+  ["timeout-after", "nothing", "EXECUTED"],
+  ["reset", "the end", "UNKNOWN"],
+  ["outage", "the end", "UNKNOWN"],
+  ["http-500", /"outcome":null,"trouble":"status 500"/, "UNKNOWN"],
+  ["broken-json", /^\{"id":1,"outcome":\{"ref":"[^}]*$/, "EXECUTED"],
+  ["reject", /"REFUSED","reason":"rejected by fault"/, "REFUSED"],
+  ["silent", /"EXECUTED"/, "EXECUTED"],
+  ["visibility-lag", /"EXECUTED"/, "UNKNOWN"],
+  ["slow", /"EXECUTED"/, "EXECUTED"],
+  ["fill-before-ack", /"EXECUTED"/, "EXECUTED"]
+]
+
+describe("faults of one call", () => {
+  it.each(ofCalls)("%s strikes it on its route and symbol alone", async (kind, sees, outcome) => {
+    await venue.client.command({
+      type: "fault",
+      kind,
+      route: "order",
+      symbol: "BTC-USDC-PERP",
+      forMillis: null,
+      times: 1,
+      delayMillis: 400
+    })
+    const opened = await venue.client.session()
+    const [other, hit, after] = [ref(), ref(), ref()]
+    opened.say(placing(2, other, { symbol: "ETH-USDC-PERP", price: "2900" }))
+    assert.strictEqual((await answerTo(2, opened)).outcome.outcome, "EXECUTED")
+    opened.say(placing(1, hit))
+    if (sees === "the end") await opened.ended
+    else if (sees !== "nothing") {
+      const line = await opened.next((each) => each.heartbeat !== true)
+      assert.match(typeof line === "string" ? line : JSON.stringify(line), sees)
+    }
+    const next = sees === "the end" ? session : opened
+    next.say(placing(9, after))
+    assert.strictEqual((await answerTo(9, next)).outcome.outcome, "EXECUTED")
+    assert.strictEqual(await outcomeOf(hit), outcome)
+    assert.isFalse(opened.waiting().some((line) => line.id === 1))
+    opened.close()
+  })
+})
+
+describe("the end of a venue", () => {
+  it("what it has taken is answered before its sessions end", async () => {
+    const other = await runVenue()
+    await other.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
+    const opened = await other.client.session()
+    await opened.next()
+    opened.say(placing(1, ref()))
+    const { outcome } = await answerTo(1, opened)
+    assert.strictEqual(outcome.outcome, "EXECUTED")
+    await Promise.all([opened.ended, other.end()])
+    await venue.client.ask(callSession.path).then(({ status }) => assert.strictEqual(status, 404))
+  })
+})
