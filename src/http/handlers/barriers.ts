@@ -18,7 +18,6 @@ export const barriers = feature({
         ({ caller, params: { clientId, contractId }, body, slot }, store) =>
           contracts.close(caller, contractId, { clientId, body, key: slot?.request ?? null, store }),
         {
-          manyCommits: true,
           lookUp: ({ caller, params }) =>
             Effect.map(contracts.missing(caller, params.clientId, params.contractId), (refusal) =>
               refusal === null ? null : toWire(refusal)

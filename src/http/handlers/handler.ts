@@ -104,7 +104,10 @@ export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPri
 export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipal> {
   /** The row that its commit stored, or the answer of a request that stored none. */
   readonly run: (input: WriteInput<E, P>) => Effect.Effect<Ended, DispatchError>
-  /** Needs more than one commit: whether its key has an answer is looked up before the first. */
+  /**
+   * Needs more than one commit, and its first does not begin its key (`CommitBuilder.beginKey`): whether that has an answer is
+   * looked up before the first.
+   */
   readonly manyCommits?: true
   /** How its refusals are shown, where they have members of their own; those of an unread body too. */
   readonly refusing?: (refusal: WireRefusal) => WireRefusal

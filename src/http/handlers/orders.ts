@@ -19,7 +19,7 @@ export const orders = feature({
       place: write(
         ({ caller, params: { clientId }, body, slot }, store) =>
           service.place(caller, { clientId, body, key: slot?.request ?? null, store }),
-        { manyCommits: true, refusing: refusingOrder }
+        { refusing: refusingOrder }
       ),
       list: ({ caller, params, query }) =>
         Effect.map(reads.list(caller.partner.row.id, params.clientId, query), orUnknown),

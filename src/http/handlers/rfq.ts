@@ -14,10 +14,8 @@ export const rfq = feature({
   layer: Rfqs.layer,
   handlers: Effect.map(Rfqs, (rfqs) =>
     handlersOf(RfqApi, {
-      request: write(
-        ({ caller, params: { clientId }, body, slot }, store) =>
-          rfqs.request(caller, { clientId, body, key: slot?.request ?? null, store }),
-        { manyCommits: true }
+      request: write(({ caller, params: { clientId }, body, slot }, store) =>
+        rfqs.request(caller, { clientId, body, key: slot?.request ?? null, store })
       ),
       preview: write(({ caller, params, body }) => rfqs.preview(caller, params.clientId, body)),
       explain: writeAs(
@@ -33,7 +31,6 @@ export const rfq = feature({
         ({ caller, params: { clientId, rfqId }, body, slot }, store) =>
           rfqs.accept(caller, rfqId, { clientId, body, key: slot?.request ?? null, store }),
         {
-          manyCommits: true,
           lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)
         }
       ),

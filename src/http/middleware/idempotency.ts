@@ -188,7 +188,7 @@ export class Idempotency {
    * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is the
    * stored one. A failure of `execute`, or an answer that is not kept, gives the key back.
    *
-   * `lookFirst` is for a request that needs more than one commit: the last one alone is refused when the key is taken, so
+   * `lookFirst` is for a request that needs more than one commit, the last of which alone is refused when the key is taken:
    * the stored answer is looked up before the first.
    */
   answer(

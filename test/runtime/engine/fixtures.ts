@@ -408,6 +408,7 @@ export interface CommitParts {
   readonly rows?: CommitRows
   readonly clearedTimers?: Commit["clearedTimers"]
   readonly endedCalls?: Commit["endedCalls"]
+  readonly freshKeys?: NonNullable<Commit["freshKeys"]>
 }
 
 /** A commit of the given parts; without a fence unless one is given. */
@@ -418,7 +419,8 @@ export const commitOf = (parts: CommitParts): Commit => ({
   releases: parts.releases ?? [],
   rows: parts.rows ?? {},
   clearedTimers: parts.clearedTimers ?? [],
-  endedCalls: parts.endedCalls ?? []
+  endedCalls: parts.endedCalls ?? [],
+  ...(parts.freshKeys === undefined ? {} : { freshKeys: parts.freshKeys })
 })
 
 /** A commit that creates (`token` null) or changes a subject and puts one balance row of the client `id`. */

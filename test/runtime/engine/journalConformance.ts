@@ -255,6 +255,29 @@ const guardTests = () => {
     assert.strictEqual((await load("client:1")).token, 1)
   })
 
+  it("A1-51: a request is begun under a key that has no answer, and under one that has alone refused", async () => {
+    const answer = sampleRows(1).answers
+    const { principal, key } = answer
+    const begins = (id: number, of = key) => clientCommit(id, null, { freshKeys: [{ principal, key: of }] })
+    assert.strictEqual((await submitHere(begins(1)))._tag, "Committed")
+    // In the batch of its answer, too: one statement sees none of its own writes.
+    const outcomes = await submitAll(bench.journal, [
+      commitOf({ rows: { answers: [answer] } }),
+      begins(2),
+      begins(3, "another"),
+      clientCommit(4, null)
+    ])
+    assert.deepStrictEqual(tags(outcomes), ["Committed", "ClaimLost", "Committed", "Committed"])
+    assert.deepStrictEqual(outcomes[1], {
+      _tag: "ClaimLost",
+      claims: [{ name: "answer:partner:1:key-1", owner: 0 }]
+    })
+    assert.deepStrictEqual(
+      (await bench.rows("balances")).map(({ clientId }) => clientId).toSorted((a, b) => a - b),
+      [1, 3, 4]
+    )
+  })
+
   it("A1-51: a lost claim names its owner and writes nothing; the others commit; one batch never holds it twice", async () => {
     const claim = (id: number) => clientCommit(id, null, { claims: [{ name: "email:a@b", owner: id }] })
     const outcomes = await submitAll(bench.journal, [claim(1), clientCommit(9, null), claim(2), clientCommit(8, null)])

@@ -102,6 +102,11 @@ export class BatchDraft {
       else dues?.int8(dueAt)
     }
     for (const ref of commit.endedCalls) this.row("ended").columns[0]?.text(ref)
+    for (const { principal, key } of commit.freshKeys ?? []) {
+      const [principals, keys] = this.row("fresh").columns
+      principals?.text(principal)
+      keys?.text(key)
+    }
     if (commit.rows.postings !== undefined) this.totals.add(commit.rows)
     for (const name in commit.rows) {
       const table = name as TableName

@@ -49,7 +49,12 @@ export interface Commit {
   readonly clearedTimers: ReadonlyArray<ClearedTimer>
   /** Refs of the venue calls that end with this commit: nothing is in flight under them any more. */
   readonly endedCalls: ReadonlyArray<string>
+  /** Idempotency-Keys that must have no stored answer yet: the commit begins a request whose answer a later one stores. */
+  readonly freshKeys?: ReadonlyArray<AnswerKey>
 }
+
+/** What a stored answer is found by. */
+export type AnswerKey = Pick<Tables["answers"], "principal" | "key">
 
 const answerPrefix = "answer:"
 
@@ -59,16 +64,22 @@ export const answerClaim = (principal: string, key: string): string => `${answer
 /** Whether a claim is that of a stored answer. */
 export const isAnswerClaim = (name: string): boolean => name.startsWith(answerPrefix)
 
-/** Every unique fact a commit needs: its claims and its stored answers. */
+/** The keys that a commit needs to be without an answer: those that it answers, and those that it begins a request of. */
+export const answerKeys = ({ rows, freshKeys }: Commit): ReadonlyArray<AnswerKey> => [
+  ...(rows.answers ?? []),
+  ...(freshKeys ?? [])
+]
+
+/** Every unique fact a commit needs: its claims, and that its keys have no answer. */
 export const claimNames = (commit: Commit): ReadonlyArray<string> => [
   ...commit.claims.map((claim) => claim.name),
-  ...(commit.rows.answers ?? []).map((answer) => answerClaim(answer.principal, answer.key))
+  ...answerKeys(commit).map(({ principal, key }) => answerClaim(principal, key))
 ]
 
 /** Rows that the commit writes, claims or takes away, at least one: what a batch and a flush are measured in. */
 export const rowsOf = (commit: Commit): number => {
-  const { claims, releases, rows, clearedTimers, endedCalls } = commit
-  let count = claims.length + releases.length + clearedTimers.length + endedCalls.length
+  const { claims, releases, rows, clearedTimers, endedCalls, freshKeys = [] } = commit
+  let count = claims.length + releases.length + clearedTimers.length + endedCalls.length + freshKeys.length
   for (const table in rows) count += rows[table as TableName]?.length ?? 0
   return Math.max(1, count)
 }
@@ -131,6 +142,7 @@ export class CommitBuilder {
   private readonly releaseList: Array<string> = []
   private readonly cleared: Array<ClearedTimer> = []
   private readonly ended: Array<string> = []
+  private readonly fresh: Array<AnswerKey> = []
   private size = 0
   private eventSlots = 0
   private restsOn: PartnerStamp | null = null
@@ -167,6 +179,11 @@ export class CommitBuilder {
     this.releaseList.push(name)
   }
 
+  /** The commit is refused as one that lost a claim where this Idempotency-Key has an answer. */
+  beginKey({ principal, key }: AnswerKey): void {
+    this.fresh.push({ principal, key })
+  }
+
   /** Removes a timer, one set earlier in this turn too. */
   clearTimer(subject: SubjectKey, name: string): void {
     this.tables.get("timers")?.delete(keyOf("timers", { subject, name }))
@@ -195,8 +212,8 @@ export class CommitBuilder {
 
   /** Rows and facts so far; a row that was put again counts again. */
   get rowCount(): number {
-    const { size, claimList, releaseList, cleared, ended } = this
-    return size + claimList.length + releaseList.length + cleared.length + ended.length
+    const { size, claimList, releaseList, cleared, ended, fresh } = this
+    return size + claimList.length + releaseList.length + cleared.length + ended.length + fresh.length
   }
 
   get isEmpty(): boolean {
@@ -213,7 +230,8 @@ export class CommitBuilder {
       releases: this.releaseList,
       rows: rows as CommitRows,
       clearedTimers: this.cleared,
-      endedCalls: this.ended
+      endedCalls: this.ended,
+      ...(this.fresh.length === 0 ? {} : { freshKeys: this.fresh })
     }
   }
 }

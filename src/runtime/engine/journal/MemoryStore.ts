@@ -5,7 +5,7 @@
 import { catalogue, type IdKind, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
 import { triggers } from "../../store/triggers.ts"
-import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
+import { answerClaim, answerKeys, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
 import type { Outcome, SubjectImage } from "./Journal.ts"
 import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
@@ -105,9 +105,9 @@ export class MemoryStore {
       const owner = this.claims.get(name)
       if (owner !== undefined) lost.push({ name, owner })
     }
-    for (const answer of commit.rows.answers ?? []) {
-      if (this.tables.get("answers")?.has(keyOf("answers", answer)) === true)
-        lost.push({ name: answerClaim(answer.principal, answer.key), owner: 0 })
+    for (const named of answerKeys(commit)) {
+      if (this.tables.get("answers")?.has(keyOf("answers", named)) === true)
+        lost.push({ name: answerClaim(named.principal, named.key), owner: 0 })
     }
     if (lost.length > 0) return { _tag: "ClaimLost", claims: lost }
     if (new Set(commit.claims.map((claim) => claim.name)).size < commit.claims.length)

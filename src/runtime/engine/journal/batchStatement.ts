@@ -74,6 +74,14 @@ const engineParts = {
     ["text", "int8"],
     (rows) => `INSERT INTO claims (name, owner) SELECT n, o FROM ${rows} AS v(n, o) ON CONFLICT DO NOTHING RETURNING 1`
   ),
+  // Looked for key by key: what a batch needs is few of very many.
+  fresh: part(
+    "fresh",
+    "claim",
+    ["text", "text"],
+    (rows) =>
+      `SELECT 1 FROM ${rows} AS v(p, k) WHERE NOT EXISTS (SELECT 1 FROM answers WHERE principal = v.p AND key = v.k)`
+  ),
   released: part("released", null, ["text"], (rows) => `DELETE FROM claims USING ${rows} AS v(n) WHERE name = v.n`),
   cleared: part(
     "cleared",

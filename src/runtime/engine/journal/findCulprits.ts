@@ -2,7 +2,7 @@
 import { type PgConnection, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import { answerClaim, claimNames } from "./Commit.ts"
+import { answerClaim, answerKeys, claimNames } from "./Commit.ts"
 import type { Outcome } from "./Journal.ts"
 import type { Waiting } from "./takeBatch.ts"
 
@@ -17,7 +17,7 @@ export const findCulprits = (
     const subjects = batch.flatMap(({ commit }) => (commit.fence === null ? [] : [commit.fence.subject]))
     const names = batch.flatMap(({ commit }) => commit.claims.map((claim) => claim.name))
     const partners = batch.flatMap(({ commit }) => (commit.partner === null ? [] : [BigInt(commit.partner.partnerId)]))
-    const stored = batch.flatMap(({ commit }) => commit.rows.answers ?? [])
+    const keys = batch.flatMap(({ commit }) => answerKeys(commit))
     const tokens = yield* connection.query("SELECT subject, token FROM subjects WHERE subject = ANY($1)", [
       texts(subjects)
     ])
@@ -27,7 +27,7 @@ export const findCulprits = (
     ])
     const answers = yield* connection.query(
       "SELECT a.principal, a.key FROM answers a JOIN unnest($1::text[], $2::text[]) AS v(p, k) ON a.principal = v.p AND a.key = v.k",
-      [texts(stored.map((row) => row.principal)), texts(stored.map((row) => row.key))]
+      [texts(keys.map(({ principal }) => principal)), texts(keys.map(({ key }) => key))]
     )
     const tokenOf = new Map(tokens.rows.map((row) => [row.subject as string, Number(row.token)]))
     const ownerOf = new Map(owners.rows.map((row) => [row.name as string, Number(row.owner)]))

@@ -172,7 +172,7 @@ const columnsOf = (table: string, needs: ReadonlyArray<RowNeed>): ReadonlyArray<
 
 type PartName = EnginePart | TableName
 
-/** The table that a part writes; null for the part that only reads. */
+/** The table that a part writes; null for the parts that only read. */
 const tableOfPart = (name: PartName): string | null => {
   switch (name) {
     case "born":
@@ -188,6 +188,7 @@ const tableOfPart = (name: PartName): string | null => {
     case "totals":
       return "posting_totals"
     case "stamps":
+    case "fresh":
       return null
     default:
       return (catalogue[name] as TableSpec).sqlName

@@ -94,11 +94,12 @@ const write = (table: string): TableNeed => ({ table, mode: "write" })
 
 /** The tables that a commit reads or writes. */
 export const tableNeeds = (commit: Commit): ReadonlyArray<TableNeed> => {
-  const { fence, partner, claims, releases, rows, clearedTimers, endedCalls } = commit
-  const needs = [write("writer")]
+  const { fence, partner, claims, releases, rows, clearedTimers, endedCalls, freshKeys } = commit
+  const needs: Array<TableNeed> = [write("writer")]
   if (fence !== null) needs.push(write("subjects"))
   if (partner !== null) needs.push({ table: "partners", mode: "read" })
   if (claims.length > 0 || releases.length > 0) needs.push(write("claims"))
+  if (freshKeys !== undefined) needs.push({ table: "answers", mode: "read" })
   if (clearedTimers.length > 0) needs.push(write("timers"))
   if (endedCalls.length > 0) needs.push(write("venue_calls"))
   if (rows.postings !== undefined) needs.push(write("posting_totals"))

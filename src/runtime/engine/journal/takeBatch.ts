@@ -4,7 +4,7 @@
  * commit first (one statement sees none of its own writes). And it ends where it is large: by commits, and by rows.
  */
 import type { DefectLog } from "../DefectLog.ts"
-import { answerClaim, type Commit, rowsOf } from "./Commit.ts"
+import { answerClaim, answerKeys, type Commit, rowsOf } from "./Commit.ts"
 import { batchLimit, batchRowLimit, type Outcome } from "./Journal.ts"
 
 export interface Waiting {
@@ -66,7 +66,7 @@ class BatchFacts {
 /** Facts, timers and venue calls that no other commit of the same batch may touch. */
 const touched = (commit: Commit): ReadonlyArray<string> => {
   const names = commit.claims.map((claim) => claim.name)
-  for (const { principal, key } of commit.rows.answers ?? []) names.push(answerClaim(principal, key))
+  for (const { principal, key } of answerKeys(commit)) names.push(answerClaim(principal, key))
   for (const name of commit.releases) names.push(name)
   for (const { subject, name } of commit.rows.timers ?? []) names.push(timerFact(subject, name))
   for (const { subject, name } of commit.clearedTimers) names.push(timerFact(subject, name))

@@ -93,8 +93,8 @@ export const runCall = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<
 
 /**
  * The id of the object that the call is of, from this run or from an earlier one under the key. What an earlier one began is
- * looked for only where this one does not come to a commit: a key that is claimed already refuses the commit, and a refusal
- * is stored under a key that nothing was begun with.
+ * looked for only where this one does not come to a commit: a key that is claimed or answered already refuses the commit, and
+ * a refusal is stored under a key that nothing was begun with.
  */
 const beginOnce = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<Verdict<number>, DispatchError> => {
   const { clientId, by, partner, key, store, begin } = call
@@ -135,6 +135,7 @@ const requestName = (request: KeyedRequest): string => `${keyName(request)} ${re
 
 /** The key belongs to the object; the fingerprint to the time, by which both are given back (AnswerStore.sweepBegun). */
 const claimKey = ({ draft, now }: Turn, request: KeyedRequest, id: number): void => {
+  draft.beginKey(request)
   draft.claim(keyName(request), id)
   draft.claim(requestName(request), now)
 }
