@@ -65,6 +65,10 @@ export const orUnknown = <A>(found: A | null): Reply<A> =>
 export const orRefused = <A>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? done(verdict.value) : refused(toWire(verdict.refusal))
 
+/** As `orRefused`, of an object that many readers get. */
+export const sharedOrRefused = <A extends object>(verdict: Verdict<A>): Reply<A> =>
+  verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal))
+
 /** What every handler is given. */
 interface Input<E extends Endpoint, P extends Principal> {
   readonly caller: P["caller"]

@@ -2,15 +2,10 @@
  * What an order would do to the account, judged before anything is written: POST orders refuses by it, margin preview shows it
  * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
  */
-import {
-  accountRisk,
-  type AccountRisk,
-  type AccountState,
-  closeOutPct,
-  type PerpHolding
-} from "../margin/accountRisk.ts"
+import { type AccountRisk, closeOutPct, marginLevelOf, type RiskAfter, riskWith } from "../margin/accountRisk.ts"
 import { estLiquidationPrice } from "../margin/perpetual.ts"
-import type { Facts, Mark } from "../market/Facts.ts"
+import { orderMarginWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
+import type { Facts } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
 import type { Currency } from "../shared/Currency.ts"
 import type { Exact } from "../shared/Exact.ts"
@@ -68,8 +63,8 @@ export interface PreTrade {
 
 export interface PerpPreTrade {
   readonly order: PreTradeOrder
-  /** The account without the order; its lists are read more than once. */
-  readonly state: Omit<AccountState, "perpetuals"> & { readonly perpetuals: ReadonlyArray<PerpHolding> }
+  /** The account without the order. */
+  readonly risk: AccountRisk
   /**
    * The order's market: position, all its working orders, and the terms it is judged on. A preview at another leverage than the
    * one in force is as if that one were in force.
@@ -95,7 +90,7 @@ export const preTradeSentences = {
 export const refPriceOf = (
   { price, trigger }: Pick<PreTradeOrder, "price" | "trigger">,
   bestOpposite: Exact | null,
-  mark: Mark | null
+  mark: ShownMark | null
 ): Exact | null =>
   trigger === null ? (price ?? bestOpposite ?? mark?.price ?? null) : (trigger.limitPrice ?? trigger.price)
 
@@ -113,9 +108,10 @@ export const slippageOf = (
 
 /** An order on a perpetual. */
 export const preTrade = (input: PerpPreTrade): PreTrade => {
-  const { order, holding, facts, commissionBps } = input
-  const before = riskWith(input, holding)
-  const mark = facts.marks.get(order.symbol) ?? null
+  const { order, holding, commissionBps } = input
+  const market = marketOf(input)
+  const { part, before } = market
+  const { mark } = part
   const price = refPriceOf(order, input.bestOpposite, mark)
   const adds = addedBy(order, holding)
   const onlyReduces = adds.isZero()
@@ -130,8 +126,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     onlyReduces
   } as const
   if (price === null) return { ...unpriced, ...known, sentence: onlyReduces ? null : preTradeSentences.unpriced }
-  const working = riskWith(input, { ...holding, orders: [...holding.orders, workingOf(order)] })
-  const marginRequired = working.initialMargin - before.initialMargin
+  const marginRequired = orderMarginWith(part, workingOf(order)) - part.orderMargin
   const value = new MoneyDecimal(price).mul(order.qty)
   const estimatedCommission = commissionOf(order.qty, price, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
@@ -144,7 +139,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     orderValue: floorToMinor(value, "USDC"),
     marginRequired,
     freeMarginAfter: before.freeMargin - marginRequired - estimatedCommission,
-    ...afterFill(input, price, mark, estimatedCommission),
+    ...afterFill(input, market, price, estimatedCommission),
     estimatedCommission,
     slippageAllowance,
     estimatedCosts: estimatedCommission + slippageAllowance,
@@ -173,12 +168,21 @@ const unpriced = {
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
 const textOf = (price: Exact): string => (typeof price === "string" ? price : price.toFixed())
 
-/** The account with another holding in the order's market, and with more or less USDC. */
-const riskWith = ({ state, facts }: PerpPreTrade, holding: PerpHolding, paid = 0n): AccountRisk => {
-  const others = state.perpetuals.filter(({ symbol }) => symbol !== holding.symbol)
-  const cashOf: AccountState["cashOf"] = (currency) =>
-    currency === "USDC" ? state.cashOf(currency) + paid : state.cashOf(currency)
-  return accountRisk({ ...state, cashOf, perpetuals: [...others, holding] }, facts)
+/** The order's market in the account's figures. */
+interface Market {
+  /** As it stands; null: nothing is there. */
+  readonly standing: PerpRisk | null
+  /** On the terms that the order is judged on. */
+  readonly part: PerpRisk
+  readonly before: RiskAfter
+}
+
+/** Every other market is in the account's figures as it is: what an order changes is its own market's part alone. */
+const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
+  const standing = risk.perps.find((each) => each.holding.symbol === holding.symbol) ?? null
+  if (standing?.holding === holding) return { standing, part: standing, before: risk }
+  const part = perpRisk(holding, facts)
+  return { standing, part, before: riskWith(risk, standing, part) }
 }
 
 const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOrder) => ({
@@ -203,7 +207,7 @@ const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }:
 }
 
 /** What one unit loses against the mark by being bought above or sold below it. */
-const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: Mark): MoneyDecimal =>
+const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: ShownMark): MoneyDecimal =>
   MoneyDecimal.max(0, new MoneyDecimal(price).minus(mark.price).mul(side === "BUY" ? 1 : -1))
 
 /**
@@ -211,27 +215,24 @@ const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: Mark): MoneyDec
  * what it is worse than the mark, and gains nothing that it is better (F13).
  */
 const afterFill = (
-  input: PerpPreTrade,
+  { order, holding, tick, risk, facts }: PerpPreTrade,
+  { standing, part: { mark } }: Market,
   price: Exact,
-  mark: Mark | null,
   commission: bigint
 ): Pick<PreTrade, "initialMarginAfter" | "marginLevelAfter" | "estLiquidationPrice"> => {
-  const { order, holding, tick } = input
   const { position, realized } = filledAt(order, holding, price, mark)
-  const risk = riskWith(input, { ...holding, position }, realized - commission)
-  const own = risk.perps.find(({ symbol }) => symbol === holding.symbol)
+  const filled = perpRisk({ ...holding, position }, facts)
+  const after = riskWith(risk, standing, filled, realized - commission)
+  const { leverage } = holding.terms
   return {
-    initialMarginAfter: risk.initialMargin,
-    marginLevelAfter: risk.marginLevel,
-    estLiquidationPrice:
-      own === undefined
-        ? null
-        : estLiquidationPrice(position, { ...own, leverage: holding.terms.leverage, closeOutPct, tick }, risk)
+    initialMarginAfter: after.initialMargin,
+    marginLevelAfter: marginLevelOf(after.closeOutEquity, after.marginBase),
+    estLiquidationPrice: estLiquidationPrice(position, { ...filled, leverage, closeOutPct, tick }, after)
   }
 }
 
 /** The position after the fill, and what it has realized. */
-const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark: Mark | null) => {
+const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark: ShownMark | null) => {
   const { symbol, side, qty, reduceOnly } = order
   const position = holding.position ?? flatPosition(symbol)
   const closable = MoneyDecimal.max(0, new MoneyDecimal(position.netQty).mul(side === "SELL" ? 1 : -1))
