@@ -136,7 +136,7 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
     const { slot, form } = input
     const render = (verdict: Verdict<A>): Rendered =>
       verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(refusalOf(rest, toWire(verdict.refusal)))
-    return Effect.map(
+    return Effect.mapEager(
       run(input, slot === null ? storeNothing : slot.storing(render)),
       (verdict) => slot?.stored ?? render(verdict)
     )

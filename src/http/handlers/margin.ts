@@ -14,7 +14,7 @@ export const margin = feature({
   handlers: Effect.map(Effect.all([Margin, Leverages, Orders]), ([service, leverages, orders]) =>
     handlersOf(MarginApi, {
       picture: ({ caller, params }) =>
-        Effect.map(service.picture(caller.partner.row.id, params.clientId), sharedOrRefused),
+        Effect.mapEager(service.picture(caller.partner.row.id, params.clientId), sharedOrRefused),
       preview: write(({ caller, params, body }) => orders.preview(caller, params.clientId, body), {
         refusing: refusingPreview
       }),

@@ -22,11 +22,14 @@ export const reading = <A, const T extends TableName>(
   read: (rows: RowsOf<T>) => A
 ): Reading<A, T> => ({ of: new Set(tables), read })
 
+const none: ReadonlyArray<never> = []
+
 export class SubjectState {
   readonly subject: SubjectKey
   /** Null while the subject does not exist. */
   token: number | null
   private readonly tables = new Map<TableName, Map<string, object>>()
+  private readonly lists = new Map<TableName, ReadonlyArray<object>>()
   /** What was read of the rows, until one of those that it was read from changes. */
   private readonly views = new Map<Reading<unknown, never>, unknown>()
 
@@ -41,9 +44,13 @@ export class SubjectState {
     return this.tables.get(table)?.get(key) as Tables[T] | undefined
   }
 
+  /** One list until a row of the table changes. */
   all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
-    const rows = this.tables.get(table) as ReadonlyMap<string, Tables[T]> | undefined
-    return rows === undefined ? [] : [...rows.values()]
+    const rows = this.tables.get(table)
+    if (rows === undefined) return none
+    let list = this.lists.get(table)
+    if (list === undefined) this.lists.set(table, (list = [...rows.values()]))
+    return list as ReadonlyArray<Tables[T]>
   }
 
   /** The only row of a table that holds one row per subject. */
@@ -52,11 +59,11 @@ export class SubjectState {
   }
 
   /** What a reading makes of the rows, worked out once for as long as those of its tables stay as they are. */
-  derived<A, T extends TableName>(of: Reading<A, T>): A {
-    if (this.views.has(of)) return this.views.get(of) as A
-    const view = of.read(this)
-    this.views.set(of, view)
-    return view
+  derived<A, T extends TableName>(view: Reading<A, T>): A {
+    if (this.views.has(view)) return this.views.get(view) as A
+    const made = view.read(this)
+    this.views.set(view, made)
+    return made
   }
 
   /** Takes over what a committed commit wrote. */
@@ -79,7 +86,8 @@ export class SubjectState {
   }
 
   private changed(table: TableName): void {
-    for (const of of this.views.keys()) if (of.of.has(table)) this.views.delete(of)
+    this.lists.delete(table)
+    for (const view of this.views.keys()) if (view.of.has(table)) this.views.delete(view)
   }
 
   private drop(table: TableName, key: string): void {

@@ -26,7 +26,7 @@ export class Margin extends Context.Service<
     Effect.map(ActorHost, (host) =>
       Margin.of({
         picture: (partnerId, clientId) =>
-          host.read(clientSubject(clientId), (state, facts) => {
+          host.readNow(clientSubject(clientId), (state, facts) => {
             const client = ownClient(state, partnerId)
             if (client === null) return refuse(unknown("Client"))
             if (facts.takenAt === null) return noVenue

@@ -5,7 +5,7 @@
 import { type AccountRisk, leverageCap } from "../../../machines/margin/accountRisk.ts"
 import type { PerpTerms } from "../../../machines/margin/perpetual.ts"
 import type { PerpHolding } from "../../../machines/margin/perpRisk.ts"
-import { gridOf } from "../../../machines/market/Grid.ts"
+import { gridsOf } from "../../../machines/market/marketGrid.ts"
 import type { OrderFacts } from "../../../machines/order/orderGates.ts"
 import type { AskedOrder, OrderMarket } from "../../../machines/order/orderOnMarket.ts"
 import type { PreviewFigures } from "../../../machines/order/OrderWire.ts"
@@ -117,7 +117,7 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
   const { account, facts } = at
   const { terms } = markets
   const { bestBid, bestAsk } = markets.quoted(order.symbol)
-  const tick = gridOf(market.market.priceTick)
+  const { price: tick } = gridsOf(market.market)
   if (tick === null) throw new Error(`${order.symbol} is listed without a grid`)
   if (order.family === "SPOT") {
     return spotPreTrade({
