@@ -30,7 +30,7 @@ export class Margin extends Context.Service<
             const client = ownClient(state, partnerId)
             if (client === null) return refuse(unknown("Client"))
             if (facts.takenAt === null) return noVenue
-            return accept(pictureOf(state, client, facts))
+            return accept(marginPictureIn(state, client, facts))
           })
       })
     )
@@ -43,7 +43,8 @@ export class Margin extends Context.Service<
  */
 const pictures = new WeakMap<AccountRisk, MarginPicture>()
 
-const pictureOf = (state: SubjectState, client: ClientRow, facts: Facts): MarginPicture => {
+/** The margin of a client, as it is committed. */
+export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: Facts): MarginPicture => {
   const { risk } = accountIn(state, facts)
   const found = pictures.get(risk)
   if (found !== undefined) return found
