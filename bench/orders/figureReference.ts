@@ -5,8 +5,9 @@
  */
 import { randomUUID } from "node:crypto"
 import { Pool } from "pg"
-import { accountRisk, leverageInForce, type PerpHolding } from "../../src/machines/margin/accountRisk.ts"
+import { accountRisk, leverageInForce } from "../../src/machines/margin/accountRisk.ts"
 import { marginPictureOf } from "../../src/machines/margin/marginPicture.ts"
+import type { PerpHolding } from "../../src/machines/margin/perpRisk.ts"
 import type { Facts, Instrument } from "../../src/machines/market/Facts.ts"
 import { gridOf } from "../../src/machines/market/Grid.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
@@ -116,7 +117,6 @@ const serve = async (question: FigureServerQuestion): Promise<{ readonly port: n
   app.get<{ Params: { readonly id: string } }>("/partner/v1/clients/:id/margin", async (request, reply) => {
     const clientId = Number(request.params.id)
     const { row, cash, state } = await read(clientId, (request as unknown as PartnerRequest).partnerId)
-    const { perpetuals } = state
     const picture = marginPictureOf({
       clientId,
       categorization: row.categorization,
@@ -124,7 +124,6 @@ const serve = async (question: FigureServerQuestion): Promise<{ readonly port: n
       reserved: BigInt(row.reserved),
       barriers: 0,
       openOrders: row.orders?.length ?? 0,
-      perpetuals,
       instruments: facts.instruments,
       risk: accountRisk(state, facts)
     })
@@ -142,7 +141,7 @@ const serve = async (question: FigureServerQuestion): Promise<{ readonly port: n
       if (holding === undefined || instrument === undefined) throw new Error(`${symbol} is not held`)
       const figures = preTrade({
         order: { symbol, side, qty, price, trigger: null, reduceOnly: false },
-        state,
+        risk: accountRisk(state, facts),
         holding,
         facts,
         bestOpposite: null,

@@ -220,7 +220,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   /** Gate 10: the client of the path. */
   private named(principal: P, { route, params }: RouteMatch): Effect.Effect<WireRefusal | null, DispatchError> {
     if (!route.ofClient) return Effect.succeed(null)
-    return Effect.map(this.surface.owns(principal, params["clientId"] as number), (owned) =>
+    return Effect.mapEager(this.surface.owns(principal, params["clientId"] as number), (owned) =>
       owned ? null : gateRefusals.unknownClient
     )
   }
@@ -284,7 +284,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const refusal = this.surface.standing(principal, match.route) ?? unnamedBy(match)
     if (refusal !== null) return this.refuse(slot, refusal)
     if (!match.route.ofClient) return this.serve(admitted, slot, body)
-    return Effect.flatMap(this.named(principal, match), (unknown) =>
+    return Effect.flatMapEager(this.named(principal, match), (unknown) =>
       unknown === null ? this.serve(admitted, slot, body) : this.refuse(slot, unknown)
     )
   }

@@ -135,6 +135,7 @@ describe("a busy client", () => {
           }).pipe(Effect.timeoutOrElse({ duration: "20 millis", orElse: () => Effect.succeed([] as never) })),
         record: unused,
         read: unused,
+        readNow: unused,
         facts: () => noFacts,
         onCommitted: () => {},
         onCallEnded: () => {},

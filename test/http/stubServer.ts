@@ -145,6 +145,7 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(ActorHost, {
       dispatch: unused,
       read: unused,
+      readNow: unused,
       facts: () => noFacts,
       onCallEnded: () => {},
       onDecided: () => {},

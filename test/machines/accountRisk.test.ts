@@ -252,7 +252,6 @@ describe("A2-99: the margin picture", () => {
       reserved: micro("12.5"),
       barriers: 1,
       openOrders: 0,
-      perpetuals: [],
       instruments: new Map(),
       risk
     })

@@ -65,6 +65,10 @@ export const orUnknown = <A>(found: A | null): Reply<A> =>
 export const orRefused = <A>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? done(verdict.value) : refused(toWire(verdict.refusal))
 
+/** As `orRefused`, of an object that many readers get. */
+export const sharedOrRefused = <A extends object>(verdict: Verdict<A>): Reply<A> =>
+  verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal))
+
 /** What every handler is given. */
 interface Input<E extends Endpoint, P extends Principal> {
   readonly caller: P["caller"]
@@ -135,7 +139,7 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
     const { slot, form } = input
     const render = (verdict: Verdict<A>): Rendered =>
       verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(refusalOf(rest, toWire(verdict.refusal)))
-    return Effect.map(
+    return Effect.mapEager(
       run(input, slot === null ? storeNothing : slot.storing(render)),
       (verdict) => slot?.stored ?? render(verdict)
     )

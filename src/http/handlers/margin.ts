@@ -6,14 +6,15 @@ import { Orders } from "../../runtime/services/order/Orders.ts"
 import { MarginApi } from "../api/MarginApi.ts"
 import { refusingPreview } from "../orderRefusals.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { orRefused, write } from "./handler.ts"
+import { orRefused, sharedOrRefused, write } from "./handler.ts"
 
 export const margin = feature({
   api: MarginApi,
   layer: Layer.mergeAll(Margin.layer, Leverages.layer, Orders.layer),
   handlers: Effect.map(Effect.all([Margin, Leverages, Orders]), ([service, leverages, orders]) =>
     handlersOf(MarginApi, {
-      picture: ({ caller, params }) => Effect.map(service.picture(caller.partner.row.id, params.clientId), orRefused),
+      picture: ({ caller, params }) =>
+        Effect.mapEager(service.picture(caller.partner.row.id, params.clientId), sharedOrRefused),
       preview: write(({ caller, params, body }) => orders.preview(caller, params.clientId, body), {
         refusing: refusingPreview
       }),

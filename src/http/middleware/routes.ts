@@ -83,21 +83,15 @@ export class RouteTable {
   match(method: string, path: string): RouteMatch | null {
     if (!path.startsWith(this.prefix)) return null
     const parts = path.slice(this.prefix.length).split("/")
-    for (const { route, segments } of this.entries.get(`${method} ${parts.length}`) ?? []) {
-      if (fits(segments, parts)) return read(route, segments, parts)
-    }
-    return null
+    const entry = this.entries.get(`${method} ${parts.length}`)?.find(({ segments }) => fits(segments, parts))
+    return entry === undefined ? null : read(entry.route, entry.segments, parts)
   }
 }
 
 const parameters = ({ segments }: Entry): number => segments.filter((segment) => typeof segment !== "string").length
 
-const fits = (segments: Entry["segments"], parts: ReadonlyArray<string>): boolean => {
-  for (const [index, segment] of segments.entries()) {
-    if (typeof segment === "string" ? segment !== parts[index] : parts[index] === "") return false
-  }
-  return true
-}
+const fits = (segments: Entry["segments"], parts: ReadonlyArray<string>): boolean =>
+  segments.every((segment, index) => (typeof segment === "string" ? segment === parts[index] : parts[index] !== ""))
 
 const read = (route: Route, segments: Entry["segments"], parts: ReadonlyArray<string>): RouteMatch => {
   const params: Record<string, unknown> = {}

@@ -2,8 +2,22 @@
  * The figures of knock-out contracts: at an entry price, live at a mark, and at their end (F12, F15, F16, F17, F19). Money
  * is micro-USDC; prices and quantities are decimal texts, or exact decimals.
  */
-import { type Exact, floorToMicro, negated, product, scaled, sum } from "../shared/Exact.ts"
-import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
+import {
+  absolute,
+  ceilTo,
+  difference,
+  type Exact,
+  floorToMicro,
+  microPlaces,
+  negated,
+  product,
+  type Scaled,
+  scaled,
+  shareOf,
+  sum,
+  unitsWith
+} from "../shared/Exact.ts"
+import { MoneyDecimal } from "../shared/Money.ts"
 import type { ContractTerms } from "./ContractTerms.ts"
 
 export type Side = ContractTerms["side"]
@@ -37,19 +51,26 @@ const whole = 10_000
 
 /** What a contract costs and may pay at an entry price (F15), with the commission of opening it (F12). */
 export const figuresAt = (terms: EntryTerms): EntryFigures => {
-  const qty = new MoneyDecimal(terms.qty)
-  const { price, barrier, takeProfit, premiumBps, commissionBps } = terms
-  const held = qty.mul(price)
-  const distance = new MoneyDecimal(barrier).minus(price).abs()
-  const premium = ceilToMinor(qty.mul(distance).mul(premiumBps).div(whole), "USDC")
+  const [qty, price] = [scaled(terms.qty), scaled(terms.price)]
+  const { barrier, takeProfit, premiumBps, commissionBps } = terms
+  const held = product(qty, price)
+  const apart = (level: Exact): Scaled => product(qty, absolute(difference(scaled(level), price)))
+  const premium = ceilTo(shareOf(apart(barrier), premiumBps), microPlaces)
   return {
-    notional: floorToMinor(held, "USDC"),
+    notional: floorToMicro(held),
     premium,
-    commission: ceilToMinor(held.mul(commissionBps).div(whole), "USDC"),
-    leverage: premium === 0n ? "0.00" : held.mul(1e6).div(premium.toString()).toFixed(2, MoneyDecimal.ROUND_HALF_UP),
-    potentialProfit:
-      takeProfit === null ? null : floorToMinor(qty.mul(new MoneyDecimal(takeProfit).minus(price).abs()), "USDC")
+    commission: ceilTo(shareOf(held, commissionBps), microPlaces),
+    leverage: premium === 0n ? "0.00" : hundredths(held, { units: premium, places: microPlaces }),
+    potentialProfit: takeProfit === null ? null : floorToMicro(apart(takeProfit))
   }
+}
+
+/** A quotient of two positive figures with two places, half up. */
+const hundredths = (dividend: Scaled, divisor: Scaled): string => {
+  const places = Math.max(dividend.places, divisor.places)
+  const [over, under] = [unitsWith(dividend, places) * 100n, unitsWith(divisor, places)]
+  const digits = ((2n * over + under) / (2n * under)).toString().padStart(3, "0")
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
 /** A share of a contract's distance that is paid for it, basis points (F15; A2-18). */

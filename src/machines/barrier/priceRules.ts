@@ -3,6 +3,17 @@
  * one is accepted (F18; A2-14, A2-110 step 8). One list, so that both are judged alike.
  */
 import type { Rule } from "../shared/Gates.ts"
+import {
+  absolute,
+  compared,
+  difference,
+  type Exact,
+  exactText,
+  product,
+  type Scaled,
+  scaled,
+  shareOf
+} from "../shared/Exact.ts"
 import { barrierLimits } from "../shared/Limits.ts"
 import { formatAmount, maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import { type EntryFigures, type EntryTerms, figuresAt } from "./barrierFigures.ts"
@@ -20,22 +31,26 @@ export interface Priced extends EntryTerms {
 export const pricedAt = (terms: EntryTerms, of: Pick<Priced, "maxLeverage" | "freeMargin">): Priced => ({
   ...terms,
   ...of,
-  price: new MoneyDecimal(terms.price),
+  price: typeof terms.price === "string" ? new MoneyDecimal(terms.price) : terms.price,
   figures: figuresAt(terms)
 })
 
 /** Premium and commission (requiredFreeMargin of F15). */
 export const requiredMargin = ({ premium, commission }: EntryFigures): bigint => premium + commission
 
-const whole = 10_000
+/** How far the barrier is from the price. */
+const distanceOf = (price: Exact, barrier: Exact): Scaled => absolute(difference(scaled(price), scaled(barrier)))
+
+/** The largest price at which the barrier's distance leaves no more than this leverage. */
+const leveredDistance = (price: Exact, barrier: Exact, maxLeverage: number): Scaled =>
+  product(distanceOf(price, barrier), { units: BigInt(maxLeverage), places: 0 })
 
 const barrierSide: Rule<Priced> = {
   gate: "barrierSide",
   sentence: ({ side, price, barrier }) => {
-    if (side === "BUY") {
-      return price.gt(barrier) ? null : "The barrier of a long contract must be below the price."
-    }
-    return price.lt(barrier) ? null : "The barrier of a short contract must be above the price."
+    const above = compared(scaled(price), scaled(barrier))
+    if (side === "BUY") return above > 0n ? null : "The barrier of a long contract must be below the price."
+    return above < 0n ? null : "The barrier of a short contract must be above the price."
   },
   compared: ({ side, price, barrier }) => ({
     figure: String(barrier),
@@ -46,12 +61,12 @@ const barrierSide: Rule<Priced> = {
 const barrierDistance: Rule<Priced> = {
   gate: "barrierDistance",
   sentence: ({ price, barrier }) =>
-    price.minus(barrier).abs().mul(whole).gte(price.mul(barrierLimits.minDistanceBps))
+    compared(distanceOf(price, barrier), shareOf(scaled(price), barrierLimits.minDistanceBps)) >= 0n
       ? null
       : "The barrier must be at least 0.1 percent away from the price.",
   compared: ({ price, barrier }) => ({
-    figure: String(price.minus(barrier).abs()),
-    limit: String(price.mul(barrierLimits.minDistanceBps).div(whole))
+    figure: exactText(distanceOf(price, barrier)),
+    limit: exactText(shareOf(scaled(price), barrierLimits.minDistanceBps))
   })
 }
 
@@ -60,8 +75,9 @@ const takeProfitSide: Rule<Priced> = {
   gate: "takeProfitSide",
   sentence: ({ side, price, takeProfit, figures }) => {
     if (takeProfit === null || figures.potentialProfit === null) return null
-    if (side === "BUY" && price.gte(takeProfit)) return "The take profit of a long contract must be above the price."
-    if (side === "SELL" && price.lte(takeProfit)) return "The take profit of a short contract must be below the price."
+    const above = compared(scaled(price), scaled(takeProfit))
+    if (side === "BUY" && above >= 0n) return "The take profit of a long contract must be above the price."
+    if (side === "SELL" && above <= 0n) return "The take profit of a short contract must be below the price."
     return figures.potentialProfit <= maxMinor ? null : "The take profit is too far away: its profit is too large."
   },
   compared: ({ side, price, takeProfit }) =>
@@ -74,12 +90,12 @@ const takeProfitSide: Rule<Priced> = {
 const leverage: Rule<Priced> = {
   gate: "leverage",
   sentence: ({ price, barrier, maxLeverage }) =>
-    price.lte(price.minus(barrier).abs().mul(maxLeverage))
+    compared(scaled(price), leveredDistance(price, barrier, maxLeverage)) <= 0n
       ? null
       : `The barrier is too near to the price: the leverage may be at most ${maxLeverage}.`,
   compared: ({ price, barrier, maxLeverage }) => ({
     figure: String(price),
-    limit: String(price.minus(barrier).abs().mul(maxLeverage))
+    limit: exactText(leveredDistance(price, barrier, maxLeverage))
   })
 }
 

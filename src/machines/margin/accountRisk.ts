@@ -5,18 +5,10 @@
  */
 import { pnlAt, requirementOf } from "../barrier/barrierFigures.ts"
 import type { ContractTerms } from "../barrier/ContractTerms.ts"
-import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
+import { type Facts, isFresh } from "../market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../market/marketTerms.ts"
 import { floorDiv, magnitude } from "../shared/Exact.ts"
-import {
-  isFlat,
-  orderMarginOf,
-  type PerpPosition,
-  type PerpTerms,
-  positionMarginAt,
-  unrealizedOf,
-  type WorkingOrder
-} from "./perpetual.ts"
+import { holds, type PerpHolding, type PerpRisk, perpRisk, usesMark } from "./perpRisk.ts"
 
 /** An account's cash by currency, without what is reserved, in minor units. */
 export type CashOf = (currency: string) => bigint
@@ -25,28 +17,6 @@ export type CashOf = (currency: string) => bigint
 export interface PendingAccept {
   readonly premium: bigint
   readonly commission: bigint
-}
-
-/** What an account has in one perpetual market. */
-export interface PerpHolding {
-  readonly symbol: string
-  /** Null: it never had one. A flat one counts like none. */
-  readonly position: PerpPosition | null
-  /** The market's working orders; reduce-only ones among them tie nothing up. */
-  readonly orders: ReadonlyArray<WorkingOrder>
-  readonly terms: PerpTerms
-}
-
-/** One market's parts of the account's figures. */
-export interface PerpRisk {
-  readonly symbol: string
-  /** The last one known; null: there never was one. */
-  readonly mark: Mark | null
-  readonly markFresh: boolean
-  readonly unrealizedPnl: bigint
-  /** Of the position. */
-  readonly initialMargin: bigint
-  readonly orderMargin: bigint
 }
 
 /** What of an account its risk is judged on. */
@@ -105,23 +75,37 @@ const marginCallShare = BigInt(marginCallPct)
 const closeOutShare = BigInt(closeOutPct)
 
 /** The account's figures, as its state and the facts of one moment have them. */
-export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountState, facts: Facts): AccountRisk => {
-  const cash = cashOf("USDC")
-  const barriers = barrierRisk(contracts, facts)
-  const perps = perpRisk(perpetuals, facts)
-  let pendingAcceptMargin = 0n
-  for (const { premium, commission } of accepts) pendingAcceptMargin += premium + commission
-  const closeOutEquity = cash + perps.pnl + barriers.loss
-  const marginBase = perps.margin + barriers.margin
-  const initialMargin = marginBase + perps.orderMargin + pendingAcceptMargin
+export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountState, facts: Facts): AccountRisk =>
+  riskOf({
+    cash: cashOf("USDC"),
+    barriers: barrierRisk(contracts, facts),
+    perps: Array.from(perpetuals, (holding) => perpRisk(holding, facts)),
+    pendingAcceptMargin: pendingOf(accepts)
+  })
+
+/** What an account's figures are the sums of. */
+export interface RiskParts {
+  /** USDC. */
+  readonly cash: bigint
+  readonly barriers: BarrierRisk
+  readonly perps: ReadonlyArray<PerpRisk>
+  readonly pendingAcceptMargin: bigint
+}
+
+/** The account's figures from their parts. */
+export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts): AccountRisk => {
+  const sums = sumsOf(perps)
+  const closeOutEquity = cash + sums.pnl + barriers.loss
+  const marginBase = sums.margin + barriers.margin
+  const initialMargin = marginBase + sums.orderMargin + pendingAcceptMargin
   const freeMargin = closeOutEquity - initialMargin
   return {
-    equity: cash + perps.pnl + barriers.pnl,
+    equity: cash + sums.pnl + barriers.pnl,
     closeOutEquity,
-    unrealizedPnl: perps.pnl,
+    unrealizedPnl: sums.pnl,
     barrierUnrealizedPnl: barriers.pnl,
-    positionMargin: perps.margin,
-    orderMargin: perps.orderMargin,
+    positionMargin: sums.margin,
+    orderMargin: sums.orderMargin,
     barrierMargin: barriers.margin,
     pendingAcceptMargin,
     initialMargin,
@@ -131,11 +115,36 @@ export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountS
     freeMargin,
     free: cash < freeMargin ? cash : freeMargin,
     riskState: riskStateOf(closeOutEquity, marginBase),
-    marksFresh: barriers.fresh && perps.fresh,
+    marksFresh: barriers.fresh && sums.fresh,
     barrierMarksFresh: barriers.fresh,
-    anyMarkFresh: barriers.anyFresh || perps.anyFresh,
-    anyExposure: barriers.any || perps.any,
-    perps: perps.markets
+    anyMarkFresh: barriers.anyFresh || sums.anyFresh,
+    anyExposure: barriers.any || sums.any,
+    perps
+  }
+}
+
+/** What accepts in flight tie up. */
+export const pendingOf = (accepts: Iterable<PendingAccept>): bigint => {
+  let sum = 0n
+  for (const { premium, commission } of accepts) sum += premium + commission
+  return sum
+}
+
+/** Figures of an account as it would be. */
+export type RiskAfter = Pick<AccountRisk, "equity" | "closeOutEquity" | "marginBase" | "initialMargin" | "freeMargin">
+
+/** The account with another part in one of its markets, and with more or less USDC: all of its figures are sums. */
+export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: PerpRisk, paid = 0n): RiskAfter => {
+  const pnl = after.unrealizedPnl - (before?.unrealizedPnl ?? 0n)
+  const margin = after.initialMargin - (before?.initialMargin ?? 0n)
+  const closeOutEquity = risk.closeOutEquity + pnl + paid
+  const initialMargin = risk.initialMargin + margin + after.orderMargin - (before?.orderMargin ?? 0n)
+  return {
+    equity: risk.equity + pnl + paid,
+    closeOutEquity,
+    marginBase: risk.marginBase + margin,
+    initialMargin,
+    freeMargin: closeOutEquity - initialMargin
   }
 }
 
@@ -163,7 +172,8 @@ export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): strin
 const maintenanceOf = (marginBase: bigint): bigint =>
   marginBase === 0n ? 0n : (marginBase * closeOutShare + 99n) / 100n
 
-interface BarrierRisk {
+/** What an account's contracts are in its figures. */
+export interface BarrierRisk {
   readonly any: boolean
   readonly pnl: bigint
   /** The losses alone, negative. */
@@ -178,7 +188,10 @@ interface BarrierRisk {
  * profit nor loss and as stale: its whole premium stays tied up, so the free margin is what it is at any losing mark, and
  * money out waits; a close-out does not begin for what nobody knows.
  */
-const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Facts): BarrierRisk => {
+export const barrierRisk = (
+  contracts: Iterable<ContractTerms>,
+  { marks, takenAt }: Pick<Facts, "marks" | "takenAt">
+): BarrierRisk => {
   let any = false
   let fresh = true
   let anyFresh = false
@@ -199,8 +212,7 @@ const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Fac
   return { any, pnl, loss, margin, fresh, anyFresh }
 }
 
-interface PerpRisks {
-  readonly markets: ReadonlyArray<PerpRisk>
+interface PerpSums {
   readonly pnl: bigint
   readonly margin: bigint
   readonly orderMargin: bigint
@@ -211,63 +223,24 @@ interface PerpRisks {
   readonly any: boolean
 }
 
-const noMarkets: ReadonlyArray<PerpRisk> = []
-
-/**
- * Positions at the last mark known of their markets, however old (F3). One whose market never had a mark is taken at its entry
- * price, like a contract: it counts neither profit nor loss, and ties up what it did when it was opened. It counts as stale, so
- * nothing that needs live marks is judged on it.
- */
-const perpRisk = (perpetuals: Iterable<PerpHolding>, { marks, takenAt }: Facts): PerpRisks => {
-  let markets: Array<PerpRisk> | null = null
+const sumsOf = (perps: ReadonlyArray<PerpRisk>): PerpSums => {
   let fresh = true
   let anyFresh = false
   let any = false
   let pnl = 0n
   let margin = 0n
   let orderMargin = 0n
-  for (const holding of perpetuals) {
-    const mark = marks.get(holding.symbol) ?? null
-    const markFresh = mark !== null && takenAt !== null && isFresh(mark, takenAt)
-    const market = marketRisk(holding, mark, markFresh)
-    markets ??= []
-    markets.push(market)
-    pnl += market.unrealizedPnl
-    margin += market.initialMargin
-    orderMargin += market.orderMargin
-    any ||= holds(holding)
-    if (!usesMark(holding)) continue
-    fresh &&= markFresh
-    anyFresh ||= markFresh
+  for (const part of perps) {
+    pnl += part.unrealizedPnl
+    margin += part.initialMargin
+    orderMargin += part.orderMargin
+    any ||= holds(part.holding)
+    if (!usesMark(part.holding)) continue
+    fresh &&= part.markFresh
+    anyFresh ||= part.markFresh
   }
-  return { markets: markets ?? noMarkets, pnl, margin, orderMargin, fresh, anyFresh, any }
+  return { pnl, margin, orderMargin, fresh, anyFresh, any }
 }
-
-const marketRisk = (
-  { symbol, position, orders, terms }: PerpHolding,
-  mark: Mark | null,
-  markFresh: boolean
-): PerpRisk => {
-  const held = position === null || isFlat(position) ? null : position
-  const price = mark?.price ?? held?.avgEntry ?? null
-  const isOpen = held !== null && price !== null
-  return {
-    symbol,
-    mark,
-    markFresh,
-    unrealizedPnl: isOpen ? unrealizedOf(held, price) : 0n,
-    initialMargin: isOpen ? positionMarginAt(quantityOf(held), price, terms) : 0n,
-    orderMargin: orderMarginOf(held?.netQty ?? "0", orders, price, terms)
-  }
-}
-
-const holds = ({ position }: PerpHolding): boolean => position !== null && !isFlat(position)
-
-/** Limits have prices of their own; what is held, and what trades at the market, has the mark's (F3, F6). */
-const usesMark = (holding: PerpHolding): boolean =>
-  holds(holding) || holding.orders.some(({ price, reduceOnly }) => price === null && !reduceOnly)
-
-const quantityOf = ({ netQty }: PerpPosition): string => (netQty.startsWith("-") ? netQty.slice(1) : netQty)
 
 export interface LeverageTerms {
   readonly categorization: "RETAIL" | "PROFESSIONAL"

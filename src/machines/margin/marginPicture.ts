@@ -3,8 +3,9 @@ import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
 import type { Instrument } from "../market/Facts.ts"
-import { type AccountRisk, closeOutPct, marginCallPct, type PerpHolding, type PerpRisk } from "./accountRisk.ts"
+import { type AccountRisk, closeOutPct, marginCallPct } from "./accountRisk.ts"
 import { estLiquidationPrice, isFlat, type PerpPosition, roiPct } from "./perpetual.ts"
+import type { PerpRisk } from "./perpRisk.ts"
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places; may be negative." })
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
@@ -64,8 +65,6 @@ export interface PicturedAccount {
   readonly barriers: number
   /** Working orders. */
   readonly openOrders: number
-  /** What the risk was worked out from, market by market. */
-  readonly perpetuals: ReadonlyArray<PerpHolding>
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly risk: AccountRisk
 }
@@ -100,25 +99,23 @@ export const marginPictureOf = (account: PicturedAccount): MarginPicture => {
   }
 }
 
-const positionsOf = (account: PicturedAccount): ReadonlyArray<MarginPosition> => {
-  const risks = new Map(account.risk.perps.map((each) => [each.symbol, each]))
-  return account.perpetuals
-    .flatMap((holding) => {
-      const { symbol, position } = holding
-      const perp = risks.get(symbol)
-      return position === null || isFlat(position) || perp === undefined
-        ? []
-        : [positionAt(position, holding, perp, account)]
+const positionsOf = (account: PicturedAccount): ReadonlyArray<MarginPosition> =>
+  account.risk.perps
+    .flatMap((perp) => {
+      const { position } = perp.holding
+      return position === null || isFlat(position) ? [] : [positionAt(position, perp, account)]
     })
     .toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
-}
 
 const positionAt = (
   position: PerpPosition,
-  { symbol, terms: { leverage } }: PerpHolding,
-  { mark, markFresh, unrealizedPnl, initialMargin }: PerpRisk,
+  { holding, mark, markFresh, unrealizedPnl, initialMargin }: PerpRisk,
   { instruments, risk }: PicturedAccount
 ): MarginPosition => {
+  const {
+    symbol,
+    terms: { leverage }
+  } = holding
   const instrument = instruments.get(symbol)
   const part = { unrealizedPnl, initialMargin, leverage, closeOutPct }
   return {

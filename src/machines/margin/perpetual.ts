@@ -21,7 +21,7 @@ import {
   tenTo,
   unitsWith
 } from "../shared/Exact.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
+import { isNothing, MoneyDecimal } from "../shared/Money.ts"
 
 /** A netted position, at its average cost (F11). */
 export interface PerpPosition {
@@ -37,7 +37,7 @@ export interface PerpPosition {
 }
 
 /** Whether a position has no quantity. */
-export const isFlat = ({ netQty }: Pick<PerpPosition, "netQty">): boolean => scaled(netQty).units === 0n
+export const isFlat = ({ netQty }: Pick<PerpPosition, "netQty">): boolean => isNothing(netQty)
 
 /** An order that may still trade. */
 export interface WorkingOrder {

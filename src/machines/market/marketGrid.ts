@@ -1,8 +1,8 @@
 /** Figures of a body on the grids of their market, with the sentences that refuse them (F2; A2-91, A2-110). */
 import type { AddError } from "../shared/Fields.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
+import { compared, scaled } from "../shared/Exact.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
-import { gridOf, onGrid } from "./Grid.ts"
+import { type Grid, gridOf, onGrid } from "./Grid.ts"
 
 /** A value as it is written on its grid. */
 export interface OnGrid {
@@ -10,22 +10,37 @@ export interface OnGrid {
   readonly decimals: number
 }
 
-const stepOn = (text: string, step: string): OnGrid | null => {
-  const grid = gridOf(step)
+/** A market's grids; null: its step is none. */
+export interface MarketGrids {
+  readonly price: Grid | null
+  readonly qty: Grid | null
+}
+
+/** By the market as it is listed: its steps are read once. */
+const grids = new WeakMap<VenueMarket, MarketGrids>()
+
+/** The grids of a market's prices and quantities. */
+export const gridsOf = (market: VenueMarket): MarketGrids => {
+  let found = grids.get(market)
+  if (found === undefined) {
+    found = { price: gridOf(market.priceTick), qty: gridOf(market.qtyStep) }
+    grids.set(market, found)
+  }
+  return found
+}
+
+const stepOn = (text: string, grid: Grid | null): OnGrid | null => {
   const value = grid === null ? null : onGrid(text, grid)
   return grid === null || value === null ? null : { text: value.text, decimals: grid.decimals }
 }
 
 /** A quantity on the lots of its market and within its bounds; undefined: `add` has the sentence, at the path `qty`. */
-export const quantityOn = (
-  text: string,
-  { qtyStep, minQty, maxQty }: VenueMarket,
-  add: AddError
-): OnGrid | undefined => {
-  const qty = new MoneyDecimal(text)
-  const value = stepOn(text, qtyStep)
-  if (qty.gt(maxQty)) add("qty", `The quantity must be at most ${maxQty}.`)
-  else if (qty.lt(minQty)) add("qty", `The quantity must be at least ${minQty}.`)
+export const quantityOn = (text: string, market: VenueMarket, add: AddError): OnGrid | undefined => {
+  const { qtyStep, minQty, maxQty } = market
+  const qty = scaled(text)
+  const value = stepOn(text, gridsOf(market).qty)
+  if (compared(qty, scaled(maxQty)) > 0n) add("qty", `The quantity must be at most ${maxQty}.`)
+  else if (compared(qty, scaled(minQty)) < 0n) add("qty", `The quantity must be at least ${minQty}.`)
   else if (value === null) add("qty", `The quantity must be a multiple of ${qtyStep}.`)
   else return value
   return undefined
@@ -36,14 +51,11 @@ export const priceOn = (
   text: string,
   path: string,
   label: string,
-  { priceTick }: VenueMarket,
+  market: VenueMarket,
   add: AddError
 ): OnGrid | undefined => {
-  const value = stepOn(text, priceTick)
+  const value = stepOn(text, gridsOf(market).price)
   if (value !== null) return value
-  add(path, `${label} must be a multiple of ${priceTick}.`)
+  add(path, `${label} must be a multiple of ${market.priceTick}.`)
   return undefined
 }
-
-/** Places that a step is written with; 0 of a step that is none. */
-export const decimalsOf = (step: string): number => gridOf(step)?.decimals ?? 0

@@ -2,7 +2,7 @@
  * An order on its market: whether such orders are taken there, what a SPOT market does not take, and the order as it is judged,
  * stored and sent from then on (doc 2, Place order request; A2-50, A2-91, A2-93).
  */
-import { decimalsOf, type OnGrid, priceOn, quantityOn } from "../market/marketGrid.ts"
+import { gridsOf, type OnGrid, priceOn, quantityOn } from "../market/marketGrid.ts"
 import type { AssetClass } from "../market/marketTerms.ts"
 import { type Currency, isCurrency } from "../shared/Currency.ts"
 import type { AddError, FieldErrors } from "../shared/Fields.ts"
@@ -80,28 +80,40 @@ export type OrderOnMarket =
 
 /** Judges an order in its market; on refusal as `decodeOrder`, with the same paths. */
 export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: OrderMarket): OrderOnMarket => {
-  const unfit = faultsOf((add) => family === "SPOT" && checkSpot(body, add))
+  const unfit = family === "SPOT" ? spotFaults(body) : null
   if (unfit !== null) return unfit
-  let order: AskedOrder = {
+  const { price, qty } = gridsOf(market)
+  const { errors, add } = collecting()
+  const order: AskedOrder = {
     ...body,
+    ...writtenOn(body, market, add),
     family,
     base,
     quote,
     assetClass: market.assetClass,
     venueTif: venueTifOf(body.type, body.tif),
-    priceDecimals: decimalsOf(market.priceTick),
-    qtyDecimals: decimalsOf(market.qtyStep)
+    priceDecimals: price?.decimals ?? 0,
+    qtyDecimals: qty?.decimals ?? 0
   }
-  const offGrid = faultsOf((add) => (order = { ...order, ...writtenOn(body, market, add) }))
+  const offGrid = faultsOf(errors)
   return { ok: true, order, grid: offGrid === null ? null : invalidBody(offGrid) }
 }
 
-/** What `check` finds wrong; null: nothing. */
-const faultsOf = (check: (add: AddError) => unknown): BodyFaults | null => {
+/** Faults as they are found; the first of a path counts. */
+const collecting = (): { readonly errors: FieldErrors; readonly add: AddError } => {
   const errors: FieldErrors = {}
-  check((path, sentence) => void (errors[path] ??= sentence))
+  return { errors, add: (path, sentence) => void (errors[path] ??= sentence) }
+}
+
+const faultsOf = (errors: FieldErrors): BodyFaults | null => {
   const [sentence] = Object.values(errors)
   return sentence === undefined ? null : { ok: false, sentence, errors }
+}
+
+const spotFaults = (body: OrderBody): BodyFaults | null => {
+  const { errors, add } = collecting()
+  checkSpot(body, add)
+  return faultsOf(errors)
 }
 
 const onSpot = "not taken on a SPOT market"

@@ -2,7 +2,8 @@
  * What an order must meet on the market's prices and the client's position, each rule with its sentence (A2-36, A2-39, A2-40,
  * A2-91, A2-94).
  */
-import { isCurrency, scaleOf } from "../shared/Currency.ts"
+import { type Currency, isCurrency, scaleOf } from "../shared/Currency.ts"
+import { ceilTo, compared, exactText, product, type Scaled, scaled } from "../shared/Exact.ts"
 import type { Compared, Rule } from "../shared/Gates.ts"
 import { maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
@@ -42,44 +43,46 @@ const minimumNotional: OrderRule = {
   gate: "minimumNotional",
   sentence: (facts) => {
     const notional = facts.order.reduceOnly ? null : notionalOf(facts)
-    return notional === null || notional.gte(facts.market.minNotional)
+    return notional === null || compared(notional, scaled(facts.market.minNotional)) >= 0n
       ? null
       : `The order is worth less than the market's minimum of ${facts.market.minNotional} ${facts.order.quote}.`
   },
   compared: (facts) => {
     const notional = facts.order.reduceOnly ? null : notionalOf(facts)
-    return notional === null ? null : { figure: String(notional), limit: facts.market.minNotional }
+    return notional === null ? null : { figure: exactText(notional), limit: facts.market.minNotional }
   }
 }
 
 /** In the quote currency at the reference price; null: no price is known. */
-const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): MoneyDecimal | null =>
-  refPrice === null ? null : new MoneyDecimal(refPrice).mul(order.qty)
+const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): Scaled | null =>
+  refPrice === null ? null : product(scaled(refPrice), scaled(order.qty))
 
 /** Fills may come at better prices than the limit's: this many times the largest known price is what they could reach. */
-const headroom = 2
+const headroom: Scaled = { units: 2n, places: 0 }
 
 /** Neither what is paid or owed nor a quantity of an asset may ever leave 64 bits of minor units (A2-94, F2). */
 const largestNotional: OrderRule = {
   gate: "largestNotional",
   sentence: (facts) => {
     const { order } = facts
-    const tooLarge = (amount: MoneyDecimal, scale: number): boolean =>
-      amount.mul(MoneyDecimal.pow(10, scale)).gt(String(maxMinor))
-    const worth = largestPrice(facts).mul(order.qty).mul(headroom)
+    const qty = scaled(order.qty)
+    const worth = product(product(largestPrice(facts), qty), headroom)
     const asset = order.family === "SPOT" && isCurrency(order.base) ? order.base : null
-    return (asset !== null && tooLarge(new MoneyDecimal(order.qty), scaleOf(asset))) ||
-      tooLarge(worth, scaleOf(order.quote))
+    return (asset !== null && isTooLarge(qty, asset)) || isTooLarge(worth, order.quote)
       ? "The order is too large."
       : null
   },
   compared: () => null
 }
 
-const largestPrice = ({ order, prices, preTrade }: JudgedOrder): MoneyDecimal => {
-  let largest = new MoneyDecimal(0)
+const isTooLarge = (amount: Scaled, currency: Currency): boolean => ceilTo(amount, scaleOf(currency)) > maxMinor
+
+const largestPrice = ({ order, prices, preTrade }: JudgedOrder): Scaled => {
+  let largest: Scaled = { units: 0n, places: 0 }
   for (const text of [preTrade.refPrice, order.trigger?.price, prices.last, prices.mark, prices.index]) {
-    if (text != null && largest.lt(text)) largest = new MoneyDecimal(text)
+    if (text == null) continue
+    const price = scaled(text)
+    if (compared(largest, price) < 0n) largest = price
   }
   return largest
 }

@@ -1,17 +1,38 @@
 /**
- * What a fill does to a netted position at average cost, and what it costs (F11, F12). Quantities and prices are decimal texts;
+ * What a fill does to a netted position at average cost, and what it costs (F11, F12). Quantities and prices are decimal texts, or exact;
  * what a position's row keeps has at most 18 places.
  */
-import { isFlat, type PerpPosition } from "../margin/perpetual.ts"
-import type { Currency } from "../shared/Currency.ts"
-import { type Exact } from "../shared/Exact.ts"
-import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
+import type { PerpPosition } from "../margin/perpetual.ts"
+import { type Currency, scaleOf } from "../shared/Currency.ts"
+import {
+  absolute,
+  ceilTo,
+  compared,
+  difference,
+  type Exact,
+  exactText,
+  floorToMicro,
+  negated,
+  product,
+  quotient,
+  rounded,
+  type Scaled,
+  scaled,
+  shareOf,
+  sum
+} from "../shared/Exact.ts"
 
 export interface PositionFill {
   readonly side: "BUY" | "SELL"
   /** Without sign, more than zero. */
   readonly qty: string
   readonly price: string
+}
+
+/** The same in figures that are not written yet. */
+export interface FigureFill extends Pick<PositionFill, "side"> {
+  readonly qty: Exact | Scaled
+  readonly price: Exact | Scaled
 }
 
 export interface AppliedFill {
@@ -36,45 +57,51 @@ export const flatPosition = (symbol: string): PerpPosition => ({
  * A position after a fill: what adds moves the average, what reduces realizes against it and takes its share of the cost, and
  * what goes beyond the whole opens the rest at the fill's price (F11).
  */
-export const applyFill = (position: PerpPosition, { side, qty, price }: PositionFill): AppliedFill => {
-  const held = new MoneyDecimal(position.netQty)
-  const filled = new MoneyDecimal(qty).mul(side === "BUY" ? 1 : -1)
-  const after = held.plus(filled)
-  if (isFlat(position)) return { ...unrealized, position: openedAt(position, after, price), kind: "opened" }
-  if (held.s === filled.s) return { ...unrealized, position: added(position, filled, after, price), kind: "added" }
-  const closed = MoneyDecimal.min(filled.abs(), held.abs())
-  const gain = new MoneyDecimal(price).minus(position.avgEntry).mul(closed).mul(held.s)
-  const realized = floorToMinor(gain, "USDC")
-  const closing = { realized, closedQty: closed.toFixed() }
+export const applyFill = (position: PerpPosition, { side, qty, price }: FigureFill): AppliedFill => {
+  const held = scaled(position.netQty)
+  const filled = side === "BUY" ? scaled(qty) : negated(scaled(qty))
+  const after = sum(held, filled)
+  const at = scaled(price)
+  if (held.units === 0n) return { ...unrealized, position: openedAt(position, after, at), kind: "opened" }
+  if (held.units > 0n === filled.units > 0n) {
+    return { ...unrealized, position: added(position, filled, after, at), kind: "added" }
+  }
+  const [all, wanted] = [absolute(held), absolute(filled)]
+  const closed = compared(wanted, all) < 0n ? wanted : all
+  const gained = product(difference(at, scaled(position.avgEntry)), held.units > 0n ? closed : negated(closed))
+  const realized = floorToMicro(gained)
+  const closing = { realized, closedQty: exactText(closed) }
   const booked = { ...position, realizedPnl: position.realizedPnl + realized }
-  if (after.isZero()) return { ...closing, position: emptied(booked), kind: "closed" }
-  if (after.s === held.s) return { ...closing, position: reduced(booked, held, after), kind: "reduced" }
-  return { ...closing, position: openedAt(booked, after, price), kind: "turned" }
+  if (after.units === 0n) return { ...closing, position: emptied(booked), kind: "closed" }
+  if (after.units > 0n === held.units > 0n) {
+    return { ...closing, position: reduced(booked, held, after), kind: "reduced" }
+  }
+  return { ...closing, position: openedAt(booked, after, at), kind: "turned" }
 }
 
 const unrealized = { realized: 0n, closedQty: "0" } as const
 
 /** Places of an average and of a cost, as rows keep them. */
 const keptPlaces = 18
-const kept = (figure: MoneyDecimal): string =>
-  figure.toDecimalPlaces(keptPlaces, MoneyDecimal.ROUND_HALF_EVEN).toFixed()
+const kept = (figure: Scaled): string => exactText(rounded(figure, keptPlaces))
 
-const openedAt = (position: PerpPosition, netQty: MoneyDecimal, price: string): PerpPosition => ({
+const openedAt = (position: PerpPosition, netQty: Scaled, price: Scaled): PerpPosition => ({
   ...position,
-  netQty: netQty.toFixed(),
-  avgEntry: new MoneyDecimal(price).toFixed(),
-  netCost: kept(netQty.mul(price))
+  netQty: exactText(netQty),
+  avgEntry: exactText(price),
+  netCost: kept(product(netQty, price))
 })
 
-const added = (position: PerpPosition, filled: MoneyDecimal, netQty: MoneyDecimal, price: string): PerpPosition => {
-  const netCost = filled.mul(price).plus(position.netCost)
-  return { ...position, netQty: netQty.toFixed(), avgEntry: kept(netCost.div(netQty)), netCost: kept(netCost) }
+const added = (position: PerpPosition, filled: Scaled, netQty: Scaled, price: Scaled): PerpPosition => {
+  const netCost = sum(product(filled, price), scaled(position.netCost))
+  const avgEntry = exactText(quotient(netCost, netQty, keptPlaces))
+  return { ...position, netQty: exactText(netQty), avgEntry, netCost: kept(netCost) }
 }
 
-const reduced = (position: PerpPosition, held: MoneyDecimal, netQty: MoneyDecimal): PerpPosition => ({
+const reduced = (position: PerpPosition, held: Scaled, netQty: Scaled): PerpPosition => ({
   ...position,
-  netQty: netQty.toFixed(),
-  netCost: kept(netQty.mul(position.netCost).div(held))
+  netQty: exactText(netQty),
+  netCost: exactText(quotient(product(netQty, scaled(position.netCost)), held, keptPlaces))
 })
 
 const emptied = (position: PerpPosition): PerpPosition => ({
@@ -82,9 +109,6 @@ const emptied = (position: PerpPosition): PerpPosition => ({
   realizedPnl: position.realizedPnl
 })
 
-/** Basis points of a whole. */
-const whole = 10_000
-
 /** The broker's commission on a quantity at a price, rounded up, in minor units of the quote currency (F12). */
 export const commissionOf = (qty: Exact, price: Exact, bps: number, quote: Currency): bigint =>
-  ceilToMinor(new MoneyDecimal(qty).mul(price).mul(bps).div(whole), quote)
+  ceilTo(shareOf(product(scaled(qty), scaled(price)), bps), scaleOf(quote))

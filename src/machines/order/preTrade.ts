@@ -2,19 +2,27 @@
  * What an order would do to the account, judged before anything is written: POST orders refuses by it, margin preview shows it
  * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
  */
-import {
-  accountRisk,
-  type AccountRisk,
-  type AccountState,
-  closeOutPct,
-  type PerpHolding
-} from "../margin/accountRisk.ts"
-import { estLiquidationPrice } from "../margin/perpetual.ts"
-import type { Facts, Mark } from "../market/Facts.ts"
+import { type AccountRisk, closeOutPct, marginLevelOf, type RiskAfter, riskWith } from "../margin/accountRisk.ts"
+import { estLiquidationPrice, type PerpPosition } from "../margin/perpetual.ts"
+import { orderMarginWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
+import type { Facts } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
-import type { Currency } from "../shared/Currency.ts"
-import type { Exact } from "../shared/Exact.ts"
-import { ceilToMinor, floorToMinor, formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import { type Currency, scaleOf } from "../shared/Currency.ts"
+import {
+  ceilTo,
+  compared,
+  difference,
+  type Exact,
+  exactText,
+  floorToMicro,
+  microPlaces,
+  negated,
+  product,
+  type Scaled,
+  scaled,
+  shareOf
+} from "../shared/Exact.ts"
+import { formatAmount } from "../shared/Money.ts"
 import { applyFill, commissionOf, flatPosition } from "./positionRules.ts"
 
 /** What of an order is judged. */
@@ -68,8 +76,8 @@ export interface PreTrade {
 
 export interface PerpPreTrade {
   readonly order: PreTradeOrder
-  /** The account without the order; its lists are read more than once. */
-  readonly state: Omit<AccountState, "perpetuals"> & { readonly perpetuals: ReadonlyArray<PerpHolding> }
+  /** The account without the order. */
+  readonly risk: AccountRisk
   /**
    * The order's market: position, all its working orders, and the terms it is judged on. A preview at another leverage than the
    * one in force is as if that one were in force.
@@ -82,9 +90,6 @@ export interface PerpPreTrade {
   readonly tick: Grid
 }
 
-/** Basis points of a whole. */
-const whole = 10_000
-
 /** Why margin refuses an order. */
 export const preTradeSentences = {
   short: "The order's margin and costs exceed the client's free margin.",
@@ -95,7 +100,7 @@ export const preTradeSentences = {
 export const refPriceOf = (
   { price, trigger }: Pick<PreTradeOrder, "price" | "trigger">,
   bestOpposite: Exact | null,
-  mark: Mark | null
+  mark: ShownMark | null
 ): Exact | null =>
   trigger === null ? (price ?? bestOpposite ?? mark?.price ?? null) : (trigger.limitPrice ?? trigger.price)
 
@@ -106,19 +111,20 @@ const tradesAtMarket = ({ price, trigger }: Pick<PreTradeOrder, "price" | "trigg
 /** What orders that trade at the market are expected to lose to it, rounded up (F13). */
 export const slippageOf = (
   order: Pick<PreTradeOrder, "price" | "trigger">,
-  value: MoneyDecimal,
+  value: Scaled,
   slippageBps: number,
   currency: Currency
-): bigint => (tradesAtMarket(order) ? ceilToMinor(value.mul(slippageBps).div(whole), currency) : 0n)
+): bigint => (tradesAtMarket(order) ? ceilTo(shareOf(value, slippageBps), scaleOf(currency)) : 0n)
 
 /** An order on a perpetual. */
 export const preTrade = (input: PerpPreTrade): PreTrade => {
-  const { order, holding, facts, commissionBps } = input
-  const before = riskWith(input, holding)
-  const mark = facts.marks.get(order.symbol) ?? null
+  const { order, holding, commissionBps } = input
+  const market = marketOf(input)
+  const { part, before } = market
+  const { mark } = part
   const price = refPriceOf(order, input.bestOpposite, mark)
   const adds = addedBy(order, holding)
-  const onlyReduces = adds.isZero()
+  const onlyReduces = adds.units === 0n
   const known = {
     currency: "USDC",
     reservationCurrency: "USDC",
@@ -130,21 +136,20 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     onlyReduces
   } as const
   if (price === null) return { ...unpriced, ...known, sentence: onlyReduces ? null : preTradeSentences.unpriced }
-  const working = riskWith(input, { ...holding, orders: [...holding.orders, workingOf(order)] })
-  const marginRequired = working.initialMargin - before.initialMargin
-  const value = new MoneyDecimal(price).mul(order.qty)
+  const marginRequired = orderMarginWith(part, workingOf(order)) - part.orderMargin
+  const value = product(scaled(price), scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, price, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  const openLoss = mark === null ? 0n : ceilToMinor(lossAtOnce(order, price, mark).mul(adds), "USDC")
+  const openLoss = mark === null ? 0n : ceilTo(product(lossAtOnce(order, price, mark), adds), microPlaces)
   const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
   return {
     ...known,
     refPrice: textOf(price),
     reservation: marginRequired + estimatedCommission,
-    orderValue: floorToMinor(value, "USDC"),
+    orderValue: floorToMicro(value),
     marginRequired,
     freeMarginAfter: before.freeMargin - marginRequired - estimatedCommission,
-    ...afterFill(input, price, mark, estimatedCommission),
+    ...afterFill(input, market, price, estimatedCommission),
     estimatedCommission,
     slippageAllowance,
     estimatedCosts: estimatedCommission + slippageAllowance,
@@ -171,14 +176,23 @@ const unpriced = {
 } as const
 
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
-const textOf = (price: Exact): string => (typeof price === "string" ? price : price.toFixed())
+const textOf = (price: Exact): string => (typeof price === "string" ? price : exactText(scaled(price)))
 
-/** The account with another holding in the order's market, and with more or less USDC. */
-const riskWith = ({ state, facts }: PerpPreTrade, holding: PerpHolding, paid = 0n): AccountRisk => {
-  const others = state.perpetuals.filter(({ symbol }) => symbol !== holding.symbol)
-  const cashOf: AccountState["cashOf"] = (currency) =>
-    currency === "USDC" ? state.cashOf(currency) + paid : state.cashOf(currency)
-  return accountRisk({ ...state, cashOf, perpetuals: [...others, holding] }, facts)
+/** The order's market in the account's figures. */
+interface Market {
+  /** As it stands; null: nothing is there. */
+  readonly standing: PerpRisk | null
+  /** On the terms that the order is judged on. */
+  readonly part: PerpRisk
+  readonly before: RiskAfter
+}
+
+/** Every other market is in the account's figures as it is: what an order changes is its own market's part alone. */
+const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
+  const standing = risk.perps.find((each) => each.holding.symbol === holding.symbol) ?? null
+  if (standing?.holding === holding) return { standing, part: standing, before: risk }
+  const part = perpRisk(holding, facts)
+  return { standing, part, before: riskWith(risk, standing, part) }
 }
 
 const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOrder) => ({
@@ -193,56 +207,66 @@ const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOr
  * The part of the quantity that could make the position larger or turn it: what the position has no room for once the working
  * orders of the same side have traded, reduce-only ones included (A2-90). None of a reduce-only order.
  */
-const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }: PerpHolding): MoneyDecimal => {
-  const zero = new MoneyDecimal(0)
-  if (reduceOnly) return zero
-  const closable = new MoneyDecimal(position?.netQty ?? 0).mul(side === "SELL" ? 1 : -1)
-  if (closable.lte(0)) return new MoneyDecimal(qty)
-  const room = orders.reduce((left, order) => (order.side === side ? left.minus(order.left) : left), closable)
-  return MoneyDecimal.max(zero, new MoneyDecimal(qty).minus(MoneyDecimal.max(zero, room)))
+const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }: PerpHolding): Scaled => {
+  if (reduceOnly) return nothing
+  const closable = closableBy(side, position)
+  if (closable.units === 0n) return scaled(qty)
+  const room = orders.reduce(
+    (left, order) => (order.side === side ? difference(left, scaled(order.left)) : left),
+    closable
+  )
+  return positive(difference(scaled(qty), positive(room)))
+}
+
+const nothing: Scaled = { units: 0n, places: 0 }
+
+const positive = (value: Scaled): Scaled => (value.units < 0n ? nothing : value)
+
+/** What of a position an order of this side would close. */
+const closableBy = (side: "BUY" | "SELL", position: PerpPosition | null): Scaled => {
+  if (position === null) return nothing
+  const netQty = scaled(position.netQty)
+  return positive(side === "SELL" ? netQty : negated(netQty))
 }
 
 /** What one unit loses against the mark by being bought above or sold below it. */
-const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: Mark): MoneyDecimal =>
-  MoneyDecimal.max(0, new MoneyDecimal(price).minus(mark.price).mul(side === "BUY" ? 1 : -1))
+const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: ShownMark): Scaled => {
+  const [at, now] = [scaled(price), scaled(mark.price)]
+  return positive(side === "BUY" ? difference(at, now) : difference(now, at))
+}
 
 /**
  * The account with the order filled whole at its price, commission paid: what closes realizes there, what opens there loses
  * what it is worse than the mark, and gains nothing that it is better (F13).
  */
 const afterFill = (
-  input: PerpPreTrade,
+  { order, holding, tick, risk, facts }: PerpPreTrade,
+  { standing, part: { mark } }: Market,
   price: Exact,
-  mark: Mark | null,
   commission: bigint
 ): Pick<PreTrade, "initialMarginAfter" | "marginLevelAfter" | "estLiquidationPrice"> => {
-  const { order, holding, tick } = input
   const { position, realized } = filledAt(order, holding, price, mark)
-  const risk = riskWith(input, { ...holding, position }, realized - commission)
-  const own = risk.perps.find(({ symbol }) => symbol === holding.symbol)
+  const filled = perpRisk({ ...holding, position }, facts)
+  const after = riskWith(risk, standing, filled, realized - commission)
+  const { leverage } = holding.terms
   return {
-    initialMarginAfter: risk.initialMargin,
-    marginLevelAfter: risk.marginLevel,
-    estLiquidationPrice:
-      own === undefined
-        ? null
-        : estLiquidationPrice(position, { ...own, leverage: holding.terms.leverage, closeOutPct, tick }, risk)
+    initialMarginAfter: after.initialMargin,
+    marginLevelAfter: marginLevelOf(after.closeOutEquity, after.marginBase),
+    estLiquidationPrice: estLiquidationPrice(position, { ...filled, leverage, closeOutPct, tick }, after)
   }
 }
 
 /** The position after the fill, and what it has realized. */
-const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark: Mark | null) => {
+const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark: ShownMark | null) => {
   const { symbol, side, qty, reduceOnly } = order
   const position = holding.position ?? flatPosition(symbol)
-  const closable = MoneyDecimal.max(0, new MoneyDecimal(position.netQty).mul(side === "SELL" ? 1 : -1))
-  const closing = MoneyDecimal.min(qty, closable)
-  const closed = closing.isZero()
-    ? { position, realized: 0n }
-    : applyFill(position, { side, qty: closing.toFixed(), price: textOf(price) })
-  const opening = new MoneyDecimal(qty).minus(closing)
-  if (reduceOnly || opening.isZero()) return closed
+  const [wanted, closable] = [scaled(qty), closableBy(side, position)]
+  const closing = compared(wanted, closable) < 0n ? wanted : closable
+  const closed = closing.units === 0n ? { position, realized: 0n } : applyFill(position, { side, qty: closing, price })
+  const opening = difference(wanted, closing)
+  if (reduceOnly || opening.units === 0n) return closed
   // No better than the mark: an order that waits for a better price has not gained by it yet.
-  const worse = mark === null || lossAtOnce(order, price, mark).gt(0) ? price : mark.price
-  const opened = applyFill(closed.position, { side, qty: opening.toFixed(), price: textOf(worse) })
+  const worse = mark === null || lossAtOnce(order, price, mark).units > 0n ? price : mark.price
+  const opened = applyFill(closed.position, { side, qty: opening, price: worse })
   return { position: opened.position, realized: closed.realized }
 }

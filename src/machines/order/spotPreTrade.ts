@@ -2,7 +2,7 @@
 import { type AccountRisk, type CashOf, marginLevelOf, type RiskState } from "../margin/accountRisk.ts"
 import type { Mark } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
-import type { Exact } from "../shared/Exact.ts"
+import { type Exact, scaled } from "../shared/Exact.ts"
 import { ceilToMinor, floorToMinor, formatAmount, MoneyDecimal } from "../shared/Money.ts"
 import { freeMoneyRefusal, moneyOutSentences } from "../withdrawal/moneyOut.ts"
 import { commissionOf } from "./positionRules.ts"
@@ -33,7 +33,7 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
   const price = refPriceOf(order, order.side === "BUY" ? input.bestAsk : input.bestBid, input.mark)
   const value = price === null ? null : new MoneyDecimal(price).mul(order.qty)
   const estimatedCommission = value === null ? null : commissionOf(value, "1", input.commissionBps, quote)
-  const slippageAllowance = value === null ? null : slippageOf(order, value, input.slippageBps, quote)
+  const slippageAllowance = value === null ? null : slippageOf(order, scaled(value), input.slippageBps, quote)
   return {
     refPrice: price === null ? null : price.toString(),
     currency: quote,

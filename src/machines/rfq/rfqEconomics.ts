@@ -3,7 +3,8 @@ import { type Priced, pricedAt, priceRules } from "../barrier/priceRules.ts"
 import type { Mark } from "../market/Facts.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { Rule } from "../shared/Gates.ts"
-import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import { compared, exactText, product, type Scaled, scaled } from "../shared/Exact.ts"
+import { formatAmount } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { AskedRfq } from "./rfqOnMarket.ts"
 
@@ -11,7 +12,7 @@ import type { AskedRfq } from "./rfqOnMarket.ts"
 export interface Marked extends Priced {
   readonly markPlaces: number
   /** USDC. */
-  readonly minNotional: MoneyDecimal
+  readonly minNotional: Scaled
 }
 
 export const atMark = (
@@ -23,18 +24,18 @@ export const atMark = (
     { maxLeverage: of.terms.barrierMaxLeverage, freeMargin: of.freeMargin }
   ),
   markPlaces: of.mark.places,
-  minNotional: new MoneyDecimal(of.market.minNotional)
+  minNotional: scaled(of.market.minNotional)
 })
 
 const minimumNotional: Rule<Marked> = {
   gate: "minimumNotional",
   sentence: ({ qty, price, minNotional }) =>
-    price.mul(qty).gte(minNotional)
+    compared(product(scaled(price), scaled(qty)), minNotional) >= 0n
       ? null
-      : `The quantity is worth less than the market's minimum of ${String(minNotional)} USDC.`,
+      : `The quantity is worth less than the market's minimum of ${exactText(minNotional)} USDC.`,
   compared: ({ figures, minNotional }) => ({
     figure: formatAmount(figures.notional, "USDC"),
-    limit: String(minNotional)
+    limit: exactText(minNotional)
   })
 }
 

@@ -13,8 +13,21 @@ export interface Scaled {
   readonly places: number
 }
 
-export const scaled = (value: Exact): Scaled => {
-  const text = typeof value === "string" ? value : value.toFixed()
+export const scaled = (value: Exact | Scaled): Scaled => {
+  if (typeof value === "string") return scaledText(value)
+  return "units" in value ? value : scaledDecimal(value)
+}
+
+/** A mark is asked for by every account that uses it: it is taken apart once. */
+const decimals = new WeakMap<MoneyDecimal, Scaled>()
+
+const scaledDecimal = (value: MoneyDecimal): Scaled => {
+  let found = decimals.get(value)
+  if (found === undefined) decimals.set(value, (found = scaledText(value.toFixed())))
+  return found
+}
+
+const scaledText = (text: string): Scaled => {
   const point = text.indexOf(".")
   if (point === -1) return { units: BigInt(text), places: 0 }
   return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), places: text.length - point - 1 }
@@ -52,9 +65,61 @@ export const floorDiv = (dividend: bigint, divisor: bigint): bigint => {
 /** Towards plus infinity; the divisor is positive. */
 export const ceilDiv = (dividend: bigint, divisor: bigint): bigint => -floorDiv(-dividend, divisor)
 
+/** Less than zero, zero or more, as one is less than the other, equal or more. */
+export const compared = (one: Scaled, other: Scaled): bigint => {
+  const places = Math.max(one.places, other.places)
+  return unitsWith(one, places) - unitsWith(other, places)
+}
+
+/** So many basis points of a figure. */
+export const shareOf = (figure: Scaled, bps: number): Scaled => {
+  const { units, places } = product(figure, scaledText(String(bps)))
+  return { units, places: places + 4 }
+}
+
+export const difference = (one: Scaled, other: Scaled): Scaled => sum(one, negated(other))
+
+/** In units of so many places, towards minus infinity. */
+export const floorTo = ({ units, places }: Scaled, wanted: number): bigint =>
+  places <= wanted ? units * tenTo(wanted - places) : floorDiv(units, tenTo(places - wanted))
+
+/** In units of so many places, towards plus infinity. */
+export const ceilTo = (value: Scaled, wanted: number): bigint => -floorTo(negated(value), wanted)
+
+/** A quotient in units of so many places, half to the even neighbour. */
+export const quotient = (dividend: Scaled, divisor: Scaled, places: number): Scaled => {
+  const shift = places + divisor.places - dividend.places
+  const [over, under] = [dividend.units * tenTo(Math.max(0, shift)), divisor.units * tenTo(Math.max(0, -shift))]
+  return { units: under < 0n ? halfEven(-over, -under) : halfEven(over, under), places }
+}
+
+/** Rounded half to the even neighbour to so many places, where it has more. */
+export const rounded = (value: Scaled, places: number): Scaled =>
+  value.places <= places ? value : { units: halfEven(value.units, tenTo(value.places - places)), places }
+
+const halfEven = (over: bigint, under: bigint): bigint => {
+  const below = floorDiv(over, under)
+  const twice = 2n * (over - below * under)
+  return twice > under || (twice === under && below % 2n !== 0n) ? below + 1n : below
+}
+
+/** As a decimal text without zeros at its end. */
+export const exactText = ({ units, places }: Scaled): string => {
+  const digits = magnitude(units)
+    .toString()
+    .padStart(places + 1, "0")
+  const sign = units < 0n ? "-" : ""
+  if (places === 0) return sign + digits
+  let end = digits.length
+  const point = end - places
+  while (end > point && digits.charCodeAt(end - 1) === zero) end--
+  return end === point ? sign + digits.slice(0, point) : `${sign}${digits.slice(0, point)}.${digits.slice(point, end)}`
+}
+
+const zero = 48
+
 /** Places of micro-USDC. */
 export const microPlaces = 6
 
 /** USDC as micro-USDC, towards minus infinity (F1). */
-export const floorToMicro = ({ units, places }: Scaled): bigint =>
-  places <= microPlaces ? units * tenTo(microPlaces - places) : floorDiv(units, tenTo(places - microPlaces))
+export const floorToMicro = (value: Scaled): bigint => floorTo(value, microPlaces)

@@ -104,6 +104,12 @@ const missingFor = (
   return lacking.length === 0 && ranks[level] < ranks[need.level] ? ["COMPLIANCE_REVIEW"] : lacking
 }
 
+/** Whether nothing is missing, without a list of it: a gate that passes allocates nothing. */
+const isMet = (need: Need, blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): boolean =>
+  !(need.sourceOfWealth && eddDue) &&
+  ranks[level] >= ranks[need.level] &&
+  need.needed.every((code) => satisfied(blocks, code, need.money))
+
 /**
  * For each action the codes still missing, in the order blocks are listed; empty means open. `eddDue` says that the
  * lifetime deposits call for the source of wealth (F25) on the crypto money actions. Source: A1-30, A1-31.
@@ -145,6 +151,7 @@ const gateOfNeed = (
   level: VerificationLevel,
   eddDue: boolean
 ): GateRefusal | null => {
+  if (isMet(need, blocks, level, eddDue)) return null
   const missingBlocks = missingFor(need, blocks, level, eddDue)
   return missingBlocks.length === 0 ? null : { action, level, requiredLevel: need.level, missingBlocks }
 }

@@ -1,7 +1,8 @@
 /** F3 to F7: perpetuals in the risk of an account. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { type AccountRisk, accountRisk, type PerpHolding } from "../../../src/machines/margin/accountRisk.ts"
+import { type AccountRisk, accountRisk } from "../../../src/machines/margin/accountRisk.ts"
+import type { PerpHolding } from "../../../src/machines/margin/perpRisk.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { contractOf, contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 import { fraction, naiveExposures, naiveMargin } from "../../fixtures/naiveTrading.ts"
@@ -57,7 +58,7 @@ describe("the risk of an account with perpetuals", () => {
       anyExposure: true,
       perps: [
         {
-          symbol: perp,
+          holding,
           mark: facts.marks.get(perp) ?? null,
           markFresh: true,
           unrealizedPnl: micro("1000"),

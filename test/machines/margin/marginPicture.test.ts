@@ -1,7 +1,8 @@
 /** Perpetual positions of the margin picture, by figures worked out by hand (doc 2, Margin picture; F4, F5, F8, F11, A2-99). */
 import { assert, describe, it } from "@effect/vitest"
-import { accountRisk, type PerpHolding } from "../../../src/machines/margin/accountRisk.ts"
+import { accountRisk } from "../../../src/machines/margin/accountRisk.ts"
 import { marginPictureOf } from "../../../src/machines/margin/marginPicture.ts"
+import type { PerpHolding } from "../../../src/machines/margin/perpRisk.ts"
 import { type Facts, type Instrument, noFacts } from "../../../src/machines/market/Facts.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 
@@ -41,7 +42,6 @@ const pictureOf = (perpetuals: ReadonlyArray<PerpHolding>, { mark = "61000", lis
     ...money,
     barriers: 0,
     openOrders: 3,
-    perpetuals,
     instruments,
     risk
   })

@@ -1,7 +1,7 @@
 /** F13, A2-45, A2-49, A2-90: what an order on a perpetual would do to the account. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { accountRisk } from "../../../src/machines/margin/accountRisk.ts"
+import { accountRisk, type AccountState } from "../../../src/machines/margin/accountRisk.ts"
 import type { WorkingOrder } from "../../../src/machines/margin/perpetual.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { commissionOf } from "../../../src/machines/order/positionRules.ts"
@@ -49,19 +49,22 @@ interface Setting {
   readonly leverage?: number
 }
 
+const withCash = (cash: bigint): AccountState => ({
+  cashOf: (currency) => (currency === "USDC" ? cash : 0n),
+  contracts: [],
+  accepts: [],
+  perpetuals: []
+})
+
 /** At a mark of 60,000, 10x and five basis points. */
 const inputOf = (order: PreTradeOrder, setting: Setting = {}): PerpPreTrade => {
   const { cash = "10000", held = "0", entry = "60000", orders = [], bestOpposite = null, leverage = 10 } = setting
+  const facts = factsWith({ [perp]: { price: "60000" } })
   return {
     order,
-    state: {
-      cashOf: (currency) => (currency === "USDC" ? micro(cash) : 0n),
-      contracts: [],
-      accepts: [],
-      perpetuals: []
-    },
+    risk: accountRisk(withCash(micro(cash)), facts),
     holding: holdingOf({ position: positionOf(held, entry), orders, terms: termsAt(leverage) }),
-    facts: factsWith({ [perp]: { price: "60000" } }),
+    facts,
     bestOpposite,
     commissionBps: 5,
     tick: tenth
@@ -144,10 +147,14 @@ describe("a preview", () => {
       symbol: "ETH-USDC-PERP",
       position: { ...positionOf("1", "3000"), symbol: "ETH-USDC-PERP" }
     })
-    const state = { ...input.state, contracts: [contractOf()], perpetuals: [other, { ...input.holding, orders: [] }] }
+    const state = {
+      ...withCash(micro("10000")),
+      contracts: [contractOf()],
+      perpetuals: [other, { ...input.holding, orders: [] }]
+    }
     const figures = preTrade({
       ...input,
-      state,
+      risk: accountRisk(state, input.facts),
       holding: { ...input.holding, orders: [orderOf("BUY", "0.1", "60000")] }
     })
     // The contract's premium, the ether and the order that works already.
@@ -248,10 +255,7 @@ describe("after the fill", () => {
           const figures = preTrade(input)
           const booked = positionAfter([...fills, { side, qty, price: mark }])
           const cash = micro("10000") + booked.realizedPnl - position.realizedPnl - commissionOf(qty, mark, 5, "USDC")
-          const risk = accountRisk(
-            { ...input.state, cashOf: () => cash, perpetuals: [{ ...holding, position: booked }] },
-            input.facts
-          )
+          const risk = accountRisk({ ...withCash(cash), perpetuals: [{ ...holding, position: booked }] }, input.facts)
           assert.strictEqual(figures.initialMarginAfter, risk.initialMargin)
           assert.strictEqual(figures.marginLevelAfter, risk.marginLevel)
         }

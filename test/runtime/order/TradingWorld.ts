@@ -22,7 +22,6 @@ import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
 import { accountSummary } from "../../../src/runtime/services/account/accountSummary.ts"
-import { perpsIn } from "../../../src/runtime/services/account/perpHoldings.ts"
 import { instanceOf, usdcBalance } from "../../../src/runtime/services/client/clientState.ts"
 import { chooseLeverage } from "../../../src/runtime/services/order/leverageDecisions.ts"
 import { newOrder } from "../../../src/runtime/services/order/newOrder.ts"
@@ -245,7 +244,6 @@ export class TradingWorld {
       reserved: line?.reserved ?? 0n,
       barriers: 0,
       openOrders: state.all("orders").length,
-      perpetuals: perpsIn(state, client, facts),
       instruments: facts.instruments,
       risk: accountIn(state, facts).risk
     })

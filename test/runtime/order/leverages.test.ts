@@ -219,7 +219,7 @@ describe("losses to tell", () => {
     const positions = [{ netQty: "0.1" }, { symbol: gold, netQty: "-1", avgEntry: "3000" }]
     const state = accountOf({ cash: "5000", positions, chosen: { [perp]: 5 } })
     const { risk } = accountInTurn(turnAt(state, facts), clientOf(state))
-    return lossesToTell(state, { client: clientOf(state), risk, facts, now: contractsNow }).map(({ symbol, step }) => [
+    return lossesToTell(state, { client: clientOf(state), risk, now: contractsNow }).map(({ symbol, step }) => [
       symbol,
       step
     ])

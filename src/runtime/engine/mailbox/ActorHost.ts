@@ -49,6 +49,11 @@ export class ActorHost extends Context.Service<
     record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError>
     /** The committed state of a subject, now. Never waits for running turns. */
     read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
+    /**
+     * As `read`, but looks as it is called where the subject is in memory: what is known already is answered without a fiber. For
+     * whoever runs the effect at once, and once.
+     */
+    readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /** The market of now, for what is shown of rows that were read apart from their mailbox. */
     readonly facts: () => Facts
     /** Calls `listener` with every committed row of a table, after COMMIT and before the answer. */
@@ -86,6 +91,7 @@ export class ActorHost extends Context.Service<
           dispatch: (command) => host.dispatch(command),
           record: (rows, lane) => host.record(rows, lane),
           read: (subject, look) => host.read(subject, look),
+          readNow: (subject, look) => host.readNow(subject, look),
           facts: host.facts,
           onCommitted: (table, listener) => host.committed.listen(table, listener),
           onDecided: (judge) => void host.judges.push(judge),
@@ -169,6 +175,16 @@ class Host {
       actor.readers.push(settle)
       this.loading.load(actor)
     })
+  }
+
+  readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
+    const { state } = this.actor(subject)
+    if (state === null || !this.journal.certain()) return this.read(subject, look)
+    try {
+      return Effect.succeed(look(seen(state), this.facts()))
+    } catch (error) {
+      return Effect.die(error)
+    }
   }
 
   record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError> {

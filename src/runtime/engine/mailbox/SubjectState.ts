@@ -3,13 +3,35 @@ import { catalogue, keyOf, type TableName, type Tables } from "../../store/Catal
 import type { Commit, SubjectKey } from "../journal/Commit.ts"
 import type { SubjectImage } from "../journal/Journal.ts"
 
+/** The rows of some tables, as a reading of them sees a subject. */
+export interface RowsOf<T extends TableName> {
+  all<K extends T>(table: K): ReadonlyArray<Tables[K]>
+  one<K extends T>(table: K): Tables[K] | undefined
+}
+
+/** What is made of the rows of some tables, and of nothing else. */
+export interface Reading<A, T extends TableName = TableName> {
+  readonly of: ReadonlySet<TableName>
+  // A method, so that readings of different tables are all readings.
+  read(rows: RowsOf<T>): A
+}
+
+/** A reading of these tables. Make it once: what is read is kept by it. */
+export const reading = <A, const T extends TableName>(
+  tables: ReadonlyArray<T>,
+  read: (rows: RowsOf<T>) => A
+): Reading<A, T> => ({ of: new Set(tables), read })
+
+const none: ReadonlyArray<never> = []
+
 export class SubjectState {
   readonly subject: SubjectKey
   /** Null while the subject does not exist. */
   token: number | null
   private readonly tables = new Map<TableName, Map<string, object>>()
-  /** What was worked out from a table's rows, until one of them changes. */
-  private readonly views = new Map<TableName, unknown>()
+  private readonly lists = new Map<TableName, ReadonlyArray<object>>()
+  /** What was read of the rows, until one of those that it was read from changes. */
+  private readonly views = new Map<Reading<unknown, never>, unknown>()
 
   constructor(subject: SubjectKey, image: SubjectImage) {
     this.subject = subject
@@ -22,9 +44,13 @@ export class SubjectState {
     return this.tables.get(table)?.get(key) as Tables[T] | undefined
   }
 
+  /** One list until a row of the table changes. */
   all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
-    const rows = this.tables.get(table) as ReadonlyMap<string, Tables[T]> | undefined
-    return rows === undefined ? [] : [...rows.values()]
+    const rows = this.tables.get(table)
+    if (rows === undefined) return none
+    let list = this.lists.get(table)
+    if (list === undefined) this.lists.set(table, (list = [...rows.values()]))
+    return list as ReadonlyArray<Tables[T]>
   }
 
   /** The only row of a table that holds one row per subject. */
@@ -32,11 +58,12 @@ export class SubjectState {
     return this.tables.get(table)?.values().next().value as Tables[T] | undefined
   }
 
-  /** A reading of one table's rows, worked out once for as long as they stay as they are. One reading a table. */
-  derived<T extends TableName, A>(table: T, read: (rows: ReadonlyArray<Tables[T]>) => A): A {
-    let view = this.views.get(table) as A | undefined
-    if (view === undefined) this.views.set(table, (view = read(this.all(table))))
-    return view
+  /** What a reading makes of the rows, worked out once for as long as those of its tables stay as they are. */
+  derived<A, T extends TableName>(view: Reading<A, T>): A {
+    if (this.views.has(view)) return this.views.get(view) as A
+    const made = view.read(this)
+    this.views.set(view, made)
+    return made
   }
 
   /** Takes over what a committed commit wrote. */
@@ -58,13 +85,18 @@ export class SubjectState {
     return copy
   }
 
+  private changed(table: TableName): void {
+    this.lists.delete(table)
+    for (const view of this.views.keys()) if (view.of.has(table)) this.views.delete(view)
+  }
+
   private drop(table: TableName, key: string): void {
-    this.views.delete(table)
+    this.changed(table)
     this.tables.get(table)?.delete(key)
   }
 
   private set(table: TableName, row: object): void {
-    this.views.delete(table)
+    this.changed(table)
     let rows = this.tables.get(table)
     if (rows === undefined) this.tables.set(table, (rows = new Map()))
     const only = catalogue[table].residence?.only

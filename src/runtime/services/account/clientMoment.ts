@@ -53,7 +53,7 @@ export const lookAtClient = <A>(
   clientId: number,
   look: (state: SubjectState, facts: Facts, of: MomentOf & Pick<ClientMoment, "now">) => A
 ): Effect.Effect<A | null, Unavailable> =>
-  host.read(clientSubject(clientId), (state, facts) => {
+  host.readNow(clientSubject(clientId), (state, facts) => {
     const client = ownClient(state, partnerId)
     const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
     return client === null ? null : look(state, facts, { now: clock.now(), client, partnerState })

@@ -3,56 +3,47 @@
  * in each (F5, F6; A2-50). The one place that says which leverage that is, so that a choice counts at once for what is held,
  * for what works, and for what is asked for next.
  */
-import {
-  leverageCap,
-  leverageInForce,
-  type LeverageTerms,
-  type PerpHolding
-} from "../../../machines/margin/accountRisk.ts"
+import { leverageCap, leverageInForce, type LeverageTerms } from "../../../machines/margin/accountRisk.ts"
 import type { PerpPosition, PerpTerms, WorkingOrder } from "../../../machines/margin/perpetual.ts"
+import type { PerpHolding } from "../../../machines/margin/perpRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { assetClasses } from "../../../machines/venue/VenueMarket.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { RowsOf } from "../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { LeverageRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
 
 type Categorized = Pick<ClientRow, "categorization">
 
-/** The rows that tell it. */
-interface PerpRows {
+/** The rows that tell it: of positions the open ones, of orders whatever is at work. */
+export interface PerpRows {
   readonly positions: ReadonlyArray<PositionRow>
   readonly orders: ReadonlyArray<OrderRow>
   readonly chosen: Chosen
 }
-
-const nothing: ReadonlyArray<PerpHolding> = []
 
 /** The leverage chosen in each market where one is, by symbol. */
 export type Chosen = ReadonlyMap<string, number>
 
 /** Each perpetual market of the client with a position or working orders, as the turn sees it; `chosen` instead of its own. */
 export const perpsInTurn = (turn: Turn, client: Categorized, chosen?: Chosen): ReadonlyArray<PerpHolding> => {
-  const positions = openPositions(turn)
-  const orders = rowsInTurn(turn, "orders")
-  if (positions.length === 0 && orders.length === 0) return nothing
-  return holdingsOf({ positions, orders, chosen: chosen ?? chosenInTurn(turn) }, client, turn.facts)
+  const rows = { positions: openPositions(turn), orders: rowsInTurn(turn, "orders") }
+  return holdingsOf({ ...rows, chosen: chosen ?? chosenInTurn(turn) }, client, turn.facts)
 }
 
-/** As it is committed. */
-export const perpsIn = (state: SubjectState, client: Categorized, facts: Facts): ReadonlyArray<PerpHolding> => {
-  const positions = state.all("positions").filter(isOpen)
-  const orders = state.all("orders")
-  if (positions.length === 0 && orders.length === 0) return nothing
-  return holdingsOf({ positions, orders, chosen: chosenIn(state) }, client, facts)
-}
+/** The rows as they are committed. */
+export const perpRowsOf = (rows: RowsOf<"positions" | "orders" | "leverages">): PerpRows => ({
+  positions: rows.all("positions").filter(isOpen),
+  orders: rows.all("orders"),
+  chosen: chosenIn(rows)
+})
 
 /** The choices that are committed. */
-export const chosenIn = (state: SubjectState): Chosen => bySymbol(state.all("leverages"))
+export const chosenIn = (rows: RowsOf<"leverages">): Chosen => bySymbol(rows.all("leverages"))
 
 /** The choices as the turn sees them. */
 export const chosenInTurn = (turn: Turn): Chosen => bySymbol(rowsInTurn(turn, "leverages"))
@@ -88,11 +79,15 @@ export const perpTermsOf = (symbol: string, client: Categorized, chosen: Chosen,
   slippageBps: facts.terms.slippageBps
 })
 
-const holdingsOf = (
+const nothing: ReadonlyArray<PerpHolding> = []
+
+/** Each perpetual market once. */
+export const holdingsOf = (
   { positions, orders, chosen }: PerpRows,
   client: Categorized,
   facts: Facts
 ): ReadonlyArray<PerpHolding> => {
+  if (positions.length === 0 && orders.length === 0) return nothing
   const held = new Map(positions.map((row) => [row.symbol, row]))
   const working = Map.groupBy(
     orders.filter((row) => row.context.family === "PERP" && isWorking(row)),

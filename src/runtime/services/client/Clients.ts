@@ -55,7 +55,7 @@ export class Clients extends Context.Service<
 
       return Clients.of({
         owns: (partnerId, clientId) =>
-          host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null),
+          host.readNow(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null),
         get,
         verification: (partnerId, clientId) =>
           look(partnerId, clientId, (state, row) => verificationView(state, row, settings.sourceOfWealthThreshold)),

@@ -21,10 +21,9 @@ import {
 import { type Requirements, requirements } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Instance } from "../../effects/Instance.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { reading, type SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { AssessmentRow } from "../../store/tables/appropriateness.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
-import type { BlockRow } from "../../store/tables/verification.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { recordedIn } from "../account/accountNow.ts"
 import type { PartnerView } from "../partner/Directory.ts"
@@ -39,10 +38,12 @@ export const ownClient = (state: SubjectState, partnerId: number): ClientRow | n
 
 export const clientContext = (row: ClientRow): ClientContext => row.context
 
-const statusesOf = (rows: ReadonlyArray<BlockRow>): BlockStatuses =>
-  new Map(rows.map((row) => [row.code as BlockCode, row.state]))
+const statuses = reading(
+  ["verificationBlocks"],
+  (rows): BlockStatuses => new Map(rows.all("verificationBlocks").map((row) => [row.code as BlockCode, row.state]))
+)
 
-export const blockStatuses = (state: SubjectState): BlockStatuses => state.derived("verificationBlocks", statusesOf)
+export const blockStatuses = (state: SubjectState): BlockStatuses => state.derived(statuses)
 
 export const usdcBalance = (state: SubjectState): BalanceRow | undefined =>
   state.all("balances").find((row) => row.currency === "USDC")

@@ -1,17 +1,23 @@
 /** A client's margin as partners read it, worked out on the marks of the moment (doc 2, Margin picture; F4, F7). */
 import { Context, Effect, Layer } from "effect"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { type MarginPicture, marginPictureOf } from "../../../machines/margin/marginPicture.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { accountIn } from "../account/accountNow.ts"
-import { perpsIn } from "../account/perpHoldings.ts"
 import { contractsIn } from "../barrier/contractDecisions.ts"
 import { clientSubject, ownClient, usdcBalance } from "../client/clientState.ts"
 
 export class Margin extends Context.Service<
   Margin,
   {
-    /** Refused without a venue, and for a client that is none of the partner's. */
+    /**
+     * Refused without a venue, and for a client that is none of the partner's. The same object for as long as it says the same:
+     * do not change it.
+     */
     picture(partnerId: number, clientId: number): Effect.Effect<Verdict<MarginPicture>, Unavailable>
   }
 >()("brokerage/runtime/services/margin/Margin") {
@@ -20,28 +26,41 @@ export class Margin extends Context.Service<
     Effect.map(ActorHost, (host) =>
       Margin.of({
         picture: (partnerId, clientId) =>
-          host.read(clientSubject(clientId), (state, facts) => {
+          host.readNow(clientSubject(clientId), (state, facts) => {
             const client = ownClient(state, partnerId)
             if (client === null) return refuse(unknown("Client"))
             if (facts.takenAt === null) return noVenue
-            const line = usdcBalance(state)
-            return accept(
-              marginPictureOf({
-                clientId,
-                categorization: client.categorization,
-                cash: line?.cash ?? 0n,
-                reserved: line?.reserved ?? 0n,
-                barriers: contractsIn(state).length,
-                openOrders: state.all("orders").length,
-                perpetuals: perpsIn(state, client, facts),
-                instruments: facts.instruments,
-                risk: accountIn(state, facts).risk
-              })
-            )
+            return accept(marginPictureIn(state, client, facts))
           })
       })
     )
   )
+}
+
+/**
+ * By the risk that they show, which is another object as soon as a row of its account or a mark that it uses is another: what many
+ * readers ask for meanwhile is made, and written as JSON, once.
+ */
+const pictures = new WeakMap<AccountRisk, MarginPicture>()
+
+/** The margin of a client, as it is committed. */
+export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: Facts): MarginPicture => {
+  const { risk } = accountIn(state, facts)
+  const found = pictures.get(risk)
+  if (found !== undefined) return found
+  const line = usdcBalance(state)
+  const made = marginPictureOf({
+    clientId: client.id,
+    categorization: client.categorization,
+    cash: line?.cash ?? 0n,
+    reserved: line?.reserved ?? 0n,
+    barriers: contractsIn(state).length,
+    openOrders: state.all("orders").length,
+    instruments: facts.instruments,
+    risk
+  })
+  pictures.set(risk, made)
+  return made
 }
 
 const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

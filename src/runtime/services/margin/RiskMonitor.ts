@@ -113,14 +113,14 @@ const standing = (state: SubjectState, facts: Facts, now: number): Standing => {
   const moves = goesOn || opensOne || stateToRecord(risk, recorded) !== recorded
   return {
     risk,
-    isDue: facts.takenAt !== null && (moves || lossesIn(state, risk, facts, now).length > 0),
+    isDue: facts.takenAt !== null && (moves || lossesIn(state, risk, now).length > 0),
     onStaleMarks: risk.riskState === "CLOSE_OUT" && risk.anyExposure && !risk.marksFresh
   }
 }
 
-const lossesIn = (state: SubjectState, risk: AccountRisk, facts: Facts, now: number) => {
+const lossesIn = (state: SubjectState, risk: AccountRisk, now: number) => {
   const client = state.one("clients")
-  return client === undefined ? [] : lossesToTell(state, { client, risk, facts, now })
+  return client === undefined ? [] : lossesToTell(state, { client, risk, now })
 }
 
 /** What the account has lost, on the turn's own marks. */
@@ -128,7 +128,7 @@ const tell = (turn: Turn, directory: Directory["Service"]): void => {
   const { state, facts, now } = turn
   const client = state.one("clients")
   if (client === undefined || facts.takenAt === null) return
-  const losses = lossesIn(state, accountIn(state, facts).risk, facts, now)
+  const losses = lossesIn(state, accountIn(state, facts).risk, now)
   if (losses.length === 0) return
   const partner = partnerOfTurn(turn, directory, client)
   if (partner === null) throw new Error(`client:${client.id} has no partner`)

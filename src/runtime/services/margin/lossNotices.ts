@@ -4,36 +4,29 @@
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { lossStep, type LossTold, lossToTell } from "../../../machines/margin/lossSteps.ts"
-import type { Facts } from "../../../machines/market/Facts.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { LossNoticeRow } from "../../store/tables/margin.ts"
-import { chosenIn, perpTermsOf } from "../account/perpHoldings.ts"
 
 interface Looked {
   readonly client: ClientRow
   readonly risk: AccountRisk
-  readonly facts: Facts
   readonly now: number
 }
 
 /** What is to be told of the client's positions, as they are committed. */
-export const lossesToTell = (
-  state: SubjectState,
-  { client, risk, facts, now }: Looked
-): ReadonlyArray<LossNoticeRow> => {
+export const lossesToTell = (state: SubjectState, { client, risk, now }: Looked): ReadonlyArray<LossNoticeRow> => {
   const positions = state.all("positions").filter(({ state: standing }) => standing === "OPEN")
   if (positions.length === 0) return []
-  const parts = new Map(risk.perps.map((part) => [part.symbol, part]))
+  const parts = new Map(risk.perps.map((part) => [part.holding.symbol, part]))
   const told = new Map(state.all("lossNotices").map((row) => [row.symbol, row]))
-  const chosen = chosenIn(state)
   return positions.flatMap(({ symbol, netQty, avgEntry, openedAt }) => {
     const part = parts.get(symbol)
     if (part === undefined || !part.markFresh) return []
-    const { leverage } = perpTermsOf(symbol, client, chosen, facts)
+    const { leverage } = part.holding.terms
     const step = lossStep({ netQty, avgEntry, unrealizedPnl: part.unrealizedPnl, leverage })
     const next: LossTold | null = lossToTell(told.get(symbol) ?? null, { step, openedAt, now })
     return next === null ? [] : [{ clientId: client.id, symbol, partnerId: client.partnerId, ...next }]

@@ -40,7 +40,7 @@ export const isClosing = (turn: Turn): boolean =>
 
 /** The positions that can be closed now, largest initial margin first (F3, F9). */
 export const closablePositions = (turn: Turn, client: ClientRow, markets: ClosingMarkets): ReadonlyArray<Closable> => {
-  const perps = new Map(accountInTurn(turn, client).risk.perps.map((each) => [each.symbol, each]))
+  const perps = new Map(accountInTurn(turn, client).risk.perps.map((each) => [each.holding.symbol, each]))
   const marginOf = ({ position: { symbol } }: Closable): bigint => perps.get(symbol)?.initialMargin ?? 0n
   return openPositions(turn)
     .flatMap((position): ReadonlyArray<Closable> => {

@@ -72,11 +72,9 @@ export class MarketMirror {
   /** The last marks of markets that are gone, or have said none since they are listed so: all are stale. */
   private readonly past = new Map<string, Mark>()
   private readonly listeners: Array<MarkListener> = []
-  private facts: { readonly of: number; readonly marks: Facts["marks"]; readonly instruments: Facts["instruments"] } = {
-    of: -1,
-    marks: new Map(),
-    instruments: new Map()
-  }
+  private marks: { readonly of: number; readonly all: Facts["marks"] } = { of: -1, all: new Map() }
+  /** The same map from one listing to the next: what is worked out on it stands as long. */
+  private instruments: Facts["instruments"] = new Map()
 
   private readonly terms: MarketTerms
 
@@ -112,6 +110,7 @@ export class MarketMirror {
     }
     this.listing = listing
     this.markets = markets
+    this.instruments = new Map(Array.from(markets, ([symbol, { instrument }]) => [symbol, instrument]))
     this.changes++
     return absurd
   }
@@ -195,19 +194,17 @@ export class MarketMirror {
 
   /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
   factsAt(now: number | null): Facts {
-    if (this.facts.of !== this.changes) this.facts = { of: this.changes, ...this.snapshot() }
-    return { takenAt: now, marks: this.facts.marks, instruments: this.facts.instruments, terms: this.terms }
+    if (this.marks.of !== this.changes) this.marks = { of: this.changes, all: this.marksNow() }
+    return { takenAt: now, marks: this.marks.all, instruments: this.instruments, terms: this.terms }
   }
 
-  private snapshot() {
+  private marksNow(): Facts["marks"] {
     const marks = new Map(this.past)
-    const instruments = new Map<string, Instrument>()
-    for (const [symbol, { ticker, instrument }] of this.markets) {
-      instruments.set(symbol, instrument)
+    for (const [symbol, { ticker }] of this.markets) {
       const mark = ticker.mark()
       if (mark !== null) marks.set(symbol, mark)
     }
-    return { marks, instruments }
+    return marks
   }
 
   private remember(symbol: string, mark: Mark): void {

@@ -249,7 +249,7 @@ class Trading {
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
     const seen = lookAtClient(this.parts, of.partner.row.id, clientId, (...at) => look(clientAt(...at)))
-    return Effect.map(seen, (found) => found ?? refuse(noClient))
+    return Effect.mapEager(seen, (found) => found ?? refuse(noClient))
   }
 
   private hasFired(clientId: number, asked: Asked | null): Effect.Effect<boolean, Unavailable> {

@@ -2,8 +2,10 @@
  * What the gates of an order judge, gathered from a client as a turn or a reader sees it: the one place, so that what is
  * previewed and explained is what placing does (A2-91, F13, F20).
  */
-import { leverageCap } from "../../../machines/margin/accountRisk.ts"
-import { gridOf } from "../../../machines/market/Grid.ts"
+import { type AccountRisk, leverageCap } from "../../../machines/margin/accountRisk.ts"
+import type { PerpTerms } from "../../../machines/margin/perpetual.ts"
+import type { PerpHolding } from "../../../machines/margin/perpRisk.ts"
+import { gridsOf } from "../../../machines/market/marketGrid.ts"
 import type { OrderFacts } from "../../../machines/order/orderGates.ts"
 import type { AskedOrder, OrderMarket } from "../../../machines/order/orderOnMarket.ts"
 import type { PreviewFigures } from "../../../machines/order/OrderWire.ts"
@@ -115,7 +117,7 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
   const { account, facts } = at
   const { terms } = markets
   const { bestBid, bestAsk } = markets.quoted(order.symbol)
-  const tick = gridOf(market.market.priceTick)
+  const { price: tick } = gridsOf(market.market)
   if (tick === null) throw new Error(`${order.symbol} is listed without a grid`)
   if (order.family === "SPOT") {
     return spotPreTrade({
@@ -136,20 +138,22 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
   const inForce = perpTermsOf(order.symbol, at.client, at.chosen, facts)
   const cap = leverageCap(leverageTermsOf(order.symbol, at.client, facts))
   const leverage = previews && order.leverage !== null ? Math.min(order.leverage, cap) : inForce.leverage
-  const held = account.holds.perpetuals.find(({ symbol }) => symbol === order.symbol)
-  const holding = {
-    ...(held ?? { symbol: order.symbol, position: null, orders: [] }),
-    terms: { ...inForce, leverage }
-  }
   return preTrade({
     order,
-    state: account.holds,
-    holding,
+    risk: account.risk,
+    holding: holdingAt(account.risk, order.symbol, { ...inForce, leverage }),
     facts,
     bestOpposite: order.side === "BUY" ? bestAsk : bestBid,
     commissionBps: terms.commissionBps.PERP,
     tick
   })
+}
+
+/** The account's own holding, unless it is judged at another leverage than the one in force. */
+const holdingAt = ({ perps }: AccountRisk, symbol: string, terms: PerpTerms): PerpHolding => {
+  const held = perps.find(({ holding }) => holding.symbol === symbol)?.holding
+  if (held === undefined) return { symbol, position: null, orders: [], terms }
+  return held.terms.leverage === terms.leverage ? held : { ...held, terms }
 }
 
 /** The figures as a preview shows them. */

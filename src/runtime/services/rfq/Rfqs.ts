@@ -265,7 +265,7 @@ class Requests {
   }
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
-    return Effect.map(this.seen(of, clientId, look), (found) => found ?? refuse(noClient))
+    return Effect.mapEager(this.seen(of, clientId, look), (found) => found ?? refuse(noClient))
   }
 
   /** The client's request: in its mailbox, or ended and stored. */
