@@ -2,10 +2,23 @@
  * What a fill does to a netted position at average cost, and what it costs (F11, F12). Quantities and prices are decimal texts;
  * what a position's row keeps has at most 18 places.
  */
-import { isFlat, type PerpPosition } from "../margin/perpetual.ts"
-import type { Currency } from "../shared/Currency.ts"
-import { type Exact } from "../shared/Exact.ts"
-import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
+import type { PerpPosition } from "../margin/perpetual.ts"
+import { type Currency, currencyFacts } from "../shared/Currency.ts"
+import {
+  absolute,
+  ceilDiv,
+  type Exact,
+  floorToMicro,
+  isLess,
+  negated,
+  plainText,
+  product,
+  quotient,
+  type Scaled,
+  scaled,
+  sum,
+  tenTo
+} from "../shared/Exact.ts"
 
 export interface PositionFill {
   readonly side: "BUY" | "SELL"
@@ -37,44 +50,51 @@ export const flatPosition = (symbol: string): PerpPosition => ({
  * what goes beyond the whole opens the rest at the fill's price (F11).
  */
 export const applyFill = (position: PerpPosition, { side, qty, price }: PositionFill): AppliedFill => {
-  const held = new MoneyDecimal(position.netQty)
-  const filled = new MoneyDecimal(qty).mul(side === "BUY" ? 1 : -1)
-  const after = held.plus(filled)
-  if (isFlat(position)) return { ...unrealized, position: openedAt(position, after, price), kind: "opened" }
-  if (held.s === filled.s) return { ...unrealized, position: added(position, filled, after, price), kind: "added" }
-  const closed = MoneyDecimal.min(filled.abs(), held.abs())
-  const gain = new MoneyDecimal(price).minus(position.avgEntry).mul(closed).mul(held.s)
-  const realized = floorToMinor(gain, "USDC")
-  const closing = { realized, closedQty: closed.toFixed() }
+  const held = scaled(position.netQty)
+  const filled = side === "BUY" ? scaled(qty) : negated(scaled(qty))
+  const after = sum(held, filled)
+  const at = scaled(price)
+  if (held.units === 0n) return { ...unrealized, position: openedAt(position, after, at), kind: "opened" }
+  if (held.units > 0n === filled.units > 0n)
+    return { ...unrealized, position: added(position, filled, after, at), kind: "added" }
+  const isWhole = !isLess(absolute(filled), absolute(held))
+  // What closes, signed like the position.
+  const closed = isWhole ? held : negated(filled)
+  const realized = floorToMicro(product(sum(at, negated(scaled(position.avgEntry))), closed))
+  const closing = { realized, closedQty: kept(absolute(closed)) }
   const booked = { ...position, realizedPnl: position.realizedPnl + realized }
-  if (after.isZero()) return { ...closing, position: emptied(booked), kind: "closed" }
-  if (after.s === held.s) return { ...closing, position: reduced(booked, held, after), kind: "reduced" }
-  return { ...closing, position: openedAt(booked, after, price), kind: "turned" }
+  if (after.units === 0n) return { ...closing, position: emptied(booked), kind: "closed" }
+  if (!isWhole) return { ...closing, position: reduced(booked, held, after), kind: "reduced" }
+  return { ...closing, position: openedAt(booked, after, at), kind: "turned" }
 }
 
 const unrealized = { realized: 0n, closedQty: "0" } as const
 
 /** Places of an average and of a cost, as rows keep them. */
 const keptPlaces = 18
-const kept = (figure: MoneyDecimal): string =>
-  figure.toDecimalPlaces(keptPlaces, MoneyDecimal.ROUND_HALF_EVEN).toFixed()
+const kept = (figure: Scaled): string => plainText(figure, keptPlaces)
 
-const openedAt = (position: PerpPosition, netQty: MoneyDecimal, price: string): PerpPosition => ({
+const openedAt = (position: PerpPosition, netQty: Scaled, price: Scaled): PerpPosition => ({
   ...position,
-  netQty: netQty.toFixed(),
-  avgEntry: new MoneyDecimal(price).toFixed(),
-  netCost: kept(netQty.mul(price))
+  netQty: kept(netQty),
+  avgEntry: kept(price),
+  netCost: kept(product(netQty, price))
 })
 
-const added = (position: PerpPosition, filled: MoneyDecimal, netQty: MoneyDecimal, price: string): PerpPosition => {
-  const netCost = filled.mul(price).plus(position.netCost)
-  return { ...position, netQty: netQty.toFixed(), avgEntry: kept(netCost.div(netQty)), netCost: kept(netCost) }
+const added = (position: PerpPosition, filled: Scaled, netQty: Scaled, price: Scaled): PerpPosition => {
+  const netCost = sum(product(filled, price), scaled(position.netCost))
+  return {
+    ...position,
+    netQty: kept(netQty),
+    avgEntry: kept(quotient(netCost, netQty, keptPlaces)),
+    netCost: kept(netCost)
+  }
 }
 
-const reduced = (position: PerpPosition, held: MoneyDecimal, netQty: MoneyDecimal): PerpPosition => ({
+const reduced = (position: PerpPosition, held: Scaled, netQty: Scaled): PerpPosition => ({
   ...position,
-  netQty: netQty.toFixed(),
-  netCost: kept(netQty.mul(position.netCost).div(held))
+  netQty: kept(netQty),
+  netCost: kept(quotient(product(netQty, scaled(position.netCost)), held, keptPlaces))
 })
 
 const emptied = (position: PerpPosition): PerpPosition => ({
@@ -82,9 +102,12 @@ const emptied = (position: PerpPosition): PerpPosition => ({
   realizedPnl: position.realizedPnl
 })
 
-/** Basis points of a whole. */
-const whole = 10_000
+/** Places of a basis point. */
+const basisPlaces = 4
 
 /** The broker's commission on a quantity at a price, rounded up, in minor units of the quote currency (F12). */
-export const commissionOf = (qty: Exact, price: Exact, bps: number, quote: Currency): bigint =>
-  ceilToMinor(new MoneyDecimal(qty).mul(price).mul(bps).div(whole), quote)
+export const commissionOf = (qty: Exact, price: Exact, bps: number, quote: Currency): bigint => {
+  const { units, places } = product(product(scaled(qty), scaled(price)), scaled(String(bps)))
+  const more = currencyFacts[quote].scale - places - basisPlaces
+  return more >= 0 ? units * tenTo(more) : ceilDiv(units, tenTo(-more))
+}
