@@ -5,6 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import type { Client } from "pg"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 import { LevelIndex } from "../../src/runtime/services/margin/LevelIndex.ts"
 import { Child } from "../child.ts"
@@ -220,20 +221,21 @@ const measureEnd = async (house: House, service: RunningService): Promise<Omit<E
   await pause(1_000)
   const began = performance.now()
   await holdPrice(service, prices.beyondAll)
-  // Whole and cheap to ask for: what the service has open falls to none.
-  await until("every contract has ended", async () => !(await hasOpen(service)), 50)
+  // Whole and cheap to ask for, on one connection: what the service has open falls to none.
+  await onDatabase(service.databaseUrl, (client) =>
+    until("every contract has ended", async () => !(await hasOpen(client)), 50)
+  )
   const seconds = (performance.now() - began) / 1_000
   const beside = await load.ask({ kind: "end" })
   return { seconds, rate: contracts / seconds, beside }
 }
 
-const hasOpen = (service: RunningService): Promise<boolean> =>
-  onDatabase(service.databaseUrl, async (client) => {
-    const { rows } = await client.query<{ readonly open: boolean }>(
-      "SELECT EXISTS (SELECT 1 FROM barrier_contracts WHERE state = 'OPEN') AS open"
-    )
-    return rows[0]?.open === true
-  })
+const hasOpen = async (client: Client): Promise<boolean> => {
+  const { rows } = await client.query<{ readonly open: boolean }>(
+    "SELECT EXISTS (SELECT 1 FROM barrier_contracts WHERE state = 'OPEN') AS open"
+  )
+  return rows[0]?.open === true
+}
 
 const garbageCollector = (): (() => void) => {
   setFlagsFromString("--expose-gc")

@@ -4,6 +4,7 @@
  * realizes. Beside it plain SQL books as many trades of the same orders: one by one at its best, and as whole sets, the
  * ceiling. After each wave the books are held against the venue.
  */
+import type { Client } from "pg"
 import { checkAgreement } from "../agreement.ts"
 import { Child } from "../child.ts"
 import { until } from "../operator.ts"
@@ -135,14 +136,14 @@ class Fills {
     if (placed.errors > 0) throw new Error(`${placed.errors} orders failed, the first one with: ${placed.firstError}`)
     await checkAgreement(service)
     const booked = await tradesIn(service.databaseUrl)
-    const wave = await this.measured(service.databaseUrl, async () => {
-      await holdMark(service, symbol, through)
-      const all = booked + this.trades
-      await until(
-        `${all} trades are booked`,
-        async () => (await tradesIn(service.databaseUrl)) === all,
-        lookEveryMillis
-      )
+    // One connection looks, at the new trades alone: to look must not cost what is measured.
+    const wave = await onDatabase(service.databaseUrl, async (client) => {
+      const after = await lastTrade(client)
+      return this.measured(service.databaseUrl, async () => {
+        await holdMark(service, symbol, through)
+        const allAreIn = async () => (await tradesAfter(client, after)) === this.trades
+        await until(`${this.trades} more trades are booked`, allAreIn, lookEveryMillis)
+      })
     })
     await checkAgreement(service)
     const { ACKED = 0, fills } = await countedOrders(service.databaseUrl)
@@ -204,10 +205,15 @@ class Fills {
 }
 
 const tradesIn = (databaseUrl: string): Promise<number> =>
-  onDatabase(databaseUrl, async (client) => {
-    const { rows } = await client.query<{ readonly n: string }>("SELECT count(*) AS n FROM fills")
-    return Number(rows[0]?.n)
-  })
+  onDatabase(databaseUrl, (client) => numberOf(client, "SELECT count(*) AS n FROM fills"))
+
+const numberOf = async (client: Client, query: string, values: ReadonlyArray<unknown> = []): Promise<number> =>
+  Number((await client.query<{ readonly n: string }>(query, [...values])).rows[0]?.n)
+
+const lastTrade = (client: Client) => numberOf(client, "SELECT coalesce(max(id), 0) AS n FROM fills")
+
+const tradesAfter = (client: Client, id: number) =>
+  numberOf(client, "SELECT count(*) AS n FROM fills WHERE id > $1", [id])
 
 /** Working orders as a reference has them, so many of each client. */
 const storeOrders = (

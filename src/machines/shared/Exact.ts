@@ -71,6 +71,8 @@ export const compared = (one: Scaled, other: Scaled): bigint => {
   return unitsWith(one, places) - unitsWith(other, places)
 }
 
+export const isLess = (one: Scaled, other: Scaled): boolean => compared(one, other) < 0n
+
 /** So many basis points of a figure. */
 export const shareOf = (figure: Scaled, bps: number): Scaled => {
   const { units, places } = product(figure, scaledText(String(bps)))
@@ -103,12 +105,24 @@ const halfEven = (over: bigint, under: bigint): bigint => {
   return twice > under || (twice === under && below % 2n !== 0n) ? below + 1n : below
 }
 
-/** As a decimal text without zeros at its end. */
-export const exactText = ({ units, places }: Scaled): string => {
-  const digits = magnitude(units)
+/** As a decimal text of exactly so many places, half to the even neighbour. */
+export const fixedText = (value: Scaled, places: number): string => {
+  const { units, places: given } = rounded(value, places)
+  const [sign, digits] = digitsOf(units * tenTo(places - given), places)
+  return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
+}
+
+/** Sign and digits, at least one before the point. */
+const digitsOf = (units: bigint, places: number): readonly [sign: string, digits: string] => [
+  units < 0n ? "-" : "",
+  magnitude(units)
     .toString()
     .padStart(places + 1, "0")
-  const sign = units < 0n ? "-" : ""
+]
+
+/** As a decimal text without zeros at its end. */
+export const exactText = ({ units, places }: Scaled): string => {
+  const [sign, digits] = digitsOf(units, places)
   if (places === 0) return sign + digits
   let end = digits.length
   const point = end - places

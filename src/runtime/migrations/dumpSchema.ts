@@ -18,7 +18,8 @@ const tables = `
 const columns = `
   SELECT c.relname AS owner,
          format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod))
-           || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END AS line
+           || CASE a.attgenerated WHEN '' THEN coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '')
+                ELSE format(' GENERATED ALWAYS AS (%s) STORED', pg_get_expr(d.adbin, d.adrelid)) END || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END AS line
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped

@@ -244,7 +244,7 @@ CREATE TABLE collateral_reports (
   CONSTRAINT collateral_reports_pkey PRIMARY KEY (id)
 );
 CREATE INDEX collateral_reports_client ON public.collateral_reports USING btree (client_id, id DESC);
-CREATE INDEX collateral_reports_partner ON public.collateral_reports USING btree (partner_id, id DESC);
+CREATE INDEX collateral_reports_partner ON public.collateral_reports USING btree (partner_id, id);
 
 CREATE TABLE custody_changes (
   id bigint NOT NULL,
@@ -531,12 +531,12 @@ CREATE TABLE orders (
   amount bigint NOT NULL,
   parent_order_id bigint,
   created_at bigint NOT NULL,
+  works boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['CHECKED'::text, 'SENT'::text, 'ACKED'::text, 'PARTIAL'::text, 'PENDING_TRIGGER'::text, 'PENDING_CANCEL'::text]))) STORED NOT NULL,
   CONSTRAINT orders_amount_check CHECK ((amount >= 0)),
   CONSTRAINT orders_pkey PRIMARY KEY (id)
-);
+) WITH (fillfactor=60);
 CREATE INDEX orders_client ON public.orders USING btree (client_id, id);
-CREATE INDEX orders_partner_working ON public.orders USING btree (partner_id) WHERE (state = ANY (ARRAY['CHECKED'::text, 'SENT'::text, 'ACKED'::text, 'PARTIAL'::text, 'PENDING_TRIGGER'::text, 'PENDING_CANCEL'::text]));
-CREATE INDEX orders_working ON public.orders USING btree (client_id) WHERE (state = ANY (ARRAY['CHECKED'::text, 'SENT'::text, 'ACKED'::text, 'PARTIAL'::text, 'PENDING_TRIGGER'::text, 'PENDING_CANCEL'::text]));
+CREATE INDEX orders_working ON public.orders USING btree (client_id) WHERE works;
 
 CREATE TABLE partners (
   id bigint NOT NULL,
@@ -763,8 +763,8 @@ CREATE TABLE settlement_items (
   CONSTRAINT settlement_items_tx_id_type_key UNIQUE (tx_id, type)
 );
 CREATE INDEX settlement_items_client ON public.settlement_items USING btree (client_id, id DESC);
-CREATE INDEX settlement_items_open ON public.settlement_items USING btree (partner_id, state, id DESC) WHERE (state <> 'SETTLED'::text);
-CREATE INDEX settlement_items_partner ON public.settlement_items USING btree (partner_id, id DESC);
+CREATE INDEX settlement_items_open ON public.settlement_items USING btree (partner_id, state, id) WHERE (state <> 'SETTLED'::text);
+CREATE INDEX settlement_items_partner ON public.settlement_items USING btree (partner_id, id);
 CREATE INDEX settlement_items_time ON public.settlement_items USING btree (partner_id, occurred_at);
 CREATE TRIGGER settlement_items_total_delete AFTER DELETE ON public.settlement_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION settlement_items_total_delete(); -- for every role, always
 CREATE TRIGGER settlement_items_total_insert AFTER INSERT ON public.settlement_items REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION settlement_items_total_insert(); -- for every role, always
@@ -923,7 +923,7 @@ CREATE TABLE webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, next_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'RETRYING'::text]));
 CREATE INDEX webhook_deliveries_failed ON public.webhook_deliveries USING btree (partner_id, id DESC) WHERE (state = 'FAILED'::text);
-CREATE INDEX webhook_deliveries_partner ON public.webhook_deliveries USING btree (partner_id, id DESC);
+CREATE INDEX webhook_deliveries_partner ON public.webhook_deliveries USING btree (partner_id, id);
 CREATE INDEX webhook_deliveries_sent ON public.webhook_deliveries USING btree (partner_id, (((context ->> 'sentAt'::text))::bigint) DESC) WHERE (state = 'SENT'::text);
 
 CREATE TABLE webhook_endpoints (

@@ -34,8 +34,15 @@ export const machineColumns = { state: "text", version: "text", context: "json" 
 export interface Residence<Row = never> {
   readonly subject: "client" | "partner" | "system"
   readonly column: string | null
-  /** Only rows in this condition are held (SQL over the table, and the same test over a row). */
-  readonly only?: { readonly sql: string; readonly test: (row: Row) => boolean }
+  /**
+   * Only rows in this condition are held (SQL over the table, and the same test over a row). `states`: where it follows from
+   * the state, those in which a row is held; who reads by them says `sql` too, for the index of what is held.
+   */
+  readonly only?: {
+    readonly sql: string
+    readonly test: (row: Row) => boolean
+    readonly states?: ReadonlyArray<string>
+  }
 }
 
 /** How many ids a process reserves at once: many where many are taken a second, so that a block outlives round trips. */
@@ -213,5 +220,12 @@ export const ofSystem = { subject: "system", column: null } as const
 /** Holds the rows in these states alone. */
 export const onlyIn = <S extends string>(...states: ReadonlyArray<S>) => ({
   sql: `state IN (${states.map((state) => `'${state}'`).join(", ")})`,
-  test: (row: { readonly state: string }): boolean => (states as ReadonlyArray<string>).includes(row.state)
+  test: (row: { readonly state: string }): boolean => (states as ReadonlyArray<string>).includes(row.state),
+  states
 })
+
+/** The condition of what is held, where all rows in these states are; null: they may be outside. */
+export const heldIn = ({ residence }: Pick<TableSpec, "residence">, states: ReadonlyArray<string>): string | null => {
+  const { only } = residence ?? {}
+  return only?.states !== undefined && states.every((state) => only.states?.includes(state)) ? only.sql : null
+}

@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { catalogue, type TableName, tableNames } from "./Catalogue.ts"
-import type { OpenWork } from "./Table.ts"
+import { heldIn, type OpenWork, type TableSpec } from "./Table.ts"
 
 export interface OpenTable {
   readonly table: TableName
@@ -28,6 +28,12 @@ export const openSentence = (
 /** States are names of the code: letters and underscores. */
 const listed = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(", ")
 
+/** The rows of a table that are open. */
+const isOpen = ({ table, open }: OpenTable): string => {
+  const held = heldIn(catalogue[table] as TableSpec, open.states)
+  return `state IN (${listed(open.states)})${held === null ? "" : ` AND ${held}`}`
+}
+
 const outside = openTables.filter(({ table }) => catalogue[table].residence?.subject !== "client")
 
 /** Sentences on what is open of a client outside its mailbox. */
@@ -40,7 +46,7 @@ export const openOutside = (
       Effect.map(
         sql.unsafe<{ readonly state: string; readonly n: bigint }>(
           `SELECT state, count(*) AS n FROM ${catalogue[table].sqlName}
-            WHERE client_id = $1 AND state IN (${listed(open.states)}) GROUP BY state`,
+            WHERE client_id = $1 AND ${isOpen({ table, open })} GROUP BY state`,
           [BigInt(clientId)]
         ),
         (rows) => openSentence(open, (state) => rows.find((row) => row.state === state)?.n ?? 0)
@@ -73,7 +79,7 @@ export const openOfPartner = (
         sql.unsafe<Omit<OpenGroup, "open">>(
           `SELECT state, currency, count(*) AS n, sum(amount)::text AS total,
                   array_to_string((array_agg(id ORDER BY id))[1:${named}], ', ') AS ids
-             FROM ${catalogue[table].sqlName} WHERE partner_id = $1 AND state IN (${listed(open.states)})
+             FROM ${catalogue[table].sqlName} WHERE partner_id = $1 AND ${isOpen({ table, open })}
             GROUP BY state, currency ORDER BY array_position(ARRAY[${listed(open.states)}], state), currency`,
           [BigInt(partnerId)]
         ),

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { catalogue, type TableName, type Tables } from "./Catalogue.ts"
-import type { TableSpec } from "./Table.ts"
+import { heldIn, type TableSpec } from "./Table.ts"
 
 export interface PageQuery {
   readonly limit: number
@@ -61,6 +61,11 @@ export const pageOf = <T extends TableName>(
   const tests = conditions.map(
     (condition, index) => `"${condition.column}" ${condition.comparison ?? "="} $${index + 1}`
   )
+  for (const { column, value, comparison } of conditions) {
+    if (column !== "state" || comparison !== undefined) continue
+    const held = heldIn(spec as TableSpec, [String(value)])
+    if (held !== null) tests.push(held)
+  }
   if (query.before !== undefined) tests.push(`"${id}" < $${values.push(BigInt(query.before))}`)
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const text = `SELECT ${columnList(spec as TableSpec)} FROM ${spec.sqlName}${where} ORDER BY "${id}" DESC LIMIT $${values.push(BigInt(query.limit))}`

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { claimNames, type Commit, maxCommitRows, rowsOf } from "../../../src/runtime/engine/journal/Commit.ts"
-import { batchLimit, batchRowLimit } from "../../../src/runtime/engine/journal/Journal.ts"
+import { batchLimit, batchRowLimit, internalBatchRows, type Lane } from "../../../src/runtime/engine/journal/Journal.ts"
+import { internalRows } from "../../../src/runtime/engine/mailbox/InternalLane.ts"
 import { sealGenesis, sealRows } from "../../../src/runtime/engine/sealing/seal.ts"
 import { type Counters, stampBatch } from "../../../src/runtime/engine/journal/stamp.ts"
 import { takeBatch, type Waiting } from "../../../src/runtime/engine/journal/takeBatch.ts"
@@ -101,6 +102,17 @@ describe("takeBatch", () => {
   it("a batch holds at most the limit", () => {
     const sizes = cut(Array.from({ length: batchLimit * 2 + 1 }, () => commitOf({}))).map((batch) => batch.length)
     assert.deepStrictEqual(sizes, [batchLimit, batchLimit, 1])
+  })
+
+  it("of internal commits a batch holds half of what the lane lets in: the other half is decided meanwhile", () => {
+    assert.strictEqual(2 * internalBatchRows, internalRows)
+    const rows = Array.from({ length: 100 }, (_, id) => auditRow(id, "act"))
+    const of = (lane: Lane) => waitingFor([commitOf({ rows: { audit: rows } })]).map((each) => ({ ...each, lane }))
+    const queue = Array.from({ length: 12 }, () => of("internal")).flat()
+    queue.splice(1, 0, ...of("callers"))
+    const sizes: Array<number> = []
+    while (queue.length > 0) sizes.push(takeBatch(queue).length)
+    assert.deepStrictEqual(sizes, [11, 2])
   })
 
   it("a batch holds at most so many rows; a commit with more goes alone", () => {

@@ -97,3 +97,8 @@ export const batchLimit = 256
  * Measured on two busy cores: 1,024 rows are in after some 20 ms, 2,048 after 40, 3,072 after 60 (decision 14).
  */
 export const batchRowLimit = 3_072
+/**
+ * Rows of internal commits in one batch; a commit that has more by itself goes alone. Half of what the lane lets in
+ * (`InternalLane`): while the server writes one half, the other is decided.
+ */
+export const internalBatchRows = 1_024

@@ -67,7 +67,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   )
   Effect.runSync(Effect.orDie(ids.fill))
   return {
-    submit: (commit, done, lane) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }, lane),
+    submit: (commit, done, lane) => writer.submit({ commit, done, defects: options.defects ?? throwAlone, lane }),
     accepting: (lane) => writer.accepting(lane),
     certain: () => writer.certain,
     owns: Effect.callback<boolean>((resume) => writer.schedule(() => resume(Effect.succeed(writer.owns)), 0)),
@@ -148,8 +148,8 @@ class MemoryWriter {
     return this.up ? this.sentAt : -Infinity
   }
 
-  submit(waiting: Waiting, lane?: Lane): void {
-    if (!this.accepting(lane)) return conclude(waiting, { _tag: "Unavailable", unknown: false })
+  submit(waiting: Waiting): void {
+    if (!this.accepting(waiting.lane)) return conclude(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     if (this.busy) return
     this.busy = true

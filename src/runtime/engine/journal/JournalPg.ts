@@ -34,7 +34,7 @@ export const makeJournalPg = (
     yield* Effect.forkIn(writer.watchLocks, scope)
     const load = makeSubjectLoader(options.sql, options.sealing)
     return Journal.of({
-      submit: (commit, done, lane) => writer.submit({ commit, done, defects }, lane),
+      submit: (commit, done, lane) => writer.submit({ commit, done, defects, lane }),
       accepting: (lane) => writer.accepting(lane),
       certain: () => writer.up,
       owns: writer.owns,

@@ -78,8 +78,8 @@ export class Writer {
     return hasRoom && this.up && this.refused === null && !this.locks.held.stopsAll
   }
 
-  submit(waiting: Waiting, lane?: Lane): void {
-    if (!this.accepting(lane) || this.locks.held.stops(waiting.commit))
+  submit(waiting: Waiting): void {
+    if (!this.accepting(waiting.lane) || this.locks.held.stops(waiting.commit))
       return conclude(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     this.idle.closeUnsafe()

@@ -1,15 +1,18 @@
 /**
  * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an
  * earlier one of it, touch the same subject, timer or venue call, or follow a change of its partner: those must see the earlier
- * commit first (one statement sees none of its own writes). And it ends where it is large: by commits, and by rows.
+ * commit first (one statement sees none of its own writes). And it ends where it is large: by commits, by rows, and by rows of
+ * internal commits.
  */
 import type { DefectLog } from "../DefectLog.ts"
 import { answerClaim, answerKeys, type Commit, rowsOf } from "./Commit.ts"
-import { batchLimit, batchRowLimit, type Outcome } from "./Journal.ts"
+import { batchLimit, batchRowLimit, internalBatchRows, type Lane, type Outcome } from "./Journal.ts"
 
 export interface Waiting {
   readonly commit: Commit
   readonly done: (outcome: Outcome) => void
+  /** Whose it is; default: a caller's. */
+  readonly lane?: Lane | undefined
   /** Gets what `done` throws. */
   readonly defects: DefectLog
   /** Whether it has its outcome: the first one stands. */
@@ -39,16 +42,19 @@ export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
 class BatchFacts {
   private count = 0
   private size = 0
+  private internalSize = 0
   private readonly facts = new Set<string>()
   private readonly subjects = new Set<string>()
   private readonly partners = new Set<number>()
 
   /** False: the commit has to wait for the next batch. */
-  admit(commit: Commit): boolean {
+  admit({ commit, lane }: Waiting): boolean {
     if (this.count === batchLimit) return false
     const { fence, partner, rows } = commit
-    const size = this.size + rowsOf(commit)
-    if (size > batchRowLimit && this.count > 0) return false
+    const own = rowsOf(commit)
+    const size = this.size + own
+    const internalSize = this.internalSize + (lane === "internal" ? own : 0)
+    if (this.count > 0 && (size > batchRowLimit || internalSize > internalBatchRows)) return false
     if (fence !== null && this.subjects.has(fence.subject)) return false
     if (partner !== null && this.partners.has(partner.partnerId)) return false
     const { facts } = this
@@ -59,6 +65,7 @@ class BatchFacts {
     for (const changed of rows.partners ?? []) this.partners.add(changed.id)
     this.count++
     this.size = size
+    this.internalSize = internalSize
     return true
   }
 }
@@ -83,6 +90,6 @@ const callFact = (ref: string): string => `call\u0000${ref}`
 export const takeBatch = (queue: Array<Waiting>): ReadonlyArray<Waiting> => {
   const facts = new BatchFacts()
   let count = 0
-  while (count < queue.length && facts.admit((queue[count] as Waiting).commit)) count++
+  while (count < queue.length && facts.admit(queue[count] as Waiting)) count++
   return queue.splice(0, count)
 }

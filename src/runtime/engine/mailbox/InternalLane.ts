@@ -2,7 +2,8 @@
  * The lane of internal commands: what the venue says, results of calls, timers, sweeps. None is refused for a full mailbox
  * or a full journal; instead they wait, before their decision, while the journal holds as many rows of theirs as a short
  * flush takes. So whatever a caller does has at most that much before it, however many internal commands there are. Subjects
- * wait in the order in which they came, each with one command at a time; callers' commands go past them.
+ * wait in the order in which they came, each with one command at a time; callers' commands go past them. The journal writes at most
+ * half of those rows at once (`internalBatchRows`), so that the server writes one half while the other is decided.
  */
 import { Effect, Latch } from "effect"
 import type { Actor } from "./Actor.ts"
@@ -12,8 +13,8 @@ import type { Actor } from "./Actor.ts"
  * beyond it. Measured on two busy cores: a flush of 2,048 rows takes 34 to 48 ms, one of 3,072 rows 52 to 66 (decision 14).
  */
 export const internalRows = 2_048
-/** Subjects whose turn comes before everybody else's work has its turn. */
-const decidedAtOnce = 64
+/** Subjects, and rows of theirs, that are decided before everybody else's work has its turn: also the word that a batch is in. */
+const decidedAtOnce = { subjects: 64, rows: 256 } as const
 
 export class InternalLane {
   private rows = 0
@@ -66,12 +67,13 @@ export class InternalLane {
   private decide(): void {
     this.work.closeUnsafe()
     this.deciding = true
+    const until = this.rows + decidedAtOnce.rows
     let pumped = 0
     for (const actor of this.waiting) {
       if (this.rows >= internalRows) break
       // It comes by itself when its turn of now has ended, and keeps its place until then.
       if (actor.busy || actor.loading) continue
-      if (pumped++ === decidedAtOnce) {
+      if (pumped++ === decidedAtOnce.subjects || this.rows >= until) {
         this.work.openUnsafe()
         break
       }

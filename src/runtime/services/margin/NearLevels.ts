@@ -1,10 +1,10 @@
 /**
  * Tells clients once that the mark has come near to a level at which a contract of theirs ends (A2-31). Ticks take no turn:
- * the levels of all open contracts lie in an index beside the mailboxes, built from the rows at the start, and only one that
- * is near gives its client a command. What was said is kept with the contract; that the mark has gone away again is not, so a
+ * the levels of all open contracts lie in an index beside the mailboxes, built from the rows after the start, and only one that
+ * is near gives its client a command. Nobody waits for that: what marks say meanwhile is gone through once it is built. What was said is kept with the contract; that the mark has gone away again is not, so a
  * restart says nothing twice (decision 0015).
  */
-import { Effect, Latch, Layer } from "effect"
+import { Effect, Latch, Layer, Schedule } from "effect"
 import { type Mark } from "../../../machines/market/Facts.ts"
 import { advance } from "../../effects/advance.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -33,8 +33,7 @@ interface Parts {
 export const layerNearLevels = Layer.effectDiscard(
   Effect.gen(function* () {
     const levels = new NearLevels({ host: yield* ActorHost, stored: yield* LevelReads, feed: yield* MarketFeed })
-    yield* levels.begin
-    yield* Effect.forkScoped(levels.run)
+    yield* Effect.forkScoped(Effect.andThen(levels.begin, levels.run))
   })
 )
 
@@ -46,6 +45,8 @@ class NearLevels {
   /** Markets that a tick has not gone through yet. */
   private readonly unfinished = new Map<string, Mark>()
   private readonly wake = Latch.makeUnsafe(false)
+  /** Every contract that was open at the start is in the index. */
+  private isBuilt = false
 
   constructor(parts: Parts) {
     this.parts = parts
@@ -55,7 +56,11 @@ class NearLevels {
 
   /** The contracts that are open already. One that ends meanwhile is looked at for nothing, once. */
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.orDie(this.parts.stored.each((contract) => this.index.add(contract)))
+    this.parts.stored.each((contract) => this.index.add(contract))
+  ).pipe(
+    Effect.retry(Schedule.spaced(againMillis)),
+    Effect.orDie,
+    Effect.andThen(Effect.sync(() => void (this.isBuilt = true)))
   )
 
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
@@ -85,8 +90,7 @@ class NearLevels {
   }
 
   private tick(symbol: string, mark: Mark): void {
-    const looked = this.index.tick(symbol, mark.price, (level) => this.add([level]), most)
-    if (looked < most) return
+    if (this.isBuilt && this.index.tick(symbol, mark.price, (level) => this.add([level]), most) < most) return
     this.unfinished.set(symbol, mark)
     this.wake.openUnsafe()
   }

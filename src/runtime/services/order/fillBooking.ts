@@ -6,7 +6,17 @@
 import { type FillMoney, isWorking, type OrderContext } from "../../../machines/order/Order.ts"
 import { applyFill, commissionOf, flatPosition } from "../../../machines/order/positionRules.ts"
 import { settleSpotFill, type SpotRunning, spotQuoteOf } from "../../../machines/order/spotRules.ts"
-import type { Currency } from "../../../machines/shared/Currency.ts"
+import { type Currency, currencyFacts } from "../../../machines/shared/Currency.ts"
+import {
+  absolute,
+  fixedText,
+  floorToMicro,
+  floorTo,
+  isLess,
+  product,
+  scaled,
+  sum
+} from "../../../machines/shared/Exact.ts"
 import { formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
@@ -43,6 +53,10 @@ const knownFill = ({ turn, recall }: BookingTurn, row: OrderRow, { tradeId }: Ve
 const isSame = (known: FillRow, { side, qty, price }: VenueFill): boolean =>
   known.side === side && new MoneyDecimal(known.qty).eq(qty) && new MoneyDecimal(known.price).eq(price)
 
+/** What was traded, in minor units of the quote currency. */
+const valueOf = ({ qty, price }: Pick<VenueFill, "qty" | "price">, quote: Currency): bigint =>
+  floorTo(product(scaled(qty), scaled(price)), currencyFacts[quote].scale)
+
 /** The same identity with other figures is no repeat: it is not booked, and staff decide (A2-44, A3-11). */
 const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, fill: VenueFill): void => {
   const value = ({ qty, price }: Pick<VenueFill, "qty" | "price">) => new MoneyDecimal(qty).mul(price)
@@ -58,7 +72,7 @@ const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, 
 /** What still came after the order had ended here: booked all the same, as an alarm, with a break for staff (D6). */
 const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   const next = booked(at, row, fill)
-  const value = floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
+  const value = valueOf(fill, "USDC")
   const reason = `Order ${row.id} was ${row.state} when its trade ${fill.tradeId} came: ${fill.side} ${fill.qty} at ${fill.price}.`
   if (value !== 0n) breakOfClient(at.turn, row, value, reason)
   return next
@@ -67,7 +81,7 @@ const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow =
 const booked = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   const { turn, of } = at
   const { context } = row
-  const filled = new MoneyDecimal(context.filledQty).plus(fill.qty)
+  const filled = sum(scaled(context.filledQty), scaled(fill.qty))
   const money = context.family === "SPOT" ? settledSpot(at, row, fill) : settledPerp(at, row, fill)
   const next = advance(
     turn,
@@ -77,8 +91,8 @@ const booked = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
       type: "FILL",
       at: turn.now,
       tradeId: fill.tradeId,
-      totals: { ...money.totals, filledQty: filled.toFixed(context.qtyDecimals) },
-      complete: filled.gte(context.qty),
+      totals: { ...money.totals, filledQty: fixedText(filled, context.qtyDecimals) },
+      complete: !isLess(filled, scaled(context.qty)),
       money: money.posted
     },
     { of }
@@ -114,11 +128,11 @@ const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, reali
     symbol,
     family: context.family,
     side: fill.side,
-    price: new MoneyDecimal(fill.price).toFixed(context.priceDecimals),
-    qty: new MoneyDecimal(fill.qty).toFixed(context.qtyDecimals),
+    price: fixedText(scaled(fill.price), context.priceDecimals),
+    qty: fixedText(scaled(fill.qty), context.qtyDecimals),
     closedQty,
     currency: posted.quote,
-    notional: floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), posted.quote),
+    notional: valueOf(fill, posted.quote),
     commission,
     realizedPnl: realized,
     ts: fill.at
@@ -132,11 +146,11 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
   const before = positionInTurn(turn, row.symbol)
   const { position, realized, closedQty, kind } = applyFill(before ?? flatPosition(row.symbol), fill)
   const { netQty, avgEntry, netCost, realizedPnl } = position
-  const isFlat = new MoneyDecimal(netQty).isZero()
+  const isFlat = scaled(netQty).units === 0n
   const opens = kind === "opened" || kind === "turned"
   putPosition(turn, row, before, {
     state: isFlat ? "FLAT" : "OPEN",
-    netQty: new MoneyDecimal(netQty).toFixed(qtyDecimals),
+    netQty: fixedText(scaled(netQty), qtyDecimals),
     avgEntry,
     netCost,
     realizedPnl,
@@ -155,7 +169,7 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
     totals: { consumed, released, quoteTotal },
     commission,
     realized,
-    closedQty: closes ? new MoneyDecimal(closedQty).toFixed(qtyDecimals) : null,
+    closedQty: closes ? fixedText(scaled(closedQty), qtyDecimals) : null,
     emptied: kind === "closed" || kind === "turned"
   }
 }
@@ -170,7 +184,7 @@ const putPosition = (turn: Turn, row: OrderRow, before: PositionRow | undefined,
     clientId,
     symbol,
     currency: "USDC",
-    amount: floorToMinor(new MoneyDecimal(moved.netCost).abs(), "USDC"),
+    amount: floorToMicro(absolute(scaled(moved.netCost))),
     ...moved,
     updatedAt: turn.now
   })

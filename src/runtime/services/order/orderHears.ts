@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { callOfRef, cancelRef, isWorking, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
+import { isLess, scaled } from "../../../machines/shared/Exact.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
@@ -193,12 +194,13 @@ const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAI
 const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (!isWorking(row)) return heardAfterEnd(at, row, order)
   const there = confirmed(at, amended(at, row, order), order)
-  const booked = new MoneyDecimal(there.context.filledQty)
-  if (booked.lt(order.filledQty)) return unsettled(at, row, order)
+  const booked = scaled(there.context.filledQty)
+  const said = scaled(order.filledQty)
+  if (isLess(booked, said)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
     const { turn, of } = at
     // Its trades are all here, and those of an older word on it are more.
-    if (booked.gt(order.filledQty)) return unsettled(at, row, order)
+    if (isLess(said, booked)) return unsettled(at, row, order)
     advance(turn, "orders", there, { type: "ENDED", at: turn.now, how: order.state, reason: order.reason }, { of })
   }
 }
@@ -230,7 +232,7 @@ const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
  * events have overtaken: the venue is asked.
  */
 const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
-  const isBehind = new MoneyDecimal(row.context.filledQty).lt(order.filledQty)
+  const isBehind = isLess(scaled(row.context.filledQty), scaled(order.filledQty))
   if (isBehind || (row.state !== "FILLED" && isLive(order))) unsettled(at, row, order)
 }
 

@@ -1,6 +1,6 @@
 /** Whether an event of the venue can be believed: its time, and the grid of its market as it is now (A2-115). */
-import { Decimal } from "decimal.js"
 import { Effect, Latch } from "effect"
+import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -74,10 +74,9 @@ export class EventJudge {
   private gridFault(fact: GriddedFact): string | null {
     const market = this.markets.get(fact.order.symbol)
     if (market === undefined) return "its market is not listed"
-    const fits = (value: string, step: string): boolean => new Decimal(value).mod(step).isZero()
     const { qty, price } = fact.type === "fill" ? fact.fill : fact.order
     if (!fits(qty, market.qtyStep)) return "its quantity is off the market's grid"
-    if (new Decimal(qty).gt(market.maxQty)) return "its quantity is beyond the market's limit"
+    if (isLess(scaled(market.maxQty), scaled(qty))) return "its quantity is beyond the market's limit"
     return price === null || fits(price, market.priceTick) ? null : "its price is off the market's grid"
   }
 }
@@ -85,3 +84,10 @@ export class EventJudge {
 type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" }>
 
 const hasGrid = (fact: AccountFact): fact is GriddedFact => fact.type === "fill" || fact.type === "order"
+
+/** Whether a value is so many whole steps. */
+const fits = (value: string, step: string): boolean => {
+  const [one, other] = [scaled(value), scaled(step)]
+  const places = Math.max(one.places, other.places)
+  return unitsWith(one, places) % unitsWith(other, places) === 0n
+}

@@ -2,7 +2,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { workingStates } from "../../../machines/order/Order.ts"
 import { type Trade, tradesCompared } from "../../../machines/venue/trades.ts"
 import { texts } from "../arrays.ts"
 
@@ -51,8 +50,6 @@ export interface OpenHere {
 
 export const nothingOpen: OpenHere = { contracts: [], requests: [], positions: [], orders: [], trades: [] }
 
-const working = workingStates.map((state) => `'${state}'`).join(", ")
-
 const openText = `SELECT uid,
     (SELECT json_agg(json_build_object('id', (context ->> 'venueContractId')::bigint, 'qty', context ->> 'qty'))
        FROM barrier_contracts WHERE client_id = clients.id AND state = 'OPEN') AS contracts,
@@ -61,7 +58,7 @@ const openText = `SELECT uid,
     (SELECT json_agg(json_build_object('symbol', symbol, 'qty', net_qty))
        FROM positions WHERE client_id = clients.id AND net_qty::numeric <> 0) AS positions,
     (SELECT json_agg(json_build_object('id', id, 'left', ((context ->> 'qty')::numeric - (context ->> 'filledQty')::numeric)::text))
-       FROM orders WHERE client_id = clients.id AND state IN (${working})) AS orders,
+       FROM orders WHERE client_id = clients.id AND works) AS orders,
     (SELECT json_agg(json_build_object('tradeId', trade_id, 'side', side, 'qty', qty, 'price', price) ORDER BY id DESC)
        FROM (SELECT * FROM fills WHERE client_id = clients.id ORDER BY id DESC LIMIT ${tradesCompared}) AS latest) AS trades
   FROM clients WHERE uid = ANY($1::text[])`

@@ -126,7 +126,8 @@ export const orderTables = {
       createdAt: "id"
     },
     check: (row) => row.amount >= 0n,
-    residence: { ...ofClient, only: onlyIn(...workingStates) },
+    // A column that changes once, for the index of what works: the steps of a working order leave all indexes alone.
+    residence: { ...ofClient, only: { ...onlyIn(...workingStates), sql: "works" } },
     open: {
       states: workingStates,
       ofClient: "Orders are working",
