@@ -36,6 +36,7 @@ import { m0032 } from "./0032_begun_requests.ts"
 import { m0033 } from "./0033_attachments.ts"
 import { m0034 } from "./0034_loss_notices.ts"
 import { m0035 } from "./0035_account_totals.ts"
+import { m0036 } from "./0036_venue_money.ts"
 
 const run = Migrator.make({})
 
@@ -76,7 +77,8 @@ export const migrate = run({
     "0032_begun_requests": m0032,
     "0033_attachments": m0033,
     "0034_loss_notices": m0034,
-    "0035_account_totals": m0035
+    "0035_account_totals": m0035,
+    "0036_venue_money": m0036
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)
