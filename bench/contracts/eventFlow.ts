@@ -73,7 +73,7 @@ const book = ({ now, state, draft, nextId }: Turn, clientId: number): void => {
   const key = `${clientId}\u0000USDC`
   const balance = draft.peek("balances", key) ?? state.get("balances", key)
   const cash = (balance?.cash ?? 0n) + 1n
-  draft.put("balances", { clientId, currency: "USDC", partnerId: 1, cash, reserved: 0n, deposited: 0n })
+  draft.put("balances", { clientId, currency: "USDC", partnerId: 1, cash, reserved: 0n, deposited: 0n, fromVenue: 0n })
   draft.put("events", {
     partnerId: 1,
     seq: draft.nextEventSlot(),
@@ -194,7 +194,7 @@ const venueOf = (events: ReadonlyArray<VenueEvent>, last: number) => {
   const memory = new VenueMemory({ now: Date.now })
   const ofAccounts = Map.groupBy(events, ({ fact }) => ("account" in fact ? fact.account : ""))
   const sequenceIn = ({ fact }: VenueEvent) => ("sequence" in fact ? fact.sequence : 0)
-  const nothing = { positions: [], orders: [], contracts: [], swaps: [] }
+  const nothing = { positions: [], orders: [], contracts: [], swaps: [], money: [] }
   const beat = { ...memory.heartbeat(), number: last }
   return Layer.succeed(
     Venue,

@@ -2,6 +2,7 @@
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"
+import { notCompared } from "../views/notCompared.ts"
 import { stack, table, text } from "../views/View.ts"
 
 export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
@@ -14,7 +15,7 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.sim.verify(),
-        ({ ok, venue, accounts, compared, differences, eventsLost }) =>
+        ({ ok, venue, accounts, compared, differences, eventsLost, withoutMoney }) =>
           stack(
             table(
               differences,
@@ -31,6 +32,7 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
                 `The venue did not give the events ${after + 1} to ${to}: the service went on after them and read every account again.`
               )
             ),
+            ...notCompared(withoutMoney),
             text(venue ? agreed(accounts, compared) : "No venue is attached."),
             text(ok ? "Service and venue agree." : "Service and venue do not agree.")
           ),
@@ -44,5 +46,5 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
 
 const agreed = (accounts: number, compared: Readonly<Record<string, number>>): string =>
   `${accounts} accounts with ${Object.entries(compared)
-    .map(([kind, count]) => `${count} ${kind}s`)
+    .map(([kind, count]) => (kind === "money" ? `${count} amounts of money` : `${count} ${kind}s`))
     .join(", ")} at the venue`

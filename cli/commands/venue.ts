@@ -1,6 +1,7 @@
 /** `brokerage venue …`: what the venue said and nobody could apply, and what it never says (operator surface, Back office; A2-115, A2-116). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
+import { notCompared } from "../views/notCompared.ts"
 import { beforeOption, given, limitOption, required, requiredToken, whole } from "../options.ts"
 import { resolutions } from "../../src/http/api/operator/operatorTokens.ts"
 import { awaitsApproval } from "./approval.ts"
@@ -61,9 +62,10 @@ const addReconcileCommand = (venue: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.venue.reconcile({ payload: given({ client }) }),
-        ({ accounts, differences, more }) =>
+        ({ accounts, differences, more, withoutMoney }) =>
           stack(
             text(`${accounts} accounts compared${more ? "; the others are compared within a day" : ""}`),
+            ...notCompared(withoutMoney),
             table(
               differences.map((difference) => ({ difference })),
               { differs: (row) => row.difference },

@@ -120,6 +120,11 @@ export class InProcessVenue {
     return this.core.lookup(refs)
   }
 
+  /** What an account has, its money among it; null for an unknown one. */
+  account(name: string): ReturnType<Venue["account"]> {
+    return this.core.account(name)
+  }
+
   /** What the venue's own books say every account has. */
   ledger(): ReturnType<Venue["ledger"]> {
     return this.core.ledger()

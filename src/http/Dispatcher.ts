@@ -180,7 +180,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     }
     const { principal, match } = exchange
     if (refusal !== null || principal === null || match === null) {
-      return Effect.succeed(this.send(exchange, renderRefusal(refusal ?? gateRefusals.route)))
+      return Effect.succeed(this.send(exchange, renderRefusal(this.shown(match, refusal ?? gateRefusals.route))))
     }
     // Eagerly: what is known already, as most of what is read often, is sent without waiting for anything.
     return Effect.matchCauseEffectEager(this.answer({ exchange, principal, match }), {
@@ -188,6 +188,11 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         "pieces" in answer ? this.stream(exchange, answer, match.route) : Effect.succeed(this.send(exchange, answer)),
       onFailure: (cause) => this.fail(exchange, cause)
     })
+  }
+
+  /** A refusal that comes before any handler, as its route shows it. */
+  private shown(match: RouteMatch | null, refusal: WireRefusal): WireRefusal {
+    return refusalOf(match === null ? {} : (this.parts.handlers[match.route.operation] as AnyWrite<P>), refusal)
   }
 
   private answer(admitted: Admitted<P>): Effect.Effect<Outgoing, DispatchError> {
@@ -236,7 +241,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         exchange.last = true
         return Effect.succeed(renderRefusal(gateRefusals.unavailable))
       }
-      if (read._tag === "Aborted") return Effect.succeed(renderRefusal(gateRefusals.aborted))
+      if (read._tag === "Aborted") return Effect.succeed(renderRefusal(this.shown(match, gateRefusals.aborted)))
       if (read.bytes.length < longWork) return this.judge(admitted, read.bytes, atOnce)
       return breathing(() => this.judge(admitted, read.bytes, breathing))
     })
@@ -253,9 +258,8 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     // A body that can't be canonical JSON has no fingerprint: its key is never taken.
-    if (!parsed.ok) {
-      return this.beforeService(admitted, null, renderRefusal(refusalOf(write, invalid(parsed.sentence))))
-    }
+    if (!parsed.ok)
+      return this.beforeService(admitted, null, renderRefusal(this.shown(match, invalid(parsed.sentence))))
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey
     if (key === null) return next(() => this.beforeService(admitted, null, body))

@@ -1,5 +1,5 @@
 /**
- * A write whose refusals have members of their own: those of its service, of a body that could not be read, and their replays
+ * A write whose refusals have members of their own: those of its service, of a body or a key that could not be read, and their replays
  * (doc 2, POST .../orders; A1-51, A2-32).
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
@@ -74,6 +74,17 @@ describe("A2-32: refusals with members of their own", () => {
     assert.strictEqual(answer.status, 400)
     const { msg } = answer.json as { readonly msg: string }
     assert.deepStrictEqual(answer.json, { ...bad(msg), ...nothing })
+    assert.strictEqual(runs, before)
+  })
+
+  it("of an Idempotency-Key that can't be one: nothing was written", async () => {
+    const before = runs
+    for (const key of ["a b", "k".repeat(129)]) {
+      const answer = await server.call("POST", path, { body: {}, headers: { "idempotency-key": key } })
+      const { msg } = answer.json as { readonly msg: string }
+      assert.match(msg, /^The Idempotency-Key header/)
+      assert.deepStrictEqual([answer.status, answer.json], [400, { ...bad(msg), ...nothing }])
+    }
     assert.strictEqual(runs, before)
   })
 

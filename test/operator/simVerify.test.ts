@@ -15,7 +15,7 @@ import { openOperator, openOperatorScenario } from "./operatorScenario.ts"
 const position = (name: string, figure: string): Holding => ({ kind: "position", name, figure })
 
 describe("holdings of an account", () => {
-  const side = { account: "CL-1", sequence: 1, orders: [] }
+  const side = { account: "CL-1", sequence: 1, orders: [], money: [] }
 
   it("flat positions, ended contracts and paid swaps are held no more", () => {
     const contract = {
@@ -89,6 +89,8 @@ describe("holdings of an account", () => {
 
 const venue = new VenueMemory({ now: () => Date.now() })
 const accounts = new Map<string, VenueAccount["positions"]>()
+/** What the venue says of every account's money. */
+let money: VenueAccount["money"] = []
 let away = false
 /** Events that the venue says it has beyond those that anybody was sent. */
 let unsent = 0
@@ -113,7 +115,8 @@ const layerVenue = Layer.effect(
               positions: accounts.get(account) ?? [],
               orders: [],
               contracts: [],
-              swaps: []
+              swaps: [],
+              money
             })
     })
   )
@@ -130,7 +133,8 @@ describe("sim verify", () => {
       first: null,
       venue: true,
       accounts: 0,
-      compared: { position: 0, order: 0, trade: 0, contract: 0, request: 0, swap: 0 },
+      compared: { position: 0, order: 0, trade: 0, contract: 0, request: 0, swap: 0, money: 0 },
+      withoutMoney: 0,
       inFlight: [],
       eventsBehind: 0,
       eventsLost: [],
@@ -156,6 +160,47 @@ describe("sim verify", () => {
       { account: uid, kind: "position", name: "BTC-USDC-PERP", service: null, venue: "0.5" }
     ])
     accounts.clear()
+  })
+
+  it("A2-103: the venue's money is compared; an account that is older than what the venue keeps of it is said", async () => {
+    const [{ client_id: clientId, uid }] = (await query<{ readonly client_id: bigint; readonly uid: string }>(
+      service,
+      "SELECT client_id, uid FROM venue_accounts JOIN clients ON id = client_id"
+    )) as [{ readonly client_id: bigint; readonly uid: string }]
+    money = [
+      { kind: "trades", asset: "USDC", amount: "-500" },
+      { kind: "fees", asset: "USDC", amount: "-1" }
+    ]
+    const differs = await verify()
+    assert.deepStrictEqual(
+      [differs.status, differs.json.first, differs.json.differences],
+      [
+        1,
+        `money USDC of ${uid}: the service has none, the venue -500`,
+        [{ account: uid, kind: "money", name: "USDC", service: null, venue: "-500" }]
+      ]
+    )
+    // Bought for 500, and 40 of results posted that the venue has within its trades.
+    await query(
+      service,
+      `INSERT INTO balances (client_id, currency, partner_id, cash, reserved, deposited, from_venue)
+       VALUES ($1, 'USDC', 1, 0, 0, 0, 40000000) ON CONFLICT (client_id, currency) DO UPDATE SET from_venue = 40000000`,
+      [clientId]
+    )
+    await query(
+      service,
+      `INSERT INTO account_totals (client_id, partner_id, fills, fills_pnl, spot_pnl, barrier_pnl, fills_commission,
+         barrier_commission, contracts, perp_flow) VALUES ($1, 1, 3, 40000000, 0, 0, 0, 0, 0, -500000000)`,
+      [clientId]
+    )
+    const same = await verify()
+    assert.deepStrictEqual([same.status, same.json.compared.money, same.json.withoutMoney], [0, 1, 0])
+    money = null
+    const older = await verify()
+    assert.deepStrictEqual([older.status, older.json.compared.money, older.json.withoutMoney], [0, 0, 1])
+    money = []
+    await query(service, "UPDATE balances SET from_venue = 0")
+    await query(service, "DELETE FROM account_totals")
   })
 
   it("a venue that does not answer is the first difference", async () => {

@@ -3,7 +3,8 @@
  * has ended is taken over, and an overdue contract is asked for (A2-103, D5).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
 import { query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
@@ -14,12 +15,20 @@ import { type Members, stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 const world = barrierVenue()
+/** How often an account of the venue was read. */
+let looks = 0
+const layerVenue = Layer.effect(
+  Venue,
+  Effect.map(Venue, (port) =>
+    Venue.of({ ...port, account: (name) => Effect.tap(port.account(name), () => Effect.sync(() => ++looks)) })
+  )
+).pipe(Layer.provide(world.layerVenue))
 let service: OperatorService
 let steps: ReturnType<typeof barrierSteps>
 let clientId: number
 let uid: string
 beforeAll(async () => {
-  service = await startOperatorService({ layerVenue: world.layerVenue })
+  service = await startOperatorService({ layerVenue })
   const { key } = await service.partner({ code: "CMP", custody: "PARTNER" })
   steps = barrierSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader()
@@ -39,7 +48,8 @@ const opened = async (paths: Members = {}): Promise<number> => {
   return (await steps.until(clientId, rfqId, ({ state }) => state === "ACCEPTED")).contractId
 }
 const verify = () => service.cli(["sim", "verify"])
-const breaks = async (): Promise<ReadonlyArray<{ readonly reason: string; readonly amount: string }>> =>
+type Break = { readonly reason: string; readonly amount: string; readonly pausesMoneyOut: boolean }
+const breaks = async (): Promise<ReadonlyArray<Break>> =>
   (await service.done(["break", "list", "--status", "OPEN"])).breaks
 const compare = () => service.run(Effect.flatMap(VenueComparison, ({ compare }) => compare(uid)))
 const contract = (contractId: number) => service.done(["contract", "show", String(contractId)])
@@ -125,5 +135,35 @@ describe("A2-103: service and venue are compared", () => {
     assert.strictEqual(differs.json.first, `position ETH-USDC-PERP of ${uid}: the service has 0.500, the venue none`)
     const nobody = await service.cli(["venue", "reconcile", "NO-00000001"])
     assert.strictEqual(nobody.refusal.code, 4004)
+  }, 60_000)
+
+  it("the house account of the venue is held against the venue's books: a difference that two looks see, once", async () => {
+    assert.deepStrictEqual((await service.done(["venue", "reconcile", uid])).differences, [])
+    const plant = (more: bigint) =>
+      inTurn(service, clientId, (turn) => {
+        const row = turn.state.get("balances", `${clientId}\u0000USDC`)
+        if (row === undefined) throw new Error("no balance")
+        turn.draft.put("balances", { ...row, fromVenue: row.fromVenue + more })
+      })
+    // Gone by the second look.
+    await plant(5_000_000n)
+    const before = looks
+    const passing = service.done(["venue", "reconcile", uid])
+    await steps.looking(
+      () => Promise.resolve(looks),
+      (seen) => seen > before
+    )
+    await plant(-5_000_000n)
+    assert.deepStrictEqual([(await passing).differences, looks - before], [[], 2])
+    await plant(5_000_000n)
+    expectLog(/service and venue differ/)
+    const [sentence, ...others] = (await service.done(["venue", "reconcile", uid])).differences
+    assert.deepStrictEqual(others, [])
+    assert.strictEqual(sentence, "The ledger has -375 USDC of the venue, and the venue's own books have -380.")
+    const found = (await breaks()).find(({ reason }) => reason === sentence)
+    assert.deepInclude(found, { amount: "5.000000", pausesMoneyOut: true })
+    const again = await service.done(["venue", "reconcile", uid])
+    assert.deepStrictEqual([again.differences, again.withoutMoney], [[], 0])
+    await plant(-5_000_000n)
   }, 60_000)
 })

@@ -3,6 +3,7 @@
  * account's events are taken in their turn and leave what they say, and that the cursor passes none that is not taken, in
  * the end that both sides say the same of every ref.
  */
+import { moneyApart, ownMoney, venueMoney } from "../../src/machines/venue/money.ts"
 import { refOfFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
@@ -152,10 +153,14 @@ export class VenueAudit {
     for (const [ref, came] of venue.core.came) {
       findings.expect(came <= 1 || isAccount(ref), "venue", () => `${ref} was called ${came} times`)
     }
+    const forgotten = new Set<string>()
     for (const { fact, number } of venue.events) {
-      if (!venue.core.keeps(number) && !this.isApplied({ fact, number, at: 0 })) contracts.forgotten(fact)
+      if (venue.core.keeps(number) || this.isApplied({ fact, number, at: 0 })) continue
+      contracts.forgotten(fact)
+      forgotten.add(fact.account)
     }
     contracts.checkEnd()
+    this.checkMoney(forgotten)
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
     findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)
     // What is set aside without a number says that the venue does not give what it said.
@@ -165,6 +170,24 @@ export class VenueAudit {
         "venue",
         () => `event ${number} is set aside (${reason}), and nothing was wrong with it`
       )
+    }
+  }
+
+  /**
+   * What the house account of the venue has of each client is what the venue's own books have of its account (A2-103), but for
+   * what it said and does not keep any more.
+   */
+  private checkMoney(forgotten: ReadonlySet<string>): void {
+    const { findings, store, venue } = this.parts
+    const balances = Map.groupBy(store.rows("balances"), ({ clientId }) => clientId)
+    const totals = new Map(store.rows("accountTotals").map((row) => [row.clientId, row]))
+    for (const [clientId, uid] of this.accounts) {
+      if (forgotten.has(uid)) continue
+      const account = venue.core.account(uid)
+      const ours = ownMoney({ balances: balances.get(clientId) ?? [], totals: totals.get(clientId) })
+      const theirs = account === null ? new Map<string, never>() : venueMoney(account)
+      for (const { asset, ours: here, theirs: there } of moneyApart(ours, theirs ?? new Map()))
+        findings.add("venue", `the ledger has ${here.toFixed()} ${asset} of ${uid}, the venue ${there.toFixed()}`)
     }
   }
 

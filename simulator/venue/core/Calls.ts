@@ -201,7 +201,7 @@ export class Calls {
       if (amount === null) return refused("quantity off the grid")
       const swap = staking.take({ ref, accountId: account.id, offerId, qty: amount, now: clock.now })
       if (typeof swap === "string") return refused(swap)
-      balances.move(account.id, houseAccounts.venue, market.asset, swap.notional + swap.fee)
+      balances.move("swaps", account.id, houseAccounts.venue, market.asset, swap.notional + swap.fee)
       agenda.add(swap.maturityAt, { type: "maturity", swapId: swap.id })
       if (offer.remaining < offer.minQty) removeOffer(this.parts, offer.id)
       return executed({ swap: swap.id })

@@ -245,7 +245,7 @@ export class Commands {
       return null
     }
     if (amount > swap.notional) return refuse("A fee is at most what was taken.")
-    balances.move(swap.accountId, houseAccounts.venue, asset, amount - swap.fee)
+    balances.move("swaps", swap.accountId, houseAccounts.venue, asset, amount - swap.fee)
     staking.correctFee(swap, amount)
     return null
   }

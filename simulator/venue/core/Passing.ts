@@ -231,7 +231,7 @@ export class Passing {
         const lots = account.lotsOf(symbol)
         if (lots === 0) continue
         const amount = paymentOf(market, lots, mark, rate)
-        balances.move(houseAccounts.venue, account.id, "USDC", amount)
+        balances.move("funding", houseAccounts.venue, account.id, "USDC", amount)
         if (account.id < 0) continue
         events.say(account, clock.now, {
           type: "funding",

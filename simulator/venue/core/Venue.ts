@@ -12,6 +12,7 @@ import type { VenueView } from "../../../src/venue/VenueCommand.ts"
 import { Calls } from "./Calls.ts"
 import { CommandRefused, Commands } from "./Commands.ts"
 import { unitsOf } from "./Market.ts"
+import { moneyOf } from "./money.ts"
 import { Outbox } from "./Outbox.ts"
 import { Passing } from "./Passing.ts"
 import { ledgerOf, type LedgerAccount } from "./ledger.ts"
@@ -155,7 +156,7 @@ export class Venue {
     return klines === undefined ? null : klines.page(this.parts.listing(symbol).market, window, this.now)
   }
 
-  /** What an account has that has not ended; null for an unknown one. */
+  /** What an account has that has not ended, and its money; null for an unknown one. */
   account(name: string): VenueAccount | null {
     const { parts } = this
     const account = parts.accountNamed(name)
@@ -171,7 +172,8 @@ export class Venue {
       contracts: [...account.contracts].map((contract) => wireContract(market(contract.symbol), name, contract)),
       swaps: [...parts.staking.open]
         .filter(({ accountId }) => accountId === account.id)
-        .map((swap) => wireSwap(parts.stakingMarket(swap.symbol), name, swap))
+        .map((swap) => wireSwap(parts.stakingMarket(swap.symbol), name, swap)),
+      money: moneyOf(parts, account)
     }
   }
 

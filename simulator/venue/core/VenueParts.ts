@@ -202,7 +202,7 @@ export class VenueParts {
   /** A contract has ended: its result is paid, its client learns it, a request to close it has nothing to close any more. */
   contractEnded(contract: Contract): void {
     const { market } = this.listing(contract.symbol)
-    this.balances.move(houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
+    this.balances.move("contracts", houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
     this.sayContract(contract)
     this.accountOf(contract.accountId).contracts.delete(contract)
     this.endedContracts.push(contract)
@@ -278,7 +278,7 @@ export class VenueParts {
 
   private swapChanged(swap: Swap, payment: Payment | null): void {
     const market = this.stakingMarket(swap.symbol)
-    if (payment !== null) this.balances.move(houseAccounts.venue, swap.accountId, market.asset, payment.amount)
+    if (payment !== null) this.balances.move("swaps", houseAccounts.venue, swap.accountId, market.asset, payment.amount)
     const account = this.accountOf(swap.accountId)
     this.events.say(account, this.clock.now, { type: "swap", swap: wireSwap(market, account.name, swap) })
   }

@@ -153,10 +153,8 @@ export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal
 ): Write<E, P> => writeAs<E, Data<E>, P>(done, run, rest)
 
 /** A refusal as its route shows it. */
-export const refusalOf = (
-  { refusing }: { readonly refusing?: (refusal: WireRefusal) => WireRefusal },
-  refusal: WireRefusal
-): WireRefusal => (refusing === undefined ? refusal : refusing(refusal))
+export const refusalOf = ({ refusing }: Pick<Write<Endpoint>, "refusing">, refusal: WireRefusal): WireRefusal =>
+  refusing === undefined ? refusal : refusing(refusal)
 
 const storeNothing = (): null => null
 

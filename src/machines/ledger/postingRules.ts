@@ -4,6 +4,7 @@
  * posting is an economic result that a PARTNER-custody partner settles with its client (doc 3, Settlement item).
  */
 import type { LedgerEntryType } from "../Effects.ts"
+import type { VenueMoneyKind } from "../venue/venueObjects.ts"
 import type { SettlementType } from "../settlement/SettlementItem.ts"
 
 export interface PostingRule {
@@ -18,6 +19,8 @@ export interface PostingRule {
    * the collateral itself, or because money only changed between cash and reserve.
    */
   readonly item: SettlementType | null
+  /** What of the venue's own books of the account stands against it, and is compared with it (A2-103); null: nothing. */
+  readonly venue: VenueMoneyKind | null
 }
 
 export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
@@ -34,18 +37,18 @@ export const nbpLossAccount = "nbp_loss"
 export const clientAccount = (clientId: number): string => `client:${clientId}`
 
 export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
-  PARTNER_COLLATERAL_IN: { clientKind: "cash", house: partnerCustodyAccount, item: null },
-  PARTNER_COLLATERAL_OUT: { clientKind: "cash", house: partnerCustodyAccount, item: null },
-  DEPOSIT: { clientKind: "cash", house: () => transitAccount, item: null },
-  WITHDRAWAL_RESERVE: { clientKind: "cash", house: null, item: null },
-  WITHDRAWAL: { clientKind: "reserved", gainKind: "cash", house: () => transitAccount, item: null },
-  WITHDRAWAL_RELEASE: { clientKind: "cash", house: null, item: null },
-  COMMISSION: { clientKind: "cash", house: () => commissionAccount, item: "COMMISSION" },
-  BARRIER_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "BARRIER_SETTLE" },
-  NBP_WRITEOFF: { clientKind: "cash", house: () => nbpLossAccount, item: "NBP_WRITEOFF" },
-  PNL: { clientKind: "cash", house: () => venueAccount, item: "PNL" },
-  SPOT_RESERVE: { clientKind: "cash", house: null, item: null },
-  SPOT_RELEASE: { clientKind: "cash", house: null, item: null },
-  SPOT_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "SPOT_SETTLE" },
-  MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL" }
+  PARTNER_COLLATERAL_IN: { clientKind: "cash", house: partnerCustodyAccount, item: null, venue: null },
+  PARTNER_COLLATERAL_OUT: { clientKind: "cash", house: partnerCustodyAccount, item: null, venue: null },
+  DEPOSIT: { clientKind: "cash", house: () => transitAccount, item: null, venue: null },
+  WITHDRAWAL_RESERVE: { clientKind: "cash", house: null, item: null, venue: null },
+  WITHDRAWAL: { clientKind: "reserved", gainKind: "cash", house: () => transitAccount, item: null, venue: null },
+  WITHDRAWAL_RELEASE: { clientKind: "cash", house: null, item: null, venue: null },
+  COMMISSION: { clientKind: "cash", house: () => commissionAccount, item: "COMMISSION", venue: null },
+  BARRIER_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "BARRIER_SETTLE", venue: "contracts" },
+  NBP_WRITEOFF: { clientKind: "cash", house: () => nbpLossAccount, item: "NBP_WRITEOFF", venue: null },
+  PNL: { clientKind: "cash", house: () => venueAccount, item: "PNL", venue: "trades" },
+  SPOT_RESERVE: { clientKind: "cash", house: null, item: null, venue: null },
+  SPOT_RELEASE: { clientKind: "cash", house: null, item: null, venue: null },
+  SPOT_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "SPOT_SETTLE", venue: "trades" },
+  MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL", venue: null }
 }

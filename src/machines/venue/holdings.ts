@@ -2,17 +2,18 @@
  * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
  */
 import { MoneyDecimal } from "../shared/Money.ts"
+import type { MoneyFigures } from "./money.ts"
 import { tradeFigure, type Trade } from "./trades.ts"
 import type { VenueAccount, VenueOrder } from "./venueObjects.ts"
 
-export const holdingKinds = ["position", "order", "trade", "contract", "request", "swap"] as const
+export const holdingKinds = ["position", "order", "trade", "contract", "request", "swap", "money"] as const
 export type HoldingKind = (typeof holdingKinds)[number]
 
 export interface Holding {
   readonly kind: HoldingKind
-  /** The market of a position; the ref of an order or request; the venue's id of a trade, contract or swap. */
+  /** The market of a position; the ref of an order or request; the venue's id of a trade, contract or swap; the asset of money. */
   readonly name: string
-  /** A position's signed quantity; what is left of an order; a trade in words; a contract's or swap's quantity while it is open; OPEN of a request. */
+  /** A position's signed quantity; what is left of an order; a trade in words; a contract's or swap's quantity while it is open; OPEN of a request; an amount of money with its sign. */
   readonly figure: string
 }
 
@@ -52,6 +53,10 @@ export const tradeHolding = (trade: Trade): Holding => ({
   name: String(trade.tradeId),
   figure: tradeFigure(trade)
 })
+
+/** Money by asset as holdings. */
+export const moneyHoldings = (figures: MoneyFigures): ReadonlyArray<Holding> =>
+  [...figures].map(([asset, amount]): Holding => ({ kind: "money", name: asset, figure: amount.toFixed() }))
 
 /** Every difference of one account, in the order of the kinds and then of the names. */
 export const compareHoldings = (

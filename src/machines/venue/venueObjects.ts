@@ -1,5 +1,5 @@
 /** What an account has at the venue: orders and fills, requests and quotes, contracts, swaps. One account a client, named by its uid (A2-95). */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, Words } from "./values.ts"
 
 export const VenueTrigger = Schema.Struct({
@@ -142,6 +142,21 @@ export type VenueSwap = typeof VenueSwap.Type
 export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText })
 export type VenuePosition = typeof VenuePosition.Type
 
+/**
+ * What money is of: trades with all of their value, results of contracts, payments of funding, swaps with their taker fee; and
+ * what the venue charges for trades, which no client ever sees (F12).
+ */
+export const venueMoneyKinds = ["trades", "contracts", "funding", "swaps", "fees"] as const
+export type VenueMoneyKind = (typeof venueMoneyKinds)[number]
+
+/** What came less what went since the account was opened, in one asset; a perpetual's trade goes with its whole value too. */
+export const VenueMoney = Schema.Struct({
+  kind: Schema.Literals(venueMoneyKinds),
+  asset: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
+  amount: SignedText
+})
+export type VenueMoney = typeof VenueMoney.Type
+
 /** An account as the venue's own books have it now: what a comparison needs. `sequence` is that of its last event. */
 export const VenueAccount = Schema.Struct({
   account: Ref,
@@ -149,6 +164,8 @@ export const VenueAccount = Schema.Struct({
   positions: Schema.Array(VenuePosition),
   orders: Schema.Array(VenueOrder),
   contracts: Schema.Array(VenueContract),
-  swaps: Schema.Array(VenueSwap)
+  swaps: Schema.Array(VenueSwap),
+  /** Null: the venue has not kept all of it. One that says nothing of money keeps none. */
+  money: Schema.NullOr(Schema.Array(VenueMoney)).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 })
 export type VenueAccount = typeof VenueAccount.Type

@@ -1,5 +1,6 @@
 /** Whom an object of a machine belongs to, and what audit rows call it. */
 import type { Kind } from "../../machines/registry.ts"
+import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { EndpointRow } from "../store/tables/webhook.ts"
 
 /**
@@ -23,4 +24,10 @@ export interface Instance {
   readonly endpoint?: EndpointRow | null
   /** The transaction id a `ledger.post` is booked under, when the machine's event already named it. */
   readonly txId?: number
+}
+
+/** A client's turn, and whom what happens in it belongs to. */
+export interface OwnedTurn {
+  readonly turn: Turn
+  readonly of: Instance
 }

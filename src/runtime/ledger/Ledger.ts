@@ -34,7 +34,8 @@ const emptyBalance = (clientId: number, partnerId: number, currency: string): Ba
   partnerId,
   cash: 0n,
   reserved: 0n,
-  deposited: 0n
+  deposited: 0n,
+  fromVenue: 0n
 })
 
 /** The client's balance of a currency as this turn sees it: earlier postings of the turn included. */
@@ -120,7 +121,8 @@ const postLegs = (turn: Turn, posting: Posting): void => {
   turn.draft.put("balances", {
     ...before,
     [kind]: before[kind] + amount,
-    deposited: before.deposited + posting.deposited
+    deposited: before.deposited + posting.deposited,
+    fromVenue: before.fromVenue + (rule.venue === null ? 0n : amount)
   })
 }
 

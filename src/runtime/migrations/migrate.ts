@@ -37,6 +37,7 @@ import { m0033 } from "./0033_attachments.ts"
 import { m0034 } from "./0034_loss_notices.ts"
 import { m0035 } from "./0035_account_totals.ts"
 import { m0036 } from "./0036_order_writes.ts"
+import { m0037 } from "./0037_venue_money.ts"
 
 const run = Migrator.make({})
 
@@ -78,7 +79,8 @@ export const migrate = run({
     "0033_attachments": m0033,
     "0034_loss_notices": m0034,
     "0035_account_totals": m0035,
-    "0036_order_writes": m0036
+    "0036_order_writes": m0036,
+    "0037_venue_money": m0037
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

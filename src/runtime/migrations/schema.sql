@@ -10,6 +10,7 @@ CREATE TABLE account_totals (
   fills_commission bigint NOT NULL,
   barrier_commission bigint NOT NULL,
   contracts bigint NOT NULL,
+  perp_flow bigint DEFAULT 0 NOT NULL,
   CONSTRAINT account_totals_barrier_commission_check CHECK ((barrier_commission >= 0)),
   CONSTRAINT account_totals_contracts_check CHECK ((contracts >= 0)),
   CONSTRAINT account_totals_fills_check CHECK ((fills >= 0)),
@@ -121,6 +122,7 @@ CREATE TABLE balances (
   cash bigint NOT NULL,
   reserved bigint NOT NULL,
   deposited bigint NOT NULL,
+  from_venue bigint DEFAULT 0 NOT NULL,
   CONSTRAINT balances_deposited_check CHECK ((deposited >= 0)),
   CONSTRAINT balances_pkey PRIMARY KEY (client_id, currency),
   CONSTRAINT balances_reserved_check CHECK ((reserved >= 0))

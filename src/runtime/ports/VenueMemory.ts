@@ -273,7 +273,8 @@ export class VenueMemory {
   private accountOf(account: string): VenueAccount | null {
     const state = this.accounts.get(account)
     if (state === undefined) return null
-    return { account, sequence: state.sequence, positions: [], orders: state.orders, contracts: [], swaps: [] }
+    const nothing = { positions: [], contracts: [], swaps: [], money: [] }
+    return { ...nothing, account, sequence: state.sequence, orders: state.orders }
   }
 
   private stream({ toCaller }: Way, after: number): Stream.Stream<Line, VenueUnanswered | VenueEventsGone> {

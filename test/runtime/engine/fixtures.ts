@@ -318,7 +318,8 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     partnerId: 1,
     cash: -9_223_372_036_854_775_807n,
     reserved: 9_223_372_036_854_775_807n,
-    deposited: 1n
+    deposited: 1n,
+    fromVenue: -2n
   },
   events: eventRow(1, id),
   webhookEndpoints: {
@@ -437,7 +438,8 @@ export const balance = (clientId: number, cash: bigint): Tables["balances"] => (
   partnerId: 1,
   cash,
   reserved: 0n,
-  deposited: 0n
+  deposited: 0n,
+  fromVenue: 0n
 })
 
 /** One ledger transaction with two legs; `off` is what the house leg misses. */

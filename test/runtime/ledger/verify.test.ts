@@ -116,6 +116,10 @@ describe("what ledger verify finds", () => {
       "UPDATE balances SET cash = cash + 1 WHERE client_id = 1",
       "UPDATE balances SET cash = cash - 1 WHERE client_id = 1"
     ],
+    "what every client has of the venue equals the postings of its house account": [
+      "UPDATE balances SET from_venue = from_venue + 1 WHERE client_id = 1",
+      "UPDATE balances SET from_venue = from_venue - 1 WHERE client_id = 1"
+    ],
     "no reserve is negative": [
       "ALTER TABLE balances DROP CONSTRAINT balances_reserved_check; UPDATE balances SET reserved = -1 WHERE client_id = 1",
       "UPDATE balances SET reserved = 0 WHERE client_id = 1; ALTER TABLE balances ADD CHECK (reserved >= 0)"

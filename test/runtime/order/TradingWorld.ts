@@ -11,6 +11,7 @@ import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { orderMarket, orderOnMarket } from "../../../src/machines/order/orderOnMarket.ts"
 import type { PreTrade } from "../../../src/machines/order/preTrade.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import type { OwnMoney } from "../../../src/machines/venue/money.ts"
 import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
@@ -60,6 +61,8 @@ export class TradingWorld {
   private recall: Recall
   private ids = 0
   private trades = 0
+  /** What the venue's own books have of the trades that it has executed. */
+  private readonly flows = new Map<string, MoneyDecimal>()
 
   constructor() {
     this.recall = this.recalling()
@@ -184,6 +187,9 @@ export class TradingWorld {
     const { side } = context
     const filled = new MoneyDecimal(context.filledQty).plus(qty)
     const tradeId = ++this.trades
+    const signed = new MoneyDecimal(qty).mul(side === "BUY" ? 1 : -1)
+    this.flow("USDC", signed.mul(price).negated())
+    if (symbol === spot) this.flow("BTC", signed)
     const at = contractsNow
     const traded = { tradeId, orderId: 900 + id, ref: `O-${id}`, account: client.uid, symbol, side, price, qty, at }
     const fill = { ...traded, liquidity: "TAKER", reason: null } as const
@@ -195,6 +201,21 @@ export class TradingWorld {
       filledQty: filled.toFixed(),
       state
     })
+  }
+
+  private flow(asset: string, amount: MoneyDecimal): void {
+    this.flows.set(asset, amount.plus(this.flows.get(asset) ?? 0))
+  }
+
+  /** The client's money as the ledger has it and as the venue has it. */
+  get money() {
+    const own: OwnMoney = { balances: this.state.all("balances"), totals: this.state.one("accountTotals") }
+    const money = [...this.flows].map(([asset, amount]) => ({
+      kind: "trades" as const,
+      asset,
+      amount: amount.toFixed()
+    }))
+    return { own, money }
   }
 
   /** The venue has ended an order. */

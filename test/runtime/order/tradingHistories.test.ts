@@ -8,6 +8,7 @@ import * as fc from "fast-check"
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { moneyApart, ownMoney, venueMoney } from "../../../src/machines/venue/money.ts"
 import { moneyText, NaiveAccount, type NaiveAsked, textOf } from "../../fixtures/naiveAccount.ts"
 import { fraction, usdcOf } from "../../fixtures/naiveTrading.ts"
 import { gold, perp } from "./leverageTurns.ts"
@@ -198,6 +199,9 @@ const compareMoney = (world: TradingWorld, naive: NaiveAccount): void => {
     const { cash, reserved } = world.balance(currency)
     assert.deepStrictEqual([cash, reserved], [naive.cash[currency], naive.reserved[currency]], currency)
   }
+  const { own, money } = world.money
+  // A2-103: the ledger is the venue's books, whatever the order of the trades and the roundings.
+  assert.deepStrictEqual(moneyApart(ownMoney(own), venueMoney({ money }) ?? new Map()), [])
   assert.deepStrictEqual(
     world.lots.map(({ qty, cost, commission }) => ({ qty, cost, commission })),
     naive.lots

@@ -5,6 +5,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
 import { InProcessVenue } from "../../../simulator/venue/InProcessVenue.ts"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import type { VenueMoney } from "../../../src/machines/venue/venueObjects.ts"
 import { lookupLimit, type VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
 import { venueUnder } from "../../../src/runtime/adapters/venue/ownNames.ts"
@@ -201,6 +203,24 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
         Math.round(Number(taken.order?.filledQty) * 10_000)
       )
       assert.deepStrictEqual([await run(venue.orderFills(resting)), await run(venue.orderFills(never))], [[], null])
+    })
+
+    it("A2-103: an account's money is what its trades have paid and brought, by asset and to the last unit", async () => {
+      const account = await opened("ACM-00000004")
+      assert.deepStrictEqual((await run(venue.account(account)))?.money, [])
+      for (const symbol of ["BTC-USDC-PERP", "BTC-USDC"])
+        await run(venue.write("placeOrder", order(newRef(), { account, symbol, price: null, qty: "0.5", tif: "IOC" })))
+      const fills = (await run(venue.accountEvents(account, 0))).flatMap((one) =>
+        "fact" in one && one.fact.type === "fill" ? [one.fact.fill] : []
+      )
+      const sum = (of: ReadonlyArray<MoneyDecimal>): string =>
+        of.reduce((total, each) => total.plus(each), new MoneyDecimal(0)).toFixed()
+      const paid = sum(fills.map(({ qty, price }) => new MoneyDecimal(qty).mul(price).negated()))
+      const held = sum(fills.filter(({ symbol }) => symbol === "BTC-USDC").map(({ qty }) => new MoneyDecimal(qty)))
+      assert.sameDeepMembers((await run(venue.account(account)))?.money as Array<VenueMoney>, [
+        { kind: "trades", asset: "USDC", amount: paid },
+        { kind: "trades", asset: "BTC", amount: held }
+      ])
     })
 
     it("events that are not there are gone", async () => {

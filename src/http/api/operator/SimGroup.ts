@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { holdingKinds } from "../../../machines/venue/holdings.ts"
+import { olderThanMoney } from "../../../machines/venue/money.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 
@@ -22,8 +23,10 @@ export class SimGroup extends HttpApiGroup.make("sim").add(
           trade: Count,
           contract: Count,
           request: Count,
-          swap: Count
+          swap: Count,
+          money: Count
         }),
+        withoutMoney: Count.annotate({ description: olderThanMoney }),
         inFlight: Schema.Array(Schema.String).annotate({ description: "refs of calls without an outcome" }),
         eventsBehind: Count,
         eventsLost: Schema.Array(Schema.Struct({ after: Count, to: Count })).annotate({

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
+import { olderThanMoney } from "../../../machines/venue/money.ts"
 import { probesAtOnce, venueProbeStates } from "../../../machines/venue/VenueProbe.ts"
 import {
   dealerMoods,
@@ -158,7 +159,12 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
   HttpApiEndpoint.post("reconcile", "/venue/reconcile", {
     payload: OptionalBody({ client: Schema.optionalKey(text("The client", 64)) }),
     success: Answer(
-      Schema.Struct({ accounts: Schema.Int, differences: Schema.Array(Schema.String), more: Schema.Boolean })
+      Schema.Struct({
+        accounts: Schema.Int,
+        differences: Schema.Array(Schema.String),
+        more: Schema.Boolean,
+        withoutMoney: Schema.Int.annotate({ description: olderThanMoney })
+      })
     )
   }).pipe(openTo(finance)),
   venueResolve

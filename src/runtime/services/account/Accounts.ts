@@ -101,7 +101,7 @@ const replay = (
   at: number
 ): Effect.Effect<ReadonlyArray<BalanceRow>, Unavailable> =>
   heldAt(sql, clientId, at).pipe(
-    Effect.map((held) => held.map((each) => ({ ...each, clientId, partnerId, deposited: 0n }))),
+    Effect.map((held) => held.map((each) => ({ ...each, clientId, partnerId, deposited: 0n, fromVenue: 0n }))),
     Effect.catch(whenAway)
   )
 

@@ -18,7 +18,8 @@ export const noTotals: Totals = {
   barrierPnl: 0n,
   fillsCommission: 0n,
   barrierCommission: 0n,
-  contracts: 0
+  contracts: 0,
+  perpFlow: 0n
 }
 
 const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<Totals>): void => {
@@ -33,18 +34,20 @@ const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<Totals>):
     barrierPnl: before.barrierPnl + (more.barrierPnl ?? 0n),
     fillsCommission: before.fillsCommission + (more.fillsCommission ?? 0n),
     barrierCommission: before.barrierCommission + (more.barrierCommission ?? 0n),
-    contracts: before.contracts + (more.contracts ?? 0)
+    contracts: before.contracts + (more.contracts ?? 0),
+    perpFlow: before.perpFlow + (more.perpFlow ?? 0n)
   })
 }
 
 /** A trade that is booked. Paid in another currency than USDC, it has no value here: the trade alone counts. */
 export const countFill = (
   turn: Turn,
-  fill: Owner & Pick<FillRow, "family" | "currency" | "commission" | "realizedPnl">
+  fill: Owner & Pick<FillRow, "family" | "side" | "currency" | "notional" | "commission" | "realizedPnl">
 ): void => {
-  const { family, currency, commission, realizedPnl } = fill
+  const { family, side, currency, notional, commission, realizedPnl } = fill
   if (currency !== "USDC") return add(turn, fill, { fills: 1 })
-  const realized = family === "PERP" ? { fillsPnl: realizedPnl } : { spotPnl: realizedPnl }
+  const flow = side === "BUY" ? -notional : notional
+  const realized = family === "PERP" ? { fillsPnl: realizedPnl, perpFlow: flow } : { spotPnl: realizedPnl }
   add(turn, fill, { fills: 1, fillsCommission: commission, ...realized })
 }
 

@@ -7,20 +7,14 @@ import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
 import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal, usdcMinor } from "../../../machines/shared/Money.ts"
 import type { VenueContract } from "../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance, start } from "../../effects/advance.ts"
-import type { Instance } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { countEnded, countOpened } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
-
-/** The client's turn, and whom what happens in it belongs to. */
-export interface OwnedTurn {
-  readonly turn: Turn
-  readonly of: Instance
-}
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 

@@ -19,6 +19,7 @@ import {
 } from "../../../machines/shared/Exact.ts"
 import { formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance } from "../../effects/advance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -27,7 +28,7 @@ import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts
 import { countFill } from "../account/accountTotals.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
-import { cancelReducing, type OwnedTurn, positionInTurn } from "./orderDecisions.ts"
+import { cancelReducing, positionInTurn } from "./orderDecisions.ts"
 
 export interface BookingTurn extends OwnedTurn {
   readonly recall: Recall

@@ -4,19 +4,13 @@
  */
 import { cancelRef, isWorking, orderRef, type OrderInput } from "../../../machines/order/Order.ts"
 import { minorOf } from "../../../machines/shared/Money.ts"
+import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance, start } from "../../effects/advance.ts"
-import type { Instance } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
-
-/** The client's turn, and whom what happens in it belongs to. */
-export interface OwnedTurn {
-  readonly turn: Turn
-  readonly of: Instance
-}
 
 /** An order as the turn sees it: working, or moved in this turn; undefined for others. */
 export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>

@@ -12,12 +12,10 @@ import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects
 import { advance } from "../../effects/advance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
-import { instanceOf } from "../client/clientState.ts"
+import { hearing } from "../client/hearing.ts"
 import { Directory } from "../partner/Directory.ts"
-import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { Recall } from "../shared/Recall.ts"
 import { foldIn } from "../venue/folds.ts"
@@ -69,7 +67,6 @@ export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact): 
   return false
 }
 
-/** What the venue answers when it is asked for an order. */
 /** An order as the venue has it, that was asked for by its name. */
 export interface WholeOrder {
   readonly orderId: number
@@ -124,13 +121,6 @@ export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettl
       unsettled.add({ clientId, orderId, filledQty: context.filledQty, ended: false, wasOver: false })
     }
   }
-}
-
-const hearing = (turn: Turn, { directory, recall, unsettled }: OrderParts): Hearing => {
-  const client = oneInTurn(turn, "clients")
-  const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
-  if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
-  return { turn, recall, unsettled, of: instanceOf(client, partner) }
 }
 
 const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome): void => {
@@ -264,12 +254,19 @@ const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   if (grids === null) return false
   const note = `venue:${fill.reason}`
   const qty = new MoneyDecimal(fill.qty).toFixed(grids.qtyDecimals)
-  const made = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
+  const closing = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
+  const made = { ...closing, reduceOnly: onlyReduces(positionInTurn(turn, symbol)?.netQty ?? "0", fill) }
   bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)
   for (const rest of ordersInTurn(turn)) {
     if (rest.symbol === symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, note)
   }
   return true
+}
+
+/** What staff have the venue trade may as well open a position, or turn one. */
+const onlyReduces = (netQty: string, { side, qty }: VenueFill): boolean => {
+  const held = new MoneyDecimal(netQty)
+  return (side === "SELL" ? held : held.negated()).gte(qty)
 }
 
 type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">

@@ -17,18 +17,11 @@ import { type OrderNow, orderNow, type Plan, planProtection } from "../../../mac
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { advance, start } from "../../effects/advance.ts"
-import type { Instance } from "../../effects/Instance.ts"
+import type { Instance, OwnedTurn } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { AttachmentRow, OrderRow } from "../../store/tables/order.ts"
 import type { Recall } from "../shared/Recall.ts"
-import {
-  cancelOrder,
-  orderInTurn,
-  type OrderToPlace,
-  type OwnedTurn,
-  placeOrder,
-  positionInTurn
-} from "./orderDecisions.ts"
+import { cancelOrder, orderInTurn, type OrderToPlace, placeOrder, positionInTurn } from "./orderDecisions.ts"
 
 /** Steps of one attachment in one turn at the most: a leg fires, another round follows, and its parent is told. */
 const mostSteps = 8

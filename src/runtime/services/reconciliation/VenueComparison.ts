@@ -23,6 +23,8 @@ import { Unsettled } from "../order/Unsettled.ts"
 import { type Compared, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
 import { ordersOf } from "./orderLook.ts"
+import { type MoneyApart, moneyDifferences, settleMoneyDifferences, standing } from "./moneyComparison.ts"
+import { moneyOf } from "./moneyLook.ts"
 
 /** Between two slices, ms. */
 const sliceEvery = 60_000
@@ -57,6 +59,13 @@ export interface Reconciled {
   readonly differences: ReadonlyArray<string>
   /** There are accounts besides, which are compared with their slice. */
   readonly more: boolean
+  /** Accounts whose money was not compared: they are older than what the venue keeps of it. */
+  readonly withoutMoney: number
+}
+
+interface ComparedAccount {
+  readonly sentences: ReadonlyArray<string>
+  readonly withoutMoney: boolean
 }
 
 export class VenueComparison extends Context.Service<
@@ -66,6 +75,8 @@ export class VenueComparison extends Context.Service<
     readonly want: (uid: string) => void
     /** Compares an account now, and writes what follows; the sentences that were alarmed. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
+    /** As `compare`, with what was compared. */
+    compareOne(uid: string): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     /** Compares the accounts that the venue has spoken of, those of the newest clients first, at most `accountsAtMost`. */
     compareAll(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     readonly figures: () => ComparisonFigures
@@ -87,7 +98,8 @@ export class VenueComparison extends Context.Service<
       yield* Effect.forkScoped(comparison.walk)
       return VenueComparison.of({
         want: (uid) => comparison.want(uid),
-        compare: (uid) => comparison.compare(uid),
+        compare: (uid) => Effect.map(comparison.compare(uid), ({ sentences }) => sentences),
+        compareOne: (uid) => Effect.map(comparison.compare(uid), (found) => reconciled([found], false)),
         compareAll: () => comparison.compareNow(),
         figures: () => comparison.figures()
       })
@@ -100,11 +112,19 @@ export class VenueComparison extends Context.Service<
     VenueComparison.of({
       want: () => {},
       compare: () => Effect.fail(noVenue),
+      compareOne: () => Effect.fail(noVenue),
       compareAll: () => Effect.fail(noVenue),
       figures: () => ({ compared: 0, alarms: 0 })
     })
   )
 }
+
+const reconciled = (found: ReadonlyArray<ComparedAccount>, more: boolean): Reconciled => ({
+  accounts: found.length,
+  differences: found.flatMap(({ sentences }) => sentences),
+  more,
+  withoutMoney: found.filter(({ withoutMoney }) => withoutMoney).length
+})
 
 interface Parts {
   readonly host: ActorHost["Service"]
@@ -118,8 +138,20 @@ interface Parts {
 interface Look {
   readonly contracts: ReadonlyArray<Difference>
   readonly orders: ReadonlyArray<OrderDifference>
-  readonly claims: ReadonlySet<string>
+  readonly money: ReadonlyArray<MoneyApart>
+  readonly withoutMoney: boolean
 }
+
+/** Claims of what two looks have both seen, and what is on its way does not explain. */
+const claimsOfBoth = (first: Look, second: Look): ReadonlyArray<string> => {
+  const before = new Set([...first.contracts, ...first.orders].map(({ claim }) => claim))
+  return [
+    ...[...second.contracts, ...second.orders].filter(({ claim }) => before.has(claim)),
+    ...standing(first.money, second.money)
+  ].map(({ claim }) => claim)
+}
+
+const differs = ({ contracts, orders, money }: Look): boolean => contracts.length + orders.length + money.length > 0
 
 class Comparison {
   private readonly parts: Parts
@@ -222,26 +254,38 @@ class Comparison {
         rows.slice(0, accountsAtMost).map(({ clientId }) => clientId)
       )
       const found = yield* Effect.forEach(clients, ({ uid }) => this.compare(uid), { concurrency: atOnce })
-      return { accounts: clients.length, differences: found.flat(), more: rows.length > accountsAtMost }
+      return reconciled(found, rows.length > accountsAtMost)
     })
   }
 
-  compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered> {
+  compare(uid: string): Effect.Effect<ComparedAccount, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
-      if (client === undefined) return []
+      if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
       const first = yield* this.look(client)
-      if (first.claims.size === 0) return []
+      const { withoutMoney } = first
+      if (!differs(first)) return { sentences: [], withoutMoney }
       this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)
       const second = yield* this.look(client)
-      const both = [...second.claims].filter((claim) => first.claims.has(claim))
-      if (both.length === 0) return []
+      const both = claimsOfBoth(first, second)
+      const sentences = both.length === 0 ? [] : yield* this.settle(client, second, both)
+      return { sentences, withoutMoney }
+    })
+  }
+
+  /** What follows of what two looks have seen; the sentences that were alarmed. */
+  private settle(
+    client: ClientRow,
+    { contracts, orders, money }: Look,
+    claims: ReadonlyArray<string>
+  ): Effect.Effect<ReadonlyArray<string>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
       // Each is alarmed once, whoever closes its break.
-      const alarmed = yield* this.parts.stored.holders(both)
+      const alarmed = yield* this.parts.stored.holders(claims)
       const names = new Set(alarmed.map(({ name }) => name))
-      const fresh = new Set(both.filter((claim) => !names.has(claim)))
+      const fresh = new Set(claims.filter((claim) => !names.has(claim)))
       if (fresh.size === 0) return []
       const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)
       const sentences = yield* this.parts.host.dispatch({
@@ -249,14 +293,15 @@ class Comparison {
         by,
         lane: "internal",
         decide: (turn) => [
-          ...settleDifferences(turn, this.parts.hears, second.contracts.filter(isFresh)),
-          ...settleOrderDifferences(turn, second.orders.filter(isFresh))
+          ...settleDifferences(turn, this.parts.hears, contracts.filter(isFresh)),
+          ...settleOrderDifferences(turn, orders.filter(isFresh)),
+          ...settleMoneyDifferences(turn, money.filter(isFresh))
         ]
       })
       this.alarms += sentences.length
       yield* Effect.forEach(
         sentences,
-        (sentence) => Effect.annotateLogs(Effect.logError("service and venue differ", sentence), { uid }),
+        (sentence) => Effect.annotateLogs(Effect.logError("service and venue differ", sentence), { uid: client.uid }),
         { discard: true }
       )
       return sentences
@@ -269,7 +314,8 @@ class Comparison {
       const account = yield* this.parts.venue.account(client.uid)
       const contracts = differencesOf(yield* this.contractsOf(client, account))
       const orders = orderDifferences(yield* ordersOf(this.parts, client, account))
-      return { contracts, orders, claims: new Set([...contracts, ...orders].map(({ claim }) => claim)) }
+      const money = moneyDifferences(yield* moneyOf(this.parts.stored, client, account))
+      return { contracts, orders, money, withoutMoney: account !== null && account.money === null }
     })
   }
 

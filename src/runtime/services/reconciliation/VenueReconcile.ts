@@ -30,15 +30,7 @@ export class VenueReconcile extends Context.Service<
           client === null
             ? answered(comparison.compareAll())
             : Effect.flatMap(findClient(host, sql, client), (found) =>
-                found === null
-                  ? Effect.succeed(refuse(unknown("Client")))
-                  : answered(
-                      Effect.map(comparison.compare(found.uid), (differences) => ({
-                        accounts: 1,
-                        differences,
-                        more: false
-                      }))
-                    )
+                found === null ? Effect.succeed(refuse(unknown("Client"))) : answered(comparison.compareOne(found.uid))
               )
       })
     })

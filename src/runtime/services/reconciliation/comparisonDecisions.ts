@@ -14,7 +14,8 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { contractInTurn, endOf, openContracts, unknownAtVenue } from "../barrier/contractDecisions.ts"
 import { rfqInTurn } from "../rfq/rfqDecisions.ts"
-import { endKnown, hearing, type HearingParts, rfqHandler } from "../rfq/rfqHears.ts"
+import { hearing } from "../client/hearing.ts"
+import { endKnown, type HearingParts, rfqHandler } from "../rfq/rfqHears.ts"
 import { breakOfClient } from "./clientBreaks.ts"
 
 /** What is open here and there. */

@@ -8,7 +8,7 @@ import { quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueContract, VenueQuote, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
-import type { ObjectName } from "../../effects/Instance.ts"
+import type { ObjectName, OwnedTurn } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
@@ -21,12 +21,10 @@ import {
   endOf,
   executedFigures,
   openContract,
-  type OwnedTurn,
   termsOf
 } from "../barrier/contractDecisions.ts"
-import { instanceOf } from "../client/clientState.ts"
+import { hearing } from "../client/hearing.ts"
 import type { Directory } from "../partner/Directory.ts"
-import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
@@ -69,14 +67,6 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
   },
   quoted: ({ id, quote }) => parts.board.hear(id, quote)
 })
-
-/** With whom the objects of the turn's client belong to. */
-export const hearing = (turn: Turn, { directory, recall, board }: HearingParts): Hearing => {
-  const client = oneInTurn(turn, "clients")
-  const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
-  if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
-  return { turn, recall, board, of: instanceOf(client, partner) }
-}
 
 /** The turn, and the quotes that were heard of requests. */
 type Listening = Pick<Hearing, "turn" | "board">

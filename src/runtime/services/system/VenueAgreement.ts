@@ -12,9 +12,11 @@ import {
   type HoldingDifference,
   type HoldingKind,
   holdingKinds,
+  moneyHoldings,
   tradeHolding,
   venueHoldings
 } from "../../../machines/venue/holdings.ts"
+import { ownMoney, venueMoney } from "../../../machines/venue/money.ts"
 import { orderRef } from "../../../machines/order/Order.ts"
 import { requestRef } from "../../../machines/rfq/Rfq.ts"
 import { bookedTrades, tradesKnownToBoth, venueTrades } from "../../../machines/venue/trades.ts"
@@ -54,6 +56,8 @@ export interface Agreement {
   readonly accounts: number
   /** How many of each kind were compared. */
   readonly compared: { readonly [Kind in HoldingKind]: number }
+  /** Accounts whose money was not compared: they are older than what the venue keeps of it. */
+  readonly withoutMoney: number
   /** Refs of calls that wait for their outcome, the oldest ones. */
   readonly inFlight: ReadonlyArray<string>
   /** Events of the venue that the service has not taken yet. */
@@ -109,7 +113,9 @@ export class VenueAgreement extends Context.Service<
 
 const sandboxOnly = refuse(conflict("Service and venue can be compared in a sandbox service only."))
 
-const nothingCompared: Agreement["compared"] = { position: 0, order: 0, trade: 0, contract: 0, request: 0, swap: 0 }
+const nothingCompared: Agreement["compared"] = Object.fromEntries(
+  holdingKinds.map((kind) => [kind, 0])
+) as Agreement["compared"]
 
 const withoutVenue: Agreement = {
   ok: true,
@@ -117,6 +123,7 @@ const withoutVenue: Agreement = {
   venue: false,
   accounts: 0,
   compared: nothingCompared,
+  withoutMoney: 0,
   inFlight: [],
   eventsBehind: 0,
   eventsLost: [],
@@ -158,6 +165,7 @@ const agreementWith = (venue: VenueShape, reads: Reads): Effect.Effect<Agreement
       compared: Object.fromEntries(
         holdingKinds.map((kind) => [kind, found.reduce((total, { counts }) => total + counts[kind], 0)])
       ) as Agreement["compared"],
+      withoutMoney: found.filter(({ withoutMoney }) => withoutMoney).length,
       inFlight: said.inFlight,
       eventsBehind,
       eventsLost: yield* reads.lost,
@@ -214,24 +222,37 @@ const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
 
 /** The trades that both sides know. Who has booked none and holds nothing there is not asked for them. */
 const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenHere) => {
-  if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(noTrades)
+  if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(neither)
   const after = Math.max(0, found.sequence - accountEventsAtMost)
   return Effect.map(venue.accountEvents(found.account, after), (events) =>
     tradesKnownToBoth(bookedTrades(ours.trades), venueTrades(events, { after, last: found.sequence }))
   )
 }
 
-const noTrades = { ours: [], theirs: [] }
+const neither = { ours: [], theirs: [] }
+
+/** None of an account whose money the venue has not kept from its beginning. */
+const moneyOfBoth = (found: VenueAccount | null, ours: OpenHere) => {
+  const theirs = found === null ? new Map<string, never>() : venueMoney(found)
+  return theirs === null ? neither : { ours: moneyHoldings(ownMoney(ours.money)), theirs: moneyHoldings(theirs) }
+}
 
 const compare = (venue: VenueShape, account: string, ours: OpenHere = nothingOpen) =>
   Effect.gen(function* () {
     const found = yield* venue.account(account)
     const requests = yield* requestsThere(venue, ours)
     const trades = yield* tradesOfBoth(venue, found, ours)
-    const here = [...serviceHoldings(ours), ...trades.ours.map(tradeHolding)]
-    const theirs = [...(found === null ? [] : venueHoldings(found)), ...requests, ...trades.theirs.map(tradeHolding)]
+    const money = moneyOfBoth(found, ours)
+    const here = [...serviceHoldings(ours), ...trades.ours.map(tradeHolding), ...money.ours]
+    const theirs = [
+      ...(found === null ? [] : venueHoldings(found)),
+      ...requests,
+      ...trades.theirs.map(tradeHolding),
+      ...money.theirs
+    ]
     return {
       account,
+      withoutMoney: found?.money === null,
       differences: compareHoldings(account, here, theirs),
       counts: Object.fromEntries(
         holdingKinds.map((kind) => [kind, theirs.filter((each) => each.kind === kind).length])

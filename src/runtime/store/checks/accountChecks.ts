@@ -5,16 +5,26 @@ const traded = `SELECT client_id, 1 AS fills,
                        CASE WHEN currency = 'USDC' AND family = 'PERP' THEN realized_pnl ELSE 0 END AS fills_pnl,
                        CASE WHEN currency = 'USDC' AND family = 'SPOT' THEN realized_pnl ELSE 0 END AS spot_pnl,
                        0 AS barrier_pnl, CASE WHEN currency = 'USDC' THEN commission ELSE 0 END AS fills_commission,
-                       0 AS barrier_commission, 0 AS contracts
+                       0 AS barrier_commission, 0 AS contracts,
+                       CASE WHEN currency <> 'USDC' OR family <> 'PERP' THEN 0 WHEN side = 'BUY' THEN -notional ELSE notional END AS perp_flow
                   FROM fills
                  UNION ALL
-                SELECT client_id, 0, 0, 0, coalesce(pnl, 0), 0, commission, 1 FROM barrier_contracts
+                SELECT client_id, 0, 0, 0, coalesce(pnl, 0), 0, commission, 1, 0 FROM barrier_contracts
                  UNION ALL
-                SELECT client_id, -fills, -fills_pnl, -spot_pnl, -barrier_pnl, -fills_commission, -barrier_commission, -contracts
+                SELECT client_id, -fills, -fills_pnl, -spot_pnl, -barrier_pnl, -fills_commission, -barrier_commission, -contracts, -perp_flow
                   FROM account_totals`
 
 /** In the order in which they are shown. */
-const totals = ["fills", "fills_pnl", "spot_pnl", "barrier_pnl", "fills_commission", "barrier_commission", "contracts"]
+const totals = [
+  "fills",
+  "fills_pnl",
+  "spot_pnl",
+  "barrier_pnl",
+  "fills_commission",
+  "barrier_commission",
+  "contracts",
+  "perp_flow"
+]
 
 /** Entries of the list in ledgerChecks.ts. */
 export const accountChecks = [

@@ -2,6 +2,7 @@
  * What `ledger verify` proves by statements: sums, postings, balances, reserves and events here, and what the
  * files beside it say of their nouns (operator surface, ledger verify).
  */
+import { venueAccount } from "../../../machines/ledger/postingRules.ts"
 import { accountChecks } from "./accountChecks.ts"
 import { barrierChecks } from "./barrierChecks.ts"
 import { marginChecks } from "./marginChecks.ts"
@@ -49,6 +50,18 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
                     || ', postings ' || coalesce(s.cash, 0) || ' + ' || coalesce(s.reserved, 0) AS what
                FROM balances b FULL JOIN sums s USING (client_id, currency)
               WHERE coalesce(b.cash, 0) <> coalesce(s.cash, 0) OR coalesce(b.reserved, 0) <> coalesce(s.reserved, 0) LIMIT 1`
+  },
+  {
+    name: "what every client has of the venue equals the postings of its house account",
+    figure: "SELECT count(*) AS n FROM balances WHERE from_venue <> 0",
+    breaks: `WITH sums AS (
+               SELECT t.client_id, p.currency, -sum(p.amount) AS amount
+                 FROM postings p JOIN ledger_transactions t USING (tx_id)
+                WHERE p.client_id IS NULL AND p.account = '${venueAccount}' GROUP BY t.client_id, p.currency)
+             SELECT 'client ' || client_id || ' ' || currency || ': of the venue ' || coalesce(b.from_venue, 0)
+                    || ', postings ' || coalesce(s.amount, 0) AS what
+               FROM balances b FULL JOIN sums s USING (client_id, currency)
+              WHERE coalesce(b.from_venue, 0) <> coalesce(s.amount, 0) LIMIT 1`
   },
   {
     name: "no reserve is negative",

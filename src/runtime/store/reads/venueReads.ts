@@ -2,6 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import type { OwnMoney } from "../../../machines/venue/money.ts"
 import { type Trade, tradesCompared } from "../../../machines/venue/trades.ts"
 import { texts } from "../arrays.ts"
 
@@ -46,9 +47,18 @@ export interface OpenHere {
   readonly orders: ReadonlyArray<{ readonly id: number; readonly left: string }>
   /** The latest ones, newest first. */
   readonly trades: ReadonlyArray<Trade>
+  /** What the ledger has of the venue (A2-103). */
+  readonly money: OwnMoney
 }
 
-export const nothingOpen: OpenHere = { contracts: [], requests: [], positions: [], orders: [], trades: [] }
+export const nothingOpen: OpenHere = {
+  contracts: [],
+  requests: [],
+  positions: [],
+  orders: [],
+  trades: [],
+  money: { balances: [], totals: undefined }
+}
 
 const openText = `SELECT uid,
     (SELECT json_agg(json_build_object('id', (context ->> 'venueContractId')::bigint, 'qty', context ->> 'qty'))
@@ -60,10 +70,25 @@ const openText = `SELECT uid,
     (SELECT json_agg(json_build_object('id', id, 'left', ((context ->> 'qty')::numeric - (context ->> 'filledQty')::numeric)::text))
        FROM orders WHERE client_id = clients.id AND works) AS orders,
     (SELECT json_agg(json_build_object('tradeId', trade_id, 'side', side, 'qty', qty, 'price', price) ORDER BY id DESC)
-       FROM (SELECT * FROM fills WHERE client_id = clients.id ORDER BY id DESC LIMIT ${tradesCompared}) AS latest) AS trades
+       FROM (SELECT * FROM fills WHERE client_id = clients.id ORDER BY id DESC LIMIT ${tradesCompared}) AS latest) AS trades,
+    (SELECT json_agg(json_build_object('currency', currency, 'fromVenue', from_venue::text))
+       FROM balances WHERE client_id = clients.id) AS balances,
+    (SELECT json_build_object('perpFlow', perp_flow::text, 'fillsPnl', fills_pnl::text)
+       FROM account_totals WHERE client_id = clients.id) AS totals
   FROM clients WHERE uid = ANY($1::text[])`
 
-type OpenRow = { readonly [Kind in keyof OpenHere]: OpenHere[Kind] | null } & { readonly uid: string }
+type Lists = Omit<OpenHere, "money">
+
+type OpenRow = { readonly [Kind in keyof Lists]: Lists[Kind] | null } & {
+  readonly uid: string
+  readonly balances: ReadonlyArray<{ readonly currency: string; readonly fromVenue: string }> | null
+  readonly totals: { readonly perpFlow: string; readonly fillsPnl: string } | null
+}
+
+const moneyOf = ({ balances, totals }: Pick<OpenRow, "balances" | "totals">): OwnMoney => ({
+  balances: (balances ?? []).map(({ currency, fromVenue }) => ({ currency, fromVenue: BigInt(fromVenue) })),
+  totals: totals === null ? undefined : { perpFlow: BigInt(totals.perpFlow), fillsPnl: BigInt(totals.fillsPnl) }
+})
 
 /** By uid. */
 export const openHere = (
@@ -74,14 +99,15 @@ export const openHere = (
     sql.unsafe<OpenRow>(openText, [texts(uids)]),
     (rows) =>
       new Map(
-        rows.map(({ uid, contracts, requests, positions, orders, trades }) => [
+        rows.map(({ uid, contracts, requests, positions, orders, trades, ...money }) => [
           uid,
           {
             contracts: contracts ?? [],
             requests: requests ?? [],
             positions: positions ?? [],
             orders: orders ?? [],
-            trades: trades ?? []
+            trades: trades ?? [],
+            money: moneyOf(money)
           }
         ])
       )

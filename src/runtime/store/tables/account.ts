@@ -18,6 +18,8 @@ export interface AccountTotalsRow {
   readonly barrierCommission: bigint
   /** Contracts that were ever opened. */
   readonly contracts: number
+  /** What perpetuals have brought less what they cost, each trade with all of its value: the venue's own figure (A2-103). */
+  readonly perpFlow: bigint
 }
 
 export const accountTables = {
@@ -36,7 +38,8 @@ export const accountTables = {
       barrierPnl: "money",
       fillsCommission: "money",
       barrierCommission: "money",
-      contracts: "id"
+      contracts: "id",
+      perpFlow: "money"
     },
     check: (row) => row.fills >= 0 && row.contracts >= 0 && row.fillsCommission >= 0n && row.barrierCommission >= 0n,
     residence: ofClient

@@ -33,6 +33,8 @@ export interface BalanceRow {
   readonly reserved: bigint
   /** Lifetime deposits valued in USDC minor units when booked (F25). */
   readonly deposited: bigint
+  /** What was posted against the house account of the venue, from the client's view (A2-103). */
+  readonly fromVenue: bigint
 }
 
 export const ledgerTables = {
@@ -84,7 +86,8 @@ export const ledgerTables = {
       partnerId: "id",
       cash: "money",
       reserved: "money",
-      deposited: "money"
+      deposited: "money",
+      fromVenue: "money"
     },
     check: (row) => row.reserved >= 0n && row.deposited >= 0n,
     residence: ofClient
