@@ -388,6 +388,25 @@ describe("A2-97: what the venue does by itself", () => {
     assertOrder(at, "PENDING_CANCEL", "0.0400")
   })
 
+  it("what it executes beyond the position is adopted as what it is: no reduce-only order opens or turns", () => {
+    const at = new Account()
+    at.filled({}, part)
+    for (const [tradeId, qty] of [
+      [80, "0.03"],
+      [81, "0.02"]
+    ] as const) {
+      const id = 870 + tradeId
+      const fill = at.trade({ tradeId, orderId: id, ref: null, side: "SELL", qty, reason: "liquidation" })
+      const order = at.there({ id, ref: null, side: "SELL", qty, filledQty: qty, state: "FILLED" })
+      at.venueDid({ type: "fill", account: clients.uid, sequence: 9, fill, order })
+    }
+    const [, reduces, turns] = at.rows("orders") as ReadonlyArray<typeof at.order>
+    assert.deepStrictEqual(
+      [reduces?.context.reduceOnly, turns?.context.reduceOnly, at.netQty],
+      [true, false, "-0.0100"]
+    )
+  })
+
   it("an execution of its own on a spot market, or in one that is unknown here, is set aside", () => {
     const at = new Account()
     at.filled({}, part)

@@ -263,12 +263,18 @@ const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   const note = `venue:${fill.reason}`
   const qty = new MoneyDecimal(fill.qty).toFixed(grids.qtyDecimals)
   const made = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
-  bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)
+  // The venue is right in what it executed: what turns or opens a position here was not reduce-only, whatever it was meant to be.
+  const reduceOnly = reducible(turn, fill).gte(qty)
+  bookFill(at, adoptOrder({ turn, of }, client, { ...made, reduceOnly }, order.id), fill)
   for (const rest of ordersInTurn(turn)) {
     if (rest.symbol === symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, note)
   }
   return true
 }
+
+/** What of the market's position a trade of its side could close. */
+const reducible = (turn: Turn, { symbol, side }: Pick<VenueFill, "symbol" | "side">): MoneyDecimal =>
+  new MoneyDecimal(positionInTurn(turn, symbol)?.netQty ?? 0).mul(side === "SELL" ? 1 : -1)
 
 type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">
 
