@@ -3,6 +3,9 @@ import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { foldLength } from "../../../src/runtime/services/venue/folds.ts"
 import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"
 import { failureOf, type HostBench, increment, look, openHost, until } from "./hostBench.ts"
@@ -135,6 +138,19 @@ describe("turns", () => {
 })
 
 describe("doubt", () => {
+  it("a turn that needs many rows that have left memory reads each of them and is decided", async () => {
+    const order = (id: number) => ({ id, clientId: 1 })
+    const reads = { among: (_: string, ids: ReadonlyArray<number>) => Effect.succeed(ids.map(order)) }
+    const recall = new Recall(reads as unknown as RowReads["Service"])
+    const command = increment(1)
+    const decide: typeof command.decide = (turn) => {
+      for (let id = 1; id <= foldLength; id++) assert.strictEqual(recall.row(turn, "orders", id)?.id, id)
+      return command.decide(turn)
+    }
+    assert.strictEqual(await run({ ...command, decide }), 1n)
+    assert.strictEqual(bench.submitted.length, 1)
+  })
+
   it("a moved partner makes the turn decide again under the new stamp", async () => {
     const partner = sampleRows(1).partners
     assert.strictEqual(

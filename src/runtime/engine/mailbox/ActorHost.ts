@@ -296,7 +296,11 @@ class Host {
       commit = draft.build(fence, fence === null ? null : partner)
     } catch (error) {
       if (error instanceof IdsExhausted) return this.after(actor, envelope, this.journal.idsRefilled)
-      if (error instanceof TurnHeld) return this.after(actor, envelope, error.released)
+      if (error instanceof TurnHeld) {
+        // Each row that it reads brings it on: a turn on the ends of many calls or events may need as many.
+        if (error.reads) envelope.tries--
+        return this.after(actor, envelope, error.released)
+      }
       return this.settle(envelope, refusalOf(error))
     }
     if (dryRun !== null) return this.settle(envelope, Effect.as(dryRun.drop(state, commit), value))

@@ -63,6 +63,7 @@ export const resolveOrderExecuted = (
   }
   note(at, row, reason)
   const booked = bookFill(at, row, fillOf(at.turn.now, row, execution))
+  compareFromNow(at, row)
   endCalls(at, handlers, row, { outcome: "EXECUTED", reason, order: orderOf(booked, reason) })
   const beyond = beyondLimit(row, execution)
   const sentence = `order:${row.id} was resolved at ${formatAmount(beyond, "USDC")} beyond its limit.`
@@ -70,6 +71,11 @@ export const resolveOrderExecuted = (
     state: stateOf(at, row),
     breakId: beyond === 0n ? null : breakOfClient(at.turn, row, beyond, sentence)
   })
+}
+
+/** What is held by staff's word alone is compared with the venue like the rest, though its account was never heard of (A2-103). */
+const compareFromNow = ({ turn }: BookingTurn, { clientId }: OrderRow): void => {
+  if (turn.state.one("venueAccounts") === undefined) turn.draft.put("venueAccounts", { clientId, sequence: 0 })
 }
 
 /** What the trade costs more, or brings less, than the limit that the venue was given; zero without one. */

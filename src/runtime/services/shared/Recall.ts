@@ -42,7 +42,7 @@ export class Recall {
     const rows = this.rowsOf(turn.state)
     const name = `${table} ${key}`
     const row = rows.get(name)
-    if (row === undefined) throw new TurnHeld(this.read(rows, turn.state, table, id))
+    if (row === undefined) throw new TurnHeld(this.read(rows, turn.state, table, id), true)
     if (row === "away") {
       rows.delete(name)
       throw new JournalUnavailable({ reason: "a row could not be read" })
@@ -62,7 +62,7 @@ export class Recall {
     const rows = this.rowsOf(turn.state)
     const name = `${table} ${JSON.stringify(columns)}`
     const row = rows.get(name)
-    if (row === undefined) throw new TurnHeld(this.find(rows, turn.state, table, columns, name))
+    if (row === undefined) throw new TurnHeld(this.find(rows, turn.state, table, columns, name), true)
     if (row === "away") {
       rows.delete(name)
       throw new JournalUnavailable({ reason: "a row could not be read" })
