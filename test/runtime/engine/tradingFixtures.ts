@@ -110,6 +110,7 @@ export const tradingRows = (id: number) => ({
     partnerId: 1,
     fills: 3,
     fillsPnl: -25_000_000n,
+    perpFlow: -540_000_000n,
     spotPnl: 4_000_001n,
     barrierPnl: -28_500_000n,
     fillsCommission: 9_000_000n,

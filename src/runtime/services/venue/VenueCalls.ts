@@ -21,7 +21,7 @@ import { answerWithin } from "./CallAnswers.ts"
 import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
-import { accountIn, definite, endCall, hearItsEvent } from "./outcomes.ts"
+import { definite, endCall, hearItsEvent } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
@@ -328,19 +328,14 @@ class Executor {
       subject: clientSubject(clientId),
       by,
       lane: "internal",
-      decide: (turn) => {
-        const taken = foldIn(turn, outcomes, (outcome) => {
+      decide: (turn) =>
+        foldIn(turn, outcomes, (outcome) => {
           // What an event has said of it already stays: the venue has it.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return false
           endCall(turn, handlers, outcome)
           hearItsEvent(turn, clientId, outcome)
-          return outcome.outcome === "EXECUTED"
-        })
-        // Its account is read again after a loss of events, though none of it was ever heard.
-        if (accountIn(turn, clientId) === undefined && taken.includes(true))
-          turn.draft.put("venueAccounts", { clientId, sequence: 0 })
-        return taken.length
-      }
+          return true
+        }).length
     })
   }
 

@@ -27,10 +27,14 @@ export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOu
 export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccountRow | undefined =>
   draft.peek("venueAccounts", String(clientId)) ?? state.one("venueAccounts")
 
-/** Where the call made the account's next event and no other, its outcome was all of it: when that comes, it takes no turn. */
-export const hearItsEvent = (turn: Turn, clientId: number, { sequence }: DefiniteOutcome): void => {
-  const heard = accountIn(turn, clientId)?.sequence ?? 0
-  if (sequence === heard + 1) turn.draft.put("venueAccounts", { clientId, sequence })
+/**
+ * Where the call made the account's next event and no other, its outcome was all of it: when that comes, it takes no turn. The
+ * account of an executed call is known from then on: it is read again after a loss of events, though none was ever heard.
+ */
+export const hearItsEvent = (turn: Turn, clientId: number, { outcome, sequence }: DefiniteOutcome): void => {
+  const heard = accountIn(turn, clientId)
+  if (sequence === (heard?.sequence ?? 0) + 1) turn.draft.put("venueAccounts", { clientId, sequence })
+  else if (heard === undefined && outcome === "EXECUTED") turn.draft.put("venueAccounts", { clientId, sequence: 0 })
 }
 
 /** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */
