@@ -103,19 +103,26 @@ const halfEven = (over: bigint, under: bigint): bigint => {
   return twice > under || (twice === under && below % 2n !== 0n) ? below + 1n : below
 }
 
-/** As a decimal text without zeros at its end. */
-export const exactText = ({ units, places }: Scaled): string => {
+/** As a decimal text with all of its places. */
+export const fixedText = ({ units, places }: Scaled): string => {
   const digits = magnitude(units)
     .toString()
     .padStart(places + 1, "0")
-  const sign = units < 0n ? "-" : ""
-  if (places === 0) return sign + digits
-  let end = digits.length
-  const point = end - places
-  while (end > point && digits.charCodeAt(end - 1) === zero) end--
-  return end === point ? sign + digits.slice(0, point) : `${sign}${digits.slice(0, point)}.${digits.slice(point, end)}`
+  const whole = digits.length - places
+  const text = places === 0 ? digits : `${digits.slice(0, whole)}.${digits.slice(whole)}`
+  return units < 0n ? `-${text}` : text
 }
 
+/** As a decimal text without zeros at its end. */
+export const exactText = (value: Scaled): string => {
+  const text = fixedText(value)
+  if (value.places === 0) return text
+  let end = text.length
+  while (text.charCodeAt(end - 1) === zero) end--
+  return text.slice(0, text.charCodeAt(end - 1) === point ? end - 1 : end)
+}
+
+const point = 46
 const zero = 48
 
 /** Places of micro-USDC. */
