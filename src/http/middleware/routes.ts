@@ -5,6 +5,7 @@
  */
 import { Context, Option, Schema, SchemaAST } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, type HttpApiSchema } from "effect/http-api"
+import { parseId } from "../../machines/shared/Ids.ts"
 import { isPathId, namedBy, noId } from "../api/Parameters.ts"
 import { RouteRules } from "../api/RouteRules.ts"
 import type { AnswerForm } from "./answers.ts"
@@ -126,7 +127,8 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
       const name = segment.slice(1)
       const ast = types.get(name)
       if (ast === undefined) throw new Error(`the contract's ${operation} has no schema for its parameter ${name}`)
-      return { name, isId: isPathId(ast), names: namedBy(ast), read: Schema.decodeUnknownOption(readerOf(ast)) }
+      const isId = isPathId(ast)
+      return { name, isId, names: namedBy(ast), read: isId ? readId : Schema.decodeUnknownOption(readerOf(ast)) }
     })
   const route = {
     operation,
@@ -139,6 +141,9 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
   }
   return { route, segments }
 }
+
+/** As the schema of every id reads it, without walking through a schema at each request. */
+const readId = (text: string): Option.Option<number> => Option.fromUndefinedOr(parseId(text))
 
 const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
   const schemas = [...success]

@@ -9,6 +9,7 @@ import {
   absolute,
   ceilDiv,
   type Exact,
+  fixedText,
   floorDiv,
   floorToMicro,
   magnitude,
@@ -182,11 +183,8 @@ export const estLiquidationPrice = (
   const share = levered + (isLong ? -BigInt(closeOutPct) : BigInt(closeOutPct))
   const under = magnitude(qty.units) * share * tenTo(places) * BigInt(tick.step)
   const ticks = (isLong ? ceilDiv : floorDiv)(over * tenTo(qty.places + tick.decimals), under)
-  return ticks <= 0n ? null : pricedOn(tick, ticks)
+  return ticks <= 0n ? null : fixedText({ units: ticks * BigInt(tick.step), places: tick.decimals })
 }
-
-const pricedOn = ({ decimals, step }: Grid, ticks: bigint): string =>
-  new MoneyDecimal((ticks * BigInt(step)).toString()).div(tenTo(decimals).toString()).toFixed(decimals)
 
 /** The result in percent of the margin that opened the position, two places, half away from zero (F11). */
 export const roiPct = (

@@ -110,5 +110,5 @@ const emptied = (position: PerpPosition): PerpPosition => ({
 })
 
 /** The broker's commission on a quantity at a price, rounded up, in minor units of the quote currency (F12). */
-export const commissionOf = (qty: Exact, price: Exact, bps: number, quote: Currency): bigint =>
+export const commissionOf = (qty: Exact | Scaled, price: Exact | Scaled, bps: number, quote: Currency): bigint =>
   ceilTo(shareOf(product(scaled(qty), scaled(price)), bps), scaleOf(quote))

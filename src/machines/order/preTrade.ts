@@ -137,10 +137,11 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   } as const
   if (price === null) return { ...unpriced, ...known, sentence: onlyReduces ? null : preTradeSentences.unpriced }
   const marginRequired = orderMarginWith(part, workingOf(order)) - part.orderMargin
-  const value = product(scaled(price), scaled(order.qty))
-  const estimatedCommission = commissionOf(order.qty, price, commissionBps, "USDC")
+  const at = scaled(price)
+  const value = product(at, scaled(order.qty))
+  const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  const openLoss = mark === null ? 0n : ceilTo(product(lossAtOnce(order, price, mark), adds), microPlaces)
+  const openLoss = mark === null ? 0n : ceilTo(product(lossAtOnce(order, at, mark), adds), microPlaces)
   const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
   return {
     ...known,
@@ -149,7 +150,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     orderValue: floorToMicro(value),
     marginRequired,
     freeMarginAfter: before.freeMargin - marginRequired - estimatedCommission,
-    ...afterFill(input, market, price, estimatedCommission),
+    ...afterFill(input, market, at, estimatedCommission),
     estimatedCommission,
     slippageAllowance,
     estimatedCosts: estimatedCommission + slippageAllowance,
@@ -230,8 +231,8 @@ const closableBy = (side: "BUY" | "SELL", position: PerpPosition | null): Scaled
 }
 
 /** What one unit loses against the mark by being bought above or sold below it. */
-const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: ShownMark): Scaled => {
-  const [at, now] = [scaled(price), scaled(mark.price)]
+const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scaled => {
+  const now = scaled(mark.price)
   return positive(side === "BUY" ? difference(at, now) : difference(now, at))
 }
 
@@ -242,7 +243,7 @@ const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: ShownMark): Sca
 const afterFill = (
   { order, holding, tick, risk, facts }: PerpPreTrade,
   { standing, part: { mark } }: Market,
-  price: Exact,
+  price: Scaled,
   commission: bigint
 ): Pick<PreTrade, "initialMarginAfter" | "marginLevelAfter" | "estLiquidationPrice"> => {
   const { position, realized } = filledAt(order, holding, price, mark)
@@ -257,7 +258,7 @@ const afterFill = (
 }
 
 /** The position after the fill, and what it has realized. */
-const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark: ShownMark | null) => {
+const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Scaled, mark: ShownMark | null) => {
   const { symbol, side, qty, reduceOnly } = order
   const position = holding.position ?? flatPosition(symbol)
   const [wanted, closable] = [scaled(qty), closableBy(side, position)]

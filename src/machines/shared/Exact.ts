@@ -105,31 +105,27 @@ const halfEven = (over: bigint, under: bigint): bigint => {
   return twice > under || (twice === under && below % 2n !== 0n) ? below + 1n : below
 }
 
-/** As a decimal text of exactly so many places, half to the even neighbour. */
-export const fixedText = (value: Scaled, places: number): string => {
+/** As a decimal text of exactly so many places, half to the even neighbour; usually of all that it has. */
+export const fixedText = (value: Scaled, places: number = value.places): string => {
   const { units, places: given } = rounded(value, places)
-  const [sign, digits] = digitsOf(units * tenTo(places - given), places)
-  return places === 0 ? sign + digits : `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`
-}
-
-/** Sign and digits, at least one before the point. */
-const digitsOf = (units: bigint, places: number): readonly [sign: string, digits: string] => [
-  units < 0n ? "-" : "",
-  magnitude(units)
+  const digits = magnitude(units * tenTo(places - given))
     .toString()
     .padStart(places + 1, "0")
-]
-
-/** As a decimal text without zeros at its end. */
-export const exactText = ({ units, places }: Scaled): string => {
-  const [sign, digits] = digitsOf(units, places)
-  if (places === 0) return sign + digits
-  let end = digits.length
-  const point = end - places
-  while (end > point && digits.charCodeAt(end - 1) === zero) end--
-  return end === point ? sign + digits.slice(0, point) : `${sign}${digits.slice(0, point)}.${digits.slice(point, end)}`
+  const whole = digits.length - places
+  const text = places === 0 ? digits : `${digits.slice(0, whole)}.${digits.slice(whole)}`
+  return units < 0n ? `-${text}` : text
 }
 
+/** As a decimal text without zeros at its end. */
+export const exactText = (value: Scaled): string => {
+  const text = fixedText(value)
+  if (value.places === 0) return text
+  let end = text.length
+  while (text.charCodeAt(end - 1) === zero) end--
+  return text.slice(0, text.charCodeAt(end - 1) === point ? end - 1 : end)
+}
+
+const point = 46
 const zero = 48
 
 /** Places of micro-USDC. */

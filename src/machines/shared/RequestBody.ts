@@ -42,6 +42,7 @@ export const judgeBody = <A extends { readonly ok: true }>(
   const decided = judge(Fields.withoutNulls(body, 0) as Fields.JsonRecord, (path, sentence) => {
     found[path] ??= sentence
   })
+  if (decided !== undefined && Object.keys(found).length === 0) return decided
   const errors: Fields.FieldErrors = {}
   for (const field of Object.keys(labels)) if (found[field] !== undefined) errors[field] = found[field]
   const [first] = Object.values(errors)

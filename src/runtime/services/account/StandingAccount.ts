@@ -47,7 +47,7 @@ type AccountRows = RowsOf<(typeof accountTables)[number]>
 
 /** A mark as figures see it; null: none is known. */
 interface Seen {
-  readonly mark: Mark
+  mark: Mark
   readonly fresh: boolean
 }
 
@@ -137,24 +137,25 @@ const isOn = (listed: Listed, { instruments, terms }: Facts): boolean =>
 
 const seenAt = (symbol: string, { marks, takenAt }: Facts): Seen | null => {
   const mark = marks.get(symbol)
-  return mark === undefined ? null : { mark, fresh: takenAt !== null && isFresh(mark, takenAt) }
+  return mark === undefined ? null : { mark, fresh: isLive(mark, takenAt) }
 }
 
+const isLive = (mark: Mark, takenAt: number | null): boolean => takenAt !== null && isFresh(mark, takenAt)
+
 /** The markets whose marks say something else than they did; null: none does. */
-const movedSince = (seen: Figures["seen"], facts: Facts): ReadonlySet<string> | null => {
+const movedSince = (seen: Figures["seen"], { marks, takenAt }: Facts): ReadonlySet<string> | null => {
   let moved: Set<string> | null = null
   for (const [symbol, before] of seen) {
-    const now = seenAt(symbol, facts)
-    if (!saysTheSame(before, now)) (moved ??= new Set()).add(symbol)
-    else if (now !== null && now.mark !== before?.mark) seen.set(symbol, now)
+    const mark = marks.get(symbol) ?? null
+    if (before === null || mark === null) {
+      if (mark !== before) (moved ??= new Set()).add(symbol)
+    } else if (before.fresh !== isLive(mark, takenAt) || !isSamePrice(before.mark, mark)) {
+      ;(moved ??= new Set()).add(symbol)
+    } else before.mark = mark
   }
   return moved
 }
 
 /** A mark that is only said again differs in its time, which counts in whether it is fresh. */
-const saysTheSame = (before: Seen | null, now: Seen | null): boolean => {
-  if (before === null || now === null) return before === now
-  if (before.fresh !== now.fresh) return false
-  const [one, other] = [before.mark, now.mark]
-  return one === other || (one.places === other.places && one.price.eq(other.price))
-}
+const isSamePrice = (one: Mark, other: Mark): boolean =>
+  one.places === other.places && (one.price === other.price || one.price.eq(other.price))

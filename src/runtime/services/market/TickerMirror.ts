@@ -28,6 +28,7 @@ export class TickerMirror {
   private kept: Mark | null = null
   /** The last mark that was said; a message may have none. */
   private marked: Omit<Mark, "current"> | null = null
+  private markText: string | null = null
   private readonly market: VenueMarket
   private readonly price: Grid
   private readonly qty: Grid
@@ -64,12 +65,17 @@ export class TickerMirror {
     this.seq = message.seq
     this.ts = message.ts
     this.current = true
-    if (this.prices.mark !== null) {
-      this.marked = { price: new MoneyDecimal(this.prices.mark), places: this.price.decimals, at: this.ts }
-    }
+    if (this.prices.mark !== null) this.marked = this.markedAt(this.prices.mark)
     this.shown = null
     this.kept = null
     return null
+  }
+
+  /** A price that is only said again is the same object, which figures that rest on it see at once. */
+  private markedAt(text: string): Omit<Mark, "current"> {
+    const before = this.markText === text ? this.marked?.price : undefined
+    this.markText = text
+    return { price: before ?? new MoneyDecimal(text), places: this.price.decimals, at: this.ts }
   }
 
   /** The connection has gone: the mark is stale until the next message (F3). */
