@@ -2,7 +2,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { orderMachine } from "../../../src/machines/order/orderMachine.ts"
 import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
-import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { openPg } from "./pgBench.ts"
 
@@ -23,7 +22,7 @@ describe("working orders in the database", () => {
     const states = Object.keys(orderMachine.config.states ?? {})
     await bench.query(insert(`generate_series(1, ${states.length})`, `('{${states.join(",")}}'::text[])[given.id]`))
     const found = await bench.query("SELECT state FROM orders WHERE works")
-    const held = states.filter((state) => catalogue.orders.residence?.only?.test({ state } as never as OrderRow))
+    const held = states.filter((state) => catalogue.orders.residence?.only?.test({ state } as never))
     assert.sameMembers(
       found.map(({ state }) => state),
       held
