@@ -1,6 +1,6 @@
 /**
  * What a mass end could cost at the least: the rows that it wrote, written once more by plain set-based SQL into tables of the
- * same columns, indexes and checks, as many a transaction as the service has in one short flush. Kinder than the service can be
+ * same columns, indexes and checks, as many a transaction as the service's lane lets in, twice its own. Kinder than the service can be
  * to itself: the rows are in the database already, nobody decides, numbers, seals or encodes them, no trigger adds them up, and
  * nothing is read or guarded.
  */

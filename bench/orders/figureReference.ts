@@ -26,8 +26,7 @@ const accountQuery = {
   text: `SELECT c.categorization, b.cash, b.reserved,
            (SELECT json_agg(p) FROM (SELECT symbol, net_qty, avg_entry, net_cost, realized_pnl::text
                                        FROM positions WHERE client_id = c.id AND state = 'OPEN') p) AS positions,
-           (SELECT json_agg(o.context) FROM orders o WHERE o.client_id = c.id
-               AND o.state IN ('CHECKED', 'SENT', 'ACKED', 'PARTIAL', 'PENDING_TRIGGER', 'PENDING_CANCEL')) AS orders
+           (SELECT json_agg(o.context) FROM orders o WHERE o.client_id = c.id AND o.works) AS orders
            FROM clients c JOIN balances b ON b.client_id = c.id AND b.currency = 'USDC' WHERE c.id = $1 AND c.partner_id = $2`
 }
 

@@ -34,7 +34,6 @@ export interface Cancelled extends Asked {
   readonly orderId: number
 }
 
-const working = "('CHECKED', 'SENT', 'ACKED', 'PARTIAL', 'PENDING_TRIGGER', 'PENDING_CANCEL')"
 const orderColumns =
   "(id, partner_id, client_id, state, version, context, symbol, currency, amount, parent_order_id, created_at)"
 const auditColumns = "(id, ts, role, key_label, request_id, partner_id, client_id, object, action, after)"
@@ -45,10 +44,10 @@ const statements = {
   client: `SELECT c.uid, c.state, b.cash FROM clients c JOIN balances b ON b.client_id = c.id AND b.currency = 'USDC'
             WHERE c.id = $1 AND c.partner_id = $2 FOR UPDATE`,
   positions: "SELECT coalesce(sum(amount), 0) AS held FROM positions WHERE client_id = $1 AND state = 'OPEN'",
-  tied: `SELECT coalesce(sum(amount), 0) AS held, count(*) AS n FROM orders WHERE client_id = $1 AND state IN ${working}`,
-  room: `SELECT (SELECT coalesce(sum(amount), 0) FROM orders WHERE client_id = $1 AND state IN ${working})
+  tied: `SELECT coalesce(sum(amount), 0) AS held, count(*) AS n FROM orders WHERE client_id = $1 AND works`,
+  room: `SELECT (SELECT coalesce(sum(amount), 0) FROM orders WHERE client_id = $1 AND works)
               + (SELECT coalesce(sum(amount), 0) FROM positions WHERE client_id = $1 AND state = 'OPEN') AS held,
-                (SELECT count(*) FROM orders WHERE client_id = $1 AND state IN ${working}) AS n,
+                (SELECT count(*) FROM orders WHERE client_id = $1 AND works) AS n,
                 (SELECT count(*) FROM answers WHERE principal = 'partner:' || $2::text AND key = $3) AS answered`,
   order: `INSERT INTO orders ${orderColumns} VALUES ($1, $2, $3, 'SENT', '1', $4, $5, 'USDC', $6, NULL, $7)`,
   call: "INSERT INTO venue_calls (ref, partner_id, client_id, call, request, at) VALUES ($1, $2, $3, $4, $5, $6)",

@@ -539,6 +539,7 @@ CREATE TABLE orders (
 ) WITH (fillfactor=60);
 CREATE INDEX orders_client ON public.orders USING btree (client_id, id);
 CREATE INDEX orders_working ON public.orders USING btree (client_id) WHERE works;
+CREATE INDEX orders_working_ids ON public.orders USING btree (id) WHERE works;
 
 CREATE TABLE partners (
   id bigint NOT NULL,
