@@ -1,5 +1,5 @@
 /**
- * An order's steps while it works touch no index (decision 17): whether it works is a column of its own, so that no index
+ * An order's steps while it works touch no index (decision 18): whether it works is a column of its own, so that no index
  * depends on its state, and its page has room for the next version of it. Newest first is read backwards: an index that is
  * written at its beginning splits its pages in halves, and these tables grow with every trade.
  */
