@@ -3,7 +3,7 @@
  * their Idempotency-Key is of that very commit, so no commit of its own follows (A1-51, A1-53). Where the turn can't answer,
  * or its commit was made without the answer, the caller finds out the usual way.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
 import { ActorHost, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Commit } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
@@ -56,25 +56,32 @@ export class CallAnswers extends Context.Service<
         waiters.delete(ref)
         waiter.done(isIn(commit, waiter.written) ? waiter.written?.value : null)
       })
-      const wait = <A>(ref: string, answer: Waiter["answer"]): Effect.Effect<A | null> =>
-        Effect.callback((resume) => {
-          const done = (value: unknown): void => resume(Effect.succeed(value as A | null))
-          const waiter: Waiter = { answer, done, written: null, tries: 0 }
+      const wait = <A>(clientId: number, ref: string, answer: Waiter["answer"]): Effect.Effect<A | null, Unavailable> =>
+        Effect.suspend(() => {
+          const ended = Deferred.makeUnsafe<A | null>()
+          const waiter: Waiter = {
+            answer,
+            done: (value) => Deferred.doneUnsafe(ended, Effect.succeed(value as A | null)),
+            written: null,
+            tries: 0
+          }
           waiters.set(ref, waiter)
-          return Effect.sync(() => {
-            if (waiters.get(ref) === waiter) waiters.delete(ref)
-          })
+          const isOpen = host.readNow(clientSubject(clientId), (state) => state.get("venueCalls", ref) !== undefined)
+          // One that ended before anybody waited is not waited for.
+          return Effect.flatMapEager(isOpen, (open) => (open ? Deferred.await(ended) : Effect.succeed(null))).pipe(
+            Effect.ensuring(
+              Effect.sync(() => {
+                if (waiters.get(ref) === waiter) waiters.delete(ref)
+              })
+            )
+          )
         })
       return CallAnswers.of({
         within: <A>(clientId: number, ref: string, answer: (turn: Turn) => Written<A> | null) =>
-          Effect.raceFirst(
-            wait<A>(ref, answer),
-            // It ended before anybody waited.
-            Effect.flatMap(
-              host.read(clientSubject(clientId), (state) => state.get("venueCalls", ref) !== undefined),
-              (isOpen) => (isOpen ? Effect.never : Effect.succeed(null))
-            )
-          ).pipe(Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(null) })),
+          Effect.timeoutOrElse(wait<A>(clientId, ref, answer), {
+            duration: answerWithin,
+            orElse: () => Effect.succeed(null)
+          }),
         take: (turn, ref) => {
           const waiter = waiters.get(ref)
           if (waiter !== undefined && ++waiter.tries <= triesAtMost) waiter.written = written(turn, waiter)
