@@ -22,7 +22,11 @@ interface Area {
 
 // The first match holds, so narrower areas stand before wider ones.
 const areas: ReadonlyArray<Area> = [
-  { prefix: "src/machines/", imports: ["src/machines/"], packages: /^(effect|xstate(\/graph)?|decimal\.js)$/ },
+  {
+    prefix: "src/machines/",
+    imports: ["src/machines/"],
+    packages: /^(effect(\/schema\/SchemaJITCompiler)?|xstate(\/graph)?|decimal\.js)$/
+  },
   // The venue's surface, which service and simulator share.
   { prefix: "src/venue/", imports: ["src/machines/", "src/venue/"], packages: /^effect(\/http-api)?$/ },
   {

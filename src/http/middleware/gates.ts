@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { hash } from "node:crypto"
+import type { Socket } from "node:net"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
@@ -75,10 +76,21 @@ const presentedKey = (exchange: Exchange<PartnerPrincipal>): string | null => {
   return typeof own === "string" && own.startsWith("pbk_") ? own : null
 }
 
+/** Of the key that a connection presented last: callers keep their connections, and send one key with every request. */
+const lastHashes = new WeakMap<Socket, { readonly key: string; readonly hash: string }>()
+
+const hashOf = (socket: Socket, key: string): string => {
+  const last = lastHashes.get(socket)
+  if (last?.key === key) return last.hash
+  const made = hash("sha256", key, "hex")
+  lastHashes.set(socket, { key, hash: made })
+  return made
+}
+
 const partnerKeyGate: PartnerGate = (exchange, { directory, usage, business, edgeHosts }) => {
   const key = presentedKey(exchange)
   if (key === null || key.length > keyMaxLength) return gateRefusals.unauthorized
-  const found = directory.credential(hash("sha256", key, "hex"))
+  const found = directory.credential(hashOf(exchange.request.socket, key))
   if (found === null) return gateRefusals.unauthorized
   const cidrs = found.partner.row.allowedCidrs
   if (cidrs.length > 0) {

@@ -58,6 +58,7 @@ export class TradingWorld {
   readonly store = new MemoryStore()
   private state = new SubjectState(subject, { token: null, rows: [] })
   private readonly marks = new Map<string, string>()
+  private readonly instruments = marketsAt({}).instruments
   private recall: Recall
   private ids = 0
   private trades = 0
@@ -94,7 +95,9 @@ export class TradingWorld {
   }
 
   private get facts() {
-    return marketsAt(Object.fromEntries([...this.marks].map(([symbol, price]) => [symbol, { price }])))
+    const marks = Object.fromEntries([...this.marks].map(([symbol, price]) => [symbol, { price }]))
+    // One listing, so that what is kept of the account is kept here too.
+    return { ...marketsAt(marks), instruments: this.instruments }
   }
 
   turn(decide: (turn: Turn) => void): void {
