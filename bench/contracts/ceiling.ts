@@ -6,7 +6,7 @@
  */
 import type { Client } from "pg"
 import { internalRows } from "../../src/runtime/engine/mailbox/InternalLane.ts"
-import { onDatabase } from "../reference/database.ts"
+import { columnsOf, onDatabase } from "../reference/database.ts"
 
 /** Tables to which an end adds rows; `by` orders them as they were written. */
 const added = [
@@ -42,15 +42,6 @@ export const beforeEnd = (databaseUrl: string, partnerId: number): Promise<Befor
     }
     return marks
   })
-
-const columnsOf = async (client: Client, table: string): Promise<string> => {
-  const { rows } = await client.query<{ readonly names: string }>(
-    `SELECT string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) AS names FROM information_schema.columns
-      WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
-    [table]
-  )
-  return rows[0]?.names ?? ""
-}
 
 /** The rows of all tables in so many batches, and one statement that writes a batch. */
 const prepare = async (client: Client, before: BeforeEnd, partnerId: number) => {

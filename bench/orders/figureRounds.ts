@@ -6,7 +6,7 @@ import { Agent } from "node:https"
 import { checkAgreement } from "../agreement.ts"
 import { Child } from "../child.ts"
 import { measureSlice, type Used } from "../measureSlice.ts"
-import { makeReferenceDatabase, onDatabase } from "../reference/database.ts"
+import { columnsOf, makeReferenceDatabase, onDatabase } from "../reference/database.ts"
 import { rowOf, type Rows } from "../rounds.ts"
 import { createPartner } from "../setup.ts"
 import { textOf } from "../textOf.ts"
@@ -138,9 +138,11 @@ class Figures {
           )
           if (table === "balances")
             await to.query("DELETE FROM balances WHERE client_id = ANY($1)", [this.holders.clientIds])
-          await to.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [
-            rows[0]?.all ?? "[]"
-          ])
+          const columns = await columnsOf(to, table)
+          await to.query(
+            `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1)`,
+            [rows[0]?.all ?? "[]"]
+          )
         }
         await to.query("VACUUM ANALYZE")
       })

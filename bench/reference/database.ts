@@ -30,6 +30,16 @@ export const onDatabase = async <A>(url: string, work: (client: Client) => Promi
   }
 }
 
+/** The columns of a table that are written: none that follows from others. */
+export const columnsOf = async (client: Client, table: string): Promise<string> => {
+  const { rows } = await client.query<{ readonly names: string }>(
+    `SELECT string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) AS names FROM information_schema.columns
+      WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER'`,
+    [table]
+  )
+  return rows[0]?.names ?? ""
+}
+
 /** Makes database `name` beside the service's and copies partner, key and clients. Returns its connection string. */
 export const makeReferenceDatabase = async (serviceUrl: string, name: string): Promise<string> => {
   const address = new URL(serviceUrl)
