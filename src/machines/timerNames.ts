@@ -12,6 +12,7 @@ export type HandlerName =
   | "rfq.window"
   | "contract.expirySoon"
   | "contract.overdue"
+  | "order.ask"
   | SandboxTimer
   | SystemTimer
 

@@ -1,7 +1,9 @@
 /** The account summary of a client that trades, against what its trades and contracts say (doc 2, Other account reads; A2-60, STS-11). */
 import { assert, describe, it } from "@effect/vitest"
 import { formatAmount, usdcMinor } from "../../src/machines/shared/Money.ts"
+import { Effect } from "effect"
 import { m0035 } from "../../src/runtime/migrations/0035_account_totals.ts"
+import { m0036 } from "../../src/runtime/migrations/0036_venue_money.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { get, ofClient, query } from "../support/Builders.ts"
@@ -96,9 +98,13 @@ describe("the account summary", () => {
     })
     assert.isTrue(usdcMinor(all.fills) > 0n && usdcMinor(all.spot) < 0n && all.count >= 4, JSON.stringify(all))
     const kept = await ofClient(service, "accountTotals", clientId)
+    const balances = await ofClient(service, "balances", clientId)
+    assert.isTrue(balances.some(({ fromVenue }) => fromVenue !== 0n))
     await query(service, "DROP TABLE account_totals")
-    await service.run(m0035)
+    await query(service, "ALTER TABLE balances DROP COLUMN from_venue")
+    await service.run(Effect.andThen(m0035, m0036))
     const begun = await ofClient(service, "accountTotals", clientId)
+    assert.sameDeepMembers([...(await ofClient(service, "balances", clientId))], [...balances])
     assert.deepStrictEqual(begun, kept, "a database of an older version begins with what it holds")
     assert.lengthOf(begun, 1)
   })

@@ -71,6 +71,8 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "rfq.window": true,
   "contract.expirySoon": true,
   "contract.overdue": "the venue ends a contract at its expiry; test/operator/venueComparison.test.ts",
+  "order.ask":
+    "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/askAgain.test.ts",
   "screening.nightly": true,
   "halt.until": true,
   "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",

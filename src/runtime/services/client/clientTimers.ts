@@ -1,5 +1,5 @@
 /** Every durable timer that lies with a client, by name: the end of documents, cooling periods, windows of requests,
- * expiries of contracts, and what the sandbox decides. */
+ * expiries of contracts, orders that must be asked for, and what the sandbox decides. */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"
@@ -11,6 +11,8 @@ import { Directory } from "../partner/Directory.ts"
 import { expiryHandlers } from "../document/documentExpiry.ts"
 import { retentionHandlers } from "../document/documentRetention.ts"
 import { retakeHandlers } from "../appropriateness/retakeNotice.ts"
+import { orderTimers } from "../order/askAgain.ts"
+import { Unsettled } from "../order/Unsettled.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
 /** One for every name that machines and services may set: what is missing does not compile. */
@@ -18,8 +20,8 @@ type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemT
   readonly [N in SandboxTimer]?: TimerHandler
 }
 
-export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Directory | Settings> = Effect.gen(
-  function* () {
+export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Directory | Settings | Unsettled> =
+  Effect.gen(function* () {
     const directory = yield* Directory
     const { sandbox } = yield* Settings
     return {
@@ -27,7 +29,7 @@ export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Direct
       ...retentionHandlers,
       ...retakeHandlers(directory),
       ...barrierTimers,
+      ...orderTimers(yield* Unsettled),
       ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
     }
-  }
-)
+  })

@@ -15,6 +15,7 @@ import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { answerWithin } from "../venue/CallAnswers.ts"
+import { wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
 import { Unsettled } from "./Unsettled.ts"
 
@@ -129,13 +130,32 @@ class Resync {
           return []
         })
         const clients = [...Map.groupBy(known, ({ clientId }) => clientId)]
-        return Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
-          concurrency: atOnce,
-          discard: true
-        })
+        const unknown = orders.filter(
+          ({ orderId, wasOver }) => wasOver && !known.some((one) => one.orderId === orderId)
+        )
+        return Effect.andThen(
+          this.forget(unknown),
+          Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
+            concurrency: atOnce,
+            discard: true
+          })
+        )
       }),
       Effect.catchTag("VenueUnanswered", () => this.askLater(orders))
     )
+  }
+
+  /** The venue does not know them, and never will: there is nothing more to ask. */
+  private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+    const one = ({ clientId, orderId }: Asked) =>
+      this.parts.host.dispatch({
+        subject: clientSubject(clientId),
+        by,
+        lane: "internal",
+        decide: (turn) => wasAsked(turn, orderId)
+      })
+    // What can't be written now is asked for once more by its timer.
+    return Effect.forEach(orders, (order) => Effect.ignore(one(order)), { discard: true })
   }
 
   private askLater(orders: ReadonlyArray<Asked>): Effect.Effect<void> {

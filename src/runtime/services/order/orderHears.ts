@@ -20,6 +20,7 @@ import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { Recall } from "../shared/Recall.ts"
 import { foldIn } from "../venue/folds.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
+import { mustAsk, wasAsked } from "./askAgain.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
 import { adoptOrder, cancelOrder, closingAtMarket, isInFlight, ordersInTurn, positionInTurn } from "./orderDecisions.ts"
 import { Unsettled } from "./Unsettled.ts"
@@ -110,6 +111,7 @@ export const heardWhole = (
     if (now === null) continue
     if (wasOver && !isWorking(now) && isLive(order)) foundWorking(at, now, order)
     else heardOrder(at, now, order)
+    if (wasOver) wasAsked(turn, orderId)
   }
   return null
 }
@@ -223,7 +225,9 @@ const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
  */
 const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   const isBehind = isLess(scaled(row.context.filledQty), scaled(order.filledQty))
-  if (isBehind || (row.state !== "FILLED" && isLive(order))) unsettled(at, row, order)
+  if (!isBehind && (row.state === "FILLED" || !isLive(order))) return
+  unsettled(at, row, order)
+  mustAsk(at.turn, row.id)
 }
 
 /** It is over here, and the venue was asked since: what still works there is cancelled there, with an alarm (D6). */

@@ -1,0 +1,43 @@
+/**
+ * A question that outlives the process (D6; A2-96): an order that is over here and was said to work at the venue, or to be filled
+ * further, is asked for half a second later (`Unsettled`, `OrderResync`), and what only memory knows is forgotten by a crash. At
+ * the start all that works is asked for; such an order is not among it. So the commit that hears the word sets a timer, and the
+ * one that hears the answer clears it.
+ */
+import type { TimerName } from "../../../machines/timerNames.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
+import { keyOf } from "../../store/Catalogue.ts"
+import type { Unsettled } from "./Unsettled.ts"
+
+/** Longer than a question usually takes. Business ms. */
+const askAfter = 5_000
+/** Between two timers while there is no answer. */
+const askAgainAfter = 60_000
+
+const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`
+
+const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
+  turn.draft.put("timers", { subject: turn.state.subject, name: nameOf(orderId), dueAt })
+
+/** The order is asked for, whatever becomes of this process. */
+export const mustAsk = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
+
+/** It was asked for, and this turn hears the answer; what it hears may be one more reason to ask. */
+export const wasAsked = (turn: Turn, orderId: number): void => {
+  const name = nameOf(orderId)
+  const { subject } = turn.state
+  if (turn.draft.peek("timers", keyOf("timers", { subject, name })) === undefined) turn.draft.clearTimer(subject, name)
+}
+
+/** Timers of orders, by handler; each names its order. */
+export const orderTimers = (unsettled: Unsettled["Service"]) =>
+  ({
+    "order.ask": (turn, _dueAt, id) => {
+      const client = turn.state.one("clients")
+      if (client === undefined) return
+      const orderId = Number(id)
+      unsettled.add({ clientId: client.id, orderId, filledQty: "0", ended: false, wasOver: true })
+      setTimer(turn, orderId, turn.now + askAgainAfter)
+    }
+  }) as const satisfies Readonly<Record<string, TimerHandler>>
