@@ -107,7 +107,9 @@ class World {
 
   answered(change: Partial<VenueOrder> = {}): void {
     const order = venueOrder(clients.uid, "O-1", { id: 900, qty: "0.1", state: "WORKING", ...change })
-    this.turn((turn) => void heardWhole(turn, this.parts, [{ orderId: 1, order, fills: [], wasOver: true }]))
+    this.turn(
+      (turn) => void heardWhole(turn, this.parts, [{ orderId: 1, order, fills: [], wasOver: true, isTimed: true }])
+    )
   }
 
   /** Whatever is due fires. */

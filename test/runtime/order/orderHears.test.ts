@@ -147,7 +147,7 @@ class Account {
   /** What the venue answers when it is asked for what is unsettled now. */
   whole(order: Partial<VenueOrder>, fills: ReadonlyArray<Partial<VenueFill>>): void {
     const wasOver = this.unsettled.of(this.id)?.wasOver ?? false
-    const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)), wasOver }
+    const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)), wasOver, isTimed: wasOver }
     this.turn((turn) => void heardWhole(turn, this.parts, [{ orderId: this.id, ...found }]))
   }
   ended(ref: string, outcome: DefiniteOutcome["outcome"], order: Partial<VenueOrder> | null, reason = "busy"): void {
@@ -219,13 +219,15 @@ describe("D6: while it works", () => {
         orderId: other,
         order: at.there({ id: 901, ref: `O-${other}`, side: "SELL", qty: "1", filledQty: "0.5" }),
         fills: trades.filter((_, n) => n % 2 === 1).map((fill) => at.trade({ ...fill, ...named, side: "SELL" })),
-        wasOver: false
+        wasOver: false,
+        isTimed: false
       },
       {
         orderId: at.id,
         order: at.there({ qty: "1", filledQty: "0.5" }),
         fills: trades.filter((_, n) => n % 2 === 0).map((fill) => at.trade(fill)),
-        wasOver: false
+        wasOver: false,
+        isTimed: false
       }
     ])
     assert.deepStrictEqual([at.trades, at.netQty], [trades.map(({ tradeId }) => tradeId), "0.0000"])

@@ -15,7 +15,7 @@ import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { answerWithin } from "../venue/CallAnswers.ts"
-import { wasAsked } from "./askAgain.ts"
+import { orderOfTimer, wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
 import { Unsettled } from "./Unsettled.ts"
 
@@ -63,9 +63,15 @@ interface Parts {
 
 class Resync {
   private readonly parts: Parts
+  /** Orders that a timer asks for. An answer is written for them alone: a commit for nothing would hold up the client's events. */
+  private readonly timed = new Set<number>()
 
   constructor(parts: Parts) {
     this.parts = parts
+    parts.host.onCommitted("timers", ({ name }) => {
+      const orderId = orderOfTimer(name)
+      if (orderId !== null) this.timed.add(orderId)
+    })
     parts.unsettled.addAll()
   }
 
@@ -130,9 +136,8 @@ class Resync {
           return []
         })
         const clients = [...Map.groupBy(known, ({ clientId }) => clientId)]
-        const unknown = orders.filter(
-          ({ orderId, wasOver }) => wasOver && !known.some((one) => one.orderId === orderId)
-        )
+        const found = new Set(known.map(({ orderId }) => orderId))
+        const unknown = orders.filter(({ orderId }) => this.timed.has(orderId) && !found.has(orderId))
         return Effect.andThen(
           this.forget(unknown),
           Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
@@ -148,12 +153,14 @@ class Resync {
   /** The venue does not know them, and never will: there is nothing more to ask. */
   private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const one = ({ clientId, orderId }: Asked) =>
-      this.parts.host.dispatch({
-        subject: clientSubject(clientId),
-        by,
-        lane: "internal",
-        decide: (turn) => wasAsked(turn, orderId)
-      })
+      this.parts.host
+        .dispatch({
+          subject: clientSubject(clientId),
+          by,
+          lane: "internal",
+          decide: (turn) => wasAsked(turn, orderId)
+        })
+        .pipe(Effect.tap(() => Effect.sync(() => this.timed.delete(orderId))))
     // What can't be written now is asked for once more by its timer.
     return Effect.forEach(orders, (order) => Effect.ignore(one(order)), { discard: true })
   }
@@ -194,7 +201,7 @@ class Resync {
       const filled = yield* host.read(clientSubject(clientId), filledOf)
       const isBehind = filled === undefined || new MoneyDecimal(filled).lt(order.filledQty)
       const fills = isBehind ? yield* this.inTime(venue.orderFills(orderRef(orderId))) : []
-      return { orderId, order, fills: fills ?? [], wasOver }
+      return { orderId, order, fills: fills ?? [], wasOver, isTimed: wasOver && this.timed.delete(orderId) }
     })
   }
 

@@ -17,6 +17,10 @@ const askAgainAfter = 60_000
 
 const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`
 
+/** The order that a timer has asked for; null: it is another timer. */
+export const orderOfTimer = (name: string): number | null =>
+  name.startsWith("order.ask:") ? Number(name.slice("order.ask:".length)) : null
+
 const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: nameOf(orderId), dueAt })
 

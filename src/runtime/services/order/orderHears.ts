@@ -76,6 +76,8 @@ export interface WholeOrder {
   readonly fills: ReadonlyArray<VenueFill>
   /** It was over here before the venue was asked. */
   readonly wasOver: boolean
+  /** A timer is set to ask for it, which its answer clears. */
+  readonly isTimed: boolean
 }
 
 /**
@@ -106,12 +108,12 @@ export const heardWhole = (
     const left = new Set(trades.slice(length).map(({ fill }) => fill))
     return orders.map((whole) => ({ ...whole, fills: whole.fills.filter((fill) => left.has(fill)) }))
   }
-  for (const { orderId, order, wasOver } of orders) {
+  for (const { orderId, order, wasOver, isTimed } of orders) {
     const now = rowOf(orderId)
     if (now === null) continue
     if (wasOver && !isWorking(now) && isLive(order)) foundWorking(at, now, order)
     else heardOrder(at, now, order)
-    if (wasOver) wasAsked(turn, orderId)
+    if (isTimed) wasAsked(turn, orderId)
   }
   return null
 }
