@@ -1,5 +1,5 @@
 /**
- * The whole system under seeded chaos: at least 300 seeds, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
+ * The whole system under seeded chaos: at least 500 seeds, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
  * failing seed is printed with its last steps and repeats identically (architecture, Proof).
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import { report } from "./report.ts"
 import { simulate } from "./simulate.ts"
 
 const root = join(import.meta.dirname, "../..")
-const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 300)
+const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 500)
 const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 /** Seeds of one test, and how long each may take on a busy machine. */
 const portion = 50
