@@ -4,6 +4,7 @@
  * What a session may have on its way is bounded: no line of it is read meanwhile.
  */
 import { Result, Schema } from "effect"
+import { enable } from "effect/schema/SchemaJITCompiler"
 import type { Duplex } from "node:stream"
 import { SessionAnswer, SessionCall, sessionCallLimit, sessionLineLimit } from "../../../src/venue/callSession.ts"
 import { type Line, LineCutter } from "../../../src/venue/LineCutter.ts"
@@ -175,6 +176,7 @@ class Session {
 type Asked = DistributiveOmit<SessionCall, "id">
 type DistributiveOmit<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
 
+enable(SessionCall.ast)
 const readCall = Schema.decodeUnknownResult(SessionCall)
 const readName = Schema.decodeUnknownResult(Schema.Struct({ id: SessionAnswer.fields.id }))
 

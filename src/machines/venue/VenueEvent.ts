@@ -77,3 +77,7 @@ export const VenueHeartbeat = Schema.Struct({
   at: Millis
 })
 export type VenueHeartbeat = typeof VenueHeartbeat.Type
+
+/** Whether a line is meant as a heartbeat: one of another version may have any other form. */
+export const isHeartbeat = (line: unknown): line is object =>
+  typeof line === "object" && line !== null && "heartbeat" in line

@@ -4,11 +4,12 @@
  * may have been executed all the same; the next call opens another.
  */
 import { Effect, Redacted, Result, Schema } from "effect"
+import { enable } from "effect/schema/SchemaJITCompiler"
 import { request as plainRequest } from "node:http"
 import { Agent, request as tlsRequest } from "node:https"
 import type { Duplex } from "node:stream"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
-import { VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
+import { isHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
 import { callSession, SessionAnswer, sessionLineLimit } from "../../../venue/callSession.ts"
 import { type Line, LineCutter } from "../../../venue/LineCutter.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
@@ -140,9 +141,8 @@ class OpenSession {
   /** What can't be read names no call for certain: none of them is answered any more. */
   private read({ text, whole }: Line): void {
     const value = whole ? jsonOf(text) : undefined
-    const beat = heartbeat(value)
-    if (Result.isSuccess(beat)) {
-      if (beat.success.version === venueStreamVersion) return
+    if (isHeartbeat(value)) {
+      if ("version" in value && value.version === venueStreamVersion) return
       return this.end(`the venue speaks another version than ${venueStreamVersion}, which this service knows`)
     }
     const read = answerOf(value)
@@ -171,7 +171,7 @@ const upgrading = ({ url, key, ca }: VenueConnection) => {
 
 const unanswered = (reason: string): Answered => Effect.fail(new VenueUnanswered({ reason }))
 
-const heartbeat = Schema.decodeUnknownResult(VenueHeartbeat)
+enable(SessionAnswer.ast)
 const answerOf = Schema.decodeUnknownResult(SessionAnswer)
 
 const jsonOf = (text: string): unknown => {
