@@ -22,13 +22,19 @@ export type { AccountNow }
  * made other choices of leverage, where those are given.
  */
 export const accountInTurn = (turn: Turn, client: ClientRow, chosen?: Chosen): AccountNow => {
-  const cashOf: CashOf = (currency) => balanceOf(turn, client.id, client.partnerId, currency).cash
+  const cashOf = cashInTurn(turn, client)
   if (chosen === undefined && isUntouched(turn, client)) return { ...accountIn(turn.state, turn.facts), cashOf }
   const contracts = openContracts(turn).map(termsOf)
   const accepts = acceptsOf(rfqsInTurn(turn))
   const holds = { cashOf, contracts, accepts, perpetuals: perpsInTurn(turn, client, chosen) }
   return { cashOf, risk: accountRisk(holds, turn.facts), recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
 }
+
+/** The cash alone, as the turn sees it. */
+export const cashInTurn =
+  (turn: Turn, { id, partnerId }: Pick<ClientRow, "id" | "partnerId">): CashOf =>
+  (currency) =>
+    balanceOf(turn, id, partnerId, currency).cash
 
 /** Whether the turn sees the account as it is committed. */
 const isUntouched = ({ state, draft }: Turn, client: ClientRow): boolean =>

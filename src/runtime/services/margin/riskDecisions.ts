@@ -21,7 +21,7 @@ import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
-import { accountInTurn, monitorInTurn } from "../account/accountNow.ts"
+import { accountInTurn, cashInTurn, monitorInTurn } from "../account/accountNow.ts"
 import { openPositions } from "../account/perpHoldings.ts"
 import { openContracts, tearUp } from "../barrier/contractDecisions.ts"
 import { type ClientTurn, liftRestriction, restrictClient } from "../client/clientDecisions.ts"
@@ -69,7 +69,8 @@ const isAtRest = (turn: Turn, client: ClientRow): boolean => {
   const monitor = monitorInTurn(turn)
   if (monitor !== undefined && monitor.state !== "NORMAL") return false
   const hasOpen = openContracts(turn).length > 0 || openPositions(turn).length > 0
-  return !hasOpen && accountInTurn(turn, client).cashOf("USDC") >= 0n
+  // The figures of all that works are worked out for those alone of whom something can follow.
+  return !hasOpen && cashInTurn(turn, client)("USDC") >= 0n
 }
 
 /** The state to record (F7). What nobody knows the price of begins no close-out (F3). */
@@ -196,7 +197,7 @@ class Judgement {
     const row = this.move(episode, { type: "PROTECT" }) ?? episode
     const inFlight = rfqsInTurn(turn).some(({ context }) => context.accepting !== null)
     if (inFlight || this.hasOpenings() || ordersInFlight(turn)) return
-    const cash = accountInTurn(turn, this.client()).cashOf("USDC")
+    const cash = cashInTurn(turn, this.client())("USDC")
     const writesOff = this.retail && cash < 0n
     const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null
     this.move(after ?? row, { type: "END", at: turn.now, recovered: false })
