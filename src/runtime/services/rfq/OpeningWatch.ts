@@ -118,8 +118,10 @@ class OpeningWatch {
   private take(table: "rfqs" | "orders", { id, clientId, partnerId }: RfqRow | OrderRow, isOpening: boolean): void {
     const name = `${table} ${id}`
     if (!isOpening) return void this.clients.delete(name)
+    // An order that goes on resting was looked at when it began to; a request may have been left alone for its accept.
+    const wasLookedAt = table === "orders" && this.clients.has(name)
     this.clients.set(name, { clientId, partnerId })
-    this.want(clientId)
+    if (!wasLookedAt) this.want(clientId)
   }
 
   private wantThose(which: (of: { readonly clientId: number; readonly partnerId: number }) => boolean): void {
