@@ -42,12 +42,14 @@ const books = { "BTC-USDC-PERP": { levels: 1 }, "BTC-USDC": { levels: 1 } }
 const orders = { "BTC-USDC-PERP": { slices: 2 }, "BTC-USDC": { slices: 3 } }
 const tickMillis = 60_000
 const beatMillis = 1_000
+/** By itself, or of a reason that comes too often by how many more there were. */
+const setAside = /^(something that the venue said is|\d+ more like it were) set aside/
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
 const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
-  ["events gone", /^something that the venue said is set aside/],
-  ["funding said", /^something that the venue said is set aside/],
-  ["event unreadable", /^something that the venue said is set aside/],
-  ["event absurd", /^something that the venue said is set aside/],
+  ["events gone", setAside],
+  ["funding said", setAside],
+  ["event unreadable", setAside],
+  ["event absurd", setAside],
   ["event absurd", /^an object that something hostile was said of can't be read again/],
   ["events gone", /^the venue does not keep the events/],
   ["events gone", /^the venue does not say what is missing/],
