@@ -120,7 +120,7 @@ const play = async ([fault, name, victim, point]: Cell): Promise<void> => {
   const step = steps[name] as Step
   const trader = await world.trader(cells.service(), partner, "1000.00")
   const prepared = await step.prepare(trader, `key-${trader.id}`)
-  await world.heard(trader, about)
+  await world.heard(about)
   const first = await cells.struck(prepared, { fault, route: step.route, victim, point })
   const rows = await world.atRest(about, true)
   if (prepared.keyed) await answeredOnce(prepared, first, about)

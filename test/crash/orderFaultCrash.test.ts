@@ -122,7 +122,7 @@ const play = async (cell: Cell): Promise<void> => {
   const trader = await world.trader(cells.service(), partner, "2000.00")
   const prepared = await step.prepare(trader, `key-${trader.id}`)
   await world.atRest(about)
-  await world.heard(trader, about)
+  await world.heard(about)
   const first = await cells.struck(prepared, { fault, route: step.route, victim, point })
   await world.atRest(about)
   if (prepared.keyed) await answeredOnce(prepared, first, about)

@@ -20,7 +20,6 @@ import { dataOf, type RealService, startRealService } from "../support/RealServi
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { clusterOf } from "./postmaster.ts"
 import type { ServiceOptions } from "./ServiceProcess.ts"
-import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
 import { venueSide } from "./venueSide.ts"
 
 export interface Trader {
@@ -83,18 +82,18 @@ export const makeTradeWorld = async (name: string, { ownServer = false }: WorldO
     return `${stamp?.venue_name}:${uid}`
   }
 
-  /** Waits until the service has read all that the venue has said of the trader so far: what it reads next is new. */
-  const heard = async (trader: Trader, about: string): Promise<void> => {
-    const account = await accountOf(trader)
-    const { status, json } = await venue.client().ask(`/venue/v1/accounts/${account}`)
-    const last = status === 200 ? (json as VenueAccount).sequence : 0
-    const stored = `SELECT sequence::int FROM venue_accounts WHERE client_id = ${trader.id}`
+  /**
+   * Waits until the service has read all that the venue has said so far, and keeps that it has: what it reads next is new. Quotes
+   * are read without a commit of their client, so the cursor alone tells.
+   */
+  const heard = async (about: string): Promise<void> => {
+    const { number: last } = await venue.client().show()
     await vi.waitFor(
       async () => {
-        const [row] = await query<{ readonly sequence: number }>(stored)
-        assert.isAtLeast(row?.sequence ?? 0, last, `the venue's events are read, ${about}`)
+        const [row] = await query<{ readonly number: number }>("SELECT number::int FROM venue_cursor")
+        assert.isAtLeast(row?.number ?? 0, last, `the venue's events are read, ${about}`)
       },
-      { timeout: 30_000, interval: 50 }
+      { timeout: 90_000, interval: 50 }
     )
   }
 
