@@ -45,6 +45,10 @@ describe("opening", () => {
     )
   })
 
+  it("without an upgrade there is no such route", async () => {
+    assert.strictEqual((await venue.client.ask(callSession.path)).status, 404)
+  })
+
   it("it says at once, and then every second, that it lives", async () => {
     const opened = await venue.client.session()
     const [first, second] = [await opened.next(), await opened.next()]
@@ -170,13 +174,26 @@ describe("faults of one call", () => {
 describe("the end of a venue", () => {
   it("what it has taken is answered before its sessions end", async () => {
     const other = await runVenue()
-    await other.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
-    const opened = await other.client.session()
-    await opened.next()
-    opened.say(placing(1, ref()))
-    const { outcome } = await answerTo(1, opened)
-    assert.strictEqual(outcome.outcome, "EXECUTED")
-    await Promise.all([opened.ended, other.end()])
-    await venue.client.ask(callSession.path).then(({ status }) => assert.strictEqual(status, 404))
+    const { client } = other
+    await client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
+    const opened = await client.session()
+    await client.command({
+      type: "fault",
+      kind: "slow",
+      route: "order",
+      symbol: null,
+      forMillis: null,
+      times: 1,
+      delayMillis: 500
+    })
+    const name = ref()
+    opened.say(placing(1, name))
+    const found = async () => (await client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes[0].outcome
+    while ((await found()) === "UNKNOWN");
+    // Its answer is held up by the fault.
+    assert.isFalse(opened.waiting().some((line) => line.id === 1))
+    const ending = other.end()
+    assert.strictEqual((await answerTo(1, opened)).outcome.outcome, "EXECUTED")
+    await Promise.all([opened.ended, ending])
   })
 })

@@ -17,7 +17,7 @@ import { channelLine, eventLine, pagedEvent, venueLines } from "./venueLines.ts"
 
 /** Longest wait for an answer, wall ms. */
 const answerWithin = "5 seconds"
-/** Connections kept open at once: more than calls are made side by side. */
+/** Connections kept open at once, for reads. */
 const connections = 128
 
 export const HttpVenue = {
