@@ -258,7 +258,8 @@ const folders = [
   "starts",
   "mass-end",
   "orders",
-  "margin"
+  "margin/marks",
+  "margin/close-outs"
 ] as const
 
 interface Options {

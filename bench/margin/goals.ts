@@ -3,6 +3,8 @@ import type { Goal } from "../goals.ts"
 import type { MarginFindings } from "./marginRounds.ts"
 
 const reach = {
+  timesScan: 1_000,
+  looks: 6,
   singleMillis: 100,
   crowdSeconds: 30,
   callerMillis: 250
@@ -13,6 +15,30 @@ const atMost = (sentence: string, wanted: number, found: number, unit: string): 
   figure: `${found.toFixed(1)} ${unit}`,
   reached: found <= wanted
 })
+
+const markGoals = ({ marks }: MarginFindings): ReadonlyArray<Goal> => {
+  if (marks === null) return []
+  const { index } = marks
+  const times = (beside: string, other: number): Goal => ({
+    sentence: `a mark that crosses no line, ${beside}: at least ${reach.timesScan} times less processor time`,
+    figure: `${(other / index.median).toFixed(0)} times`,
+    reached: other >= reach.timesScan * index.median
+  })
+  return [times("full scan in memory", marks.scan.median), times("SQL", marks.sql.median)]
+}
+
+const lookGoals = ({ replay }: MarginFindings): ReadonlyArray<Goal> => {
+  if (replay === null) return []
+  const { looks, shares, changes, told } = replay
+  return [
+    atMost(
+      "looks on a replayed path, shares of the index among them, for each change of what is recorded",
+      reach.looks,
+      (looks + shares) / (changes + told),
+      "looks"
+    )
+  ]
+}
 
 const closeOutGoals = ({ closeOuts }: MarginFindings): ReadonlyArray<Goal> => {
   const { singles, crowd } = closeOuts ?? { singles: null, crowd: null }
@@ -37,4 +63,8 @@ const closeOutGoals = ({ closeOuts }: MarginFindings): ReadonlyArray<Goal> => {
   ]
 }
 
-export const marginGoals = (findings: MarginFindings): ReadonlyArray<Goal> => closeOutGoals(findings)
+export const marginGoals = (findings: MarginFindings): ReadonlyArray<Goal> => [
+  ...markGoals(findings),
+  ...lookGoals(findings),
+  ...closeOutGoals(findings)
+]

@@ -1,35 +1,46 @@
 /** The margin part: what each row measures is in the file that it is made by; any of them can be measured alone. */
+import { join } from "node:path"
 import { type CloseOutFindings, measureCloseOuts } from "./closeOutRounds.ts"
+import { type MarkFindings, measureMarks } from "./markRounds.ts"
+import { measureReplay, type ReplayFindings } from "./replay.ts"
 
 /** Rows that can be asked for by name; `growth` takes longer than all others together and has to be. */
-export const marginRows = ["one", "crowd"] as const
+export const marginRows = ["mark", "looks", "one", "crowd"] as const
 export type MarginRow = (typeof marginRows)[number]
 /** What is measured where no row is named. */
-export const usualMarginRows: ReadonlyArray<MarginRow> = ["one", "crowd"]
+export const usualMarginRows: ReadonlyArray<MarginRow> = ["mark", "looks", "one", "crowd"]
 
 export interface MarginPlan {
   readonly dataDirectory: string
   readonly rows: ReadonlySet<MarginRow>
   readonly progress: (line: string) => void
+  readonly marks: { readonly clients: number; readonly rounds: number }
+  readonly replay: { readonly accounts: number; readonly ticks: number }
   readonly closeOuts: { readonly others: number; readonly singles: number; readonly crowd: number }
 }
 
 export interface MarginFindings {
+  readonly marks: MarkFindings | null
+  readonly replay: ReplayFindings | null
   readonly closeOuts: CloseOutFindings | null
 }
 
 export const measureMargin = async (plan: MarginPlan): Promise<MarginFindings> => {
   const { rows, dataDirectory, progress } = plan
   const { others, singles, crowd } = plan.closeOuts
+  const replay = rows.has("looks") ? measureReplay({ ...plan.replay, progress }) : null
+  const marks = rows.has("mark")
+    ? await measureMarks({ ...plan.marks, progress, dataDirectory: join(dataDirectory, "marks") })
+    : null
   const closeOuts =
     rows.has("one") || rows.has("crowd")
       ? await measureCloseOuts({
-          dataDirectory,
+          dataDirectory: join(dataDirectory, "close-outs"),
           progress,
           others,
           singles: rows.has("one") ? singles : 0,
           crowd: rows.has("crowd") ? crowd : 0
         })
       : null
-  return { closeOuts }
+  return { marks, replay, closeOuts }
 }
