@@ -1,6 +1,7 @@
 /** Handlers of the reads of requests for quotes, contracts, margin and close-outs: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { MarginWatch } from "../../runtime/services/margin/MarginWatch.ts"
 import { TradeReads } from "../../runtime/services/operator/TradeReads.ts"
 import { CloseOutGroup } from "../api/operator/CloseOutGroup.ts"
 import { ContractGroup } from "../api/operator/ContractGroup.ts"
@@ -11,6 +12,8 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { answer } from "./toOperatorError.ts"
 
 const usual = 100
+/** A terminal's screen. */
+const usualNear = 20
 
 const rfqHandlers = HttpApiBuilder.group(
   OperatorApi,
@@ -41,7 +44,11 @@ const marginHandlers = HttpApiBuilder.group(
   "margin",
   Effect.fnUntraced(function* (handlers) {
     const reads = yield* TradeReads
-    return handlers.handleAll({ show: ({ params }) => answer(reads.margin(params.client)) })
+    const watch = yield* MarginWatch
+    return handlers.handleAll({
+      show: ({ params }) => answer(reads.margin(params.client)),
+      watch: ({ params, query: { limit = usualNear } }) => answer(watch.near(params.symbol, limit))
+    })
   })
 )
 
@@ -60,5 +67,5 @@ const closeOutHandlers = HttpApiBuilder.group(
 
 export const rfq = operatorFeature({ api: RfqGroup, layer: TradeReads.layer, handlers: rfqHandlers })
 export const contract = operatorFeature({ api: ContractGroup, layer: Layer.empty, handlers: contractHandlers })
-export const margin = operatorFeature({ api: MarginGroup, layer: Layer.empty, handlers: marginHandlers })
+export const margin = operatorFeature({ api: MarginGroup, layer: MarginWatch.layer, handlers: marginHandlers })
 export const closeout = operatorFeature({ api: CloseOutGroup, layer: Layer.empty, handlers: closeOutHandlers })

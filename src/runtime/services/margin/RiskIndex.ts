@@ -57,6 +57,11 @@ export class RiskIndex {
     return this.due.size
   }
 
+  /** Accounts with a position in a market. */
+  holders(symbol: string): number {
+    return this.bySymbol.get(symbol)?.holders ?? 0
+  }
+
   has(clientId: number): boolean {
     return this.slots.has(clientId)
   }
@@ -188,7 +193,9 @@ export class RiskIndex {
   private addPosition(slot: number, { symbol, netQty, avgEntry, chosen, told }: WatchedPosition): void {
     const { columns } = this
     const at = columns.newPosition(slot)
-    columns.market[at] = this.marketOf(symbol).number
+    const market = this.marketOf(symbol)
+    market.holders++
+    columns.market[at] = market.number
     columns.qty[at] = Number(netQty)
     columns.entry[at] = Number(avgEntry)
     columns.chosen[at] = chosen ?? 0
@@ -201,6 +208,7 @@ export class RiskIndex {
       const market = this.markets[columns.market[at] as number] as MarketEnds
       market.enter(2 * at, null)
       market.enter(2 * at + 1, null)
+      market.holders--
     }
     columns.freePositions(slot)
   }
