@@ -41,6 +41,7 @@ import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
+import { ExposureReadsMemory } from "../../src/runtime/ports/ExposureReadsMemory.ts"
 import { LevelReadsMemory } from "../../src/runtime/ports/LevelReadsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
@@ -53,6 +54,7 @@ import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
 import { layerNearLevels } from "../../src/runtime/services/margin/NearLevels.ts"
 import { layerRiskJudgement, layerRiskMonitor } from "../../src/runtime/services/margin/RiskMonitor.ts"
 import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
+import { RiskWatch } from "../../src/runtime/services/margin/RiskWatch.ts"
 import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
@@ -278,6 +280,7 @@ export class SimProcess {
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
       LevelReadsMemory.layer({ store, away }),
+      ExposureReadsMemory.layer({ store, away }),
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       memorySql({ store, sealing, away }),
@@ -299,6 +302,7 @@ export class SimProcess {
       Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer,
+      RiskWatch.layer,
       halts
     ).pipe(
       (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
