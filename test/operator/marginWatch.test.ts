@@ -46,14 +46,12 @@ describe("operator surface, margin watch", () => {
     )
   })
 
-  it("F9: a mark that passes a line is acted on, and shown with the episode; other accounts are left alone", async () => {
-    world.price("55500")
-    const { accounts } = await marginWatchUntil(({ recorded }) => recorded === "CLOSE_OUT")
-    const [first, second] = accounts as ReadonlyArray<Near & { readonly closeOutId: number | null }>
-    assert.deepInclude(first, { recorded: "CLOSE_OUT", riskState: "CLOSE_OUT" })
-    assert.isNotNull(first?.closeOutId)
-    assert.isAtMost(Number(first?.distancePct), 0)
-    assert.deepInclude(second, { recorded: "NORMAL", closeOutId: null })
+  it("F7: a mark that passes a line is acted on, and shown; accounts that it concerns not are left alone", async () => {
+    // 700 less what 0.1 has lost is below a tenth of 5,850.
+    world.price("58500")
+    const { accounts } = await marginWatchUntil(({ recorded }) => recorded === "MARGIN_CALL")
+    assert.deepInclude(accounts[0], { riskState: "MARGIN_CALL", closeOutId: null, marginLevel: "94.01" })
+    assert.deepInclude(accounts[1], { recorded: "NORMAL", riskState: "NORMAL" })
   })
 
   it("a market that nobody holds is empty, one that is not there is refused", async () => {

@@ -1,6 +1,7 @@
 /** Handlers of the reads of requests for quotes, contracts, margin and close-outs: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { CloseOutReads } from "../../runtime/services/margin/CloseOutReads.ts"
 import { MarginWatch } from "../../runtime/services/margin/MarginWatch.ts"
 import { TradeReads } from "../../runtime/services/operator/TradeReads.ts"
 import { CloseOutGroup } from "../api/operator/CloseOutGroup.ts"
@@ -56,11 +57,11 @@ const closeOutHandlers = HttpApiBuilder.group(
   OperatorApi,
   "closeout",
   Effect.fnUntraced(function* (handlers) {
-    const reads = yield* TradeReads
+    const [reads, episodes] = [yield* TradeReads, yield* CloseOutReads]
     return handlers.handleAll({
       list: ({ query: { limit = usual, open, ...rest } }) =>
         answer(reads.closeOuts({ limit, ...rest, ...(open === undefined ? {} : { open: open === "true" }) })),
-      show: ({ params }) => answer(reads.closeOut(params.closeOutId))
+      show: ({ params }) => answer(episodes.show(params.closeOutId))
     })
   })
 )
@@ -68,4 +69,4 @@ const closeOutHandlers = HttpApiBuilder.group(
 export const rfq = operatorFeature({ api: RfqGroup, layer: TradeReads.layer, handlers: rfqHandlers })
 export const contract = operatorFeature({ api: ContractGroup, layer: Layer.empty, handlers: contractHandlers })
 export const margin = operatorFeature({ api: MarginGroup, layer: MarginWatch.layer, handlers: marginHandlers })
-export const closeout = operatorFeature({ api: CloseOutGroup, layer: Layer.empty, handlers: closeOutHandlers })
+export const closeout = operatorFeature({ api: CloseOutGroup, layer: CloseOutReads.layer, handlers: closeOutHandlers })
