@@ -259,7 +259,9 @@ const folders = [
   "mass-end",
   "orders",
   "margin/marks",
-  "margin/close-outs"
+  "margin/close-outs",
+  "margin/funding",
+  "margin/growth"
 ] as const
 
 interface Options {

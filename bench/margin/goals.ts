@@ -1,5 +1,6 @@
 /** What margin has to reach; rows that were not measured are not judged. */
 import type { Goal } from "../goals.ts"
+import type { StampFindings } from "./fundingRounds.ts"
 import type { MarginFindings } from "./marginRounds.ts"
 
 const reach = {
@@ -7,7 +8,11 @@ const reach = {
   looks: 6,
   singleMillis: 100,
   crowdSeconds: 30,
-  callerMillis: 250
+  callerMillis: 250,
+  timesPlain: 5,
+  fundingSeconds: 30,
+  /** The last tenth of ten times the holders, beside all of them: as long, if it grows with their number alone. */
+  growth: 1.5
 } as const
 
 const atMost = (sentence: string, wanted: number, found: number, unit: string): Goal => ({
@@ -63,8 +68,51 @@ const closeOutGoals = ({ closeOuts }: MarginFindings): ReadonlyArray<Goal> => {
   ]
 }
 
+const fundingGoals = ({ funding, growth }: MarginFindings): ReadonlyArray<Goal> => {
+  if (funding === null) return []
+  const { holders, stamps, rate, plain } = funding
+  return [
+    ...(plain === null
+      ? []
+      : [
+          {
+            sentence: `funding of ${holders} holders, plain SQL per holder: at least ${reach.timesPlain} times`,
+            figure: `${(rate.median / plain.rate.median).toFixed(2)} times`,
+            reached: rate.median >= reach.timesPlain * plain.rate.median
+          }
+        ]),
+    atMost(`funding of ${holders} holders`, reach.fundingSeconds, holders / rate.median, "s"),
+    atMost(
+      "callers' reads meanwhile, p99",
+      reach.callerMillis,
+      worstOf(stamps, ({ beside }) => beside.reads.p99Millis),
+      "ms"
+    ),
+    atMost(
+      "and their reports, p99",
+      reach.callerMillis,
+      worstOf(stamps, ({ beside }) => beside.reports.p99Millis),
+      "ms"
+    ),
+    ...(growth === null
+      ? []
+      : [
+          atMost(
+            `the last ${growth.holders / 10} of ${growth.holders} holders, beside ${holders} alone`,
+            reach.growth,
+            (worstOf(growth.stamps, ({ lastTenth }) => lastTenth) / (growth.holders / 10)) * rate.median,
+            "times as long"
+          )
+        ])
+  ]
+}
+
+const worstOf = (stamps: ReadonlyArray<StampFindings>, of: (stamp: StampFindings) => number): number =>
+  Math.max(...stamps.map(of))
+
 export const marginGoals = (findings: MarginFindings): ReadonlyArray<Goal> => [
   ...markGoals(findings),
   ...lookGoals(findings),
-  ...closeOutGoals(findings)
+  ...closeOutGoals(findings),
+  ...fundingGoals(findings)
 ]

@@ -1,14 +1,15 @@
 /** The margin part: what each row measures is in the file that it is made by; any of them can be measured alone. */
 import { join } from "node:path"
 import { type CloseOutFindings, measureCloseOuts } from "./closeOutRounds.ts"
+import { type FundingFindings, measureFunding } from "./fundingRounds.ts"
 import { type MarkFindings, measureMarks } from "./markRounds.ts"
 import { measureReplay, type ReplayFindings } from "./replay.ts"
 
 /** Rows that can be asked for by name; `growth` takes longer than all others together and has to be. */
-export const marginRows = ["mark", "looks", "one", "crowd"] as const
+export const marginRows = ["mark", "looks", "one", "crowd", "funding", "growth"] as const
 export type MarginRow = (typeof marginRows)[number]
 /** What is measured where no row is named. */
-export const usualMarginRows: ReadonlyArray<MarginRow> = ["mark", "looks", "one", "crowd"]
+export const usualMarginRows: ReadonlyArray<MarginRow> = ["mark", "looks", "one", "crowd", "funding"]
 
 export interface MarginPlan {
   readonly dataDirectory: string
@@ -17,12 +18,21 @@ export interface MarginPlan {
   readonly marks: { readonly clients: number; readonly rounds: number }
   readonly replay: { readonly accounts: number; readonly ticks: number }
   readonly closeOuts: { readonly others: number; readonly singles: number; readonly crowd: number }
+  readonly funding: {
+    readonly others: number
+    readonly holders: number
+    readonly stamps: number
+    readonly plain: number
+  }
 }
 
 export interface MarginFindings {
   readonly marks: MarkFindings | null
   readonly replay: ReplayFindings | null
   readonly closeOuts: CloseOutFindings | null
+  readonly funding: FundingFindings | null
+  /** The same with ten times the holders, without plain SQL. */
+  readonly growth: FundingFindings | null
 }
 
 export const measureMargin = async (plan: MarginPlan): Promise<MarginFindings> => {
@@ -42,5 +52,12 @@ export const measureMargin = async (plan: MarginPlan): Promise<MarginFindings> =
           crowd: rows.has("crowd") ? crowd : 0
         })
       : null
-  return { marks, replay, closeOuts }
+  const funding = rows.has("funding")
+    ? await measureFunding({ ...plan.funding, progress, dataDirectory: join(dataDirectory, "funding") })
+    : null
+  const ofGrowth = { ...plan.funding, holders: 10 * plan.funding.holders, stamps: 1, plain: 0 }
+  const growth = rows.has("growth")
+    ? await measureFunding({ ...ofGrowth, progress, dataDirectory: join(dataDirectory, "growth") })
+    : null
+  return { marks, replay, closeOuts, funding, growth }
 }

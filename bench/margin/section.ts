@@ -2,6 +2,7 @@
 import type { PacedLatency } from "../contracts/protocol.ts"
 import { millis, spread, table, whole } from "../markdown.ts"
 import type { CloseOutFindings } from "./closeOutRounds.ts"
+import type { FundingFindings } from "./fundingRounds.ts"
 import { marginGoals } from "./goals.ts"
 import type { MarginFindings } from "./marginRounds.ts"
 import type { MarkFindings } from "./markRounds.ts"
@@ -15,7 +16,9 @@ export const marginSection = (findings: MarginFindings): string =>
     ),
     ...(findings.marks === null ? [] : markSection(findings.marks)),
     ...(findings.replay === null ? [] : replaySection(findings.replay)),
-    ...(findings.closeOuts === null ? [] : closeOutSection(findings.closeOuts))
+    ...(findings.closeOuts === null ? [] : closeOutSection(findings.closeOuts)),
+    ...(findings.funding === null ? [] : fundingSection(findings.funding)),
+    ...(findings.growth === null ? [] : fundingSection(findings.growth))
   ].join("\n\n")
 
 const markSection = (found: MarkFindings): ReadonlyArray<string> => {
@@ -102,3 +105,47 @@ const closeOutSection = ({ singles, crowd }: CloseOutFindings): ReadonlyArray<st
         ])
   ]
 }
+
+const fundingSection = ({ holders, stamps, rate, plain }: FundingFindings): ReadonlyArray<string> => [
+  `### Funding of ${whole(holders)} holders`,
+  table(
+    [
+      "stamp",
+      "seconds",
+      "first tenth",
+      "last tenth",
+      "program us",
+      "database us",
+      "venue us",
+      "reads p50, p99, longest ms",
+      "reports p50, p99, longest ms"
+    ],
+    stamps.map((stamp, at) => [
+      String(at + 1),
+      stamp.seconds.toFixed(1),
+      stamp.firstTenth.toFixed(1),
+      stamp.lastTenth.toFixed(1),
+      whole(stamp.program),
+      whole(stamp.database),
+      whole(stamp.venue),
+      latency(stamp.beside.reads).slice(1).join(", "),
+      latency(stamp.beside.reports).slice(1).join(", ")
+    ])
+  ),
+  ...(plain === null
+    ? []
+    : [
+        table(
+          ["holders a second", "", "service is"],
+          [
+            ["service, its callers beside it", spread(rate, whole), ""],
+            [
+              `plain SQL, ${plain.way === "one" ? "one statement a holder" : "row by row"}, ${plain.concurrency} connections`,
+              spread(plain.rate, whole),
+              `${(rate.median / plain.rate.median).toFixed(2)} x`
+            ]
+          ]
+        )
+      ]),
+  `From the stamp at the venue to the last posting stored; half of the holders pay and half are paid. After the stamps \`ledger verify\` found nothing, and the position of each holder and the sum of its payments were the venue's.`
+]
