@@ -261,6 +261,7 @@ const folders = [
   "margin/marks",
   "margin/close-outs",
   "margin/funding",
+  "margin/starts",
   "margin/growth"
 ] as const
 

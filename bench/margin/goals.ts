@@ -12,7 +12,9 @@ const reach = {
   timesPlain: 5,
   fundingSeconds: 30,
   /** The last tenth of ten times the holders, beside all of them: as long, if it grows with their number alone. */
-  growth: 1.5
+  growth: 1.5,
+  bytes: 200,
+  startSeconds: 30
 } as const
 
 const atMost = (sentence: string, wanted: number, found: number, unit: string): Goal => ({
@@ -107,6 +109,16 @@ const fundingGoals = ({ funding, growth }: MarginFindings): ReadonlyArray<Goal> 
   ]
 }
 
+const startGoals = ({ starts }: MarginFindings): ReadonlyArray<Goal> => {
+  if (starts === null) return []
+  const { positions, bytes, without } = starts
+  const more = (starts.with.median - without.median) / 1_000
+  return [
+    atMost("memory of a watched position", reach.bytes, bytes, "bytes"),
+    atMost(`start with ${positions} positions, more than without`, reach.startSeconds, more, "s")
+  ]
+}
+
 const worstOf = (stamps: ReadonlyArray<StampFindings>, of: (stamp: StampFindings) => number): number =>
   Math.max(...stamps.map(of))
 
@@ -114,5 +126,6 @@ export const marginGoals = (findings: MarginFindings): ReadonlyArray<Goal> => [
   ...markGoals(findings),
   ...lookGoals(findings),
   ...closeOutGoals(findings),
-  ...fundingGoals(findings)
+  ...fundingGoals(findings),
+  ...startGoals(findings)
 ]

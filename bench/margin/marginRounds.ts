@@ -3,13 +3,14 @@ import { join } from "node:path"
 import { type CloseOutFindings, measureCloseOuts } from "./closeOutRounds.ts"
 import { type FundingFindings, measureFunding } from "./fundingRounds.ts"
 import { type MarkFindings, measureMarks } from "./markRounds.ts"
+import { measurePositionStarts, type StartFindings } from "./startRounds.ts"
 import { measureReplay, type ReplayFindings } from "./replay.ts"
 
 /** Rows that can be asked for by name; `growth` takes longer than all others together and has to be. */
-export const marginRows = ["mark", "looks", "one", "crowd", "funding", "growth"] as const
+export const marginRows = ["mark", "looks", "one", "crowd", "funding", "start", "growth"] as const
 export type MarginRow = (typeof marginRows)[number]
 /** What is measured where no row is named. */
-export const usualMarginRows: ReadonlyArray<MarginRow> = ["mark", "looks", "one", "crowd", "funding"]
+export const usualMarginRows: ReadonlyArray<MarginRow> = ["mark", "looks", "one", "crowd", "funding", "start"]
 
 export interface MarginPlan {
   readonly dataDirectory: string
@@ -31,6 +32,7 @@ export interface MarginFindings {
   readonly replay: ReplayFindings | null
   readonly closeOuts: CloseOutFindings | null
   readonly funding: FundingFindings | null
+  readonly starts: StartFindings | null
   /** The same with ten times the holders, without plain SQL. */
   readonly growth: FundingFindings | null
 }
@@ -55,9 +57,12 @@ export const measureMargin = async (plan: MarginPlan): Promise<MarginFindings> =
   const funding = rows.has("funding")
     ? await measureFunding({ ...plan.funding, progress, dataDirectory: join(dataDirectory, "funding") })
     : null
+  const starts = rows.has("start")
+    ? await measurePositionStarts({ ...plan.starts, progress, dataDirectory: join(dataDirectory, "starts") })
+    : null
   const ofGrowth = { ...plan.funding, holders: 10 * plan.funding.holders, stamps: 1, plain: 0 }
   const growth = rows.has("growth")
     ? await measureFunding({ ...ofGrowth, progress, dataDirectory: join(dataDirectory, "growth") })
     : null
-  return { marks, replay, closeOuts, funding, growth }
+  return { marks, replay, closeOuts, funding, starts, growth }
 }

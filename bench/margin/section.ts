@@ -6,6 +6,7 @@ import type { FundingFindings } from "./fundingRounds.ts"
 import { marginGoals } from "./goals.ts"
 import type { MarginFindings } from "./marginRounds.ts"
 import type { MarkFindings } from "./markRounds.ts"
+import type { StartFindings } from "./startRounds.ts"
 import type { ReplayFindings } from "./replay.ts"
 
 export const marginSection = (findings: MarginFindings): string =>
@@ -18,6 +19,7 @@ export const marginSection = (findings: MarginFindings): string =>
     ...(findings.replay === null ? [] : replaySection(findings.replay)),
     ...(findings.closeOuts === null ? [] : closeOutSection(findings.closeOuts)),
     ...(findings.funding === null ? [] : fundingSection(findings.funding)),
+    ...(findings.starts === null ? [] : startSection(findings.starts)),
     ...(findings.growth === null ? [] : fundingSection(findings.growth))
   ].join("\n\n")
 
@@ -148,4 +150,17 @@ const fundingSection = ({ holders, stamps, rate, plain }: FundingFindings): Read
         )
       ]),
   `From the stamp at the venue to the last posting stored; half of the holders pay and half are paid. After the stamps \`ledger verify\` found nothing, and the position of each holder and the sum of its payments were the venue's.`
+]
+
+const startSection = ({ clients, positions, bytes, ...starts }: StartFindings): ReadonlyArray<string> => [
+  `### ${whole(positions)} positions of ${whole(clients)} clients, at rest`,
+  table(
+    ["figure", "found"],
+    [
+      ["bytes of a position, its account included", whole(bytes)],
+      ["start without them, ms to ready", spread(starts.without, whole)],
+      ["start with them", spread(starts.with, whole)]
+    ]
+  ),
+  "Bytes are of heap and buffers after a garbage collection. The positions are in the database alone."
 ]
