@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { given } from "../options.ts"
 import { type Cell, fields, page, stack, table, text, time, type View } from "../views/View.ts"
-import { type ListOptions, listOf, pageOf } from "./trade.ts"
+import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
   listOf(closeout)
