@@ -7,6 +7,7 @@ import { contractStates, rfqStates } from "../../src/http/api/operator/operatorT
 import type { Cli } from "../Cli.ts"
 import { given, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
+import { nearAccounts } from "../views/nearAccounts.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 import { addCloseOutCommands } from "./closeout.ts"
 import { addOrderCommands } from "./order.ts"
@@ -129,5 +130,13 @@ const addMarginCommands = (margin: Command, cli: Cli): void => {
     .argument(clientArgument, clientMeaning)
     .action((client: string, _: object, command: Command) =>
       cli.call(command, (api) => api.margin.show({ params: { client } }), fields)
+    )
+  margin
+    .command("watch")
+    .description("who stands how near to a close-out in a market, nearest first; on a terminal as it moves")
+    .argument("<SYMBOL>", "perpetual market")
+    .addOption(limitOption(100))
+    .action((symbol: string, { limit }: { readonly limit?: number }, command: Command) =>
+      cli.watch(command, (api) => api.margin.watch({ params: { symbol }, query: given({ limit }) }), nearAccounts)
     )
 }

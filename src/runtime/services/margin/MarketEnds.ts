@@ -7,6 +7,8 @@ export class MarketEnds {
   readonly number: number
   /** The last one known; NaN: there never was one. */
   mark = NaN
+  /** Accounts with a position in it. */
+  holders = 0
   retailCap = 0
   professionalCap = 0
   private readonly ends: Entries

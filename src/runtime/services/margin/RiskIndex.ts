@@ -32,6 +32,8 @@ export class RiskIndex {
   private readonly markets: Array<MarketEnds> = []
   private readonly bySymbol = new Map<string, MarketEnds>()
   private readonly slots = new Map<number, number>()
+  /** Accounts that no mark names: they are due, or looked at just now. */
+  private readonly unarmed = new Set<number>()
   /** Accounts for which something may follow, the worst first. */
   private readonly due = new LevelHeap(this.columns.urgency, "lowest")
   /** The legs of the account that is looked at. */
@@ -55,6 +57,11 @@ export class RiskIndex {
   /** Accounts for which something may follow and that are not taken. */
   get waiting(): number {
     return this.due.size
+  }
+
+  /** Accounts with a position in a market. */
+  holders(symbol: string): number {
+    return this.bySymbol.get(symbol)?.holders ?? 0
   }
 
   has(clientId: number): boolean {
@@ -82,6 +89,7 @@ export class RiskIndex {
     if (slot === undefined) return
     this.dropPositions(slot)
     enterInto(this.due, this.columns.urgency, { entry: slot, level: null })
+    this.unarmed.delete(slot)
     this.columns.freeAccount(slot)
     this.slots.delete(clientId)
   }
@@ -132,11 +140,16 @@ export class RiskIndex {
     return this.markets.map((market) => this.readCaps(market)).includes(true)
   }
 
-  /** Those whose shares of a market end next to its mark, about `count` of them; of each only once, in no order. */
+  /**
+   * Those that are next in a market, some `count` of them at each way to be so, of each only once, in no order: whose shares end next
+   * to its mark, who is due, and who is looked at just now. Of the latter two some have no position in it.
+   */
   nearest(symbol: string, count: number): ReadonlyArray<number> {
-    const ends = this.bySymbol.get(symbol)?.nearest(count) ?? []
     const { owner, clients } = this.columns
-    return [...new Set(ends.map((end) => clients[owner[end >> 1] as number] as number))]
+    const ends = this.bySymbol.get(symbol)?.nearest(count) ?? []
+    const slots = [...ends.map((end) => owner[end >> 1] as number), ...this.due.least(count)]
+    const looked = [...this.unarmed].slice(0, count)
+    return [...new Set([...slots, ...looked])].map((slot) => clients[slot] as number)
   }
 
   private share(slot: number): void {
@@ -169,7 +182,11 @@ export class RiskIndex {
       this.parts.tiers
     )
     this.enter(slot, level === null)
-    if (level !== null) this.counts.due++
+    if (level === null) this.unarmed.delete(slot)
+    else {
+      this.unarmed.add(slot)
+      this.counts.due++
+    }
     enterInto(this.due, columns.urgency, { entry: slot, level })
   }
 
@@ -188,7 +205,9 @@ export class RiskIndex {
   private addPosition(slot: number, { symbol, netQty, avgEntry, chosen, told }: WatchedPosition): void {
     const { columns } = this
     const at = columns.newPosition(slot)
-    columns.market[at] = this.marketOf(symbol).number
+    const market = this.marketOf(symbol)
+    market.holders++
+    columns.market[at] = market.number
     columns.qty[at] = Number(netQty)
     columns.entry[at] = Number(avgEntry)
     columns.chosen[at] = chosen ?? 0
@@ -201,6 +220,7 @@ export class RiskIndex {
       const market = this.markets[columns.market[at] as number] as MarketEnds
       market.enter(2 * at, null)
       market.enter(2 * at + 1, null)
+      market.holders--
     }
     columns.freePositions(slot)
   }
