@@ -5,7 +5,7 @@
 import type { Command } from "commander"
 import { contractStates, rfqStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { given, tokenOption } from "../options.ts"
+import { given, limitOption, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { nearAccounts } from "../views/nearAccounts.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
