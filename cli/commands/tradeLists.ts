@@ -1,4 +1,4 @@
-/** Lists of what clients trade, of one client, of one partner or of all. */
+/** Lists of what all clients have in trading: of one of them, or of one partner, a page at a time. */
 import type { Command } from "commander"
 import { beforeOption, given, limitOption } from "../options.ts"
 
