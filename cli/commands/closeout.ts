@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { given } from "../options.ts"
 import { type Cell, fields, page, stack, table, text, time, type View } from "../views/View.ts"
-import { type ListOptions, listOf, pageOf } from "./trade.ts"
+import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
   listOf(closeout)
@@ -46,15 +46,15 @@ const episodeLine: Readonly<Record<string, (row: Episode) => Cell>> = {
   id: (row) => row.closeOutId,
   client: (row) => row.clientUid,
   state: (row) => row.state,
-  orders: (row) => row.orders,
+  sent: (row) => row.orders,
   torn: (row) => row.contracts,
   "written off": (row) => row.writtenOff,
   started: (row) => second(row.startedAt),
   took: (row) => (row.endedAt === null ? "" : `${((row.endedAt - row.startedAt) / 1_000).toFixed(1)}s`)
 }
 
-/** Month, day and time of day, UTC. */
-const second = (millis: number): string => new Date(millis).toISOString().slice(5, 19).replace("T", " ")
+/** Day of the month and time of day, UTC. */
+const second = (millis: number): string => new Date(millis).toISOString().slice(8, 19).replace("T", " ")
 const clock = (millis: number): string => new Date(millis).toISOString().slice(11, 23)
 
 interface Detail extends Episode {

@@ -5,31 +5,13 @@
 import type { Command } from "commander"
 import { contractStates, rfqStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
+import { given, limitOption, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { nearAccounts } from "../views/nearAccounts.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 import { addCloseOutCommands } from "./closeout.ts"
 import { addOrderCommands } from "./order.ts"
-
-export interface ListOptions {
-  readonly client?: string
-  readonly partner?: string
-  readonly limit?: number
-  readonly before?: number
-}
-
-export const listOf = (parent: Command): Command =>
-  parent
-    .command("list")
-    .description("newest first")
-    .option("--client <C>", "only of this client: id or uid")
-    .option("--partner <P>", "only of this partner: id or code")
-    .addOption(limitOption(500))
-    .addOption(beforeOption)
-
-export const pageOf = ({ client, partner, limit, before }: ListOptions): ListOptions =>
-  given({ client, partner, limit, before })
+import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 const stateOption = (states: ReadonlyArray<string>) => tokenOption("--state <state>", "only these", states)
 

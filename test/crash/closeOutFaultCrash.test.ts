@@ -112,7 +112,9 @@ const play = async (cell: Cell): Promise<void> => {
     interval: 250
   })
   await world.atRest(about)
-  await closeOutBooks(world).hold(cells.service(), [trader], about)
+  await closeOutBooks(world).hold(about)
+  const { closeouts } = await cells.service().done("closeout", "list", "--client", String(trader.id))
+  assert.isNotEmpty(closeouts, about)
   await vi.waitFor(async () => world.agree(await world.books(cells.service(), trader), trader, about), {
     timeout: 60_000,
     interval: 250
