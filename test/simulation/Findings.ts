@@ -41,6 +41,7 @@ export const invariants = {
   contracts:
     "each contract of the venue has one row with its terms, ends once as the venue says, with one commission and one settlement",
   orders: "each trade of an order is booked once with its money, and what is held for it ends with it",
+  funding: "each stamp of a position is posted once, for the quantity at its place, to the micro-USDC",
   margin:
     "an account is NORMAL exactly while its cash covers its premiums, what is written off was missing, and no two orders take the same margin",
   states: "machine states are declared ones",

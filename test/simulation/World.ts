@@ -11,6 +11,7 @@ import { Auditor } from "./Auditor.ts"
 import { ContractAudit } from "./ContractAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
+import { FundingAudit } from "./FundingAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
@@ -78,6 +79,7 @@ export class World {
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
   readonly positions: PositionAudit
+  readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
   private readonly random: SeededRandom
@@ -145,8 +147,10 @@ export class World {
       tied: (clientId) => this.contracts.tied(clientId),
       isExposed: (clientId) => this.contracts.isExposed(clientId) || this.orders.isExposed(clientId)
     }
+    this.funding = new FundingAudit({ findings, store: this.store, venue: this.venue })
     this.venueAudit = new VenueAudit({
       findings,
+      funding: this.funding,
       store: this.store,
       venue: this.venue,
       contracts: this.contracts,
@@ -160,6 +164,7 @@ export class World {
       this.contracts.take(commit)
       this.orders.take(commit)
       this.positions.take(commit)
+      this.funding.take(commit)
       this.orderMargin.take(commit)
       this.margin.take(commit)
       this.venueAudit.take(commit)
