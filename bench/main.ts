@@ -258,7 +258,11 @@ const folders = [
   "starts",
   "mass-end",
   "orders",
-  "margin"
+  "margin/marks",
+  "margin/close-outs",
+  "margin/funding",
+  "margin/starts",
+  "margin/growth"
 ] as const
 
 interface Options {

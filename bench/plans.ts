@@ -152,5 +152,9 @@ export const orderPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMil
 export const marginPlanOf = ({ dataDirectory, quick, marginRows }: Plan): Omit<MarginPlan, "progress"> => ({
   dataDirectory: join(dataDirectory, "margin"),
   rows: new Set(marginRows),
-  closeOuts: { others: quick ? 200 : 1_000, singles: quick ? 20 : 200, crowd: quick ? 200 : 10_000 }
+  marks: { clients: quick ? 40_000 : 400_000, rounds: quick ? 1 : 3 },
+  replay: { accounts: quick ? 5_000 : 50_000, ticks: quick ? 60 : 600 },
+  closeOuts: { others: quick ? 200 : 1_000, singles: quick ? 20 : 200, crowd: quick ? 200 : 10_000 },
+  funding: { others: quick ? 200 : 1_000, holders: quick ? 1_000 : 100_000, stamps: 2, plain: quick ? 1_000 : 8_000 },
+  starts: { clients: quick ? 4_000 : 400_000, rounds: quick ? 1 : 3 }
 })

@@ -20,6 +20,8 @@ export interface MarginWorldPlan {
   readonly dataDirectory: string
   /** Clients of the other partner. */
   readonly others: number
+  /** Done before the crowds are stored, while the database is small; `pattern`: the client that they are copied from. */
+  readonly prepare?: (service: RunningService, pattern: number) => Promise<void>
   readonly progress: (line: string) => void
 }
 
@@ -88,6 +90,7 @@ export const makeMarginWorld = async (plan: MarginWorldPlan, crowds: ReadonlyArr
   await makeTrader(service, partner, traderId, { custody: "PARTNER", cash: traderCash })
   await tradePattern(service, partner, traderId)
   const others = (await onboardClients(service, other, plan.others, "other")).clientIds
+  await plan.prepare?.(service, pattern)
   const stored = await storeClients(
     service.databaseUrl,
     pattern,
