@@ -28,8 +28,8 @@ export interface MarginWorldPlan {
 /** Clients with the same cash. */
 export interface Crowd {
   readonly count: number
-  /** USDC of each. */
-  readonly cash: string
+  /** USDC of each; null: none, what they hold is worth more than they paid. */
+  readonly cash: string | null
   /** What the n-th of them holds. */
   readonly held: (n: number) => ReadonlyArray<Pick<HeldPosition, "symbol" | "netQty" | "price">>
 }
@@ -106,9 +106,10 @@ export const makeMarginWorld = async (plan: MarginWorldPlan, crowds: ReadonlyArr
   let next = 0
   const groups = crowds.map(({ count }) => stored.slice(next, (next += count)))
   const world = { plan, partner, crowds: groups, other: { ...other, clientIds: others }, load, receiver }
-  for (const [at, { cash }] of crowds.entries())
-    await fund(world, service, groups[at] ?? [], { tag: `fund${at}`, cash })
-  progress("every client has cash")
+  for (const [at, { cash }] of crowds.entries()) {
+    if (cash !== null) await fund(world, service, groups[at] ?? [], { tag: `fund${at}`, cash })
+  }
+  progress("whoever is to have cash has it")
   const uidOf = await uidsOf(service.databaseUrl, stored)
   const held = groups.flatMap((clientIds, at) =>
     clientIds.flatMap((clientId, n) =>

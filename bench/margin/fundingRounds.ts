@@ -22,7 +22,6 @@ import { venueSeat } from "../venueSeat.ts"
 import {
   besideOthers,
   endMarginWorld,
-  entry,
   makeMarginWorld,
   type MarginWorld,
   type MarginWorldPlan,
@@ -62,8 +61,9 @@ export interface FundingFindings {
 const rate = "0.0001"
 /** What each of the plain holders is paid. */
 const plainAmount = -1_200_000n
-const cash = "3000.00"
 const qty = "0.2"
+/** Entries of longs and of shorts: their profit is margin enough, so that nobody needs cash. */
+const entries = { long: "50000.0", short: "70000.0" } as const
 /** The clock is moved to so long before a stamp; and callers are there so long before it, ms. */
 const early = 15_000
 const calm = 5_000
@@ -261,8 +261,10 @@ export const measureFunding = async (plan: FundingPlan): Promise<FundingFindings
       )
     )
   }
-  const held = (n: number) => [{ symbol, netQty: n % 2 === 0 ? qty : `-${qty}`, price: entry }]
-  const world = await makeMarginWorld({ ...plan, prepare }, [{ count: plan.holders, cash, held }])
+  const long = { symbol, netQty: qty, price: entries.long }
+  const short = { symbol, netQty: `-${qty}`, price: entries.short }
+  const held = (n: number) => [n % 2 === 0 ? long : short]
+  const world = await makeMarginWorld({ ...plan, prepare }, [{ count: plan.holders, cash: null, held }])
   try {
     return await new Stamps(world, plan, referenceUrl).run()
   } finally {

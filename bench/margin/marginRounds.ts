@@ -25,6 +25,7 @@ export interface MarginPlan {
     readonly stamps: number
     readonly plain: number
   }
+  readonly starts: { readonly clients: number; readonly rounds: number }
 }
 
 export interface MarginFindings {
