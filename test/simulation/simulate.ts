@@ -5,6 +5,7 @@
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { Chaos } from "./Chaos.ts"
 import type { Coverage } from "./Coverage.ts"
+import { Falls } from "./Falls.ts"
 import { finalChecks } from "./finalChecks.ts"
 import type { Finding } from "./Findings.ts"
 import type { Seams } from "./SimProcess.ts"
@@ -103,16 +104,20 @@ export const simulate = (seed: number, seams: Seams = {}, frames = 0): Run => {
 const play = (world: World, chaos: Chaos): void => {
   const workload = new Workload(world)
   if (!during(world, setUp(world, workload))) return
+  const falls = new Falls(world)
   chaos.start()
   workload.start()
+  falls.start()
   if (!during(world, () => workload.idle)) return
   chaos.stop()
+  falls.stop()
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
   world.orders.checkEnd()
   world.positions.checkEnd(world.store)
   world.margin.checkEnd()
+  world.episodes.checkEnd()
 }
 
 /** Runs until `over`; false when a finding, or the end of all patience, came first. */
