@@ -73,7 +73,16 @@ const book = ({ now, state, draft, nextId }: Turn, clientId: number): void => {
   const key = `${clientId}\u0000USDC`
   const balance = draft.peek("balances", key) ?? state.get("balances", key)
   const cash = (balance?.cash ?? 0n) + 1n
-  draft.put("balances", { clientId, currency: "USDC", partnerId: 1, cash, reserved: 0n, deposited: 0n, fromVenue: 0n })
+  draft.put("balances", {
+    clientId,
+    currency: "USDC",
+    partnerId: 1,
+    cash,
+    reserved: 0n,
+    deposited: 0n,
+    fromVenue: 0n,
+    funding: 0n
+  })
   draft.put("events", {
     partnerId: 1,
     seq: draft.nextEventSlot(),

@@ -22,6 +22,7 @@ export type LedgerEntryType =
   | "BARRIER_SETTLE"
   | "NBP_WRITEOFF"
   | "PNL"
+  | "FUNDING"
   | "SPOT_RESERVE"
   | "SPOT_RELEASE"
   | "SPOT_SETTLE"

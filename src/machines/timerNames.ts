@@ -13,6 +13,7 @@ export type HandlerName =
   | "contract.expirySoon"
   | "contract.overdue"
   | "order.ask"
+  | "funding.held"
   | SandboxTimer
   | SystemTimer
 

@@ -16,7 +16,8 @@ export const faultKinds = [
   "stale-marks",
   "outage",
   "quote-withdrawn",
-  "writer-default"
+  "writer-default",
+  "unpriced-funding"
 ] as const
 export type FaultKind = (typeof faultKinds)[number]
 

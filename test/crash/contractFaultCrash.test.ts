@@ -90,7 +90,7 @@ const stepNames = Object.keys(steps)
 const victims = ["service", "venue", "both"] as const
 
 /** Faults of what these steps do not touch: orders and staking. */
-const faults = faultKinds.filter((kind) => kind !== "fill-before-ack" && kind !== "writer-default")
+const faults = faultKinds.filter((kind) => !["fill-before-ack", "writer-default", "unpriced-funding"].includes(kind))
 /** A quote is withdrawn under an accept alone. */
 const applies = (fault: FaultKind, step: string): boolean =>
   fault !== "quote-withdrawn" || step === "accept" || step === "close"

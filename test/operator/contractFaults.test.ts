@@ -108,8 +108,8 @@ const atRest = async () => {
   return Number(row?.n)
 }
 
-/** Faults of what these steps do not touch: orders and staking. */
-const others = ["fill-before-ack", "writer-default"]
+/** Faults of what these steps do not touch: orders, funding and staking. */
+const others = ["fill-before-ack", "writer-default", "unpriced-funding"]
 
 describe("D4, D5: faults of the venue", () => {
   it.each(faultKinds.filter((kind) => !others.includes(kind)))(

@@ -49,6 +49,7 @@ const owing: ReadonlySet<string> = new Set([
   "BARRIER_SETTLE",
   "NBP_WRITEOFF",
   "PNL",
+  "FUNDING",
   "SPOT_SETTLE"
 ])
 const polled: ReadonlySet<string> = new Set<PolledKind>([

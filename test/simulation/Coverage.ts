@@ -89,6 +89,7 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "contract.overdue": "the venue ends a contract at its expiry; test/operator/venueComparison.test.ts",
   "order.ask":
     "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/askAgain.test.ts",
+  "funding.held": "an account whose trades are missing before a stamp; test/runtime/funding/fundingBooking.test.ts",
   "screening.nightly": true,
   "halt.until": true,
   "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",

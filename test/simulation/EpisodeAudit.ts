@@ -62,6 +62,11 @@ export class EpisodeAudit {
     }
   }
 
+  /** How many go on. */
+  get goOn(): number {
+    return [...this.episodes.values()].filter(({ state }) => state !== "DONE").length
+  }
+
   /** The one that goes on. */
   live(clientId: number): CloseOutRow | undefined {
     return [...this.episodes.values()].find((row) => row.clientId === clientId && row.state !== "DONE")

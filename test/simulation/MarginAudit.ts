@@ -26,7 +26,7 @@ export interface MarginAuditParts {
 const gravity = { NORMAL: 0, MARGIN_CALL: 1, CLOSE_OUT: 2 } as const
 type State = keyof typeof gravity
 /** A crossed mark is acted on within a second (F9); it takes a moment to come here, and to be written. */
-const actedOnMillis = 3_000
+export const actedOnMillis = 3_000
 /** Marks between the lowest and the highest that an account with contracts is looked at: its figures move both ways. */
 const looks = 40
 

@@ -9,6 +9,7 @@ import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
 import type { OrderAudit } from "./OrderAudit.ts"
+import type { FundingAudit } from "./FundingAudit.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"
 import type { AccountEvent, VenueLane } from "./VenueLane.ts"
@@ -19,6 +20,7 @@ export interface VenueAuditParts {
   readonly venue: VenueLane
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
+  readonly funding: FundingAudit
   readonly took: (path: VenuePath) => void
 }
 
@@ -85,8 +87,8 @@ export class VenueAudit {
 
   /** Whether the store has what an event says of its object, or it is set aside. */
   private isApplied({ fact, number }: AccountEvent): boolean {
-    const { contracts, orders, store, venue } = this.parts
-    const applied = contracts.isApplied(fact) ?? orders.isApplied(fact)
+    const { contracts, orders, funding, store, venue } = this.parts
+    const applied = contracts.isApplied(fact) ?? orders.isApplied(fact) ?? funding.isApplied(fact)
     if (applied !== null) return applied
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)
@@ -160,13 +162,14 @@ export class VenueAudit {
       forgotten.add(fact.account)
     }
     contracts.checkEnd()
+    this.parts.funding.checkEnd(forgotten)
     this.checkMoney(forgotten)
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
     findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)
     // What is set aside without a number says that the venue does not give what it said.
     for (const { number, reason } of store.rows("venueQuarantine")) {
       findings.expect(
-        number === null ? venue.forgot : venue.spoiled.has(number) || this.isFunding(number),
+        number === null ? venue.forgot : venue.spoiled.has(number),
         "venue",
         () => `event ${number} is set aside (${reason}), and nothing was wrong with it`
       )
@@ -189,11 +192,6 @@ export class VenueAudit {
       for (const { asset, ours: here, theirs: there } of moneyApart(ours, theirs ?? new Map()))
         findings.add("venue", `the ledger has ${here.toFixed()} ${asset} of ${uid}, the venue ${there.toFixed()}`)
     }
-  }
-
-  /** Payments of funding are booked by nobody, and set aside. */
-  private isFunding(number: number): boolean {
-    return this.parts.venue.events.some((event) => event.number === number && event.fact.type === "funding")
   }
 
   /** What the cursor has not passed, for a person. */

@@ -47,7 +47,6 @@ const setAside = /^(something that the venue said is|\d+ more like it were) set 
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
 const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["events gone", setAside],
-  ["funding said", setAside],
   ["event unreadable", setAside],
   ["event absurd", setAside],
   ["event absurd", /^an object that something hostile was said of can't be read again/],

@@ -12,6 +12,7 @@ import { ContractAudit } from "./ContractAudit.ts"
 import { EpisodeAudit } from "./EpisodeAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
+import { FundingAudit } from "./FundingAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
@@ -83,6 +84,7 @@ export class World {
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
   readonly positions: PositionAudit
+  readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
   readonly episodes: EpisodeAudit
@@ -158,8 +160,10 @@ export class World {
       tied: (clientId) => this.contracts.tied(clientId),
       isExposed: (clientId) => this.contracts.isExposed(clientId) || this.orders.isExposed(clientId)
     }
+    this.funding = new FundingAudit({ findings, store: this.store, venue: this.venue })
     this.venueAudit = new VenueAudit({
       findings,
+      funding: this.funding,
       store: this.store,
       venue: this.venue,
       contracts: this.contracts,
@@ -173,6 +177,7 @@ export class World {
       this.contracts.take(commit)
       this.orders.take(commit)
       this.positions.take(commit)
+      this.funding.take(commit)
       this.orderMargin.take(commit)
       this.episodes.take(commit)
       this.margin.take(commit)

@@ -1,4 +1,5 @@
 /** Deliberate faults in close-outs and negative balance protection: restriction, orders, write-off, what is recorded (see mutations.ts). */
+import { Effect } from "effect"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
@@ -98,14 +99,8 @@ export const marginMutations: ReadonlyArray<Mutation> = [
     seams: () => commits(withoutWriteOff)
   },
   {
-    name: "what marks alone bring about is not recorded",
+    name: "nobody acts on what a mark has crossed",
     shows: ["recorded-state"],
-    seams: () =>
-      commits((commit) => {
-        const { riskMonitors, balances, positions, barrierContracts, closeOuts, clients } = commit.rows
-        const others = [balances, positions, barrierContracts, closeOuts, clients]
-        const byMarks = riskMonitors !== undefined && others.every((rows) => rows === undefined)
-        return byMarks ? without(commit, "riskMonitors") : commit
-      })
+    seams: () => ({ watching: (host) => ({ ...host, dispatch: () => Effect.die(new Error("nobody")) }) })
   }
 ]

@@ -7,6 +7,7 @@ import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { VenueShape } from "../../src/runtime/ports/Venue.ts"
+import type { LedgerTransactionRow } from "../../src/runtime/store/tables/ledger.ts"
 import type { OrderRow } from "../../src/runtime/store/tables/order.ts"
 import { commits, type Mutation } from "./bends.ts"
 import { refusedBySilence } from "./contractMutations.ts"
@@ -89,7 +90,23 @@ const putting =
       })
   })
 
+/** Ledger transactions as they are committed, bent. */
+const otherTransactions = (bend: (row: LedgerTransactionRow) => LedgerTransactionRow) =>
+  commits((commit) => {
+    const { ledgerTransactions } = commit.rows
+    if (ledgerTransactions === undefined) return commit
+    return { ...commit, rows: { ...commit.rows, ledgerTransactions: ledgerTransactions.map(bend) } }
+  })
+
 export const orderMutations: ReadonlyArray<Mutation> = [
+  {
+    name: "funding is posted under a key without the client",
+    shows: ["funding"],
+    seams: () =>
+      otherTransactions((row) =>
+        row.type === "FUNDING" ? { ...row, key: row.key.slice(0, row.key.lastIndexOf(":")) } : row
+      )
+  },
   {
     name: "what is held for an order is freed when the venue does not say what became of it",
     shows: ["orders"],

@@ -9,6 +9,7 @@ import { Falls } from "./Falls.ts"
 import { finalChecks } from "./finalChecks.ts"
 import type { Finding } from "./Findings.ts"
 import type { Seams } from "./SimProcess.ts"
+import { actedOnMillis } from "./MarginAudit.ts"
 import { inVirtualTime } from "./Timeline.ts"
 import { Workload } from "./Workload.ts"
 import { type PartnerTerms, World } from "./World.ts"
@@ -113,6 +114,7 @@ const play = (world: World, chaos: Chaos): void => {
   falls.stop()
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
+  if (!during(world, lastMove(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
   world.orders.checkEnd()
   world.positions.checkEnd(world.store)
@@ -236,6 +238,19 @@ const isAtRest = (world: World, patientUntil: number): boolean => {
     // A process that was replaced stops by itself, however late it wakes.
     world.processes.every(({ name, lane }) => !lane.alive || name === store.owner)
   )
+}
+
+/** The markets gap once more while everything rests: whoever is not asked any more is followed all the same (F9). */
+const lastMove = (world: World): (() => boolean) => {
+  if (!world.falls) return () => true
+  const isQuiet = rest(world)
+  world.venue.desk.gap(world.seed % 2 === 0 ? 0.72 : 1.35)
+  let lookAt = world.timeline.now + actedOnMillis
+  return () => {
+    if (world.timeline.now < lookAt) return false
+    lookAt = world.timeline.now + 1_000
+    return world.episodes.goOn === 0 && isQuiet()
+  }
 }
 
 /** A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew. */

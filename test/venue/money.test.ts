@@ -106,7 +106,7 @@ const replayed = (facts: ReadonlyArray<AccountFact>): ReadonlyArray<VenueMoney> 
   const contracts = new Map<number, VenueContract>()
   const swaps = new Map<number, VenueSwap>()
   for (const fact of facts) {
-    if (fact.type === "funding") book("funding", "USDC", new MoneyDecimal(fact.funding.amount))
+    if (fact.type === "funding") book("funding", "USDC", new MoneyDecimal(fact.funding.amount ?? 0))
     if (fact.type === "contract") contracts.set(fact.contract.id, fact.contract)
     if (fact.type === "swap") swaps.set(fact.swap.id, fact.swap)
     if (fact.type !== "fill") continue

@@ -195,6 +195,15 @@ const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
       times: 1,
       delayMillis: null
     },
+    {
+      type: "fault",
+      kind: "unpriced-funding",
+      route: "all",
+      symbol: null,
+      forMillis: null,
+      times: null,
+      delayMillis: null
+    },
     { type: "clear" },
     { type: "set", knobs: "takers: 0.9\nwriters: {default: 0.2, late: 0.3, short: 0.3}\n" },
     { type: "set", knobs: "seed: 9\nbooks: {BTC-USDC-PERP: {levels: 3}}\n" },

@@ -39,6 +39,36 @@ describe("time at the venue", () => {
     assert.strictEqual(world.balance("CL-1", "USDC"), "-18")
   })
 
+  it("SC-FUN-05: without a mark a stamp is said at its place, and paid at its own mark and rate once the fault is over", () => {
+    const world = opened()
+    const [route, symbol, forMillis, times, delayMillis] = ["all", null, null, null, null] as const
+    const fault = { type: "fault", kind: "unpriced-funding", route, symbol, times, delayMillis } as const
+    world.command({ type: "funding", symbol: "BTC-USDC-PERP", rate: "0.0002" })
+    world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
+    world.command({ ...fault, forMillis })
+    world.tick(8 * hour)
+    const said = () => world.news().flatMap((news) => (news.type === "funding" ? [news.funding] : []))
+    const stamp = { symbol: "BTC-USDC-PERP", settledAt: Date.parse("2026-03-01T08:00:00Z"), netQty: "0.5" }
+    assert.deepStrictEqual(said(), [{ ...stamp, mark: null, rate: null, amount: null }])
+    assert.isUndefined(world.balance("CL-1", "USDC"))
+    world.command({ type: "price", symbol: "BTC-USDC-PERP", price: "70000", only: null })
+    world.command({ type: "clear" })
+    assert.deepStrictEqual(said().slice(1), [{ ...stamp, mark: "60000", rate: "0.0002", amount: "-6" }])
+    assert.strictEqual(world.balance("CL-1", "USDC"), "-6")
+    world.command({ ...fault, forMillis: hour })
+    world.tick(10 * hour)
+    assert.deepStrictEqual(
+      said()
+        .slice(2)
+        .map(({ settledAt, mark }) => [settledAt - stamp.settledAt, mark === null]),
+      [
+        [8 * hour, true],
+        [8 * hour, false],
+        [16 * hour, false]
+      ]
+    )
+  })
+
   it("FUND-011: a position of after a stamp pays at the next one alone; one that is closed at it counts", () => {
     const world = opened()
     world.tick(2 * 60_000)

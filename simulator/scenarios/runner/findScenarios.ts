@@ -20,6 +20,7 @@ export const groups: Readonly<Record<string, string>> = {
   orders: "SC-ORD",
   spot: "SC-SPT",
   margin: "SC-MRG",
+  funding: "SC-FUN",
   platform: "SC-PLT"
 }
 

@@ -15,6 +15,7 @@ import {
 } from "./bounds.ts"
 import type { Listing } from "./Exchange.ts"
 import { largestRate } from "./Funding.ts"
+import { priceStamps } from "./fundingStamps.ts"
 import { houseAccounts } from "./Makers.ts"
 import { unitsOf } from "./Market.ts"
 import { sayMarketData } from "./marketData.ts"
@@ -252,9 +253,15 @@ export class Commands {
 
   private fault(order: Command<"fault">): null {
     const { kind, forMillis, times } = order
-    if (kind !== "writer-default") return refuse(`${kind} is the server's to follow, not the books'.`)
+    const isFunding = kind === "unpriced-funding"
+    if (kind !== "writer-default" && !isFunding) return refuse(`${kind} is the server's to follow, not the books'.`)
     refuseIf(faultRefusal(order))
     const until = forMillis === null ? null : this.parts.clock.now + forMillis
+    if (isFunding) {
+      if (times !== null) return refuse("unpriced-funding lasts for a time or until clear.")
+      this.parts.settings.unpricedFunding = { until }
+      return null
+    }
     this.parts.settings.writersDefault = { until, times }
     return null
   }
@@ -262,6 +269,7 @@ export class Commands {
   private clear(): null {
     const { parts } = this
     parts.settings.writersDefault = null
+    priceStamps(parts, true)
     for (const funding of parts.funding.values()) funding.release()
     for (const base of parts.listingsOf.keys()) {
       parts.prices.release(base)

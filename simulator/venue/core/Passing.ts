@@ -6,11 +6,10 @@
  */
 import type { Contract } from "./Contracts.ts"
 import type { Listing } from "./Exchange.ts"
-import { fundingIntervalMillis, nextStamp, paymentOf, premiumOf, rateUnit } from "./Funding.ts"
-import { houseAccounts } from "./Makers.ts"
+import { nextStamp, premiumOf, rateUnit } from "./Funding.ts"
+import { priceStamps, stampFunding } from "./fundingStamps.ts"
 import { sayMarketData } from "./marketData.ts"
 import { owedOf } from "./Staking.ts"
-import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 import { fillBoards, mature, removeOffer } from "./Writers.ts"
 
@@ -96,7 +95,8 @@ export class Passing {
     const minutes = Math.floor(at / minute) - Math.floor(from / minute)
     if (minutes > 0) this.sample(minutes)
     for (const base of bases) this.publish(base, jump)
-    if (at % fundingIntervalMillis === 0) this.stamp()
+    stampFunding(this.parts)
+    priceStamps(this.parts)
     if (jump) return
     for (const base of bases) {
       for (const listing of this.listings(base)) {
@@ -216,35 +216,6 @@ export class Passing {
     for (const [symbol, funding] of this.parts.funding) {
       const listing = this.parts.listing(symbol)
       if (!listing.delisted) funding.sample(this.premiumOf(listing), minutes)
-    }
-  }
-
-  /** Every position of a perpetual pays or gets what its interval's rate says, at the mark of this moment (F14). */
-  private stamp(): void {
-    const { funding, exchange, balances, events, clock } = this.parts
-    for (const [symbol, rates] of funding) {
-      const { market, prices, delisted } = this.parts.listing(symbol)
-      if (delisted || prices.MARK === null) continue
-      const mark = prices.MARK
-      const rate = rates.stamp()
-      for (const account of exchange.accounts.values()) {
-        const lots = account.lotsOf(symbol)
-        if (lots === 0) continue
-        const amount = paymentOf(market, lots, mark, rate)
-        balances.move("funding", houseAccounts.venue, account.id, "USDC", amount)
-        if (account.id < 0) continue
-        events.say(account, clock.now, {
-          type: "funding",
-          funding: {
-            symbol,
-            settledAt: clock.now,
-            mark: textOf(mark, market.tickDecimals),
-            rate: textOf(rate, rateDecimals),
-            netQty: textOf(lots, market.lotDecimals),
-            amount: textOf(amount, moneyDecimals)
-          }
-        })
-      }
     }
   }
 

@@ -10,6 +10,7 @@ import { EventLine } from "./EventLine.ts"
 import { Exchange, type ExchangeEvent, type Fill, type Listing } from "./Exchange.ts"
 import { Feed } from "./Feed.ts"
 import { Funding } from "./Funding.ts"
+import type { PositionStamp } from "./fundingStamps.ts"
 import { Klines } from "./Klines.ts"
 import { houseAccounts, Makers } from "./Makers.ts"
 import { isLive } from "./Order.ts"
@@ -43,6 +44,10 @@ export interface Settings {
   listingVersion: number
   /** While it stands every writer pays nothing at maturity; `until` business time, null without end. */
   writersDefault: { readonly until: number | null; readonly times: number | null } | null
+  /** While it stands nobody knows marks and rates of stamps; `until` business time, null without end. */
+  unpricedFunding: { readonly until: number | null } | null
+  /** Stamps that were said without them. */
+  unpricedStamps: ReadonlyArray<PositionStamp>
 }
 
 /** The stream of chance that each component has of its own. */
@@ -95,7 +100,9 @@ export class VenueParts {
       writers: defaultWriters,
       dealers: defaultDealers,
       listingVersion: 1,
-      writersDefault: null
+      writersDefault: null,
+      unpricedFunding: null,
+      unpricedStamps: []
     }
     const setup = options.markets ?? bases
     const kept = (this.kept = options.kept ?? usuallyKept)

@@ -176,12 +176,12 @@ export class VenueDesk {
     const { symbol } = fault
     if (symbol !== null && !isListed(venue.listing(), symbol)) throw new CommandRefused(`${symbol} is not listed.`)
     if (fault.kind === "stale-marks") markets.freeze(venue.listing().markets.map((market) => market.symbol))
-    const ofWriters = fault.kind === "writer-default"
-    if (ofWriters && symbol !== null) throw new CommandRefused("writer-default is of all staking markets.")
+    const ofBooks = fault.kind === "writer-default" || fault.kind === "unpriced-funding"
+    if (ofBooks && symbol !== null) throw new CommandRefused(`${fault.kind} is of all its markets.`)
     const refused = faults.add(fault)
     if (refused !== null) throw new CommandRefused(refused)
-    // Writers live in the books: there it is decided who pays.
-    if (ofWriters) return this.books(fault)
+    // Writers and stamps live in the books: there it is decided who pays.
+    if (ofBooks) return this.books(fault)
     for (const [route, feed] of [["events", events] as const, ["market-data", markets] as const]) {
       for (let open = feed.size; open > 0; open--) {
         if (faults.strike(["outage", "reset"], { route, symbol: null }) === null) break

@@ -47,6 +47,7 @@ export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   BARRIER_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "BARRIER_SETTLE", venue: "contracts" },
   NBP_WRITEOFF: { clientKind: "cash", house: () => nbpLossAccount, item: "NBP_WRITEOFF", venue: null },
   PNL: { clientKind: "cash", house: () => venueAccount, item: "PNL", venue: "trades" },
+  FUNDING: { clientKind: "cash", house: () => venueAccount, item: "FUNDING", venue: "funding" },
   SPOT_RESERVE: { clientKind: "cash", house: null, item: null, venue: null },
   SPOT_RELEASE: { clientKind: "cash", house: null, item: null, venue: null },
   SPOT_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "SPOT_SETTLE", venue: "trades" },

@@ -11,16 +11,21 @@ export const venueStreamVersion = 1
 
 const ofAccount = { account: Ref, sequence: Schema.Int }
 
+/**
+ * A stamp of a position (F14). Its first event is its place in the account's sequence. Where the venue did not know mark or rate
+ * then, they are null, and a second event of the same stamp says both, with the quantity of the first.
+ */
 export const VenueFunding = Schema.Struct({
   symbol: Symbol,
   settledAt: Millis,
-  mark: DecimalText,
-  rate: SignedText,
-  /** The position that was paid on. */
+  mark: Schema.NullOr(DecimalText),
+  rate: Schema.NullOr(SignedText),
+  /** The position that is paid on. */
   netQty: SignedText,
-  /** USDC, from the account's view. */
-  amount: SignedText
+  /** USDC, from the account's view; null: nothing is paid yet. */
+  amount: Schema.NullOr(SignedText)
 })
+export type VenueFunding = typeof VenueFunding.Type
 
 const facts = [
   Schema.Struct({ type: Schema.Literal("order"), ...ofAccount, order: VenueOrder }),

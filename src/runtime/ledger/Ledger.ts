@@ -35,7 +35,8 @@ const emptyBalance = (clientId: number, partnerId: number, currency: string): Ba
   cash: 0n,
   reserved: 0n,
   deposited: 0n,
-  fromVenue: 0n
+  fromVenue: 0n,
+  funding: 0n
 })
 
 /** The client's balance of a currency as this turn sees it: earlier postings of the turn included. */
@@ -122,7 +123,8 @@ const postLegs = (turn: Turn, posting: Posting): void => {
     ...before,
     [kind]: before[kind] + amount,
     deposited: before.deposited + posting.deposited,
-    fromVenue: before.fromVenue + (rule.venue === null ? 0n : amount)
+    fromVenue: before.fromVenue + (rule.venue === null ? 0n : amount),
+    funding: before.funding + (rule.venue === "funding" ? amount : 0n)
   })
 }
 

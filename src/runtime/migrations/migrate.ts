@@ -38,6 +38,7 @@ import { m0034 } from "./0034_loss_notices.ts"
 import { m0035 } from "./0035_account_totals.ts"
 import { m0036 } from "./0036_order_writes.ts"
 import { m0037 } from "./0037_venue_money.ts"
+import { m0038 } from "./0038_funding.ts"
 
 const run = Migrator.make({})
 
@@ -80,7 +81,8 @@ export const migrate = run({
     "0034_loss_notices": m0034,
     "0035_account_totals": m0035,
     "0036_order_writes": m0036,
-    "0037_venue_money": m0037
+    "0037_venue_money": m0037,
+    "0038_funding": m0038
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -123,6 +123,7 @@ CREATE TABLE balances (
   reserved bigint NOT NULL,
   deposited bigint NOT NULL,
   from_venue bigint DEFAULT 0 NOT NULL,
+  funding bigint DEFAULT 0 NOT NULL,
   CONSTRAINT balances_deposited_check CHECK ((deposited >= 0)),
   CONSTRAINT balances_pkey PRIMARY KEY (client_id, currency),
   CONSTRAINT balances_reserved_check CHECK ((reserved >= 0))
@@ -505,6 +506,24 @@ CREATE TABLE notifications (
 );
 CREATE INDEX notifications_feed ON public.notifications USING btree (client_id, ts, id);
 CREATE INDEX notifications_partner ON public.notifications USING btree (partner_id, ts);
+
+CREATE TABLE open_fundings (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  symbol text NOT NULL,
+  settled_at bigint NOT NULL,
+  mark text,
+  rate text,
+  qty text NOT NULL,
+  venue_qty text NOT NULL,
+  posted boolean NOT NULL,
+  live boolean NOT NULL,
+  created_at bigint NOT NULL,
+  CONSTRAINT open_fundings_client_id_symbol_settled_at_key UNIQUE (client_id, symbol, settled_at),
+  CONSTRAINT open_fundings_pkey PRIMARY KEY (id)
+);
+CREATE INDEX open_fundings_live ON public.open_fundings USING btree (client_id) WHERE live;
 
 CREATE TABLE operator_keys (
   id bigint NOT NULL,
@@ -1090,6 +1109,7 @@ CREATE SEQUENCE id_fill AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_interfirm AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_key AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_notification AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_open_funding AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_operator_key AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_order AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_package AS bigint START 1 INCREMENT 512;

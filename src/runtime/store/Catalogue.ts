@@ -13,6 +13,7 @@ import { complianceTables } from "./tables/compliance.ts"
 import { depositTables } from "./tables/deposit.ts"
 import { documentTables } from "./tables/document.ts"
 import { engineTables } from "./tables/engine.ts"
+import { fundingTables } from "./tables/funding.ts"
 import { kycTables } from "./tables/kyc.ts"
 import { ledgerTables } from "./tables/ledger.ts"
 import { marginTables } from "./tables/margin.ts"
@@ -47,6 +48,7 @@ const described = {
   ...barrierTables,
   ...marginTables,
   ...orderTables,
+  ...fundingTables,
   ...accountTables,
   ...settlementTables,
   ...documentTables,

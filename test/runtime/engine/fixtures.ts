@@ -319,7 +319,8 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     cash: -9_223_372_036_854_775_807n,
     reserved: 9_223_372_036_854_775_807n,
     deposited: 1n,
-    fromVenue: -2n
+    fromVenue: -2n,
+    funding: -1n
   },
   events: eventRow(1, id),
   webhookEndpoints: {
@@ -439,7 +440,8 @@ export const balance = (clientId: number, cash: bigint): Tables["balances"] => (
   cash,
   reserved: 0n,
   deposited: 0n,
-  fromVenue: 0n
+  fromVenue: 0n,
+  funding: 0n
 })
 
 /** One ledger transaction with two legs; `off` is what the house leg misses. */

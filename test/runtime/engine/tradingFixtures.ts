@@ -105,6 +105,20 @@ export const tradingRows = (id: number) => ({
   firedGroups: { id, partnerId: 1, clientId: id, symbol: "BTC-USDC-PERP", name: "exit", firedAt: noon },
   leverages: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, leverage: 5, updatedAt: noon },
   lossNotices: { clientId: id, symbol: "BTC-USDC-PERP", partnerId: 1, day: 20_717, openedAt: noon, step: 10 },
+  openFundings: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    symbol: "BTC-USDC-PERP",
+    settledAt: noon,
+    mark: "60000.0",
+    rate: "-0.00010000",
+    qty: "-0.2000",
+    venueQty: "0.1000",
+    posted: true,
+    live: true,
+    createdAt: noon
+  },
   accountTotals: {
     clientId: id,
     partnerId: 1,

@@ -85,6 +85,12 @@ describe("what ledger verify finds", () => {
   const request = (partner: string, state: string): string =>
     `INSERT INTO rfqs VALUES (999999999, ${partner}, 1, '${state}', '1', '{"contractId":999999998}', 'BTC-USDC-KO', 'USDC', 1, 1, NULL, false)`
   const noRequest = "DELETE FROM rfqs WHERE id = 999999999"
+  const funded = (key: string, amount: number): string =>
+    `INSERT INTO ledger_transactions SELECT 999999999, '${key}', 'FUNDING', actor, reason, 1, partner_id,
+       '{"symbol":"X","settledAt":8,"qty":"1","fundingPerUnit":"0.00000500","side":"LONG"}', ts FROM ledger_transactions LIMIT 1; INSERT INTO postings SELECT 999999999, tx_id, 'client:1', 1, partner_id, 'USDC', 'cash', ${amount}
+       FROM ledger_transactions WHERE tx_id = 999999999`
+  const notFunded =
+    "DELETE FROM postings WHERE tx_id = 999999999; DELETE FROM ledger_transactions WHERE tx_id = 999999999"
   const plants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
     ...orderPlants,
     ...marginPlants,
@@ -117,6 +123,18 @@ describe("what ledger verify finds", () => {
     "what every client has of the venue equals the postings of its house account": [
       "UPDATE balances SET from_venue = from_venue + 1 WHERE client_id = 1",
       "UPDATE balances SET from_venue = from_venue - 1 WHERE client_id = 1"
+    ],
+    "funding is posted once a client, market and stamp, and once more a trade of the client that was found later": [
+      funded("funding:X:8", -5),
+      notFunded
+    ],
+    "every posting of funding is what its quantity pays, at one figure a market and stamp": [
+      funded("funding:X:8:1", 5),
+      notFunded
+    ],
+    "the funding of every balance is the sum of its postings": [
+      "UPDATE balances SET funding = funding + 1 WHERE client_id = 1",
+      "UPDATE balances SET funding = funding - 1 WHERE client_id = 1"
     ],
     "no reserve is negative": [
       "ALTER TABLE balances DROP CONSTRAINT balances_reserved_check; UPDATE balances SET reserved = -1 WHERE client_id = 1",

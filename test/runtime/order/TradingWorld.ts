@@ -10,31 +10,32 @@ import { isWorking } from "../../../src/machines/order/Order.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { orderMarket, orderOnMarket } from "../../../src/machines/order/orderOnMarket.ts"
 import type { PreTrade } from "../../../src/machines/order/preTrade.ts"
-import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { formatAmount, minorOf, MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import type { TimerName } from "../../../src/machines/timerNames.ts"
 import type { OwnMoney } from "../../../src/machines/venue/money.ts"
-import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
-import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import type { AccountFact, VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
+import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
-import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
-import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
 import { accountSummary } from "../../../src/runtime/services/account/accountSummary.ts"
 import { instanceOf, usdcBalance } from "../../../src/runtime/services/client/clientState.ts"
+import { bookFunding, fundingTimers } from "../../../src/runtime/services/funding/fundingBooking.ts"
 import { chooseLeverage } from "../../../src/runtime/services/order/leverageDecisions.ts"
 import { newOrder } from "../../../src/runtime/services/order/newOrder.ts"
 import { placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
 import { clientInTurn, judgedOrder } from "../../../src/runtime/services/order/orderFacts.ts"
-import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
+import { heardWhole, orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import type { OrderMarkets } from "../../../src/runtime/services/order/orderMarkets.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
 import { market } from "../../support/ScriptedVenue.ts"
+import { takeTurn } from "../../support/takeTurn.ts"
 import { venueOrder } from "../../support/venueOrders.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
 import { gold, marketsAt, perp } from "./leverageTurns.ts"
@@ -60,6 +61,7 @@ export class TradingWorld {
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
   private recall: Recall
+  readonly unsettled = unsettledOrders()
   private ids = 0
   private trades = 0
   /** What the venue's own books have of the trades that it has executed. */
@@ -101,22 +103,10 @@ export class TradingWorld {
   }
 
   turn(decide: (turn: Turn) => void): void {
-    for (;;) {
-      const nextId = () => ++this.ids
-      const { state, facts } = this
-      const turn: Turn = { now: contractsNow + this.ids, state, facts, draft: new CommitBuilder(), by, nextId }
-      try {
-        decide(turn)
-      } catch (error) {
-        if (!(error instanceof TurnHeld)) throw error
-        Effect.runSync(error.released)
-        continue
-      }
-      if (turn.draft.isEmpty) return
-      const commit = turn.draft.build({ subject, expected: state.token }, null)
-      assert.deepStrictEqual(this.store.apply(commit), { _tag: "Committed" })
-      return state.adopt(commit)
-    }
+    const { store, state } = this
+    const nextId = () => ++this.ids
+    const given = () => ({ now: contractsNow + this.ids, facts: this.facts, by, nextId })
+    takeTurn({ store, state, subject, given }, decide)
   }
 
   mark(symbol: string, price: string): void {
@@ -127,6 +117,16 @@ export class TradingWorld {
     const key = `deposit:${this.ids}`
     this.turn((turn) =>
       applyEffects(turn, of, [{ type: "ledger.post", entry: "DEPOSIT", key, currency, amount, reason: null, refs: {} }])
+    )
+  }
+
+  /** Leaves so much cash. */
+  turnToCash(amount: string): void {
+    const left = minorOf(amount, "USDC") - this.balance("USDC").cash
+    const key = `manual:${this.ids}`
+    const posting = { entry: "MANUAL", key, currency: "USDC", reason: null, refs: {} } as const
+    this.turn((turn) =>
+      applyEffects(turn, of, [{ type: "ledger.post", ...posting, amount: formatAmount(left, "USDC") }])
     )
   }
 
@@ -178,7 +178,7 @@ export class TradingWorld {
     change: Partial<VenueOrder>
   ): void {
     const order = venueOrder(client.uid, `O-${id}`, { id: 900 + id, ...change })
-    const handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: unsettledOrders() })
+    const handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: this.unsettled })
     this.turn((turn) => {
       assert.isTrue(handler.said(turn, { id, at: contractsNow, fact: fact(order, this.ids) }))
     })
@@ -204,6 +204,49 @@ export class TradingWorld {
       filledQty: filled.toFixed(),
       state
     })
+  }
+
+  /** What the venue says of a stamp; whether anything of ours follows from it. */
+  funding(said: VenueFunding, isWhole = true): boolean {
+    let taken = false
+    this.turn((turn) => {
+      taken = bookFunding({ turn, of, recall: this.recall, unsettled: this.unsettled }, said, isWhole)
+    })
+    return taken
+  }
+
+  /** The timers that are set of funding fire. */
+  fireFunding(): void {
+    const timers = fundingTimers({ directory: parts.directory, unsettled: this.unsettled })
+    for (const { name } of this.store.rows("timers")) {
+      const [handler, id] = name.split(":")
+      if (handler !== "funding.held") continue
+      this.turn((turn) => {
+        turn.draft.clearTimer(subject, name as TimerName)
+        timers["funding.held"](turn, turn.now, id ?? null)
+      })
+    }
+  }
+
+  /** The venue answers for an order, with trades of the times at which it made them. */
+  found(id: number, trades: ReadonlyArray<Pick<VenueFill, "qty" | "price" | "at">>): void {
+    const row = this.store.rows("orders").find((order) => order.id === id) ?? assert.fail(`no order ${id}`)
+    const { symbol, context } = row
+    const { side, qty } = context
+    const of_ = { orderId: 900 + id, ref: `O-${id}`, account: client.uid, symbol, side }
+    const fills = trades.map((trade) => {
+      const tradeId = ++this.trades
+      this.flow("USDC", new MoneyDecimal(trade.qty).mul(trade.price).mul(side === "BUY" ? -1 : 1))
+      return { ...of_, ...trade, tradeId, liquidity: "TAKER", reason: null } as const
+    })
+    const filledQty = fills.reduce((sum, fill) => sum.plus(fill.qty), new MoneyDecimal(context.filledQty)).toFixed()
+    const order = venueOrder(client.uid, `O-${id}`, { id: 900 + id, symbol, side, qty, filledQty, state: "WORKING" })
+    const handler = { directory: parts.directory, recall: this.recall, unsettled: this.unsettled }
+    this.unsettled.take()
+    this.turn((turn) => {
+      assert.isNull(heardWhole(turn, handler, [{ orderId: id, order, fills, wasOver: false, isTimed: false }]))
+    })
+    this.unsettled.settled(id)
   }
 
   private flow(asset: string, amount: MoneyDecimal): void {
@@ -274,6 +317,7 @@ export class TradingWorld {
   }
 
   get summary() {
-    return accountSummary(client.createdAt, this.state.one("accountTotals"))
+    const usdc = this.state.all("balances").find(({ currency }) => currency === "USDC")
+    return accountSummary(client.createdAt, this.state.one("accountTotals"), usdc?.funding)
   }
 }

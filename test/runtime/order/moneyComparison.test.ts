@@ -67,10 +67,20 @@ describe("A2-103: the money of a client", () => {
     const money: ReadonlyArray<VenueMoney> = [
       trades("-490"),
       { kind: "fees", asset: "USDC", amount: "-3" },
-      { kind: "funding", asset: "USDC", amount: "-2" },
       { kind: "swaps", asset: "BTC", amount: "-1" }
     ]
     assert.deepStrictEqual(moneyDifferences(look({ account: { sequence: 7, money } })), [])
+  })
+
+  it("F14: funding is part of it, to the last minor unit", () => {
+    const money: ReadonlyArray<VenueMoney> = [trades("-490"), { kind: "funding", asset: "USDC", amount: "-2.000001" }]
+    const account = { sequence: 7, money }
+    const paid = { ...usdc, fromVenue: usdc.fromVenue - 2_000_001n }
+    assert.deepStrictEqual(moneyDifferences(look({ account, ours: { balances: [paid], totals } })), [])
+    assert.deepStrictEqual(
+      moneyDifferences(look({ account })).map(({ ours, theirs }) => [ours.toFixed(), theirs.toFixed()]),
+      [["-490", "-492.000001"]]
+    )
   })
 
   it("an account that is older than what the venue keeps is not compared", () => {

@@ -161,7 +161,7 @@ class Account {
   }
   /** `taken`: whether anything of ours follows from it. */
   venueDid(fact: Parameters<typeof heardOfVenue>[2], taken = true): void {
-    this.turn((turn) => assert.strictEqual(heardOfVenue(turn, this.parts, fact), taken))
+    this.turn((turn) => assert.strictEqual(heardOfVenue(turn, this.parts, fact, true), taken))
   }
   cancel(): void {
     this.turn((turn) => {

@@ -62,7 +62,8 @@ export class Accounts extends Context.Service<
         summary: (partnerId, clientId) =>
           host.read(clientSubject(clientId), (state) => {
             const client = ownClient(state, partnerId)
-            return client === null ? null : accountSummary(client.createdAt, state.one("accountTotals"))
+            const usdc = state.all("balances").find(({ currency }) => currency === "USDC")
+            return client === null ? null : accountSummary(client.createdAt, state.one("accountTotals"), usdc?.funding)
           }),
         ledger: (partnerId, clientId, query) =>
           Effect.gen(function* () {
@@ -101,7 +102,9 @@ const replay = (
   at: number
 ): Effect.Effect<ReadonlyArray<BalanceRow>, Unavailable> =>
   heldAt(sql, clientId, at).pipe(
-    Effect.map((held) => held.map((each) => ({ ...each, clientId, partnerId, deposited: 0n, fromVenue: 0n }))),
+    Effect.map((held) =>
+      held.map((each) => ({ ...each, clientId, partnerId, deposited: 0n, fromVenue: 0n, funding: 0n }))
+    ),
     Effect.catch(whenAway)
   )
 

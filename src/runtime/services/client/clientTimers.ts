@@ -1,5 +1,5 @@
 /** Every durable timer that lies with a client, by name: the end of documents, cooling periods, windows of requests,
- * expiries of contracts, orders that must be asked for, and what the sandbox decides. */
+ * expiries of contracts, orders that must be asked for, stamps of funding that are held, and what the sandbox decides. */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"
@@ -11,6 +11,7 @@ import { Directory } from "../partner/Directory.ts"
 import { expiryHandlers } from "../document/documentExpiry.ts"
 import { retentionHandlers } from "../document/documentRetention.ts"
 import { retakeHandlers } from "../appropriateness/retakeNotice.ts"
+import { fundingTimers } from "../funding/fundingBooking.ts"
 import { orderTimers } from "../order/askAgain.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
@@ -24,12 +25,14 @@ export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Direct
   Effect.gen(function* () {
     const directory = yield* Directory
     const { sandbox } = yield* Settings
+    const unsettled = yield* Unsettled
     return {
       ...expiryHandlers(directory),
       ...retentionHandlers,
       ...retakeHandlers(directory),
       ...barrierTimers,
-      ...orderTimers(yield* Unsettled),
+      ...orderTimers(unsettled),
+      ...fundingTimers({ directory, unsettled }),
       ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
     }
   })

@@ -26,12 +26,15 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { putLot, takeFromLots } from "../../ledger/lots.ts"
 import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { countFill } from "../account/accountTotals.ts"
+import { countFoundTrade } from "../funding/fundingBooking.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import { cancelReducing, positionInTurn } from "./orderDecisions.ts"
 
 export interface BookingTurn extends OwnedTurn {
   readonly recall: Recall
+  /** The trade was asked for: it has no place in the account's sequence, and only its time says what it comes before. */
+  readonly isFound?: boolean
 }
 
 /** The order after a trade of it; itself when the trade is booked already. */
@@ -100,6 +103,7 @@ const booked = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   )
   if (next === null) throw new Error(`order:${row.id} does not take trade ${fill.tradeId}`)
   putFill(turn, next, fill, money)
+  if (at.isFound === true && context.family === "PERP") countFoundTrade(at, next, fill)
   if (context.ocoGroup !== null && context.lastTradeId === 0) fireGroup(turn, next, context.ocoGroup)
   if (money.emptied) cancelReducing(at, row.symbol, row.id)
   return next

@@ -15,6 +15,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { hearing } from "../client/hearing.ts"
+import { bookFunding } from "../funding/fundingBooking.ts"
 import { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { Recall } from "../shared/Recall.ts"
@@ -61,8 +62,12 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
   quoted: null
 })
 
-/** What the venue does in an account by itself: it names no order of ours. False where nothing follows from it. */
-export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact): boolean => {
+/**
+ * What the venue does in an account by itself: it names no order of ours. False where nothing follows from it. `isWhole`: nothing
+ * is missing of the account's events before it.
+ */
+export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, isWhole: boolean): boolean => {
+  if (fact.type === "funding") return bookFunding(hearing(turn, parts), fact.funding, isWhole)
   if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
   if (fact.type === "bust") return busted(hearing(turn, parts), fact)
   return false
@@ -90,7 +95,7 @@ export const heardWhole = (
   parts: OrderParts,
   orders: ReadonlyArray<WholeOrder>
 ): ReadonlyArray<WholeOrder> | null => {
-  const at = hearing(turn, parts)
+  const at = { ...hearing(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)

@@ -156,6 +156,7 @@ const differs = ({ contracts, orders, money }: Look): boolean => contracts.lengt
 class Comparison {
   private readonly parts: Parts
   private readonly wanted = new Set<string>()
+  private readonly wantedClients = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
   /** Contracts past their expiry, and whether that was said. */
   private readonly overdue = new Map<number, boolean>()
@@ -165,6 +166,7 @@ class Comparison {
   constructor(parts: Parts) {
     this.parts = parts
     parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
+    parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
   }
 
   figures(): ComparisonFigures {
@@ -173,6 +175,12 @@ class Comparison {
 
   want(uid: string): void {
     if (this.wanted.size < wantedAtMost) this.wanted.add(uid)
+    this.wake.openUnsafe()
+  }
+
+  /** Funding that is posted otherwise than the venue has it: what is still different then is a difference of money (F14). */
+  private wantClient(clientId: number): void {
+    if (this.wantedClients.size < wantedAtMost) this.wantedClients.add(clientId)
     this.wake.openUnsafe()
   }
 
@@ -202,8 +210,15 @@ class Comparison {
       Effect.suspend(() => {
         this.wake.closeUnsafe()
         const uids = [...this.wanted]
+        const ids = [...this.wantedClients]
         this.wanted.clear()
-        return Effect.andThen(this.alarmOverdue, this.compareAll(uids))
+        this.wantedClients.clear()
+        // Those that can't be read now come with their slice.
+        const clients = Effect.catch(this.parts.stored.among("clients", ids), () => Effect.succeed([]))
+        return Effect.andThen(
+          this.alarmOverdue,
+          Effect.flatMap(clients, (rows) => this.compareAll([...uids, ...rows.map(({ uid }) => uid)]))
+        )
       })
     ),
     Effect.forever({ disableYield: true })

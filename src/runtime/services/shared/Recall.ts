@@ -19,7 +19,7 @@ type ClientTable = {
 interface Found {
   /** The client's commit token when they were read: with another one they may have changed. */
   readonly token: number | null
-  /** By table and id; null: there is none of this client. "away": it could not be read. */
+  /** By table and id, or what was asked for; null: there is none of this client. "away": it could not be read. */
   readonly rows: Map<string, object | null | "away">
 }
 
@@ -68,6 +68,34 @@ export class Recall {
       throw new JournalUnavailable({ reason: "a row could not be read" })
     }
     return row as Tables[T] | null
+  }
+
+  /** So many of the newest stored rows of the turn's client, newest first; see `matching`. */
+  newest<T extends ClientTable>(turn: Turn, table: T, limit: number): ReadonlyArray<Tables[T]> {
+    const rows = this.rowsOf(turn.state)
+    const name = `${table} newest ${limit}`
+    const found = rows.get(name)
+    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, limit, name), true)
+    if (found === "away") {
+      rows.delete(name)
+      throw new JournalUnavailable({ reason: "rows could not be read" })
+    }
+    return found as ReadonlyArray<Tables[T]>
+  }
+
+  private list<T extends ClientTable>(
+    rows: Found["rows"],
+    { state }: Turn,
+    table: T,
+    limit: number,
+    name: string
+  ): Effect.Effect<void> {
+    const client = state.one("clients")
+    if (client === undefined) return Effect.sync(() => void rows.set(name, []))
+    return this.stored.page(table, [{ column: "client_id", value: client.id }], { limit }).pipe(
+      Effect.map((found) => void rows.set(name, found)),
+      Effect.catchCause(() => Effect.sync(() => void rows.set(name, "away")))
+    )
   }
 
   private rowsOf(state: SubjectState): Found["rows"] {

@@ -248,14 +248,15 @@ export class EventDecisions {
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
     const owner = ownerOfFact(fact)
     const { handlers } = this.parts
-    if (fact.sequence > known + 1) handlers.doubted(turn)
+    const isWhole = fact.sequence === known + 1
+    if (!isWhole) handlers.doubted(turn)
     if (wrong === null && owner !== null) {
       // An event may be here before the answer of the call that made its object: it ends the call.
       const made = outcomeOfFact(fact, at)
       if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
       if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
     }
-    if (wrong === null && owner === null && handlers.unnamed(turn, fact)) return { is: "taken" }
+    if (wrong === null && owner === null && handlers.unnamed(turn, fact, isWhole)) return { is: "taken" }
     if (answer !== null) endCall(turn, handlers, answer)
     handlers.doubted(turn)
     const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")

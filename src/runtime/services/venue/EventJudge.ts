@@ -1,5 +1,6 @@
-/** Whether an event of the venue can be believed: its time, and the grid of its market as it is now (A2-115). */
+/** Whether an event of the venue can be believed: its time, the grid of its market as it is now, mark and rate of a stamp (A2-115). */
 import { Effect, Latch } from "effect"
+import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
@@ -29,6 +30,7 @@ export class EventJudge {
   /** Whether an event can be believed by what is known, without asking the venue. */
   believes({ at, fact }: AccountEvent): boolean {
     if (this.isAhead(at)) return false
+    if (fact.type === "funding") return fundingFaultOf(fact, at) === null
     return !hasGrid(fact) || (this.clock.now() - this.listedAt < listedFor && this.gridFault(fact) === null)
   }
 
@@ -37,6 +39,7 @@ export class EventJudge {
     return Effect.suspend(() => {
       const { at, fact } = event
       if (this.isAhead(at)) return Effect.succeed("it lies more than 5 s ahead")
+      if (fact.type === "funding") return Effect.succeed(fundingFaultOf(fact, at))
       if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
       const begunBefore = this.reading !== null
       const judge = Effect.sync(() => (this.markets.size === 0 ? null : this.gridFault(fact)))
@@ -80,6 +83,12 @@ export class EventJudge {
     return price === null || fits(price, market.priceTick) ? null : "its price is off the market's grid"
   }
 }
+
+type FundingFact = Extract<AccountFact, { readonly type: "funding" }>
+
+/** A mark or a rate that nobody can be paid by, or a stamp that is still to come (F14). */
+const fundingFaultOf = ({ funding }: FundingFact, at: number): string | null =>
+  funding.settledAt > at ? "its stamp lies ahead of it" : fundingFault(funding)
 
 type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" }>
 

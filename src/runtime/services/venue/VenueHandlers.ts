@@ -21,8 +21,11 @@ import type { VenueHandler } from "./VenueHandler.ts"
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
   /** Answers whoever waits for the end of a call, in the turn that takes it. */
   readonly answered: (turn: Turn, ref: string) => void
-  /** What the venue does in an account by itself, under no name of ours; false when nothing here can follow it. */
-  readonly unnamed: (turn: Turn, fact: AccountFact) => boolean
+  /**
+   * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it. `isWhole`: nothing
+   * is missing of the account's events before it.
+   */
+  readonly unnamed: (turn: Turn, fact: AccountFact, isWhole: boolean) => boolean
   /** What was said of the turn's client may be lost; null: of anybody. */
   readonly doubted: (turn: Turn | null) => void
 }
@@ -40,7 +43,7 @@ export const venueHandlers: Effect.Effect<
     barrierContract: contractHandler(parts),
     order: orderHandler(orderParts),
     answered: (yield* CallAnswers).take,
-    unnamed: (turn, fact) => heardOfVenue(turn, orderParts, fact),
+    unnamed: (turn, fact, isWhole) => heardOfVenue(turn, orderParts, fact, isWhole),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
   }
 })

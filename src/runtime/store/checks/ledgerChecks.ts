@@ -8,6 +8,7 @@ import { barrierChecks } from "./barrierChecks.ts"
 import { marginChecks } from "./marginChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
+import { fundingChecks } from "./fundingChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
 import { houseChecks } from "./houseChecks.ts"
 import { orderChecks } from "./orderChecks.ts"
@@ -76,6 +77,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...barrierChecks,
   ...marginChecks,
   ...orderChecks,
+  ...fundingChecks,
   ...accountChecks,
   ...settlementChecks,
   ...figureChecks,

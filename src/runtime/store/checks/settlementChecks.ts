@@ -25,6 +25,7 @@ const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } 
   BARRIER_SETTLE: null,
   NBP_WRITEOFF: null,
   PNL: null,
+  FUNDING: null,
   SPOT_RESERVE: null,
   SPOT_RELEASE: null,
   SPOT_SETTLE: null,

@@ -35,6 +35,8 @@ export interface BalanceRow {
   readonly deposited: bigint
   /** What was posted against the house account of the venue, from the client's view (A2-103). */
   readonly fromVenue: bigint
+  /** What of it is funding, negative when the client paid (F14; A2-60). */
+  readonly funding: bigint
 }
 
 export const ledgerTables = {
@@ -87,7 +89,8 @@ export const ledgerTables = {
       cash: "money",
       reserved: "money",
       deposited: "money",
-      fromVenue: "money"
+      fromVenue: "money",
+      funding: "money"
     },
     check: (row) => row.reserved >= 0n && row.deposited >= 0n,
     residence: ofClient

@@ -1,0 +1,79 @@
+/**
+ * Stamps of funding (F14): every position of a perpetual pays or gets what its interval's rate says, at the mark of the stamp.
+ * While the tester's fault `unpriced-funding` stands nobody knows mark and rate: a client's stamp is said at its place without
+ * them, and paid once the fault is over, at its own.
+ */
+import { fundingIntervalMillis, paymentOf } from "./Funding.ts"
+import { houseAccounts } from "./Makers.ts"
+import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
+import type { VenueParts } from "./VenueParts.ts"
+
+/** A position at a stamp: lots, ticks and hundred-millionths. Plain JSON. */
+export interface PositionStamp {
+  readonly accountId: number
+  readonly symbol: string
+  readonly settledAt: number
+  readonly lots: number
+  readonly mark: number
+  readonly rate: number
+}
+
+/** Where now is the time of a stamp. */
+export const stampFunding = (parts: VenueParts): void => {
+  const { funding, exchange, clock, settings } = parts
+  if (clock.now % fundingIntervalMillis !== 0) return
+  const waiting: Array<PositionStamp> = []
+  for (const [symbol, rates] of funding) {
+    const { prices, delisted } = parts.listing(symbol)
+    if (delisted || prices.MARK === null) continue
+    const at = { symbol, settledAt: clock.now, mark: prices.MARK, rate: rates.stamp() }
+    for (const account of exchange.accounts.values()) {
+      const lots = account.lotsOf(symbol)
+      if (lots === 0) continue
+      const stamp = { accountId: account.id, lots, ...at }
+      // The house's own positions wait for nobody.
+      if (settings.unpricedFunding === null || account.id < 0) pay(parts, stamp)
+      else {
+        say(parts, stamp, null)
+        waiting.push(stamp)
+      }
+    }
+  }
+  if (waiting.length > 0) settings.unpricedStamps = [...settings.unpricedStamps, ...waiting]
+}
+
+/** Marks and rates of the stamps that had none are known once the fault is over; `now`: it ends here, whatever it was given. */
+export const priceStamps = (parts: VenueParts, now = false): void => {
+  const { settings, clock } = parts
+  const fault = settings.unpricedFunding
+  if (fault === null || (!now && (fault.until === null || clock.now < fault.until))) return
+  settings.unpricedFunding = null
+  const stamps = settings.unpricedStamps
+  settings.unpricedStamps = []
+  for (const stamp of stamps) pay(parts, stamp)
+}
+
+const pay = (parts: VenueParts, stamp: PositionStamp): void => {
+  const { accountId, symbol, lots, mark, rate } = stamp
+  const amount = paymentOf(parts.listing(symbol).market, lots, mark, rate)
+  parts.balances.move("funding", houseAccounts.venue, accountId, "USDC", amount)
+  if (accountId >= 0) say(parts, stamp, amount)
+}
+
+/** `amount`, micro-USDC: paid now; null: neither mark nor rate is known. */
+const say = (parts: VenueParts, stamp: PositionStamp, amount: bigint | null): void => {
+  const { accountId, symbol, settledAt, lots, mark, rate } = stamp
+  const { market } = parts.listing(symbol)
+  const priced = amount !== null
+  parts.events.say(parts.accountOf(accountId), parts.clock.now, {
+    type: "funding",
+    funding: {
+      symbol,
+      settledAt,
+      mark: priced ? textOf(mark, market.tickDecimals) : null,
+      rate: priced ? textOf(rate, rateDecimals) : null,
+      netQty: textOf(lots, market.lotDecimals),
+      amount: priced ? textOf(amount, moneyDecimals) : null
+    }
+  })
+}

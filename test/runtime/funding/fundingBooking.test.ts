@@ -1,0 +1,280 @@
+/**
+ * A stamp in its client's turn (F14): booked once on the position at its place, held while trades may be missing, put right by
+ * trades that are found later, posted late once its mark is known.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { fundingPayment } from "../../../src/machines/funding/fundingRules.ts"
+import { formatAmount, MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import type { VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
+import { contractsNow } from "../../fixtures/contracts.ts"
+import { withoutMarkCase } from "../../fixtures/goldenFunding.ts"
+import { perp } from "../order/leverageTurns.ts"
+import { spot, TradingWorld } from "../order/TradingWorld.ts"
+
+const price = { mark: "60000.0", rate: "0.0001" }
+/** Later than every trade and turn that is not dated otherwise. */
+const later = contractsNow + 100_000
+
+const stampAt = (netQty: string, change: Partial<VenueFunding> = {}): VenueFunding => {
+  const stamp = { symbol: perp, settledAt: later, ...price, ...change }
+  const amount = formatAmount(fundingPayment(netQty, { ...price, ...priceOf(stamp) }), "USDC")
+  return { netQty, amount, ...stamp }
+}
+const priceOf = ({ mark, rate }: Pick<VenueFunding, "mark" | "rate">) =>
+  mark === null || rate === null ? {} : { mark, rate }
+
+class Funded extends TradingWorld {
+  constructor() {
+    super()
+    this.mark(perp, "60000.0")
+    this.deposit("USDC", "10000.000000")
+  }
+
+  /** An order of so much that rests; its id. */
+  asked(side: "BUY" | "SELL", qty: string): number {
+    const asked = { symbol: perp, side, qty, price: "60000.0", type: "LIMIT", tif: "GTC", reduceOnly: false } as const
+    const { id } = this.place({ ...asked, trigger: null, attach: null, ocoGroup: null, leverage: null })
+    return id ?? assert.fail("it was refused")
+  }
+
+  /** An order that is filled whole, at its place in the account's sequence. */
+  traded(side: "BUY" | "SELL", qty: string): void {
+    this.fill(this.asked(side, qty), qty, "60000.0")
+  }
+
+  /** The amounts posted, by key without the market; cash has changed by nothing else. */
+  get postings(): Readonly<Record<string, string>> {
+    const rows = this.store.rows("ledgerTransactions").filter(({ type }) => type === "FUNDING")
+    const legs = this.store.rows("postings")
+    return Object.fromEntries(
+      rows.map(({ key, txId }) => [
+        key.replace(`funding:${perp}:`, ""),
+        formatAmount(legs.find((leg) => leg.txId === txId && leg.clientId !== null)?.amount ?? 0n, "USDC")
+      ])
+    )
+  }
+
+  get open() {
+    return this.store.rows("openFundings").filter(({ live }) => live)
+  }
+  get timers(): number {
+    return this.store.rows("timers").length
+  }
+}
+
+const held = (qty: string, side: "BUY" | "SELL" = "BUY"): Funded => {
+  const at = new Funded()
+  at.traded(side, qty)
+  return at
+}
+
+const plain = `${later}:1`
+
+describe("F14: a stamp on which both agree", () => {
+  it("is posted in one transaction, with its settlement item, and leaves nothing open", () => {
+    const at = held("0.1")
+    assert.isTrue(at.funding(stampAt("0.1")))
+    assert.deepStrictEqual(at.postings, { [plain]: "-0.600000" })
+    const refs = { symbol: perp, settledAt: later, qty: "0.1", fundingPerUnit: "6.00000000", side: "LONG" }
+    const [tx] = at.store.rows("ledgerTransactions").filter(({ type }) => type === "FUNDING")
+    assert.isDefined(tx)
+    assert.deepStrictEqual(tx?.refs, refs)
+    const items = at.store.rows("settlementItems").filter(({ type }) => type === "FUNDING")
+    assert.deepStrictEqual(
+      items.map(({ amount, context, txId }) => [amount, context.refs, txId]),
+      [[-600_000n, refs, tx?.txId ?? 0]]
+    )
+    const legs = at.store.rows("postings").filter(({ txId }) => txId === tx?.txId)
+    assert.deepStrictEqual(
+      legs.map(({ account, amount }) => [account, amount]),
+      [
+        ["client:1", -600_000n],
+        ["venue", 600_000n]
+      ]
+    )
+    assert.strictEqual(at.summary.fundingPaid, "0.600000")
+    assert.deepStrictEqual([at.store.rows("openFundings"), at.timers], [[], 0])
+  })
+
+  it("pays a short position when the rate is positive, and costs it when it is negative", () => {
+    const at = held("0.1", "SELL")
+    at.funding(stampAt("-0.1"))
+    at.funding(stampAt("-0.1", { settledAt: later + 1, rate: "-0.0001" }))
+    assert.deepStrictEqual(at.postings, { [plain]: "0.600000", [`${later + 1}:1`]: "-0.600000" })
+    assert.strictEqual(at.summary.fundingPaid, "0.000000")
+  })
+
+  it("is posted in full though cash falls below zero", () => {
+    const at = held("0.5")
+    at.turnToCash("0.000001")
+    at.funding(stampAt("0.5", { rate: "0.0075" }))
+    assert.deepStrictEqual(at.postings, { [plain]: "-225.000000" })
+    assert.strictEqual(at.balance("USDC").cash, -224_999_999n)
+  })
+
+  it("posts nothing where nothing is due", () => {
+    const at = held("0.1")
+    assert.isTrue(at.funding(stampAt("0.1", { rate: "0" })))
+    assert.deepStrictEqual([at.postings, at.open], [{}, []])
+  })
+
+  it("a market without funding, and a second word on a stamp, are nobody's to follow", () => {
+    const at = held("0.1")
+    at.deposit("BTC", "1.00000000")
+    assert.isTrue(at.funding(stampAt("0.1")))
+    assert.throws(() => at.funding(stampAt("0.1")))
+    at.turn((turn) =>
+      turn.draft.put("positions", { ...(at.positions[0] ?? assert.fail()), id: 99, symbol: spot, state: "SPOT" })
+    )
+    assert.isFalse(at.funding(stampAt("0.1", { symbol: spot })))
+    assert.deepStrictEqual(at.postings, { [plain]: "-0.600000" })
+  })
+})
+
+describe("F14: the position at the stamp's place", () => {
+  it("a trade that was asked for and lies behind the stamp does not count at it", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.2")
+    at.found(id, [{ qty: "0.2", price: "60000.0", at: contractsNow + 60 }])
+    at.funding(stampAt("0.1", { settledAt: contractsNow + 50 }))
+    assert.deepStrictEqual([at.postings, at.open], [{ [`${contractsNow + 50}:1`]: "-0.600000" }, []])
+  })
+
+  it("SC-FUN-03: a position that is closed in the stamp's millisecond counts", () => {
+    const at = held("0.1")
+    const id = at.asked("SELL", "0.1")
+    at.found(id, [{ qty: "0.1", price: "60000.0", at: contractsNow + 50 }])
+    at.funding(stampAt("0.1", { settledAt: contractsNow + 50 }))
+    assert.deepStrictEqual(at.postings, { [`${contractsNow + 50}:1`]: "-0.600000" })
+  })
+
+  it("of trades in the stamp's millisecond those count that the venue has counted", () => {
+    const at = held("0.3")
+    const id = at.asked("SELL", "0.3")
+    at.found(id, [
+      { qty: "0.1", price: "60000.0", at: contractsNow + 50 },
+      { qty: "0.2", price: "60000.0", at: contractsNow + 50 }
+    ])
+    at.funding(stampAt("0.2", { settledAt: contractsNow + 50 }))
+    assert.deepStrictEqual([at.postings, at.open], [{ [`${contractsNow + 50}:1`]: "-1.200000" }, []])
+  })
+})
+
+describe("F14: a trade is missing", () => {
+  it("SC-FUN-04: ours is posted, and a trade that is found with an earlier place posts its difference once", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.5")
+    at.unsettled.take()
+    assert.isTrue(at.funding(stampAt("0.3")))
+    assert.deepStrictEqual(at.postings, { [plain]: "-0.600000" })
+    assert.lengthOf(at.open, 1)
+    at.found(id, [
+      { qty: "0.05", price: "60000.0", at: later - 1 },
+      { qty: "0.15", price: "60000.0", at: later },
+      { qty: "0.2", price: "60000.0", at: later + 1 }
+    ])
+    assert.deepStrictEqual(at.postings, {
+      [plain]: "-0.600000",
+      [`${plain}:${id}:2`]: "-0.300000",
+      [`${plain}:${id}:3`]: "-0.900000"
+    })
+    assert.deepStrictEqual(at.open, [])
+  })
+
+  it("the differences of a found trade are those of the whole, whatever is rounded", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.3")
+    const odd = { mark: "60000.1", rate: "0.00000777" }
+    at.funding(stampAt("0.4", odd))
+    at.found(
+      id,
+      [0.1, 0.1, 0.1].map((qty) => ({ qty: String(qty), price: "60000.0", at: later - 1 }))
+    )
+    const sum = Object.values(at.postings).reduce((all, amount) => all.plus(amount), new MoneyDecimal(0))
+    assert.strictEqual(sum.toFixed(6), formatAmount(fundingPayment("0.4", odd), "USDC"))
+    assert.deepStrictEqual([Object.keys(at.postings).length, at.open], [4, []])
+  })
+
+  it("a trade of an account that both agree on changes nothing that is posted", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.5")
+    at.funding(stampAt("0.1"))
+    at.found(id, [{ qty: "0.2", price: "60000.0", at: later + 5 }])
+    assert.deepStrictEqual(at.postings, { [plain]: "-0.600000" })
+  })
+
+  it("after a gap nothing is posted; what the venue answers settles it once", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.5")
+    at.funding(stampAt("0.3"), false)
+    assert.deepStrictEqual([at.postings, at.timers], [{}, 1])
+    at.found(id, [{ qty: "0.2", price: "60000.0", at: later - 1 }])
+    assert.deepStrictEqual([at.postings, at.open, at.timers], [{ [plain]: "-1.800000" }, [], 0])
+    at.fireFunding()
+    assert.deepStrictEqual(at.postings, { [plain]: "-1.800000" })
+  })
+
+  it("after a gap a stamp on which both agree is posted at once", () => {
+    const at = held("0.1")
+    at.funding(stampAt("0.1"), false)
+    assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
+  })
+
+  it("while its orders are asked for a stamp is held; once nobody answers, ours is posted, and stays open", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.5")
+    at.unsettled.add({ clientId: 1, orderId: id, filledQty: "0", ended: false, wasOver: false })
+    at.funding(stampAt("0.3"))
+    at.fireFunding()
+    assert.deepStrictEqual([at.postings, at.timers], [{}, 1])
+    at.unsettled.take()
+    at.unsettled.settled(id)
+    at.restart()
+    at.fireFunding()
+    assert.deepStrictEqual([at.postings, at.open.length, at.timers], [{ [plain]: "-0.600000" }, 1, 0])
+    at.found(id, [{ qty: "0.2", price: "60000.0", at: later - 1 }])
+    assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000", [`${plain}:${id}:2`]: "-1.200000" }, []])
+  })
+
+  it("an account keeps so many open stamps, and lets the oldest go", () => {
+    const at = held("0.1")
+    for (let n = 0; n < 40; n++) at.funding(stampAt("0.3", { settledAt: later + n }))
+    assert.deepStrictEqual([at.open.length, at.open[0]?.settledAt], [32, later + 8])
+    assert.lengthOf(Object.keys(at.postings), 40)
+  })
+
+  it("another amount of the venue's for the same quantity changes nothing of ours", () => {
+    const at = held("0.1")
+    assert.isTrue(at.funding(stampAt("0.1", { amount: "-0.500000" })))
+    assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
+    assert.deepInclude(at.store.rows("openFundings")[0], { posted: true, live: false })
+  })
+})
+
+describe("SC-FUN-05: no mark", () => {
+  const unpriced = { mark: withoutMarkCase.mark, rate: null, amount: null }
+
+  it("nothing is posted until one is known, then on the position that the stamp had", () => {
+    const at = held("0.1")
+    assert.isTrue(at.funding(stampAt("0.1", unpriced)))
+    assert.deepStrictEqual([at.postings, at.open.length, at.timers], [{}, 1, 0])
+    at.traded("BUY", "0.2")
+    at.restart()
+    assert.isFalse(at.funding(stampAt("0.1", unpriced)))
+    assert.isTrue(at.funding(stampAt("0.1")))
+    assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
+  })
+
+  it("a trade that is found meanwhile counts where it lies before the stamp", () => {
+    const at = held("0.1")
+    const id = at.asked("BUY", "0.5")
+    at.funding(stampAt("0.3", unpriced))
+    at.found(id, [
+      { qty: "0.2", price: "60000.0", at: later - 1 },
+      { qty: "0.1", price: "60000.0", at: later + 1 }
+    ])
+    assert.deepStrictEqual(at.postings, {})
+    at.funding(stampAt("0.3"))
+    assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-1.800000" }, []])
+  })
+})
