@@ -111,9 +111,10 @@ describe("requests for quotes in their client's turn", () => {
     advance(turn, "rfqs", withdrawn, { type: "WINDOW_ELAPSED", at: 60_000 })
     assert.deepInclude(rfqInTurn(turn, 1)?.context, { cancelling: { attempt: 1 }, venueOpen: true })
     const said = { reason: null, order: null, rfq: executedRequest, contract: null, swap: null }
+    const request = { ref: "R-1-c1", account: contract.account, target: "R-1" }
     handlers.rfq.ended(turn, {
       id: 1,
-      call: "cancelRequest",
+      call: { ref: "R-1-c1", clientId: 1, partnerId: 1, call: "cancelRequest", request, at: 40 },
       outcome: { ...said, ref: "R-1-c1", outcome: "EXECUTED", at: 41 }
     })
     const ended = rfqInTurn(turn, 1)
