@@ -65,7 +65,9 @@ const stepNames = Object.keys(steps) as ReadonlyArray<StepName>
 const victims = ["service", "database", "venue"] as const
 const points = [...callPoints, ...eventPoints]
 /** Faults of transport; the others are of prices, of quotes and of staking. */
-const faults = faultKinds.filter((kind) => !["stale-marks", "quote-withdrawn", "writer-default", "unpriced-funding"].includes(kind))
+const faults = faultKinds.filter(
+  (kind) => !["stale-marks", "quote-withdrawn", "writer-default", "unpriced-funding"].includes(kind)
+)
 /** Under these nothing is carried out, so no event of it moves the cursor. */
 const undone: ReadonlyArray<FaultKind> = ["timeout-before", "reset", "http-500", "outage", "reject"]
 

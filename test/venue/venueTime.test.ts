@@ -58,7 +58,9 @@ describe("time at the venue", () => {
     world.command({ ...fault, forMillis: hour })
     world.tick(10 * hour)
     assert.deepStrictEqual(
-      said().slice(2).map(({ settledAt, mark }) => [settledAt - stamp.settledAt, mark === null]),
+      said()
+        .slice(2)
+        .map(({ settledAt, mark }) => [settledAt - stamp.settledAt, mark === null]),
       [
         [8 * hour, true],
         [8 * hour, false],

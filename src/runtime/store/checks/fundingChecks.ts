@@ -28,7 +28,8 @@ export const fundingChecks = [
   {
     // Eight places of a unit's payment are kept, and each posting is rounded to a micro-USDC.
     name: "every posting of funding is what its quantity pays, at one figure a market and stamp",
-    figure: "SELECT count(DISTINCT (refs ->> 'symbol', refs ->> 'settledAt')) AS n FROM ledger_transactions WHERE type = 'FUNDING'",
+    figure:
+      "SELECT count(DISTINCT (refs ->> 'symbol', refs ->> 'settledAt')) AS n FROM ledger_transactions WHERE type = 'FUNDING'",
     breaks: `WITH ${booked}
              SELECT what FROM (
                SELECT key || ' is ' || amount || ', ' || qty || ' at ' || unit || ' pays ' || -qty * unit * 1000000 AS what
