@@ -3,6 +3,7 @@ import type { ContractFindings } from "./contracts/section.ts"
 import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
 import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
+import type { MarginFindings } from "./margin/marginRounds.ts"
 import type { OrderFindings } from "./orders/orderRounds.ts"
 import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
@@ -70,6 +71,8 @@ export interface Findings {
   readonly contracts?: ContractFindings
   /** Measured by itself only (--only orders). */
   readonly orders?: OrderFindings
+  /** Measured by itself only (--only margin). */
+  readonly margin?: MarginFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,12 +1,12 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders (one
- * part, printed and not written),
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin
+ * (one part, printed and not written), --rows one,crowd,... (of the margin part, these alone),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
-import { Option } from "commander"
+import { InvalidArgumentError, Option } from "commander"
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
@@ -21,6 +21,8 @@ import { measureLostCalls } from "./markets/lostCalls.ts"
 import { measureStarts } from "./markets/starts.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
 import { orderGoals } from "./orders/goals.ts"
+import { marginGoals } from "./margin/goals.ts"
+import { type MarginRow, marginRows, measureMargin } from "./margin/marginRounds.ts"
 import { measureOrders } from "./orders/orderRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import {
@@ -28,6 +30,7 @@ import {
   eventFlowPlanOf,
   feedPlanOf,
   lostCallsPlanOf,
+  marginPlanOf,
   massEndPlanOf,
   moneyPlanOf,
   onboardingPlanOf,
@@ -204,7 +207,8 @@ const parts = {
     ends: await measureMassEnd({ ...massEndPlanOf(plan), progress }),
     openings: await measureOpenings({ ...openingPlanOf(plan), progress })
   }),
-  orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress })
+  orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress }),
+  margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -238,9 +242,10 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding, orders }: Partial<Findings>): boolean =>
+const hasFailed = ({ onboarding, orders, margin }: Partial<Findings>): boolean =>
   typeof onboarding?.listedFailure === "string" ||
-  (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached))
+  (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached)) ||
+  (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached))
 
 /** Data directories of the parts. */
 const folders = [
@@ -252,15 +257,28 @@ const folders = [
   "lost-calls",
   "starts",
   "mass-end",
-  "orders"
+  "orders",
+  "margin/marks",
+  "margin/close-outs",
+  "margin/funding",
+  "margin/starts",
+  "margin/growth"
 ] as const
 
 interface Options {
   readonly quick: boolean
   readonly write: boolean
   readonly only?: Part
+  readonly rows?: ReadonlyArray<MarginRow>
   readonly dataDir?: string
 }
+
+const rowsOf = (text: string): ReadonlyArray<MarginRow> =>
+  text.split(",").map((name) => {
+    const row = marginRows.find((each) => each === name)
+    if (row === undefined) throw new InvalidArgumentError(`${name} is none of ${marginRows.join(", ")}.`)
+    return row
+  })
 
 const run = async (): Promise<void> => {
   const command = scriptCommand("bench", "The service beside reference programs in one run; needs the machine alone.")
@@ -269,13 +287,14 @@ const run = async (): Promise<void> => {
     .addOption(
       new Option("--only <part>", "one part, printed and not written").choices(Object.keys(parts)).conflicts("write")
     )
+    .addOption(new Option("--rows <rows>", `of the margin part these alone: ${marginRows.join(",")}`).argParser(rowsOf))
     .option("--data-dir <dir>", "a new folder, kept (default: a temporary one)")
     .parse()
-  const { only, write, quick, dataDir: kept } = command.opts<Options>()
+  const { only, rows, write, quick, dataDir: kept } = command.opts<Options>()
   if (kept !== undefined && existsSync(kept)) command.error("error: the data directory of a benchmark must be new.")
   const dataDirectory = kept ?? mkdtempSync(join(tmpdir(), "brokerage-bench-"))
   try {
-    const plan = planOf(quick, dataDirectory)
+    const plan = planOf(quick, dataDirectory, rows)
     if (only !== undefined) {
       mkdirSync(dataDirectory, { recursive: true })
       const found: Partial<Findings> = { [only]: await parts[only](plan) }

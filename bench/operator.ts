@@ -24,3 +24,11 @@ export const operator = async (service: RunningService, method: "GET" | "POST", 
     agent.destroy()
   }
 }
+
+/** A figure of the service without labels, as `/metrics` has it. */
+export const metricOf = async (service: RunningService, name: string): Promise<number> => {
+  const text = await operator(service, "GET", "/metrics")
+  const line = text.split("\n").find((each) => each.startsWith(`${name} `))
+  if (line === undefined) throw new Error(`there is no figure ${name}`)
+  return Number(line.slice(name.length + 1))
+}

@@ -1,5 +1,6 @@
 /** How much each part of a run measures: the whole run, or a quick one. */
 import { join } from "node:path"
+import { type MarginPlan, type MarginRow, usualMarginRows } from "./margin/marginRounds.ts"
 
 export interface Plan {
   readonly quick: boolean
@@ -13,9 +14,15 @@ export interface Plan {
   readonly storedClients: number
   readonly readClients: number
   readonly transitions: number
+  /** Rows of the margin part. */
+  readonly marginRows: ReadonlyArray<MarginRow>
 }
 
-export const planOf = (quick: boolean, dataDirectory: string): Plan =>
+export const planOf = (
+  quick: boolean,
+  dataDirectory: string,
+  marginRows: ReadonlyArray<MarginRow> = usualMarginRows
+): Plan =>
   quick
     ? {
         quick,
@@ -28,7 +35,8 @@ export const planOf = (quick: boolean, dataDirectory: string): Plan =>
         laterStarts: 1,
         storedClients: 10_000,
         readClients: 5_000,
-        transitions: 20_000
+        transitions: 20_000,
+        marginRows
       }
     : {
         quick,
@@ -41,7 +49,8 @@ export const planOf = (quick: boolean, dataDirectory: string): Plan =>
         laterStarts: 3,
         storedClients: 100_000,
         readClients: 20_000,
-        transitions: 200_000
+        transitions: 200_000,
+        marginRows
       }
 
 export const webhookPlanOf = (plan: Plan) => ({
@@ -138,4 +147,14 @@ export const orderPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMil
   warmMillis: Math.max(orderMillis, warmMillis),
   filledEach: quick ? 5 : 10,
   holders: quick ? 50 : 100
+})
+
+export const marginPlanOf = ({ dataDirectory, quick, marginRows }: Plan): Omit<MarginPlan, "progress"> => ({
+  dataDirectory: join(dataDirectory, "margin"),
+  rows: new Set(marginRows),
+  marks: { clients: quick ? 40_000 : 400_000, rounds: quick ? 1 : 3 },
+  replay: { accounts: quick ? 5_000 : 50_000, ticks: quick ? 60 : 600 },
+  closeOuts: { others: quick ? 200 : 1_000, singles: quick ? 20 : 200, crowd: quick ? 200 : 10_000 },
+  funding: { others: quick ? 200 : 1_000, holders: quick ? 1_000 : 100_000, stamps: 2, plain: quick ? 1_000 : 8_000 },
+  starts: { clients: quick ? 4_000 : 400_000, rounds: quick ? 1 : 3 }
 })

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { contractsSection } from "./contracts/section.ts"
 import type { Findings, Reports } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
+import { marginSection } from "./margin/section.ts"
 import { disturbed, millis, rowsTable, spread, table, whole } from "./markdown.ts"
 import { marketsSection } from "./markets/section.ts"
 import { moneySection } from "./money/section.ts"
@@ -138,7 +139,7 @@ ${figuresTable(findings)}
 
 /** The sections of the parts that were measured alone. */
 export const renderParts = (findings: Partial<Findings>): string => {
-  const { webhooks, onboarding, screening, money, markets, contracts, orders } = findings
+  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin } = findings
   return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
@@ -148,13 +149,14 @@ export const renderParts = (findings: Partial<Findings>): string => {
     ...(money === undefined ? [] : [`## Money\n\n${moneySection(money)}`]),
     ...(markets === undefined ? [] : [`## Markets\n\n${marketsSection(markets)}`]),
     ...(contracts === undefined ? [] : [`## Contracts\n\n${contractsSection(contracts)}`]),
-    ...(orders === undefined ? [] : [`## Orders\n\n${ordersSection(orders)}`])
+    ...(orders === undefined ? [] : [`## Orders\n\n${ordersSection(orders)}`]),
+    ...(margin === undefined ? [] : [`## Margin\n\n${marginSection(margin)}`])
   ].join("\n\n")
 }
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 

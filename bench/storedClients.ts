@@ -44,20 +44,28 @@ const columnsOf = async (client: Client, table: string): Promise<ReadonlyArray<s
   return rows.map((row) => row.name)
 }
 
+/** The rows of client `template` in one table, `count` times; of the clients themselves what is not copied besides is missing. */
+export const copyRows = async (
+  client: Client,
+  table: (typeof copiedTables)[number],
+  template: number,
+  count: number
+): Promise<void> => {
+  const columns = await columnsOf(client, table)
+  const owner = table === "clients" ? "id" : "client_id"
+  await client.query(
+    `INSERT INTO ${table} (${columns.join(", ")})
+     SELECT ${columns.map((column) => replacement(table, column)).join(", ")}
+       FROM ${table} t, generate_series(1, $2::bigint) AS g WHERE t.${owner} = $1`,
+    [template, count]
+  )
+}
+
 /** Copies client `template` `count` times. Returns the new ids. */
 export const storeClients = (databaseUrl: string, template: number, count: number): Promise<ReadonlyArray<number>> =>
   onDatabase(databaseUrl, async (client) => {
     await client.query("BEGIN")
-    for (const table of copiedTables) {
-      const columns = await columnsOf(client, table)
-      const owner = table === "clients" ? "id" : "client_id"
-      await client.query(
-        `INSERT INTO ${table} (${columns.join(", ")})
-         SELECT ${columns.map((column) => replacement(table, column)).join(", ")}
-           FROM ${table} t, generate_series(1, $2::bigint) AS g WHERE t.${owner} = $1`,
-        [template, count]
-      )
-    }
+    for (const table of copiedTables) await copyRows(client, table, template, count)
     await client.query(
       `INSERT INTO subjects (subject, token) SELECT 'client:' || ${newClient}, t.token
          FROM subjects t, generate_series(1, $2::bigint) AS g WHERE t.subject = 'client:' || $1::bigint`,

@@ -2,6 +2,7 @@
  * The one place where commander meets the service: finds the connection, asks before what can't be undone, calls,
  * prints, and keeps the exit status (operator surface, rules for every command).
  */
+import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
@@ -64,6 +65,29 @@ export class Cli {
     })
   }
 
+  /**
+   * The answer of a call that only reads, drawn again every two seconds on a terminal until a signal ends it; once elsewhere, and
+   * with --json.
+   */
+  async watch<A>(
+    command: Command,
+    request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
+    view: (data: A) => View
+  ): Promise<void> {
+    const { json } = command.optsWithGlobals<Globals>()
+    if (json === true || !this.io.terminal) return this.call(command, request, view, { reads: true })
+    await this.attempt(command, async (globals) => {
+      const connection = { ...findConnection(globals, this.io), dryRun: false }
+      const callService = this.callService ?? (await import("./OperatorClient.ts")).callService
+      const { render } = await import("./views/render.ts")
+      const ended = this.io.stopped().then(() => true)
+      do {
+        const { data } = await callService(connection, request)
+        this.io.stdout(frame(`${render(view(data), this.styled)}\n\nCtrl-C ends it.`))
+      } while (!(await Promise.race([ended, pause(redrawMillis, false)])))
+    })
+  }
+
   /** Runs a command that is more than one call; a CliFailure ends it with its status. */
   async attempt(command: Command, run: (globals: Globals) => Promise<void>): Promise<void> {
     const globals = command.optsWithGlobals<Globals>()
@@ -100,6 +124,11 @@ export class Cli {
     if (!answer) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
   }
 }
+
+const redrawMillis = 2_000
+
+/** The screen from its upper left corner on: each line to its end, and what was below. */
+const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b[K\n")}\u001b[K\n\u001b[J`
 
 const noLine: RunLine = () => Promise.reject(new Error("this command line was made without a way to run another"))
 

@@ -18,11 +18,17 @@ interface Options {
   readonly rate: number
   readonly workers: number
   readonly traders: number
+  readonly falling?: true
   readonly outage: number
 }
 
 const fromOne = whole(1, Number.MAX_SAFE_INTEGER)
-const { target, outage, ...run } = scriptCommand(
+const {
+  target,
+  outage,
+  falling = false,
+  ...run
+} = scriptCommand(
   "crash",
   "Kills the service and its database under load and proves that nothing acknowledged was lost or doubled."
 )
@@ -32,6 +38,7 @@ const { target, outage, ...run } = scriptCommand(
   .option("--rate <n>", "requests a second", fromOne, 2_000)
   .option("--workers <n>", "callers at a time", fromOne, 32)
   .option("--traders <n>", "clients that trade", fromOne, 6)
+  .option("--falling", "let the market fall with each blow, and clients be closed out")
   .option("--outage <seconds>", "how long an outage lasts", fromOne, 20)
   .parse()
   .opts<Options>()
@@ -94,7 +101,7 @@ const summary = (figures: CrashFigures): string =>
 const program = Effect.gen(function* () {
   yield* Console.log(`crash run: ${run.rounds} rounds, target ${target}, seed ${run.seed}`)
   yield* Console.log(line(columns))
-  const figures = yield* crashRun({ ...run, target, outageMillis: outage * 1_000, onRound: show })
+  const figures = yield* crashRun({ ...run, target, falling, outageMillis: outage * 1_000, onRound: show })
   yield* Console.log(summary(figures))
   if (figures.faults > 0) process.exitCode = 1
 })

@@ -151,6 +151,9 @@ const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"
 const bought = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.001"}'
 const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0.001","price":"60500"}'
 
+/** More than the money brought for it can carry: at 40000 all of it is lost, and as much again. */
+const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
+
 /** What a newcomer sees: the key, and lines to paste. `dataDir` is named in the commands where it is not the usual one. */
 export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): string => {
   const command = (line: string) =>
@@ -187,6 +190,15 @@ export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): str
     `  ${curl} -H "Idempotency-Key: contract-$(date +%s)" --data '${contract}' ${client}/${demo.clientId}/rfq`,
     command("sim venue price BTC-USDC-KO 58900"),
     `  ${curl} '${client}/${demo.clientId}/barriers?state=history&limit=1'`,
+    "",
+    "Bring money and carry a position with it; let the price fall under it, and read how it was closed out and what was written",
+    "off (webhooks: margin.restriction_set, settlement.item_created, margin.restriction_lifted):",
+    command("sim venue price BTC-USDC-PERP 60000"),
+    `  ${curl} -H "Idempotency-Key: bring-$(date +%s)" --data '{"partnerRef":"bring-'$(date +%s)'","direction":"DEPOSIT","amount":"${brought}"}' ${client}/${demo.clientId}/collateral`,
+    `  ${curl} -H "Idempotency-Key: carry-$(date +%s)" --data '${carried}' ${client}/${demo.clientId}/orders`,
+    command("sim venue price BTC-USDC-PERP 40000"),
+    command(`closeout list --client ${demo.clientId} --limit 1`),
+    `  ${curl} '${client}/${demo.clientId}/ledger?limit=3'`,
     "",
     "Play scenarios against this service (sim list shows all of them):",
     command("sim run custody")

@@ -15,7 +15,7 @@ import { type Spread, spreadOf } from "../rounds.ts"
 import type { RunningService } from "../service.ts"
 import { beforeEnd, measureCeiling } from "./ceiling.ts"
 import { heldBytes } from "./heapOf.ts"
-import { operator, until } from "../operator.ts"
+import { metricOf, operator, until } from "../operator.ts"
 import {
   checkHouse,
   contractsBy,
@@ -75,13 +75,6 @@ interface EndFindings {
 const reporters = 64
 const paced = { readsPerSecond: 100, reportsPerSecond: 50 } as const
 const ticks = { fast: 100, usual: 250 } as const
-
-const metric = async (service: RunningService, name: string): Promise<number> => {
-  const text = await operator(service, "GET", "/metrics")
-  const line = text.split("\n").find((each) => each.startsWith(`${name} `))
-  if (line === undefined) throw new Error(`there is no figure ${name}`)
-  return Number(line.slice(name.length + 1))
-}
 
 /** The service's clients in memory: each is read once. */
 const readAll = async (house: House, service: RunningService, load: Child<Slice, SliceResult>): Promise<void> => {
@@ -164,8 +157,8 @@ const measureTicks = async (service: RunningService, millis: number): Promise<Ti
   await pause(2_000)
   const index = await levelsOf(service)
   const figures = async () => [
-    await metric(service, "brokerage_commits_total"),
-    await metric(service, "brokerage_mailboxes")
+    await metricOf(service, "brokerage_commits_total"),
+    await metricOf(service, "brokerage_mailboxes")
   ]
   const [commits = 0, mailboxes = 0] = await figures()
   let looked = 0

@@ -4,16 +4,15 @@
  * it. The next start takes those events as any others, so that contracts, commissions, events and seals are the service's own,
  * and both sides agree.
  */
-import { join } from "node:path"
 import type { StoredContract } from "../../simulator/venue/core/Contracts.ts"
 import { defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
 import { Venue } from "../../simulator/venue/core/Venue.ts"
 import type { VenueState } from "../../simulator/venue/core/VenueState.ts"
 import { wireContract } from "../../simulator/venue/core/wire.ts"
-import { openBooks } from "../../simulator/venue/server/books.ts"
 import { acceptRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { onDatabase } from "../reference/database.ts"
+import { prefixOf, silent, withBooks } from "../venueBooks.ts"
 
 /** Ids of copied requests, and of copied contracts, accounts and trades at the venue, start above these. */
 const firstRequest = 2_000_000_000
@@ -64,24 +63,6 @@ export const storeRequests = (
     return rows.map(({ uid }) => uid)
   })
 
-const silent = { event: () => undefined, market: () => undefined }
-
-/** The books of a service's simulated venue, which must have ended. */
-const withBooks = async <A>(dataDirectory: string, work: (state: VenueState) => [VenueState | null, A]): Promise<A> => {
-  const directory = join(dataDirectory, "venue")
-  const { venue, log } = await openBooks({ directory, seed: null, markets: null, print: () => undefined }, silent)
-  try {
-    const [next, answer] = work(venue.state())
-    if (next !== null) {
-      venue.become(Venue.restore(next, silent))
-      await log.snapshot()
-    }
-    return answer
-  } finally {
-    await log.close()
-  }
-}
-
 /** The venue's side of `storeRequests`: contracts of the same terms and the events that say them. */
 export const storeVenueContracts = (dataDirectory: string, uids: ReadonlyArray<string>, each: number): Promise<void> =>
   withBooks(dataDirectory, (state) => {
@@ -89,9 +70,7 @@ export const storeVenueContracts = (dataDirectory: string, uids: ReadonlyArray<s
     const market = defaultMarkets.find(({ symbol }) => symbol === pattern?.symbol)
     const quoteId = Number(pattern?.ref.split("-")[2])
     if (pattern === undefined || market === undefined) throw new Error("no contract to copy is open at the venue")
-    // The venue knows our names behind the one that our database has there.
-    const owner = state.accounts.find(({ id }) => id === pattern.accountId)?.name ?? ""
-    const prefix = owner.slice(0, owner.indexOf(":") + 1)
+    const prefix = prefixOf(state, pattern.accountId)
     const contracts: Array<StoredContract> = []
     const events: Array<VenueEvent> = []
     for (const [place, uid] of uids.entries()) {

@@ -38,6 +38,67 @@ export const clientView = <A extends Shown>({ blocks, balances, ...client }: A):
     table(blocks, { block: (row) => row.code, status: (row) => row.status, reason: (row) => row.reason }, "no blocks")
   )
 
+interface Standing {
+  readonly equity: string
+  readonly initialMargin: string
+  readonly freeMargin: string
+  readonly marginLevel: string | null
+  readonly riskState: string
+  readonly marksFresh: boolean
+}
+
+interface Change {
+  readonly before: Standing
+  readonly after: Standing
+  readonly leverage: ReadonlyArray<{
+    readonly symbol: string
+    readonly leverageBefore: number
+    readonly leverageAfter: number
+    readonly marginBefore: string
+    readonly marginAfter: string
+  }>
+  readonly follows: "NOTHING" | "MARGIN_CALL" | "CLOSE_OUT"
+}
+
+const follows = {
+  NOTHING: "Nothing follows for the account.",
+  MARGIN_CALL: "A margin call follows.",
+  CLOSE_OUT: "A close-out follows."
+} as const
+
+/** What a categorization does to the account, and the client. */
+const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
+  stack(
+    clientView(client),
+    text(""),
+    table(
+      [
+        { name: "before", ...change.before },
+        { name: "after", ...change.after }
+      ],
+      {
+        account: (row) => row.name,
+        equity: (row) => row.equity,
+        margin: (row) => row.initialMargin,
+        free: (row) => row.freeMargin,
+        level: (row) => row.marginLevel,
+        state: (row) => (row.marksFresh ? row.riskState : `${row.riskState}, on stale marks`)
+      },
+      ""
+    ),
+    text(""),
+    table(
+      change.leverage,
+      {
+        market: (row) => row.symbol,
+        leverage: (row) => `${row.leverageBefore} -> ${row.leverageAfter}`,
+        margin: (row) => `${row.marginBefore} -> ${row.marginAfter}`
+      },
+      "no perpetuals"
+    ),
+    text(follows[change.follows])
+  )
+
 export const addClientCommands = (program: Command, cli: Cli): void => {
   const client = program.command("client").description("clients")
   client
@@ -121,7 +182,9 @@ interface Categorizing extends Reasoned {
 const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("categorize")
-    .description("set the categorization; choices of leverage above its cap become the cap")
+    .description(
+      "set the categorization; choices of leverage above its cap become the cap; --dry-run shows what it does"
+    )
     .argument(clientArgument, clientMeaning)
     .addArgument(tokenArgument("<categorization>", "what the client is treated as", categorizations))
     .addOption(required("--reason <text>", "why; kept in the audit"))
@@ -132,7 +195,7 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
         command,
         (api) =>
           api.client.categorize({ params: { client: c }, payload: { categorization, reason, ...given({ force }) } }),
-        clientView
+        categorizedView
       )
     })
   client

@@ -5,29 +5,13 @@
 import type { Command } from "commander"
 import { contractStates, rfqStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
+import { given, limitOption, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
+import { nearAccounts } from "../views/nearAccounts.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
+import { addCloseOutCommands } from "./closeout.ts"
 import { addOrderCommands } from "./order.ts"
-
-interface ListOptions {
-  readonly client?: string
-  readonly partner?: string
-  readonly limit?: number
-  readonly before?: number
-}
-
-const listOf = (parent: Command): Command =>
-  parent
-    .command("list")
-    .description("newest first")
-    .option("--client <C>", "only of this client: id or uid")
-    .option("--partner <P>", "only of this partner: id or code")
-    .addOption(limitOption(500))
-    .addOption(beforeOption)
-
-const pageOf = ({ client, partner, limit, before }: ListOptions): ListOptions =>
-  given({ client, partner, limit, before })
+import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 const stateOption = (states: ReadonlyArray<string>) => tokenOption("--state <state>", "only these", states)
 
@@ -36,7 +20,7 @@ export const addTradeCommands = (program: Command, cli: Cli): void => {
   addContractCommands(program.command("contract").description("knock-out contracts of clients"), cli)
   addOrderCommands(program, cli)
   addMarginCommands(program.command("margin").description("what clients hold against what is tied up"), cli)
-  addCloseOutCommands(program.command("closeout").description("close-out episodes"), cli)
+  addCloseOutCommands(program.command("closeout").description("accounts that are closed out, and were"), cli)
 }
 
 const addRfqCommands = (rfq: Command, cli: Cli): void => {
@@ -147,43 +131,12 @@ const addMarginCommands = (margin: Command, cli: Cli): void => {
     .action((client: string, _: object, command: Command) =>
       cli.call(command, (api) => api.margin.show({ params: { client } }), fields)
     )
-}
-
-const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
-  listOf(closeout)
-    .option("--open", "only those that go on")
-    .action(({ open, ...whose }: ListOptions & { readonly open?: true }, command: Command) =>
-      cli.call(
-        command,
-        (api) =>
-          api.closeout.list({
-            query: given({ open: open === true ? ("true" as const) : undefined, ...pageOf(whose) })
-          }),
-        (data) =>
-          page(
-            table(
-              data.closeouts,
-              {
-                id: (row) => row.closeOutId,
-                client: (row) => row.clientUid,
-                state: (row) => row.state,
-                orders: (row) => row.orders,
-                contracts: (row) => row.contracts,
-                "written off": (row) => row.writtenOff,
-                started: (row) => time(row.startedAt),
-                ended: (row) => time(row.endedAt)
-              },
-              "no close-outs"
-            ),
-            data
-          )
-      )
-    )
-  closeout
-    .command("show")
-    .description("one episode")
-    .argument("<ID>", "episode id, as in CO-7 or 7")
-    .action((closeOutId: string, _: object, command: Command) =>
-      cli.call(command, (api) => api.closeout.show({ params: { closeOutId } }), fields)
+  margin
+    .command("watch")
+    .description("who stands how near to a close-out in a market, nearest first; on a terminal as it moves")
+    .argument("<SYMBOL>", "perpetual market")
+    .addOption(limitOption(100))
+    .action((symbol: string, { limit }: { readonly limit?: number }, command: Command) =>
+      cli.watch(command, (api) => api.margin.watch({ params: { symbol }, query: given({ limit }) }), nearAccounts)
     )
 }

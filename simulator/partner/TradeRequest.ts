@@ -36,11 +36,16 @@ export const askOnboarding = (tag: string, number: number, now: number): TradeRe
 }
 
 /** What a client needs to trade everything: its level, then its money. */
-export const askAdmission = (tag: string, number: number, clientId: number): ReadonlyArray<TradeRequest> => {
+export const askAdmission = (
+  tag: string,
+  number: number,
+  clientId: number,
+  amount = traderMoney
+): ReadonlyArray<TradeRequest> => {
   const own = `${clientsPath}/${clientId}`
   const test = JSON.stringify({ version: 1, answers: answersFor(questionnaire1, "PASS") })
   const mifid = JSON.stringify(sampleMifid())
-  const money = { client: number, clientId, direction: "DEPOSIT", amount: traderMoney } as const
+  const money = { client: number, clientId, direction: "DEPOSIT", amount } as const
   const { path, body, idempotencyKey } = planCollateral(`${tag}-money`, number, money)
   return [
     setup({ method: "POST", path: `${own}/appropriateness`, body: test, idempotencyKey: `${tag}-test-${number}` }),

@@ -131,6 +131,7 @@ export const tradingMachines = {
       CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
       CLOSING: operator("`sim venue price BTC-USDC-PERP` at which the client's positions leave it in a close-out"),
       WAITING_MARK: operator("`sim venue fault silence`, ten seconds, then `ledger adjust C` into a close-out"),
+      WAITING_MARKET: operator("`sim venue halt BTC-USDC-PERP`, then `ledger adjust C` into a close-out"),
       TEARING_UP: operator("`ledger adjust C` that leaves the open contracts in a close-out"),
       PROTECTING: operator("a close-out whose last contract ended while an accept is in flight"),
       DONE: operator("`ledger adjust C` that leaves the client in a close-out, once its contracts are torn up")

@@ -31,6 +31,7 @@ import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import type { ListedMarkets } from "./ports/ListedMarkets.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
+import { ExposureReads } from "./ports/ExposureReads.ts"
 import { LevelReads } from "./ports/LevelReads.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
@@ -56,6 +57,7 @@ import { VenueEvents } from "./services/venue/VenueEvents.ts"
 import { layerNearLevels } from "./services/margin/NearLevels.ts"
 import { layerRiskJudgement, layerRiskMonitor } from "./services/margin/RiskMonitor.ts"
 import { RiskStates } from "./services/margin/RiskStates.ts"
+import { RiskWatch } from "./services/margin/RiskWatch.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
@@ -142,7 +144,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, LevelReads.layer, PartnerBooks.layer).pipe(
+  const engine = Layer.mergeAll(host, RowReads.layer, LevelReads.layer, ExposureReads.layer, PartnerBooks.layer).pipe(
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )
@@ -156,6 +158,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Unsettled.layer,
     CallAnswers.layer,
     RiskStates.layer,
+    RiskWatch.layer,
     MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets))
   ).pipe(
     (views) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(views)),

@@ -14,6 +14,7 @@ import { TraderBot } from "../../simulator/partner/TraderBot.ts"
 import { tradedPerp } from "../../simulator/partner/TradeRequest.ts"
 import { EmbeddedPostgres } from "../../src/runtime/adapters/EmbeddedPostgres.ts"
 import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
+import { Carriers } from "./Carriers.ts"
 import { clusterOf, livingPostmaster } from "./postmaster.ts"
 import { logFileOf, type ServiceOptions, type ServiceProcess, startService } from "./ServiceProcess.ts"
 
@@ -26,6 +27,8 @@ export interface CrashWorldOptions {
   readonly ownDatabase?: boolean
   /** Clients that trade beside the others; none when it is not said. */
   readonly traders?: number
+  /** The market falls with each blow, and closes clients out that carry more than they can. */
+  readonly falling?: boolean
   /** Of the first service. */
   readonly webhookHosts?: ReadonlyArray<string>
 }
@@ -38,6 +41,8 @@ export interface CrashWorld {
   readonly random: SeededRandom
   readonly bot: PartnerBot
   readonly traders: TraderBot
+  /** Null: the market does not fall. */
+  readonly carriers: Carriers | null
   /** Moves what BTC costs at the venue, whole USDC, and holds it there. */
   readonly price: (to: number) => Effect.Effect<void>
   readonly client: PartnerClient
@@ -57,7 +62,7 @@ export interface CrashWorld {
 /** Enough that every worker finds a client with nothing under way; rounds add some more. */
 const firstClients = 64
 /** What BTC costs at first, whole USDC, and orders a second: calls of one client go one after another. */
-const startPrice = 60_000
+export const startPrice = 60_000
 const orderRate = 40
 const prefix = "brokerage-crash-"
 const tag = "crash"
@@ -128,18 +133,20 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
     yield* price(startPrice)
     yield* traders.admit
   }
+  const operatorRead = (path: string) => operatorCall(operator, path)
   return {
     dataDir,
     cluster,
     random,
     bot,
     traders,
+    carriers: options.falling === true ? new Carriers({ client, random: random.fork(), operatorRead }) : null,
     price,
     client,
     tag,
     service,
     start,
-    operatorRead: (path) => operatorCall(operator, path),
+    operatorRead,
     operator,
     brokerPartner: (other) =>
       Effect.flatMap(

@@ -3,7 +3,7 @@ import { assert, vi } from "@effect/vitest"
 import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
 import { dataOf, type RealService } from "../support/RealService.ts"
 import type { VenueClient } from "../venue/venueClient.ts"
-import { makeTradeWorld, type Trader } from "./tradeWorld.ts"
+import { makeTradeWorld, type Trader, type TradeWorld } from "./tradeWorld.ts"
 
 interface Quote {
   readonly quoteId: number
@@ -26,10 +26,8 @@ const booked = (type: string): string =>
 const contractsText = `SELECT c.id, c.client_id, c.state, c.context->>'venueContractId' AS venue_contract_id,
   ${booked("COMMISSION")} AS commissions, ${booked("BARRIER_SETTLE")} AS settlements FROM barrier_contracts c ORDER BY c.id`
 
-export const makeContractWorld = async (name: string) => {
-  const world = await makeTradeWorld(name)
-  const { query, post } = world
-
+/** Requests by hand, and what dealers quote for them. */
+export const quotesOf = ({ post }: Pick<TradeWorld, "post">) => {
   /** A quote of the request that can be taken now. */
   const quoteOf = (service: RealService, { id, key }: Trader, rfqId: number): Promise<number> =>
     vi.waitFor(
@@ -48,6 +46,13 @@ export const makeContractWorld = async (name: string) => {
     const { rfqId } = await vi.waitFor(made, { timeout: 20_000, interval: 100 })
     return { rfqId, quoteId: await quoteOf(service, trader, rfqId) }
   }
+
+  return { quoteOf, quoted }
+}
+
+export const makeContractWorld = async (name: string) => {
+  const world = await makeTradeWorld(name)
+  const { query } = world
 
   /** The contracts, once nothing is in flight; with `openRequests` requests may still be open. */
   const atRest = (about: string, openRequests = false): Promise<ReadonlyArray<BookedContract>> =>
@@ -85,7 +90,7 @@ export const makeContractWorld = async (name: string) => {
     }
   }
 
-  return { ...world, quoteOf, quoted, atRest, hold }
+  return { ...world, ...quotesOf(world), atRest, hold }
 }
 
 export type ContractWorld = Awaited<ReturnType<typeof makeContractWorld>>

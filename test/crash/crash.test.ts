@@ -11,9 +11,10 @@ import type { Blow } from "./strike.ts"
 const seed = 20_261
 
 /** The seed is printed with every failure; the moments differ a little from run to run all the same. */
-const rounds = (chosen: ReadonlyArray<Blow>, ownDatabase = false) =>
+const rounds = (chosen: ReadonlyArray<Blow>, ownDatabase = false, falling = false) =>
   Effect.gen(function* () {
-    const reports = yield* crashRounds({ seed, rate: 500, workers: 16, traders: 4, ownDatabase }, chosen, 2_000)
+    const load = { seed, rate: 500, workers: 16, traders: 4, ownDatabase, falling }
+    const reports = yield* crashRounds(load, chosen, 2_000)
     assert.deepStrictEqual(
       reports.map(({ blow, faults }) => ({ blow, faults })),
       chosen.map((blow) => ({ blow, faults: [] })),
@@ -34,6 +35,12 @@ describe("crash", () => {
   it.live(
     "SC-PLT-04: kill -9 of service, database, both and the venue loses and doubles nothing",
     () => rounds(["service", "database", "both", "venue"]),
+    limit
+  )
+
+  it.live(
+    "F9, F10: the same in a falling market: whoever carries too much is closed out, owes nothing, and nothing of it is doubled",
+    () => rounds(["service", "at:after-commit", "venue"], false, true),
     limit
   )
 

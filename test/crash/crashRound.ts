@@ -6,12 +6,16 @@ import { Effect, Fiber, Schema } from "effect"
 import { type AuditReport, auditPartner } from "../../simulator/partner/PartnerAudit.ts"
 import { auditTrades, type TradeAuditReport } from "../../simulator/partner/TradeAudit.ts"
 import type { Tally } from "../../simulator/partner/sendUntilAcknowledged.ts"
-import type { CrashWorld } from "./CrashWorld.ts"
+import type { Carriers } from "./Carriers.ts"
+import { type CrashWorld, startPrice } from "./CrashWorld.ts"
 import { auditPatience, bounded, patience, until, untilFound } from "./patience.ts"
 import { type Blow, killPointOf, restartToDieAt, strike, type StrikeOptions } from "./strike.ts"
 
-/** Between which prices of BTC the traders' market is moved, whole USDC. */
+/** Between which prices of BTC the traders' market is moved, whole USDC, and between which it falls. */
 const [lowest, highest] = [59_000, 61_000]
+const [deepest, low] = [50_000, 54_000]
+/** Clients that carry too much, more with each round of a falling market. */
+const carriersARound = 3
 
 export interface RoundReport {
   readonly blow: Blow
@@ -37,7 +41,12 @@ export const crashRound = Effect.fnUntraced(function* (
   blow: Blow,
   options: StrikeOptions
 ): Effect.fn.Return<RoundReport> {
-  const { bot, traders, random } = world
+  const { bot, traders, random, carriers } = world
+  if (carriers !== null) {
+    yield* world.price(startPrice)
+    yield* carriers.add(carriersARound)
+  }
+  const next = () => (carriers === null ? random.between(lowest, highest) : random.between(deepest, low))
   const faults: Array<string> = []
   const earlier = {
     acknowledged: bot.acknowledged,
@@ -56,9 +65,10 @@ export const crashRound = Effect.fnUntraced(function* (
     yield* until("the load to flow", () => bot.acknowledged >= warm)
     yield* Effect.sleep(random.between(0, 40))
     // What rests near the market fills while the blow falls.
-    if (traders.traders.length > 0) yield* world.price(random.between(lowest, highest))
+    if (traders.traders.length > 0) yield* world.price(next())
   }
   const struck = yield* strike(world, blow, options)
+  if (carriers !== null) yield* world.price(next())
   const firstAfter = () => bot.journal.entries.slice(earlier.acknowledged).find(({ at }) => at >= struck.backAt)
   yield* until("the first acknowledgement after the recovery", () => firstAfter() !== undefined)
   const enough = bot.acknowledged + random.between(50, 120)
@@ -69,6 +79,7 @@ export const crashRound = Effect.fnUntraced(function* (
   if (ended._tag === "None")
     faults.push(`${bot.open.size} requests of ordinary clients, or some of traders, were still not acknowledged.`)
   yield* Fiber.interrupt(load)
+  if (carriers !== null) yield* closedOut(carriers, faults)
   const trade = yield* tradeFaults(world, faults)
   const audit = yield* bounded("the audit", auditPartner({ ...world, journal: bot.journal }), auditPatience)
   faults.push(...struck.faults, ...audit.lost, ...audit.doubled, ...audit.wrong)
@@ -90,6 +101,13 @@ export const crashRound = Effect.fnUntraced(function* (
     recoveryMillis: (firstAfter()?.at ?? struck.backAt) - struck.overAt,
     unavailable: bot.tally.unavailable - earlier.tally.unavailable
   }
+})
+
+/** Waits until whoever carried too much is closed out, and audits what has become of them. */
+const closedOut = Effect.fnUntraced(function* (carriers: Carriers, faults: Array<string>) {
+  const flat = yield* Effect.exit(untilFound("carriers to be closed out", carriers.areFlat))
+  if (flat._tag === "Failure") faults.push("Not everybody who carried too much was closed out.")
+  faults.push(...(yield* carriers.faults))
 })
 
 /** Waits until service and venue have agreed on everything, and audits what the traders see. */

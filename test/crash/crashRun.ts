@@ -19,6 +19,8 @@ export interface CrashRunOptions {
   readonly workers: number
   /** Clients that trade. */
   readonly traders: number
+  /** The market falls with each blow, and clients are closed out. */
+  readonly falling: boolean
   readonly outageMillis: number
   readonly onRound: (report: RoundReport, index: number) => void
 }

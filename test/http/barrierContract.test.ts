@@ -244,6 +244,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
         ["contract list", "GET", "/contracts", operatorRoles, undefined],
         ["contract show", "GET", "/contracts/:contractId", operatorRoles, undefined],
         ["margin show", "GET", "/clients/:client/margin", operatorRoles, undefined],
+        ["margin watch", "GET", "/markets/:symbol/near-accounts", operatorRoles, undefined],
         ["closeout list", "GET", "/closeouts", operatorRoles, undefined],
         ["closeout show", "GET", "/closeouts/:closeOutId", operatorRoles, undefined],
         ["venue resolve", "POST", "/venue/resolve", ["ADMIN"], "usual"],

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { get, ofClient } from "../support/Builders.ts"
 import { inTurn, putPosition } from "../support/orderRows.ts"
 import { marginUntil, perp, perpVenue } from "../support/perpVenue.ts"
+import { runRecorded } from "./operatorHarness.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
 
 const world = perpVenue()
@@ -46,6 +47,13 @@ describe("operator surface, client categorize: a client with positions", () => {
       riskState: "NORMAL"
     })
     assert.strictEqual(tried.would.rows.leverages, 1)
+    const { before, after, leverage, follows } = tried.answer.change
+    assert.deepInclude(before, { initialMargin: "150.000000", marginLevel: "666.66", riskState: "NORMAL" })
+    assert.deepInclude(after, { initialMargin: "600.000000", marginLevel: "166.66", riskState: "NORMAL" })
+    assert.deepStrictEqual(leverage, [
+      { symbol: perp, leverageBefore: 40, leverageAfter: 10, marginBefore: "150.000000", marginAfter: "600.000000" }
+    ])
+    assert.strictEqual(follows, "NOTHING")
     assert.deepInclude(await leverageOf(clientId), { categorization: "PROFESSIONAL", chosen: 40, cap: 50 })
     const done = await service.done(line(clientId, "RETAIL"), "COMPLIANCE")
     assert.deepStrictEqual(done.margin, tried.answer.margin)
@@ -58,19 +66,39 @@ describe("operator surface, client categorize: a client with positions", () => {
     const clientId = await professional("500")
     const refused = await service.cli(line(clientId, "RETAIL"), "COMPLIANCE")
     assert.strictEqual(refused.refusal.code, 4092)
-    assert.deepStrictEqual(refused.refusal.data, {
+    const { change, ...after } = refused.refusal.data
+    assert.deepStrictEqual(after, {
       initialMarginAfter: "600.000000",
       maintenanceMarginAfter: "300.000000",
       freeMarginAfter: "-100.000000",
       marginLevelAfter: "83.33",
       riskStateAfter: "MARGIN_CALL"
     })
-    const forced = await service.done(line(clientId, "RETAIL", "--force"), "COMPLIANCE")
+    assert.deepInclude(change, { follows: "MARGIN_CALL" })
+    // What force would do is shown first, and is what it does.
+    const forcing = line(clientId, "RETAIL", "--force")
+    const tried = await service.done([...forcing, "--dry-run"], "COMPLIANCE")
+    assert.deepStrictEqual(tried.answer.change, change)
+    const forced = await service.done(forcing, "COMPLIANCE")
     assert.deepInclude(forced, { categorization: "RETAIL", riskState: "MARGIN_CALL" })
+    assert.deepStrictEqual(forced.change, change)
     // It is not NORMAL now, so there is no way back.
     const back = await service.cli(line(clientId, "PROFESSIONAL", "--force"), "COMPLIANCE")
     assert.strictEqual(back.refusal.code, 4092)
     assert.match(back.refusal.msg, /is in MARGIN_CALL/)
+  })
+
+  it("A2-102: force may begin a close-out; the dry run says so, and writes neither it nor anything else", async () => {
+    const clientId = await professional("200")
+    const forcing = line(clientId, "RETAIL", "--force")
+    const tried = await service.done([...forcing, "--dry-run"], "COMPLIANCE")
+    assert.deepInclude(tried.answer.change, { follows: "CLOSE_OUT" })
+    const { stdout } = await runRecorded([...forcing, "--dry-run", ...service.connection("COMPLIANCE")])
+    assert.match(stdout, /A close-out follows\./)
+    assert.match(stdout, /BTC-USDC-PERP +50 -> 10 +120\.000000 -> 600\.000000/)
+    assert.deepInclude(tried.would.rows, { close_outs: 1, orders: 1 })
+    assert.deepStrictEqual(await ofClient(service, "closeOuts", clientId), [])
+    assert.deepInclude(await leverageOf(clientId), { categorization: "PROFESSIONAL" })
   })
 
   it("SC-MRG-18: with a debt it is refused, with force too", async () => {

@@ -95,7 +95,16 @@ describe("requests and contracts as staff read them", () => {
     )
     const episode = closeouts.at(-1)
     assert.deepInclude(episode, { clientId: short, state: "DONE", contracts: 1 })
-    assert.deepStrictEqual(await service.done(["closeout", "show", `CO-${episode.closeOutId}`]), episode)
+    const shown = await service.done(["closeout", "show", `CO-${episode.closeOutId}`])
+    assert.deepInclude(shown, { ...episode, step: null, waits: [], closingOrders: [] })
+    assert.deepInclude(shown.tornContracts[0], { contractId, state: "TORN_UP", tearUps: 1 })
+    assert.deepInclude(shown.account, { riskState: "NORMAL", marginBase: "0.000000" })
+    const inspected = await service.done(["machine", "inspect", "closeout", `CO-${episode.closeOutId}`], "SUPPORT")
+    assert.deepInclude(inspected, { kind: "closeOut", state: "DONE" })
+    const said = inspected.history.map(
+      ({ action, reason }: { action: string; reason: string }) => `${action} ${reason}`
+    )
+    assert.include(said, `closeout.tearUp contract ${contractId}`)
     assert.deepStrictEqual((await service.done(["closeout", "list", "--open"])).closeouts, [])
     const ofShort = ["closeout", "list", "--partner", "TRD", "--client", String(short)]
     assert.deepStrictEqual((await service.done(ofShort)).closeouts, [episode])

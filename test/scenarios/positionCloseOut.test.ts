@@ -90,7 +90,7 @@ describe("an account with a position", () => {
     price("55000")
     await looking(
       () => ofClient(service, "closeOuts", clientId),
-      ([episode]) => episode?.state === "WAITING_MARK"
+      ([episode]) => episode?.state === "WAITING_MARKET"
     )
     assert.lengthOf(await positions(clientId), 1)
     venue({ type: "resume", symbol: perp })

@@ -215,6 +215,27 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
 })
 
 describe("taking back and refusals", () => {
+  it("of a client that is not there the client is unknown, whatever is asked of it", async () => {
+    const known = await trader()
+    for (const [clientId, thing] of [
+      [999_999, "Client"],
+      [known, null]
+    ] as const) {
+      const answers = [
+        [await get(service, key, `/clients/${clientId}/rfq/1000000`), thing ?? "Request"],
+        [await post(clientId, "/rfq/1000000/accept", { quoteId: 1 }), thing ?? "Request"],
+        [await post(clientId, "/rfq/1000000/cancel", {}), thing ?? "Request"],
+        [
+          await post(clientId, "/barriers/1000000/close", { autoAccept: true, expiresInMs: 20_000 }),
+          thing ?? "Contract"
+        ],
+        [await service.call("DELETE", `/partner/v1/clients/${clientId}/orders/1000000`, { key }), thing ?? "Order"]
+      ] as const
+      for (const [{ status, json }, what] of answers)
+        assert.deepStrictEqual([status, json.msg], [404, `${what} not found.`])
+    }
+  })
+
   it("D4: a request that the venue has not answered yet is nobody's business: it is not listed, read, accepted or cancelled", async () => {
     const clientId = await trader()
     world.failing((name) => (name === "requestQuotes" ? { toVenue: 2_000 } : {}))

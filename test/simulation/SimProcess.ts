@@ -41,6 +41,7 @@ import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
+import { ExposureReadsMemory } from "../../src/runtime/ports/ExposureReadsMemory.ts"
 import { LevelReadsMemory } from "../../src/runtime/ports/LevelReadsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
@@ -53,6 +54,7 @@ import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
 import { layerNearLevels } from "../../src/runtime/services/margin/NearLevels.ts"
 import { layerRiskJudgement, layerRiskMonitor } from "../../src/runtime/services/margin/RiskMonitor.ts"
 import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
+import { RiskWatch } from "../../src/runtime/services/margin/RiskWatch.ts"
 import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
@@ -146,6 +148,8 @@ export interface Seams {
   readonly venue?: (venue: VenueShape) => VenueShape
   /** The mailboxes as those reach them who take orders in, and who hear the venue. */
   readonly trading?: (host: ActorHost["Service"]) => ActorHost["Service"]
+  /** The mailboxes as those reach them who follow the risk of accounts. */
+  readonly watching?: (host: ActorHost["Service"]) => ActorHost["Service"]
   /** What a process hands to the network. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
@@ -278,6 +282,7 @@ export class SimProcess {
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
       LevelReadsMemory.layer({ store, away }),
+      ExposureReadsMemory.layer({ store, away }),
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       memorySql({ store, sealing, away }),
@@ -299,6 +304,7 @@ export class SimProcess {
       Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer,
+      RiskWatch.layer.pipe(Layer.provide(watchingOf(seams))),
       halts
     ).pipe(
       (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
@@ -326,7 +332,7 @@ export class SimProcess {
       layerOpeningWatch,
       layerOrderResync,
       layerNearLevels,
-      layerRiskMonitor,
+      layerRiskMonitor.pipe(Layer.provide(watchingOf(seams))),
       Orders.layer.pipe(Layer.provide(mailboxesOf(seams))),
       OrderReads.layer,
       Leverages.layer,
@@ -375,6 +381,12 @@ const mailboxesOf = ({ trading }: Seams): Layer.Layer<ActorHost, never, ActorHos
   Layer.effect(
     ActorHost,
     Effect.map(ActorHost, (host) => trading?.(host) ?? host)
+  )
+
+const watchingOf = ({ watching }: Seams): Layer.Layer<ActorHost, never, ActorHost> =>
+  Layer.effect(
+    ActorHost,
+    Effect.map(ActorHost, (host) => watching?.(host) ?? host)
   )
 
 /** How long callers wait while nobody knows what became of their batch, ms. */

@@ -46,7 +46,7 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
   ["a choice of leverage", /^The leverage must be at most \d+ in this market\.$|^The margin at another leverage /],
   [
     "what stands against new risk",
-    /^(The premium and the commission exceed|New positions may not|The partner is |The client has \d+ open )/
+    /^(The account is being closed out, |The premium and the commission exceed|New positions may not|The partner is |The client has \d+ open )/
   ],
   [
     "an order's fields by its type and its market",

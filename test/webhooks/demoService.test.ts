@@ -99,12 +99,14 @@ const startDemo = Effect.gen(function* () {
   /** A printed curl line, its key completed as the shell would. */
   const paste = (line: string, at: string) => {
     const [, url = ""] = / '?(https:[^' ]+)'?$/.exec(line) ?? []
-    const [, body = null] = /--data '([^']+)'/.exec(line) ?? []
+    const [, body = null] = /--data '(.+)' https/.exec(line) ?? []
     const [, key = null] = /Idempotency-Key: ([^"']+)/.exec(line) ?? []
     return client.send({
       method: body === null ? "GET" : "POST",
       path: url.slice(service.url.length),
-      ...(body === null || key === null ? {} : { body, idempotencyKey: key.replace("$(date +%s)", at) })
+      ...(body === null || key === null
+        ? {}
+        : { body: body.replace("'$(date +%s)'", at), idempotencyKey: key.replace("$(date +%s)", at) })
     })
   }
   const lines = demo === null ? [] : demoText(demo, service, folder).split("\n")
@@ -249,5 +251,44 @@ describe("webhooks of the sandbox", () => {
       assert.isTrue(Exit.isFailure(exit))
       assert.match(JSON.stringify(exit), /need --sandbox/)
     })
+  )
+
+  it.live(
+    "serve --demo: pasting the lines of a close-out loses more than there is, and shows restriction, items and what is left",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/^\{"ready":true,/)
+        expectLog(/stopping: finishing what was accepted/)
+        const { sheet, lines, paste, ended } = yield* startDemo
+        yield* sheet.line(/webhooks arrive at/)
+        const told = (event: string) => new RegExp(`^webhook {2}${event} {2}#[0-9]+ {2}client 1 {2}signature ok$`)
+        const [, high = "", bring = "", carry = "", low = "", list = "", ledger = ""] = under(lines, "Bring money")
+        const command = (line: string) =>
+          Effect.promise(() =>
+            runRecorded(
+              line
+                .replace(/^.* brokerage /, "")
+                .replaceAll("'", "")
+                .split(" ")
+            )
+          )
+        for (const [round, at] of ["11", "12"].entries()) {
+          assert.strictEqual((yield* command(high)).status, 0)
+          assert.strictEqual((yield* paste(bring, at)).status, 201)
+          const carried = JSON.parse((yield* paste(carry, at)).body.toString())
+          assert.strictEqual(carried.state, "FILLED", JSON.stringify(carried))
+          assert.strictEqual((yield* command(low)).status, 0)
+          yield* sheet.line(told("margin\\.restriction_set"), round + 1)
+          yield* sheet.line(told("margin\\.restriction_lifted"), round + 1)
+          assert.match((yield* command(list)).stdout, / DONE +[1-9]/)
+          const { postings } = JSON.parse((yield* paste(ledger, at)).body.toString()).data
+          assert.deepStrictEqual(
+            postings.map(({ type }: { readonly type: string }) => type),
+            ["NBP_WRITEOFF", "COMMISSION", "PNL"]
+          )
+        }
+        assert.strictEqual(yield* ended, "stopped")
+      }).pipe(Effect.scoped),
+    60_000
   )
 })

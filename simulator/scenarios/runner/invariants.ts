@@ -1,6 +1,7 @@
 /**
  * What must hold after every scenario, whatever it did (docs/scenarios.md): the books prove themselves, service and venue
- * agree, the partners' deliveries come without a gap, nothing reserved is negative. Each answers its first difference.
+ * agree, the partners' deliveries come without a gap, nothing reserved is negative, and what is recorded of an account's risk is
+ * what the marks of the moment imply. Each answers its first difference.
  */
 import { Effect, type Scope } from "effect"
 import { ofRoute } from "./Answer.ts"
@@ -17,7 +18,9 @@ export const invariants: Readonly<
   "sim verify": (session) => proof(session, "sim", "verify"),
   "deliveries without a gap": (session) =>
     firstOf([...session.firms.values()].map((firm) => (firm.receivers.size === 0 ? nothing : deliveriesOf(firm)))),
-  "nothing reserved is negative": (session) => firstOf([...session.firms.values()].map((firm) => balancesOf(firm)))
+  "nothing reserved is negative": (session) => firstOf([...session.firms.values()].map((firm) => balancesOf(firm))),
+  "the recorded risk state is the one that fresh marks imply": (session) =>
+    firstOf([...session.firms.values()].map((firm) => riskStatesOf(firm)))
 }
 
 /** The first invariant that does not hold, in words. */
@@ -99,14 +102,50 @@ const balancesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
     return null
   })
 
+interface Recorded {
+  readonly clientId: number
+  readonly riskState: string | null
+}
+
+interface Implied {
+  readonly riskState: string
+  readonly marksFresh: boolean
+}
+
+/** A crossed mark is acted on within a second (F9); marks go on moving meanwhile, so it is asked a few times. */
+const riskStatesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
+  Effect.gen(function* () {
+    const page = yield* read(firm, `/clients?limit=${pageSize}`)
+    if (page === null) return null
+    for (const { clientId } of (page as { readonly clients: ReadonlyArray<Recorded> }).clients) {
+      const look = riskStateOf(firm, clientId)
+      const again = Effect.andThen(Effect.sleep("500 millis"), look)
+      let difference = yield* look
+      for (let more = 6; more > 0 && difference !== null; more--) difference = yield* again
+      if (difference !== null) return difference
+    }
+    return null
+  })
+
+const riskStateOf = (firm: Firm, clientId: number): Effect.Effect<string | null, Broken> =>
+  Effect.gen(function* () {
+    const row = (yield* read(firm, `/clients/${clientId}`)) as Recorded | null
+    const margin = (yield* read(firm, `/clients/${clientId}/margin`, [503])) as Implied | null
+    // Without a market nothing is recorded; a close-out does not begin on stale marks (F3).
+    if (row === null || margin === null || row.riskState === null || !margin.marksFresh) return null
+    return row.riskState === margin.riskState
+      ? null
+      : `client ${clientId} is recorded as ${row.riskState}, live marks make it ${margin.riskState}`
+  })
+
 /** The data of a read, or its body where it is bare; null when the partner may read nothing any more. */
-const read = (firm: Firm, path: string): Effect.Effect<unknown, Broken> =>
+const read = (firm: Firm, path: string, besides: ReadonlyArray<number> = []): Effect.Effect<unknown, Broken> =>
   firm.client.send({ method: "GET", path: `/partner/v1${path}` }).pipe(
     Effect.mapError(({ detail }) => broken(`No answer came: ${detail}.`)),
     Effect.map(ofRoute),
     Effect.flatMap(({ succeeded, status, data, body }) => {
       if (succeeded) return Effect.succeed(data ?? body)
-      return [401, 403, 429].includes(status)
+      return [401, 403, 429, ...besides].includes(status)
         ? Effect.succeed(null)
         : Effect.fail(broken(`GET ${path} answers ${status}: ${shown(body)}`))
     })

@@ -6,8 +6,8 @@ import { RfqApi } from "../api/RfqApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { toWire, type WireRefusal } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { done, orUnknown, refused, write, writeAs } from "./handler.ts"
-import { type Refusal, unknown } from "../../machines/shared/Refusal.ts"
+import { done, orRefused, orUnknown, write, writeAs } from "./handler.ts"
+import type { Refusal } from "../../machines/shared/Refusal.ts"
 
 export const rfq = feature({
   api: RfqApi,
@@ -23,10 +23,7 @@ export const rfq = feature({
         ({ caller, params, body }) => rfqs.explain(caller, params.clientId, body)
       ),
       list: ({ caller, params }) => Effect.map(rfqs.list(caller, params.clientId), orUnknown),
-      get: ({ caller, params }) =>
-        Effect.map(rfqs.get(caller, params.clientId, params.rfqId), (found) =>
-          found === null ? refused(toWire(unknown("Request"))) : done(found)
-        ),
+      get: ({ caller, params }) => Effect.map(rfqs.get(caller, params.clientId, params.rfqId), orRefused),
       accept: write(
         ({ caller, params: { clientId, rfqId }, body, slot }, store) =>
           rfqs.accept(caller, rfqId, { clientId, body, key: slot?.request ?? null, store }),

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
-import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { type DispatchError, Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { Payouts } from "../../runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
@@ -10,6 +10,7 @@ import { Compliance } from "../../runtime/services/compliance/Compliance.ts"
 import { type ClientView, Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { KycFiles } from "../../runtime/services/kyc/KycFiles.ts"
 import { Lifecycle } from "../../runtime/services/client/Lifecycle.ts"
+import type { Categorized } from "../../runtime/services/client/lifecycleDecisions.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { ClientGroup } from "../api/operator/ClientGroup.ts"
 import { KycGroup } from "../api/operator/KycGroup.ts"
@@ -27,16 +28,34 @@ const page = (query: { readonly limit?: number; readonly before?: number }, size
 
 type Ruling = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
 
+/** The client that was decided on. The decision is in: one that can't be shown now must not be answered as "try again". */
+const decidedOn = (inspect: Inspect["Service"], clientId: number) =>
+  Effect.mapError(inspect.client(String(clientId)), () => new Unavailable({ unknown: true }))
+
 /** Runs a ruling and answers the client as it is afterwards. */
 const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
   Effect.flatMap(currentCaller, (caller) =>
     answer(
       Effect.flatMap(rule(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
-        verdict.ok
-          ? // The decision is in: a client that can't be shown now must not be answered as "try again".
-            Effect.mapError(inspect.client(String(verdict.value)), () => new Unavailable({ unknown: true }))
-          : Effect.succeed(verdict)
+        verdict.ok ? decidedOn(inspect, verdict.value) : Effect.succeed(verdict)
       )
+    )
+  )
+
+/** The same with what a categorization does to the account. */
+const categorize = (
+  inspect: Inspect["Service"],
+  rule: (caller: OperatorCaller) => Effect.Effect<Verdict<Categorized>, DispatchError>
+) =>
+  Effect.flatMap(currentCaller, (caller) =>
+    answer(
+      Effect.gen(function* () {
+        const verdict = yield* rule(caller)
+        if (!verdict.ok) return verdict
+        const { clientId, change } = verdict.value
+        const shown = yield* decidedOn(inspect, clientId)
+        return shown.ok ? accept({ ...shown.value, change }) : shown
+      })
     )
   )
 
@@ -77,7 +96,7 @@ const clientHandlers = HttpApiBuilder.group(
       downgrade: ({ params, payload }) =>
         ruleAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
       categorize: ({ params, payload }) =>
-        ruleAndShow(inspect, (caller) => lifecycle.categorize(caller, params.client, { force: false, ...payload }))
+        categorize(inspect, (caller) => lifecycle.categorize(caller, params.client, { force: false, ...payload }))
     })
   })
 )

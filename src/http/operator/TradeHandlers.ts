@@ -1,6 +1,8 @@
 /** Handlers of the reads of requests for quotes, contracts, margin and close-outs: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { CloseOutReads } from "../../runtime/services/margin/CloseOutReads.ts"
+import { MarginWatch } from "../../runtime/services/margin/MarginWatch.ts"
 import { TradeReads } from "../../runtime/services/operator/TradeReads.ts"
 import { CloseOutGroup } from "../api/operator/CloseOutGroup.ts"
 import { ContractGroup } from "../api/operator/ContractGroup.ts"
@@ -11,6 +13,8 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { answer } from "./toOperatorError.ts"
 
 const usual = 100
+/** A terminal's screen. */
+const usualNear = 20
 
 const rfqHandlers = HttpApiBuilder.group(
   OperatorApi,
@@ -41,7 +45,11 @@ const marginHandlers = HttpApiBuilder.group(
   "margin",
   Effect.fnUntraced(function* (handlers) {
     const reads = yield* TradeReads
-    return handlers.handleAll({ show: ({ params }) => answer(reads.margin(params.client)) })
+    const watch = yield* MarginWatch
+    return handlers.handleAll({
+      show: ({ params }) => answer(reads.margin(params.client)),
+      watch: ({ params, query: { limit = usualNear } }) => answer(watch.near(params.symbol, limit))
+    })
   })
 )
 
@@ -49,16 +57,16 @@ const closeOutHandlers = HttpApiBuilder.group(
   OperatorApi,
   "closeout",
   Effect.fnUntraced(function* (handlers) {
-    const reads = yield* TradeReads
+    const [reads, episodes] = [yield* TradeReads, yield* CloseOutReads]
     return handlers.handleAll({
       list: ({ query: { limit = usual, open, ...rest } }) =>
         answer(reads.closeOuts({ limit, ...rest, ...(open === undefined ? {} : { open: open === "true" }) })),
-      show: ({ params }) => answer(reads.closeOut(params.closeOutId))
+      show: ({ params }) => answer(episodes.show(params.closeOutId))
     })
   })
 )
 
 export const rfq = operatorFeature({ api: RfqGroup, layer: TradeReads.layer, handlers: rfqHandlers })
 export const contract = operatorFeature({ api: ContractGroup, layer: Layer.empty, handlers: contractHandlers })
-export const margin = operatorFeature({ api: MarginGroup, layer: Layer.empty, handlers: marginHandlers })
-export const closeout = operatorFeature({ api: CloseOutGroup, layer: Layer.empty, handlers: closeOutHandlers })
+export const margin = operatorFeature({ api: MarginGroup, layer: MarginWatch.layer, handlers: marginHandlers })
+export const closeout = operatorFeature({ api: CloseOutGroup, layer: CloseOutReads.layer, handlers: closeOutHandlers })

@@ -12,6 +12,19 @@ export interface CloseOutInput {
   readonly marginBase: string
 }
 
+/** The last order of an episode in a market, and how long the next one waits where it has changed nothing. */
+export interface Tried {
+  /** When it was sent, Unix ms. */
+  readonly at: number
+  /** Until the next one, ms. */
+  readonly pause: number
+  /** The signed position that it was sent for. */
+  readonly held: string
+}
+
+/** What an episode waits for that can close nothing now: a fresh mark (F3), or a market that trades and has somebody to trade with. */
+export type Missing = "MARK" | "MARKET"
+
 export interface CloseOutContext extends CloseOutInput {
   readonly endedAt: number | null
   /** Until then the cancelled requests and orders are waited for, Unix ms. */
@@ -23,8 +36,8 @@ export interface CloseOutContext extends CloseOutInput {
   /** Orders sent to close positions, and the last of them. */
   readonly orders: number
   readonly lastOrderId: number | null
-  /** When the last one was sent in each market, Unix ms. */
-  readonly tried: Readonly<Record<string, number>>
+  /** The last one in each market that still trades. */
+  readonly tried: Readonly<Record<string, Tried>>
   /** What negative balance protection put back. */
   readonly writtenOff: string
 }
@@ -35,15 +48,16 @@ export type CloseOutEvent =
   /** An order is sent that closes what is held in a market, or part of it; `orders` with those sent before. */
   | {
       readonly type: "CLOSE"
-      readonly at: number
       readonly orderId: number
-      readonly symbol: string
       readonly orders: number
+      readonly tried: Readonly<Record<string, Tried>>
+      /** What is done, as staff read it. */
+      readonly reason: string
     }
   /** Tear-ups are asked for; `contracts` with those asked for before. */
-  | { readonly type: "TEAR_UP"; readonly at: number; readonly contracts: number }
-  /** Nothing of what is open has a fresh mark in a market that trades (F3, F9). */
-  | { readonly type: "WAIT" }
+  | { readonly type: "TEAR_UP"; readonly at: number; readonly contracts: number; readonly reason: string }
+  /** Nothing of what is open can be closed now, and why (F3, F9). */
+  | { readonly type: "WAIT"; readonly missing: Missing; readonly reason: string }
   /** Nothing is open any more. */
   | { readonly type: "PROTECT" }
   /** Negative balance protection puts `amount` back (F10). */
@@ -51,12 +65,20 @@ export type CloseOutEvent =
   /** It is over: `recovered`, or closed out. */
   | { readonly type: "END"; readonly at: number; readonly recovered: boolean }
 
-/** How long cancelled requests and orders are waited for, ms (F9). */
-export const cancelMillis = 2_000
-/** Between two tear-ups of a contract that the venue refused, ms. */
-export const tearAgainMillis = 1_000
-/** Between two orders in a market of which the first was not filled whole, ms: the next look of the monitor (F9). */
-export const closeAgainMillis = 1_000
+/**
+ * Until a market, or a contract, is asked again that has not given all that it was asked for, ms (F9): the next look of the
+ * monitor, and twice as long with each time that changed nothing, so that a market in which nobody trades is not written about
+ * every second for hours.
+ */
+export const firstPauseMillis = 1_000
+export const longestPauseMillis = 30_000
+
+/** The pause behind one that has changed nothing, ms. */
+export const longerPause = (pause: number): number => Math.min(pause * 2, longestPauseMillis)
+
+/** The pause behind the n-th time that nothing was changed, ms; n from 1. */
+export const pauseAfter = (times: number): number =>
+  Math.min(firstPauseMillis * 2 ** Math.min(times - 1, 10), longestPauseMillis)
 
 /** How an episode is named (F9). */
 export const closeOutName = (closeOutId: number): string => `CO-${closeOutId}`
@@ -67,6 +89,7 @@ export const liveCloseOutStates = [
   "CANCELLING",
   "CLOSING",
   "WAITING_MARK",
+  "WAITING_MARKET",
   "TEARING_UP",
   "PROTECTING"
 ] as const

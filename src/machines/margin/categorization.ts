@@ -1,6 +1,6 @@
 /**
- * What stands against another categorization of a client (A2-88, A2-102): it moves the leverage that its positions are margined
- * at, and who bears what is lost beyond the account. Sentences are what the operator reads.
+ * What another categorization of a client does to its account, and what stands against it (A2-88, A2-102): it moves the leverage
+ * that its positions are margined at, and who bears what is lost beyond the account. Sentences are what the operator reads.
  */
 import { formatAmount } from "../shared/Money.ts"
 import { conflict, type Refusal } from "../shared/Refusal.ts"
@@ -18,15 +18,93 @@ export interface Categorizing {
   readonly before: AccountRisk
   /** With the leverage that the client would have. */
   readonly after: AccountRisk
+  /** What it does, as the refusal tells it. */
+  readonly change: CategorizationChange
   /** A retail account may leave NORMAL by it. */
   readonly force: boolean
+}
+
+/** What an account is before or after, on the marks of the moment: USDC with six places, percent with two. */
+export interface AccountStanding {
+  readonly equity: string
+  readonly initialMargin: string
+  readonly maintenanceMargin: string
+  readonly freeMargin: string
+  readonly marginLevel: string | null
+  readonly riskState: RiskState
+  readonly marksFresh: boolean
+}
+
+/** One market: the leverage in force, and what position and orders tie up at it, USDC. */
+export interface LeverageMoved {
+  readonly symbol: string
+  readonly leverageBefore: number
+  readonly leverageAfter: number
+  readonly marginBefore: string
+  readonly marginAfter: string
+}
+
+/** What another categorization does to the account. */
+export interface CategorizationChange {
+  readonly before: AccountStanding
+  readonly after: AccountStanding
+  /** Each market in which something is held, works or is chosen. */
+  readonly leverage: ReadonlyArray<LeverageMoved>
+  /** What begins in the same commit. */
+  readonly follows: CategorizationFollows
+}
+export const categorizationFollows = ["NOTHING", "MARGIN_CALL", "CLOSE_OUT"] as const
+export type CategorizationFollows = (typeof categorizationFollows)[number]
+
+export interface Changing {
+  readonly recorded: RiskState
+  /** What will be recorded of the account as it would be (F3, F7). */
+  readonly toRecord: RiskState
+  readonly before: AccountRisk
+  readonly after: AccountRisk
+  /** In force in each market in which something is held, works or is chosen. */
+  readonly leverage: ReadonlyArray<{ readonly symbol: string; readonly before: number; readonly after: number }>
+}
+
+export const categorizationChange = ({
+  recorded,
+  toRecord,
+  before,
+  after,
+  leverage
+}: Changing): CategorizationChange => ({
+  before: standingOf(before),
+  after: standingOf(after),
+  leverage: leverage.map((moved) => ({
+    symbol: moved.symbol,
+    leverageBefore: moved.before,
+    leverageAfter: moved.after,
+    marginBefore: tiedUpIn(before, moved.symbol),
+    marginAfter: tiedUpIn(after, moved.symbol)
+  })),
+  follows: toRecord === recorded || toRecord === "NORMAL" ? "NOTHING" : toRecord
+})
+
+const standingOf = (risk: AccountRisk): AccountStanding => ({
+  equity: formatAmount(risk.equity, "USDC"),
+  initialMargin: formatAmount(risk.initialMargin, "USDC"),
+  maintenanceMargin: formatAmount(risk.maintenanceMargin, "USDC"),
+  freeMargin: formatAmount(risk.freeMargin, "USDC"),
+  marginLevel: risk.marginLevel,
+  riskState: risk.riskState,
+  marksFresh: risk.marksFresh
+})
+
+const tiedUpIn = ({ perps }: AccountRisk, symbol: string): string => {
+  const part = perps.find(({ holding }) => holding.symbol === symbol)
+  return formatAmount(part === undefined ? 0n : part.initialMargin + part.orderMargin, "USDC")
 }
 
 /** The protection of retail clients is for what is lost from now on: debts and a close-out come first, whatever is forced. */
 export const categorizationRefusal = (facts: Categorizing): Refusal | null =>
   facts.to === "RETAIL" ? toRetail(facts) : toProfessional(facts)
 
-const toRetail = ({ cash, episodeOpen, after, force }: Categorizing): Refusal | null => {
+const toRetail = ({ cash, episodeOpen, after, change, force }: Categorizing): Refusal | null => {
   if (cash < 0n)
     return conflict(
       `The client owes ${formatAmount(-cash, "USDC")} USDC, which must be settled before it becomes RETAIL.`
@@ -35,13 +113,18 @@ const toRetail = ({ cash, episodeOpen, after, force }: Categorizing): Refusal | 
   if (force) return null
   if (unjudged(after))
     return conflict("The account can't be judged without live prices: try again shortly, or with --force.", {
-      ...marginAfter(after)
+      ...told(after, change)
     })
   if (after.riskState === "NORMAL") return null
   return conflict(`The account would be in ${after.riskState} as RETAIL: --force applies it all the same.`, {
-    ...marginAfter(after)
+    ...told(after, change)
   })
 }
+
+const told = (after: AccountRisk, { before, after: standing, leverage, follows }: CategorizationChange) => ({
+  ...marginAfter(after),
+  change: { before: { ...before }, after: { ...standing }, leverage: leverage.map((moved) => ({ ...moved })), follows }
+})
 
 const toProfessional = ({ recorded, before }: Categorizing): Refusal | null => {
   const state = graverOf(recorded, before.riskState)

@@ -15,10 +15,22 @@ const closeOut = setup({
     emitted: {} as MachineEffect,
     input: {} as CloseOutInput
   },
-  guards: { unprotected: ({ context }) => context.writtenOff === nothing }
+  guards: {
+    unprotected: ({ context }) => context.writtenOff === nothing,
+    noMark: ({ event }) => event.type === "WAIT" && event.missing === "MARK",
+    noMarket: ({ event }) => event.type === "WAIT" && event.missing === "MARKET"
+  }
 })
 
-const note = (action: string) => closeOut.emit({ type: "audit", action, before: null, after: null, reason: null })
+/** What the episode does, and with what or why, for who reads its history. */
+const note = (action: string) =>
+  closeOut.emit(({ event }) => ({
+    type: "audit",
+    action,
+    before: null,
+    after: null,
+    reason: "reason" in event ? event.reason : null
+  }))
 const ended = closeOut.emit(({ event }) => ({
   type: "audit",
   action: "closeout.end",
@@ -41,14 +53,8 @@ const cancelling = closeOut.assign(({ event }) => (event.type === "CANCEL" ? { c
 const tearing = closeOut.assign(({ event }) =>
   event.type === "TEAR_UP" ? { tornAt: event.at, contracts: event.contracts } : {}
 )
-const closing = closeOut.assign(({ context, event }) =>
-  event.type === "CLOSE"
-    ? {
-        orders: event.orders,
-        lastOrderId: event.orderId,
-        tried: { ...context.tried, [event.symbol]: event.at }
-      }
-    : {}
+const closing = closeOut.assign(({ event }) =>
+  event.type === "CLOSE" ? { orders: event.orders, lastOrderId: event.orderId, tried: event.tried } : {}
 )
 const protectedBy = closeOut.assign(({ event }) => (event.type === "WRITE_OFF" ? { writtenOff: event.amount } : {}))
 const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: event.at } : {}))
@@ -56,12 +62,16 @@ const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: e
 const end = { target: "DONE", actions: [over, ended] } as const
 const tearUp = { target: "TEARING_UP", actions: [tearing, note("closeout.tearUp")] } as const
 const close = { target: "CLOSING", actions: [closing, note("closeout.close")] } as const
-const wait = { target: "WAITING_MARK", actions: note("closeout.wait") } as const
+/** What waits has tried nowhere: a market that reopens is asked at once. */
+const untried = closeOut.assign({ tried: {} })
+const waitForMark = { guard: "noMark", target: "WAITING_MARK", actions: [untried, note("closeout.wait")] } as const
+const waitForMarket = { target: "WAITING_MARKET", actions: [untried, note("closeout.wait")] } as const
+const wait = [waitForMark, waitForMarket] as const
 const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const
 
 export const closeOutMachine = closeOut.createMachine({
   id: "closeOut",
-  version: "2",
+  version: "3",
   context: ({ input }) => ({
     ...input,
     endedAt: null,
@@ -88,7 +98,8 @@ export const closeOutMachine = closeOut.createMachine({
       }
     },
     CANCELLING: {
-      description: "Its requests to open, and orders that could, are being cancelled, for two seconds at the most.",
+      description:
+        "Its requests to open, and orders that could, are being cancelled, for as long as is set at the most.",
       on: { CLOSE: close, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
     },
     CLOSING: {
@@ -96,8 +107,19 @@ export const closeOutMachine = closeOut.createMachine({
       on: { CLOSE: { ...close, target: "CLOSING" }, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
     },
     WAITING_MARK: {
-      description: "Nothing of what is open has a fresh mark in a market that trades.",
-      on: { CLOSE: close, TEAR_UP: tearUp, PROTECT: protect, END: end }
+      description: "Nothing of what is open has a fresh mark.",
+      on: {
+        CLOSE: close,
+        TEAR_UP: tearUp,
+        WAIT: { guard: "noMarket", ...waitForMarket },
+        PROTECT: protect,
+        END: end
+      }
+    },
+    WAITING_MARKET: {
+      description:
+        "What has a fresh mark does not trade: halted or delisted by the venue, or nobody takes the other side.",
+      on: { CLOSE: close, TEAR_UP: tearUp, WAIT: waitForMark, PROTECT: protect, END: end }
     },
     TEARING_UP: {
       description: "The venue is asked to end its contracts at the mark.",

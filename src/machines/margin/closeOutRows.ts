@@ -6,10 +6,13 @@ import { closeOutInput } from "./closeOutSamples.ts"
 const row = rowsOf<CloseOutEvent>(closeOutInput)
 
 const cancel: CloseOutEvent = { type: "CANCEL", until: 2_100 }
-const close: CloseOutEvent = { type: "CLOSE", at: 150, orderId: 40, symbol: "BTC-USDC-PERP", orders: 1 }
-const another: CloseOutEvent = { type: "CLOSE", at: 160, orderId: 41, symbol: "ETH-USDC-PERP", orders: 2 }
-const tearUp: CloseOutEvent = { type: "TEAR_UP", at: 200, contracts: 2 }
-const wait: CloseOutEvent = { type: "WAIT" }
+const tried = { "BTC-USDC-PERP": { at: 150, pause: 1_000, held: "0.1" } }
+const close: CloseOutEvent = { type: "CLOSE", orderId: 40, orders: 1, tried, reason: "O-40 SELL 0.1 BTC-USDC-PERP" }
+const both = { ...tried, "ETH-USDC-PERP": { at: 160, pause: 1_000, held: "-2" } }
+const another: CloseOutEvent = { ...close, orderId: 41, orders: 2, tried: both, reason: "O-41 BUY 2 ETH-USDC-PERP" }
+const tearUp: CloseOutEvent = { type: "TEAR_UP", at: 200, contracts: 2, reason: "2 contracts" }
+const wait: CloseOutEvent = { type: "WAIT", missing: "MARK", reason: "BTC-USDC-PERP has no live price" }
+const halted: CloseOutEvent = { type: "WAIT", missing: "MARKET", reason: "BTC-USDC-PERP is halted" }
 const protect: CloseOutEvent = { type: "PROTECT" }
 const writeOff: CloseOutEvent = { type: "WRITE_OFF", amount: "1.500000" }
 const end: CloseOutEvent = { type: "END", at: 300, recovered: false }
@@ -17,6 +20,7 @@ const recovered: CloseOutEvent = { ...end, recovered: true }
 
 const closes = ["audit closeout.close"]
 const torn = ["audit closeout.tearUp"]
+const waits = ["audit closeout.wait"]
 const ends = ["audit closeout.end"]
 
 export const closeOutRows = [
@@ -27,36 +31,26 @@ export const closeOutRows = [
   row("F9: STARTED, a position is closed", "STARTED", [], close, "CLOSING", closes, {
     orders: 1,
     lastOrderId: 40,
-    tried: { "BTC-USDC-PERP": 150 }
+    tried
   }),
-  row("F3: STARTED, no fresh mark", "STARTED", [], wait, "WAITING_MARK", ["audit closeout.wait"]),
+  row("F3: STARTED, no fresh mark", "STARTED", [], wait, "WAITING_MARK", waits),
+  row("F9: STARTED, no market trades", "STARTED", [], halted, "WAITING_MARKET", waits),
   row("F10: STARTED, nothing is open", "STARTED", [], protect, "PROTECTING", ["audit closeout.protect"]),
   row("F9: STARTED, recovered", "STARTED", [], recovered, "DONE", ends, { endedAt: 300 }),
   row("F9: CANCELLING, contracts are torn up", "CANCELLING", [cancel], tearUp, "TEARING_UP", torn),
   row("F9: CANCELLING, a position is closed", "CANCELLING", [cancel], close, "CLOSING", closes),
-  row("F3: CANCELLING, no fresh mark", "CANCELLING", [cancel], wait, "WAITING_MARK", ["audit closeout.wait"]),
+  row("F3: CANCELLING, no fresh mark", "CANCELLING", [cancel], wait, "WAITING_MARK", waits),
+  row("F9: CANCELLING, no market trades", "CANCELLING", [cancel], halted, "WAITING_MARKET", waits),
   row("F10: CANCELLING, nothing is open", "CANCELLING", [cancel], protect, "PROTECTING", ["audit closeout.protect"]),
   row("F9: CANCELLING, recovered", "CANCELLING", [cancel], recovered, "DONE", ends),
   row("F9: CANCELLING, cancelled already", "CANCELLING", [cancel], cancel, "refused"),
   row("F9: CLOSING, the next position is closed", "CLOSING", [close], another, "CLOSING", closes, {
     orders: 2,
     lastOrderId: 41,
-    tried: { "BTC-USDC-PERP": 150, "ETH-USDC-PERP": 160 }
+    tried: both
   }),
-  row(
-    "F9: CLOSING, again in the same market",
-    "CLOSING",
-    [close],
-    { ...close, at: 1_150, orderId: 41, orders: 2 },
-    "CLOSING",
-    closes,
-    {
-      orders: 2,
-      lastOrderId: 41,
-      tried: { "BTC-USDC-PERP": 1_150 }
-    }
-  ),
-  row("F3: CLOSING, no fresh mark is left", "CLOSING", [close], wait, "WAITING_MARK", ["audit closeout.wait"]),
+  row("F3: CLOSING, no fresh mark is left", "CLOSING", [close], wait, "WAITING_MARK", waits, { tried: {} }),
+  row("F9: CLOSING, no market is left that trades", "CLOSING", [close], halted, "WAITING_MARKET", waits, { tried: {} }),
   row(
     "F9: CLOSING, the positions are closed, the contracts are torn up",
     "CLOSING",
@@ -74,6 +68,30 @@ export const closeOutRows = [
   row("F10: WAITING_MARK, the contracts ended", "WAITING_MARK", [wait], protect, "PROTECTING", [
     "audit closeout.protect"
   ]),
+  row(
+    "F9: WAITING_MARK, the mark is fresh, the market does not trade",
+    "WAITING_MARK",
+    [wait],
+    halted,
+    "WAITING_MARKET",
+    waits
+  ),
+  row("F3: WAITING_MARK, waited for already", "WAITING_MARK", [wait], wait, "refused"),
+  row("F9: WAITING_MARKET, it trades again", "WAITING_MARKET", [halted], close, "CLOSING", closes),
+  row(
+    "F9: WAITING_MARKET, the position is gone, the contracts are torn up",
+    "WAITING_MARKET",
+    [halted],
+    tearUp,
+    "TEARING_UP",
+    torn
+  ),
+  row("F3: WAITING_MARKET, its mark goes stale", "WAITING_MARKET", [halted], wait, "WAITING_MARK", waits),
+  row("F9: WAITING_MARKET, waited for already", "WAITING_MARKET", [halted], halted, "refused"),
+  row("F10: WAITING_MARKET, the client closed it", "WAITING_MARKET", [halted], protect, "PROTECTING", [
+    "audit closeout.protect"
+  ]),
+  row("F9: WAITING_MARKET, recovered", "WAITING_MARKET", [halted], recovered, "DONE", ends),
   row("F9: WAITING_MARK, recovered", "WAITING_MARK", [wait], recovered, "DONE", ends),
   row(
     "F9: TEARING_UP, what opened meanwhile joins",
@@ -88,6 +106,7 @@ export const closeOutRows = [
   row("F3: TEARING_UP, the marks have gone stale", "TEARING_UP", [tearUp], wait, "WAITING_MARK", [
     "audit closeout.wait"
   ]),
+  row("F9: TEARING_UP, what opened meanwhile does not trade", "TEARING_UP", [tearUp], halted, "WAITING_MARKET", waits),
   row("F10: TEARING_UP, all have ended", "TEARING_UP", [tearUp], protect, "PROTECTING", ["audit closeout.protect"]),
   row("F9: TEARING_UP, recovered", "TEARING_UP", [tearUp], recovered, "DONE", ends),
   row("F9: PROTECTING, what opened meanwhile joins", "PROTECTING", [protect], tearUp, "TEARING_UP", torn),
@@ -95,6 +114,7 @@ export const closeOutRows = [
   row("F3: PROTECTING, what opened meanwhile has no fresh mark", "PROTECTING", [protect], wait, "WAITING_MARK", [
     "audit closeout.wait"
   ]),
+  row("F9: PROTECTING, what opened meanwhile does not trade", "PROTECTING", [protect], halted, "WAITING_MARKET", waits),
   row(
     "F10: PROTECTING, the shortfall is written off",
     "PROTECTING",

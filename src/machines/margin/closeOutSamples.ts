@@ -11,9 +11,16 @@ export const closeOutInput: CloseOutInput = {
 
 export const closeOutSamples: ReadonlyArray<CloseOutEvent> = [
   { type: "CANCEL", until: 2_100 },
-  { type: "CLOSE", at: 150, orderId: 40, symbol: "BTC-USDC-PERP", orders: 1 },
-  { type: "TEAR_UP", at: 200, contracts: 2 },
-  { type: "WAIT" },
+  {
+    type: "CLOSE",
+    orderId: 40,
+    orders: 1,
+    tried: { "BTC-USDC-PERP": { at: 150, pause: 1_000, held: "0.1" } },
+    reason: "O-40 SELL 0.1 BTC-USDC-PERP"
+  },
+  { type: "TEAR_UP", at: 200, contracts: 2, reason: "2 contracts" },
+  { type: "WAIT", missing: "MARK", reason: "BTC-USDC-PERP has no live price" },
+  { type: "WAIT", missing: "MARKET", reason: "BTC-USDC-PERP is halted" },
   { type: "PROTECT" },
   { type: "WRITE_OFF", amount: "1.500000" },
   { type: "END", at: 300, recovered: false },

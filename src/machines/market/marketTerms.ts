@@ -15,6 +15,8 @@ export interface MarketTerms {
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
   /** What an order that trades at the market is expected to lose to it at worst, basis points of its value (F13). */
   readonly slippageBps: number
+  /** How long a close-out waits for the orders and requests that it cancels before it closes, ms (F9). */
+  readonly closeOutCancelMillis: number
   readonly knockOutRebateBps: number
   readonly strictTakeProfitPremiumBps: number
   readonly strictTakeProfitOffered: boolean
@@ -45,6 +47,7 @@ export const defaultMarketTerms: MarketTerms = {
   ],
   commissionBps: { PERP: 5, SPOT: 10, BARRIER: 2 },
   slippageBps: 50,
+  closeOutCancelMillis: 2_000,
   knockOutRebateBps: 500,
   strictTakeProfitPremiumBps: 4_000,
   strictTakeProfitOffered: true,

@@ -3,7 +3,7 @@
  * account's figures are worked out with the choice as it stands and as it would be, on the same marks.
  */
 import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
-import type { AccountRisk } from "../margin/accountRisk.ts"
+import type { AccountRisk, RiskState } from "../margin/accountRisk.ts"
 import { formatAmount } from "../shared/Money.ts"
 import { type MarginAfter, type Refusal } from "../shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../shared/RequestBody.ts"
@@ -17,6 +17,8 @@ export const leverageSentences = {
 export interface LeverageChange {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly before: AccountRisk
+  /** The recorded risk state: an account that takes no restriction is closed out all the same. */
+  readonly recorded: RiskState
   /** As if it were chosen. */
   readonly after: AccountRisk
   /** The margin of the account refuses nothing. */
@@ -33,8 +35,9 @@ export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly
  * What refuses a choice that is another than the stored one. One that lets the account tie up less, or as much, is never
  * refused for its margin.
  */
-export const changeRefusal = ({ restrictions, before, after, force }: LeverageChange): Refusal | null => {
-  if (restrictions.includes("CLOSE_OUT")) return invalidWhole(restrictionSentences.CLOSE_OUT)
+export const changeRefusal = ({ restrictions, recorded, before, after, force }: LeverageChange): Refusal | null => {
+  const isClosedOut = recorded === "CLOSE_OUT" || restrictions.includes("CLOSE_OUT")
+  if (isClosedOut) return invalidWhole(restrictionSentences.CLOSE_OUT)
   if (unjudged(after)) return invalidWhole(leverageSentences.stale)
   const isCovered = after.freeMargin >= 0n && after.riskState === "NORMAL"
   if (force || isCovered || after.initialMargin <= before.initialMargin) return null

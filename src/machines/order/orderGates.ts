@@ -142,13 +142,19 @@ const groupSize = ruled<OrderFacts>({
     group === null ? null : { figure: String(group.members), limit: `fewer than ${orderLimits.groupMembers}` }
 })
 
+/** It reduces a position and rests nowhere. */
+const closesAtOnce = ({ reduceOnly, trigger, venueTif }: AskedOrder): boolean =>
+  reduceOnly && trigger === null && (venueTif === "IOC" || venueTif === "FOK")
+
+/** However many orders rest, a client can get out of a position (A2-94, F9). */
 const workingOrders = ruled<OrderFacts>({
   gate: "workingOrders",
-  sentence: ({ workingOrders: count }) =>
-    count < orderLimits.working
+  sentence: ({ workingOrders: count, order }) =>
+    count < orderLimits.working || closesAtOnce(order)
       ? null
       : `The client has ${orderLimits.working} working orders, which is the most there may be.`,
-  compared: ({ workingOrders: count }) => ({ figure: String(count), limit: `fewer than ${orderLimits.working}` })
+  compared: ({ workingOrders: count, order }) =>
+    closesAtOnce(order) ? null : { figure: String(count), limit: `fewer than ${orderLimits.working}` }
 })
 
 const preTrade: OrderGate = ruled({

@@ -1,7 +1,12 @@
-/** A2-102: what refuses another categorization, from both sides of each limit. */
+/** A2-102: what another categorization does, and what refuses it, from both sides of each limit. */
 import { assert, describe, it } from "@effect/vitest"
-import { accountRisk, type RiskState } from "../../../src/machines/margin/accountRisk.ts"
-import { categorizationRefusal, type Categorizing } from "../../../src/machines/margin/categorization.ts"
+import { type AccountRisk, accountRisk, type RiskState } from "../../../src/machines/margin/accountRisk.ts"
+import {
+  categorizationChange,
+  categorizationRefusal,
+  type Categorizing
+} from "../../../src/machines/margin/categorization.ts"
+import type { JsonObject } from "../../../src/machines/Effects.ts"
 import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 
 const perp = "BTC-USDC-PERP"
@@ -24,6 +29,18 @@ const riskAt = (leverage: number, cash: string, at = contractsNow) =>
     factsWith({ [perp]: { price: "60000", at } })
   )
 
+const changeOf = (before: AccountRisk, after: AccountRisk, recorded: RiskState = "NORMAL") =>
+  categorizationChange({
+    recorded,
+    toRecord: after.riskState,
+    before,
+    after,
+    leverage: [
+      { symbol: "ETH-USDC-PERP", before: 25, after: 10 },
+      { symbol: perp, before: 50, after: 10 }
+    ]
+  })
+
 const toRetail = (cash: string, over: Partial<Categorizing> = {}) =>
   categorizationRefusal({
     to: "RETAIL",
@@ -32,6 +49,7 @@ const toRetail = (cash: string, over: Partial<Categorizing> = {}) =>
     recorded: "NORMAL",
     before: riskAt(50, cash),
     after: riskAt(10, cash),
+    change: changeOf(riskAt(50, cash), riskAt(10, cash)),
     force: false,
     ...over
   })
@@ -43,24 +61,73 @@ const toProfessional = (cash: string, recorded: RiskState = "NORMAL") =>
     recorded,
     before: riskAt(10, cash),
     after: riskAt(50, cash),
+    change: changeOf(riskAt(10, cash), riskAt(50, cash)),
     force: true
   })
 const sentence = (refusal: ReturnType<typeof categorizationRefusal>) =>
   refusal !== null && "sentence" in refusal ? refusal.sentence : null
 
+describe("what it does to the account", () => {
+  it("A2-102: margin, level and state before and after, and the leverage of each market", () => {
+    const change = changeOf(riskAt(50, "500"), riskAt(10, "500"))
+    assert.deepStrictEqual(change, {
+      before: {
+        equity: "500.000000",
+        initialMargin: "120.000000",
+        maintenanceMargin: "60.000000",
+        freeMargin: "380.000000",
+        marginLevel: "416.66",
+        riskState: "NORMAL",
+        marksFresh: true
+      },
+      after: {
+        equity: "500.000000",
+        initialMargin: "600.000000",
+        maintenanceMargin: "300.000000",
+        freeMargin: "-100.000000",
+        marginLevel: "83.33",
+        riskState: "MARGIN_CALL",
+        marksFresh: true
+      },
+      leverage: [
+        // One that is chosen and not used yet.
+        {
+          symbol: "ETH-USDC-PERP",
+          leverageBefore: 25,
+          leverageAfter: 10,
+          marginBefore: "0.000000",
+          marginAfter: "0.000000"
+        },
+        { symbol: perp, leverageBefore: 50, leverageAfter: 10, marginBefore: "120.000000", marginAfter: "600.000000" }
+      ],
+      follows: "MARGIN_CALL"
+    })
+  })
+
+  it.each([
+    ["enough", "600", "NORMAL", "NOTHING"],
+    ["a micro-USDC too little", "599.999999", "NORMAL", "MARGIN_CALL"],
+    ["half of it", "300", "NORMAL", "MARGIN_CALL"],
+    ["less than half", "299.999999", "NORMAL", "CLOSE_OUT"],
+    ["a call that stands already", "599.999999", "MARGIN_CALL", "NOTHING"],
+    ["a call that becomes a close-out", "299.999999", "MARGIN_CALL", "CLOSE_OUT"]
+  ] as const)("A2-102: what follows with %s", (_, cash, recorded, follows) => {
+    assert.strictEqual(changeOf(riskAt(50, cash), riskAt(10, cash), recorded).follows, follows)
+  })
+})
+
 describe("a professional who becomes a retail client", () => {
   it("A2-102: with the margin to the last micro-USDC, or by force; a refusal has the figures", () => {
     assert.isNull(toRetail("600"))
-    assert.deepInclude(toRetail("599.999999"), {
-      _tag: "Conflict",
-      data: {
-        initialMarginAfter: "600.000000",
-        maintenanceMarginAfter: "300.000000",
-        freeMarginAfter: "-0.000001",
-        marginLevelAfter: "99.99",
-        riskStateAfter: "MARGIN_CALL"
-      }
-    })
+    const refusal = toRetail("599.999999")
+    assert.deepStrictEqual(refusal?._tag === "Conflict" ? refusal.data : null, {
+      initialMarginAfter: "600.000000",
+      maintenanceMarginAfter: "300.000000",
+      freeMarginAfter: "-0.000001",
+      marginLevelAfter: "99.99",
+      riskStateAfter: "MARGIN_CALL",
+      change: changeOf(riskAt(50, "599.999999"), riskAt(10, "599.999999"))
+    } as unknown as JsonObject)
     assert.isNull(toRetail("599.999999", { force: true }))
     assert.isNull(toRetail("0", { force: true }))
   })

@@ -32,7 +32,7 @@ const riskAt = (leverage: number, cash: string, orders = 0, mark: MarkOf = { pri
     factsWith({ [perp]: mark })
   )
 
-const change = { restrictions: [], force: false } as const
+const change = { restrictions: [], recorded: "NORMAL", force: false } as const
 const refusedAs = (from: AccountRisk, to: AccountRisk, force = false) =>
   changeRefusal({ ...change, before: from, after: to, force })?._tag ?? null
 
@@ -89,13 +89,16 @@ describe("another leverage", () => {
   it("F9: is refused while the account is being closed out, with force too", () => {
     const [before, after] = [riskAt(5, "100"), riskAt(10, "100")]
     for (const force of [false, true]) {
-      assert.deepInclude(changeRefusal({ restrictions: ["CLOSE_OUT"], before, after, force }), {
+      assert.deepInclude(changeRefusal({ ...change, restrictions: ["CLOSE_OUT"], before, after, force }), {
         _tag: "Invalid",
         sentence: "The account is being closed out, so positions can only be reduced."
       })
     }
+    // An account that takes no restriction, as one under review.
+    assert.isNotNull(changeRefusal({ ...change, recorded: "CLOSE_OUT", before, after, force: true }))
+    assert.isNull(changeRefusal({ ...change, recorded: "MARGIN_CALL", before, after }))
     for (const restriction of ["FROZEN", "NO_NEW_RISK", "NO_WITHDRAWALS"] as const)
-      assert.isNull(changeRefusal({ restrictions: [restriction], before, after, force: false }))
+      assert.isNull(changeRefusal({ ...change, restrictions: [restriction], before, after, force: false }))
   })
 
   it("A2-50: may be the cap, and no more", () => {

@@ -198,6 +198,10 @@ describe("A2-91: what was held against what", () => {
   })
 })
 
+/** Sells what is held at once. */
+const atOnce = { side: "SELL", type: "MARKET", qty: "0.1", price: null, reduceOnly: true } as const
+const full = "The client has 500 working orders, which is the most there may be."
+
 describe("each gate from its other side", () => {
   it.each<readonly [string, Partial<OrderBody>, Partial<OrderFacts>, string | null]>([
     ["A2-51: the hint that is in force", { leverage: 10 }, {}, null],
@@ -235,6 +239,14 @@ describe("each gate from its other side", () => {
       "The order is too large."
     ],
     ["A2-94: 499 working orders", {}, { workingOrders: 499 }, null],
+    ["F9: what closes at once, however many work", atOnce, { workingOrders: 500 }, null],
+    [
+      "A2-94: what would rest closing",
+      { ...atOnce, type: "LIMIT", tif: "GTC", price: "61000" },
+      { workingOrders: 500 },
+      full
+    ],
+    ["A2-94: what closes at its price", stopLoss, { workingOrders: 500 }, full],
     ["A2-94: 19 members", { ...stopLoss, ocoGroup: "a" }, { group: { members: 19, fired: false } }, null],
     [
       "A2-93: a group that has fired",

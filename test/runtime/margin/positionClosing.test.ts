@@ -53,6 +53,7 @@ const judged = (
 
 /** All trade, on other terms. */
 const marketsWith = (terms: Partial<VenueMarket>): ClosingMarkets => ({
+  ...allTrade,
   find: (symbol) => {
     const found = allTrade.find(symbol)
     return found.ok ? accept({ ...found.value, market: { ...found.value.market, ...terms } }) : found
@@ -66,6 +67,8 @@ const sent = (turn: Turn) =>
     .filter(({ state, context }) => state === "SENT" && context.origin === "CLOSE_OUT")
     .map(({ symbol, context: { side, qty } }) => `${side} ${qty} ${symbol}`)
 const called = (turn: Turn) => turn.draft.written("venueCalls").map(({ call }) => call)
+
+const audited = (turn: Turn) => turn.draft.written("audit").map(({ action, reason }) => `${action}: ${reason}`)
 
 const working = (turn: Turn): OrderRow => {
   const row = ordersInTurn(turn).find(({ context }) => context.origin === "CLOSE_OUT")
@@ -168,13 +171,71 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(other), [`SELL 1.0000 ${gold}`])
   })
 
+  it("D23: a market that gives nothing is asked ever more rarely, and once a second again after a fill", () => {
+    let now = contractsNow
+    const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55)
+    let state = committed(first)
+    const pauses: Array<number> = []
+    for (let times = 0; times < 7; times++) {
+      state = committed(judged(state, at55, { now, act: (turn) => ends(turn) }))
+      let pause = 0
+      for (;;) {
+        const next = judged(state, at55, { now: now + pause })
+        if (sent(next).length > 0) {
+          state = committed(next)
+          break
+        }
+        assert.isTrue(next.draft.isEmpty, "it waits without writing")
+        pause += 500
+      }
+      now += pause
+      pauses.push(pause)
+    }
+    assert.deepStrictEqual(pauses, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    const part = judged(state, at55, { now, act: fills("52000", "0.02") })
+    const later = judged(committed(part), at55, { now: now + 1_000 })
+    assert.deepStrictEqual(sent(later), [`SELL 0.0800 ${perp}`])
+  })
+
+  it("D23: where nobody takes the other side nothing is sent or written, until somebody does", () => {
+    const nobody: ClosingMarkets = { ...allTrade, quoted: () => ({ ...allTrade.quoted(perp), bestBid: null }) }
+    const state = accountOf({ cash: "600", positions: [{ netQty: "0.1" }] })
+    const waits = judged(state, at55, { markets: nobody })
+    assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARKET"], []])
+    assert.include(audited(waits), `closeout.wait: nobody buys ${perp}`)
+    for (let second = 1; second < 100; second++) {
+      const now = contractsNow + second * 1_000
+      assert.isTrue(judged(committed(waits), at55, { now, markets: nobody }).draft.isEmpty)
+    }
+    assert.deepStrictEqual(sent(judged(committed(waits), at55, { now: contractsNow + 100_000 })), [
+      `SELL 0.1000 ${perp}`
+    ])
+    const short = judged(accountOf({ cash: "600", positions: [{ netQty: "-0.1", avgEntry: "50000" }] }), at55, {
+      markets: nobody
+    })
+    assert.deepStrictEqual(sent(short), [`BUY 0.1000 ${perp}`], "a short needs somebody who sells")
+  })
+
+  it("D23: it says what it waits for; a market before a mark", () => {
+    const stale = { price: "55000", at: contractsNow - 10_001 }
+    const first = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55)
+    const state = committed(first)
+    const gone = judged(state, marketsAt({ [perp]: stale }), { now: contractsNow + 10, act: (turn) => ends(turn) })
+    assert.deepStrictEqual(episodes(gone), ["WAITING_MARK"])
+    assert.include(audited(gone), `closeout.wait: ${perp} has no live price`)
+    const delisted = judged(committed(gone), at55, { markets: marketsWith({ delisted: true }) })
+    assert.deepStrictEqual(episodes(delisted), ["WAITING_MARKET"])
+    assert.include(audited(delisted), `closeout.wait: ${perp} is delisted`)
+  })
+
   it("F3: no order goes where the mark is stale or the venue has halted trading; it waits where that is everywhere", () => {
     const stale = { price: "55000", at: contractsNow - 10_001 }
     const one = marketsAt({ [perp]: stale, [gold]: { price: "4000" } })
     assert.deepStrictEqual(sent(judged(accountOf({ cash: "700", positions: both }), one)), [`SELL 1.0000 ${gold}`])
     const halted = marketsWith({ halt: { since: 1, message: "Halted by the venue." } })
     const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: halted })
-    assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARK"], []])
+    assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARKET"], []])
+    assert.isTrue(judged(committed(waits), at55, { now: contractsNow + 500, markets: halted }).draft.isEmpty)
     const again = judged(committed(waits), at55, { now: contractsNow + 1_000 })
     assert.deepStrictEqual([episodes(again), sent(again)], [["CLOSING"], [`SELL 0.1000 ${perp}`]])
     const none = marketsAt({ [perp]: stale })
@@ -274,16 +335,21 @@ describe("what is open in perpetuals", () => {
   })
 })
 
-describe("an episode of version 1", () => {
-  it("D23: has sent no order yet", () => {
+describe("an episode of an older version", () => {
+  it("D23: has sent no order yet, or tries again at once", () => {
     const [row] = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55).draft.written("closeOuts")
     if (row === undefined) throw new Error("no episode")
     const { orders: _orders, lastOrderId: _last, tried: _tried, ...first } = row.context
     const stored = { ...row, state: "CANCELLING", version: "1", context: first } as unknown as typeof row
     assert.deepInclude(presentRow(catalogue.closeOuts, { ...stored }), {
       state: "CANCELLING",
-      version: "2",
+      version: "3",
       context: { ...first, orders: 0, lastOrderId: null, tried: {} }
+    })
+    const second = { ...row, version: "2", context: { ...row.context, tried: { [perp]: 5 } } } as unknown as typeof row
+    assert.deepInclude(presentRow(catalogue.closeOuts, { ...second }), {
+      version: "3",
+      context: { ...row.context, tried: {} }
     })
   })
 })

@@ -31,9 +31,10 @@ export const marketsAt = (marks: Readonly<Record<string, MarkOf>>): Facts => ({
 
 const listed = market(perp)
 
-/** Each market is listed and trades; in one order at most 100. */
+/** Each market is listed, trades and has somebody on either side; in one order at most 100. */
 export const allTrade: ClosingMarkets = {
-  find: (symbol) => accept({ market: { ...listed, symbol }, family: "PERP", base: "BTC", quote: "USDC" })
+  find: (symbol) => accept({ market: { ...listed, symbol }, family: "PERP", base: "BTC", quote: "USDC" }),
+  quoted: () => ({ last: null, mark: null, index: null, bestBid: "1.0", bestAsk: "2.0" })
 }
 
 export interface Held {

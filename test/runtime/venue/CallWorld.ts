@@ -83,6 +83,21 @@ export class CallWorld {
   }
 }
 
+const probing = (clientId: number, calls: number) =>
+  Effect.flatMap(ActorHost, (host) =>
+    host.dispatch({
+      subject: `client:${clientId}`,
+      by,
+      decide: (turn) => {
+        if (turn.state.one("clients") === undefined) {
+          const { clients } = sampleRows(clientId)
+          turn.draft.put("clients", { ...clients, uid: uidOf(clientId), partnerClientRef: `ref-${clientId}` })
+        }
+        return Array.from({ length: calls }, () => startProbe(turn, clientId))
+      }
+    })
+  )
+
 export class CallProcess {
   readonly lane: Lane
   private readonly world: CallWorld
@@ -150,21 +165,14 @@ export class CallProcess {
 
   /** Starts so many probes of a client in one commit. */
   probe(clientId: number, calls: number): { readonly exit: Exit.Exit<ReadonlyArray<number>, unknown> | null } {
-    return this.run(
-      Effect.flatMap(ActorHost, (host) =>
-        host.dispatch({
-          subject: `client:${clientId}`,
-          by,
-          decide: (turn) => {
-            if (turn.state.one("clients") === undefined) {
-              const { clients } = sampleRows(clientId)
-              turn.draft.put("clients", { ...clients, uid: uidOf(clientId), partnerClientRef: `ref-${clientId}` })
-            }
-            return Array.from({ length: calls }, () => startProbe(turn, clientId))
-          }
-        })
-      )
-    )
+    return this.run(probing(clientId, calls))
+  }
+
+  /** Starts a probe of each client, 64 side by side, each once there is room for its call. */
+  probeInRoom(clientIds: ReadonlyArray<number>): { readonly exit: Exit.Exit<void, unknown> | null } {
+    const one = (clientId: number) =>
+      Effect.flatMap(VenueCalls, ({ room }) => Effect.andThen(room, probing(clientId, 1)))
+    return this.run(Effect.forEach(clientIds, one, { concurrency: 64, discard: true }))
   }
 
   /** Whether nothing is in flight under these refs within 5 s. */

@@ -221,6 +221,27 @@ describe("calls of the venue", () => {
     }
   )
 
+  it("F9: calls that wait for room are made within their time, however many there are, and others' find a way", () => {
+    const clientIds = Array.from({ length: 1_500 }, (_, n) => 100 + n)
+    const slow = () => ({ toVenue: 150, toCaller: 150 })
+    const crowd = (inRoom: boolean) => {
+      const world = new CallWorld(slow)
+      const process = world.launch()
+      if (inRoom) process.probeInRoom(clientIds)
+      else for (const clientId of clientIds) process.probe(clientId, 1)
+      world.run(2_000)
+      const mostHeld = process.figures.inFlight
+      process.probe(7, 1)
+      world.run(2_500)
+      const other = world.store.rows("venueProbes").find(({ clientId }) => clientId === 7)?.state
+      world.run(60_000)
+      return { late: process.figures.tooLate > 0, few: mostHeld <= 2 * 128, other, left: world.inFlight.length }
+    }
+    assert.deepStrictEqual(crowd(true), { late: false, few: true, other: "EXECUTED", left: 0 })
+    // What is decided all at once is late for the most part, and keeps others back.
+    assert.deepStrictEqual(crowd(false), { late: true, few: false, other: "IN_FLIGHT", left: 0 })
+  })
+
   it("10,000 lost answers take 20 questions", () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after", silent: true } : {}))
     const first = world.launch()

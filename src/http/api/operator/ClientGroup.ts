@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { lifecycleStates, verificationLevels } from "../../../machines/client/Client.ts"
 import { restrictionNames } from "../../../machines/client/Restriction.ts"
+import { categorizationFollows } from "../../../machines/margin/categorization.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { BlockView } from "../../../machines/verification/Blocks.ts"
@@ -61,6 +62,35 @@ export const ClientView = Schema.Struct({
       reviewNote: Schema.NullOr(Schema.String)
     })
   )
+})
+
+const Standing = Schema.Struct({
+  equity: Schema.String,
+  initialMargin: Schema.String,
+  maintenanceMargin: Schema.String,
+  freeMargin: Schema.String,
+  marginLevel: Schema.NullOr(Schema.String),
+  riskState: Schema.Literals(riskStates),
+  marksFresh: Schema.Boolean
+})
+
+/** The client, and what its categorization did to the account, or would do in a dry run (A2-102). */
+export const CategorizedView = Schema.Struct({
+  ...ClientView.fields,
+  change: Schema.Struct({
+    before: Standing,
+    after: Standing,
+    leverage: Schema.Array(
+      Schema.Struct({
+        symbol: Schema.String,
+        leverageBefore: Schema.Int,
+        leverageAfter: Schema.Int,
+        marginBefore: Schema.String,
+        marginAfter: Schema.String
+      })
+    ),
+    follows: Schema.Literals(categorizationFollows)
+  })
 })
 
 /** Money paid out to a client who can't ask. */
@@ -136,6 +166,6 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
       reason: Reason,
       force: Schema.optionalKey(Schema.Boolean)
     }),
-    success
+    success: Answer(CategorizedView)
   }).pipe(openTo(compliance))
 ) {}

@@ -1,6 +1,7 @@
 /** Close-out episodes, those that go on and those that are over (operator surface, closeout; F9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CloseOutDetailWire } from "../../../machines/margin/CloseOutDetailWire.ts"
 import { CloseOutWire } from "../../../machines/margin/CloseOutWire.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { pageEnd } from "../../../machines/shared/Page.ts"
@@ -21,6 +22,6 @@ export class CloseOutGroup extends HttpApiGroup.make("closeout").add(
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("show", "/closeouts/:closeOutId", {
     params: { closeOutId: Reference },
-    success: Answer(CloseOutWire)
+    success: Answer(CloseOutDetailWire)
   }).pipe(openTo(everyone))
 ) {}

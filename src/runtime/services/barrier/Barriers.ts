@@ -14,6 +14,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
+import { notFound } from "../client/notFound.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import { barrierMarkets } from "../rfq/barrierMarkets.ts"
@@ -76,6 +77,9 @@ export class Barriers extends Context.Service<
         )
       }
 
+      const absent = ({ partner }: Caller, clientId: number) =>
+        notFound(host, { partnerId: partner.row.id, clientId, thing: noContract })
+
       const beginClose = (turn: Turn, caller: Caller, found: BarrierContractRow, body: CloseAsk): Verdict<number> => {
         const client = ownClient(turn.state, partnerNow(directory, caller).row.id)
         if (client === null) return refuse(unknown("Client"))
@@ -112,13 +116,15 @@ export class Barriers extends Context.Service<
           })
         },
         missing: (caller, clientId, contractId) =>
-          Effect.map(find(caller, clientId, contractId), (row) => (row === null ? noContract : null)),
+          Effect.flatMap(find(caller, clientId, contractId), (row) =>
+            row === null ? absent(caller, clientId) : Effect.succeed(null)
+          ),
         close: (caller, contractId, { clientId, body, key, store }) =>
           Effect.gen(function* () {
             const decoded = decodeClose(body)
             if (!decoded.ok) return refuse(invalidBody(decoded))
             const found = yield* find(caller, clientId, contractId)
-            if (found === null) return refuse(noContract)
+            if (found === null) return refuse(yield* absent(caller, clientId))
             return yield* rfqs.call(caller, {
               clientId,
               key,

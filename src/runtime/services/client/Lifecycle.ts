@@ -5,13 +5,20 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import type { Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
-import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type AccountFacts, accountBlockers, closeClient } from "./closingDecisions.ts"
-import { type CommandTools, type Ruled, decideOnClient, decideOnFacts, idOf } from "./decideOnClient.ts"
-import { type Categorization, categorizeClient, downgradeClient, reopenClient } from "./lifecycleDecisions.ts"
+import { type CommandTools, type Ruled, decideOnClient, decideOnFacts, idOf, ruleOnClient } from "./decideOnClient.ts"
+import {
+  type Categorization,
+  type Categorized,
+  categorizeClient,
+  downgradeClient,
+  reopenClient
+} from "./lifecycleDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
 import { rejectPerson } from "../kyc/reviewDecisions.ts"
 import { personClaim } from "../kyc/kycDecisions.ts"
@@ -33,8 +40,12 @@ export class Lifecycle extends Context.Service<
     readonly reopen: Ruling
     /** Takes level MICA_MIFID back to MICA. */
     readonly downgrade: Ruling
-    /** Refused where the account's margin does not allow it (A2-102). */
-    categorize(caller: OperatorCaller, client: string, wanted: Categorization): Ruled
+    /** Refused where the account's margin does not allow it; answers what it does to the account (A2-102). */
+    categorize(
+      caller: OperatorCaller,
+      client: string,
+      wanted: Categorization
+    ): Effect.Effect<Verdict<Categorized>, DispatchError>
   }
 >()("brokerage/runtime/services/client/Lifecycle") {
   static readonly layer = Layer.effect(
@@ -66,7 +77,7 @@ export class Lifecycle extends Context.Service<
         downgrade: (caller, client, reason) =>
           decideOnClient(tools, caller, client, (at, row) => downgradeClient(at, row, cleanText(reason))),
         categorize: (caller, client, wanted) =>
-          decideOnClient(tools, caller, client, (at, row) =>
+          ruleOnClient(tools, caller, client, (at, row) =>
             categorizeClient(at, row, { ...wanted, reason: cleanText(wanted.reason) })
           )
       })

@@ -41,13 +41,21 @@ export const decideOnClient = (
   caller: OperatorCaller,
   client: string,
   decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
-): Ruled =>
+): Ruled => ruleOnClient(tools, caller, client, (at, row) => idOf(decide(at, row)))
+
+/** As `decideOnClient`, with more to tell than which client it was. */
+export const ruleOnClient = <A>(
+  tools: CommandTools,
+  caller: OperatorCaller,
+  client: string,
+  decide: (at: ClientTurn, row: ClientRow) => Verdict<A>
+): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
     found === null
       ? Effect.succeed(refuse(unknown("Client")))
       : tools.host.dispatch({
           ...addressOf(tools, caller, found),
-          decide: (turn) => idOf(asCompliance(tools, caller, turn, decide))
+          decide: (turn) => asCompliance(tools, caller, turn, decide)
         })
   )
 

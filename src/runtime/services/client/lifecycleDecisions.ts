@@ -2,13 +2,18 @@
  * What the operator does to a client's standing, inside the client's turn: reopening a refused person, taking level
  * MICA_MIFID back, and the categorization (D1, D3, D19; operator surface, client). Pure but for the turn's draft and ids.
  */
-import { categorizationRefusal } from "../../../machines/margin/categorization.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import {
+  categorizationChange,
+  type CategorizationChange,
+  categorizationRefusal
+} from "../../../machines/margin/categorization.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { accountInTurn } from "../account/accountNow.ts"
-import { chosenInTurn } from "../account/perpHoldings.ts"
+import { type Chosen, chosenInTurn, perpTermsOf } from "../account/perpHoldings.ts"
 import {
   type ClientTurn,
   moveAssessment,
@@ -19,6 +24,7 @@ import {
 } from "./clientDecisions.ts"
 import { blockStatuses } from "./clientState.ts"
 import { openPlainCase } from "../kyc/reviewDecisions.ts"
+import { stateToRecord } from "../margin/riskDecisions.ts"
 import { cappedChoices, putChoices } from "../order/leverageDecisions.ts"
 
 /** A refused person comes back under review: the new case holds the client until compliance clears it. */
@@ -64,15 +70,20 @@ export interface Categorization {
   readonly reason: string
 }
 
+export interface Categorized {
+  readonly clientId: number
+  readonly change: CategorizationChange
+}
+
 /**
  * Sets the categorization that the risk figures go by; no state moves, so the audit row is written here. Choices of leverage
- * above the new cap become the cap, in the same commit (A2-102).
+ * above the new cap become the cap, in the same commit (A2-102). Answers what it does to the account: a dry run shows it first.
  */
 export const categorizeClient = (
   at: ClientTurn,
   client: ClientRow,
   { categorization, force, reason }: Categorization
-): Verdict<ClientRow> => {
+): Verdict<Categorized> => {
   if (client.state === "CLOSED") return refuse(conflict("The account is closed."))
   const before = client.categorization
   if (before === categorization) return refuse(conflict(`The client is ${categorization} already.`))
@@ -80,6 +91,10 @@ export const categorizeClient = (
   const next: ClientRow = { ...client, categorization }
   const choices = cappedChoices(next, chosenInTurn(turn), turn.facts)
   const { cashOf, risk, recorded } = accountInTurn(turn, client)
+  const after = accountInTurn(turn, next, choices).risk
+  const toRecord = stateToRecord(after, recorded)
+  const leverage = leverageMoved(at, { client, next, choices, risk })
+  const change = categorizationChange({ recorded, toRecord, before: risk, after, leverage })
   const refusal = categorizationRefusal({
     to: categorization,
     cash: cashOf("USDC"),
@@ -87,7 +102,8 @@ export const categorizeClient = (
     episodeOpen: turn.state.all("closeOuts").length > 0,
     recorded,
     before: risk,
-    after: accountInTurn(turn, next, choices).risk,
+    after,
+    change,
     force
   })
   if (refusal !== null) return refuse(refusal)
@@ -97,5 +113,23 @@ export const categorizeClient = (
   ])
   putChoices({ turn, of: at.instance }, next, choices, `categorized ${categorization}`)
   writeDecision(at, client, `CATEGORIZED_${categorization}`, reason)
-  return accept(next)
+  return accept({ clientId: client.id, change })
+}
+
+interface Recategorized {
+  readonly client: ClientRow
+  readonly next: ClientRow
+  readonly choices: Chosen
+  readonly risk: AccountRisk
+}
+
+/** The leverage in force before and after, in each market in which something is held, works or is chosen. */
+const leverageMoved = ({ turn }: ClientTurn, { client, next, choices, risk }: Recategorized) => {
+  const chosen = chosenInTurn(turn)
+  const symbols = new Set([...risk.perps.map(({ holding }) => holding.symbol), ...chosen.keys()])
+  return [...symbols].toSorted().map((symbol) => ({
+    symbol,
+    before: perpTermsOf(symbol, client, chosen, turn.facts).leverage,
+    after: perpTermsOf(symbol, next, choices, turn.facts).leverage
+  }))
 }

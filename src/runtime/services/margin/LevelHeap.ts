@@ -41,9 +41,35 @@ export class LevelHeap {
   remove(entry: number): void {
     const place = this.shared.places[entry] as number
     const last = this.entries[--this.count] as number
-    if (last === entry) return
-    if (place > 0 && this.precedes(last, this.entries[(place - 1) >> 1] as number)) this.rise(place, last)
-    else this.sink(place, last)
+    if (last !== entry) this.settle(place, last)
+  }
+
+  /** Puts an entry of the heap at another level. */
+  move(entry: number, level: number): void {
+    this.shared.levels[entry] = level
+    this.settle(this.shared.places[entry] as number, entry)
+  }
+
+  /** The first ones, up to `count`; in their order. */
+  least(count: number): ReadonlyArray<number> {
+    const found: Array<number> = []
+    const waiting = this.count === 0 ? [] : [0]
+    while (found.length < count && waiting.length > 0) {
+      const at = waiting.reduce(
+        (best, place, index) =>
+          this.precedes(this.entries[place] as number, this.entries[waiting[best] as number] as number) ? index : best,
+        0
+      )
+      const place = waiting.splice(at, 1)[0] as number
+      found.push(this.entries[place] as number)
+      for (const below of [2 * place + 1, 2 * place + 2]) if (below < this.count) waiting.push(below)
+    }
+    return found
+  }
+
+  private settle(place: number, entry: number): void {
+    if (place > 0 && this.precedes(entry, this.entries[(place - 1) >> 1] as number)) this.rise(place, entry)
+    else this.sink(place, entry)
   }
 
   private precedes(one: number, other: number): boolean {
@@ -80,5 +106,25 @@ export class LevelHeap {
       place = at
     }
     this.put(place, entry)
+  }
+}
+
+/** Of an entry that lies in no heap, where that is asked. */
+export const nowhere = -1
+
+/** Puts an entry at a level of a heap, wherever it was in it; null: takes it out. Places of entries that lie nowhere say so. */
+export const enterInto = (
+  heap: LevelHeap,
+  { levels, places }: Entries,
+  { entry, level }: { readonly entry: number; readonly level: number | null }
+): void => {
+  const isIn = places[entry] !== nowhere
+  if (level === null) {
+    if (isIn) heap.remove(entry)
+    places[entry] = nowhere
+  } else if (isIn) heap.move(entry, level)
+  else {
+    levels[entry] = level
+    heap.add(entry)
   }
 }

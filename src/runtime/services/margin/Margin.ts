@@ -63,4 +63,5 @@ export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: F
   return made
 }
 
-const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)
+/** What figures on live marks answer without a market. */
+export const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

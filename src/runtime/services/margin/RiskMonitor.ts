@@ -1,9 +1,8 @@
 /**
- * Follows the accounts that marks can move (D23): those with positions on perpetuals, and those whose recorded risk state is not
- * NORMAL. With contracts alone and cash for all their premiums an account is NORMAL at any mark (F7), and what takes cash or
- * opens a contract is judged in its own commit. Clients are told of losses on the way (A2-89). Once a second each is looked at
- * without a turn; those where something follows take one, the worst first (F9). What a crash leaves half-way goes on from the
- * rows.
+ * Follows the accounts that marks can move (D23). Those with positions lie in an index (RiskWatch): when a mark passes the end of
+ * one's share it is judged in a turn of its own, the worst first (F9), and told of its losses (A2-89). Looked at once a second
+ * besides are those in a close-out, which may wait for what no commit tells of; those that are called with contracts alone; and
+ * those whose turn changed nothing, for a mark on their line or one that is stale (F3). Callers go before all of it.
  */
 import { Effect, Layer } from "effect"
 import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
@@ -17,60 +16,37 @@ import { clientSubject, instanceOf } from "../client/clientState.ts"
 import { orderMarkets } from "../order/orderMarkets.ts"
 import { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
+import { VenueCalls } from "../venue/VenueCalls.ts"
 import { lossesToTell, tellLosses } from "./lossNotices.ts"
-import { positionHolders } from "./positionHolders.ts"
-import { judgeRisk, stateToRecord } from "./riskDecisions.ts"
+import { judgeRisk, type RiskParts, stateToRecord } from "./riskDecisions.ts"
 import { RiskStates } from "./RiskStates.ts"
+import { RiskWatch } from "./RiskWatch.ts"
 
-/** A crossed mark is acted on within this time (F9). */
+/** What may follow without a mark or a commit is looked for so often; a crossed mark is acted on at once (F9). */
 const lookEvery = "1 second"
 /** Accounts that are looked at side by side. */
 const atOnce = 64
+/** Those judged before the worst of all are chosen again. */
+const inOneGo = 256
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
 
+interface MonitorParts extends RiskParts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly states: RiskStates["Service"]
+  readonly watch: RiskWatch["Service"]
+  readonly calls: VenueCalls["Service"]
+}
+
 export const layerRiskMonitor = Layer.effectDiscard(
   Effect.gen(function* () {
-    const host = yield* ActorHost
-    const directory = yield* Directory
-    const parts = { directory, markets: yield* orderMarkets }
-    const clock = yield* BusinessClock
-    const states = yield* RiskStates
-    const holders = yield* positionHolders
-    /** Those whose close-out was said to rest on stale marks. */
-    const said = new Set<number>()
-
-    const judge = (turn: Turn): void => {
-      judgeRisk(turn, parts)
-      tell(turn, directory)
-    }
-    const look = (clientId: number): Effect.Effect<ReadonlyArray<Due>> =>
-      host
-        .read(clientSubject(clientId), (state, facts) => standing(state, facts, clock.now()))
-        .pipe(
-          Effect.tap(({ onStaleMarks }) => say(clientId, onStaleMarks)),
-          Effect.map(({ isDue, risk }) => (isDue ? [{ clientId, risk }] : [])),
-          Effect.catchCause((cause) => Effect.as(Effect.logWarning(notJudged, cause), []))
-        )
-    const act = ({ clientId }: Due): Effect.Effect<void> =>
-      host
-        .dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide: judge })
-        .pipe(Effect.catchCause((cause) => Effect.logWarning(notJudged, cause)))
-    const say = (clientId: number, onStaleMarks: boolean): Effect.Effect<void> => {
-      if (!onStaleMarks) return Effect.sync(() => void said.delete(clientId))
-      if (said.has(clientId)) return Effect.void
-      said.add(clientId)
-      return Effect.logWarning(`client ${clientId} is in a close-out that rests on stale marks`)
-    }
-
-    const lookAtAll = Effect.suspend(() =>
-      Effect.forEach(new Set([...states.watched(), ...holders()]), look, { concurrency: atOnce })
-    ).pipe(
-      Effect.flatMap((found) =>
-        Effect.forEach(found.flat().toSorted(worstFirst), act, { concurrency: atOnce, discard: true })
-      )
-    )
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), lookAtAll)))
+    const market = { directory: yield* Directory, markets: yield* orderMarkets, clock: yield* BusinessClock }
+    const parts = { ...market, host: yield* ActorHost, states: yield* RiskStates, watch: yield* RiskWatch }
+    const monitor = new Monitor({ ...parts, calls: yield* VenueCalls })
+    yield* parts.watch.begin
+    yield* Effect.forkScoped(monitor.follow)
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), monitor.lookAround)))
   })
 )
 
@@ -83,6 +59,126 @@ export const layerRiskJudgement = Layer.effectDiscard(
 )
 
 const notJudged = "the risk of an account could not be judged"
+
+class Monitor {
+  private readonly parts: MonitorParts
+  /** Those that were due and whose turn changed nothing. */
+  private readonly restless = new Set<number>()
+  /** Those in a close-out of which something was committed since the last look around. */
+  private readonly moved = new Set<number>()
+  /** Those whose close-out was said to rest on stale marks. */
+  private readonly said = new Set<number>()
+
+  constructor(parts: MonitorParts) {
+    this.parts = parts
+    const { host, states } = parts
+    const move = ({ clientId }: { readonly clientId: number }): void => {
+      if (states.of(clientId) === "CLOSE_OUT") this.moved.add(clientId)
+    }
+    host.onCommitted("orders", move)
+    host.onCommitted("closeOuts", move)
+  }
+
+  /** Judges whoever is due, as long as there is somebody, and waits for marks and commits. */
+  readonly follow: Effect.Effect<never> = Effect.suspend(() => this.parts.watch.wake.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        const { watch } = this.parts
+        watch.wake.closeUnsafe()
+        return watch.catchUp
+      })
+    ),
+    Effect.andThen(Effect.suspend(() => this.judgeAll(this.parts.watch.index.takeDue(inOneGo)))),
+    Effect.andThen(Effect.yieldNow),
+    Effect.forever({ disableYield: true })
+  )
+
+  readonly lookAround: Effect.Effect<void> = Effect.suspend(() => {
+    const { states, watch } = this.parts
+    watch.lookAround()
+    const waits = states
+      .watched()
+      .filter((clientId) =>
+        states.of(clientId) === "CLOSE_OUT" ? !this.moved.has(clientId) : !watch.index.has(clientId)
+      )
+    this.moved.clear()
+    const all = new Set([...waits, ...this.restless])
+    return Effect.forEach(all, (clientId) => this.look(clientId), { concurrency: atOnce }).pipe(
+      Effect.flatMap((found) =>
+        this.judgeAll(
+          found
+            .flat()
+            .toSorted(worstFirst)
+            .map(({ clientId }) => clientId)
+        )
+      )
+    )
+  })
+
+  private judgeAll(clients: ReadonlyArray<number>): Effect.Effect<void> {
+    const { index, wake } = this.parts.watch
+    if (index.waiting > 0) wake.openUnsafe()
+    return Effect.forEach(clients, (clientId) => this.judge(clientId), { concurrency: atOnce, discard: true })
+  }
+
+  /**
+   * Once there is room at the venue for the orders that may follow. One whose turn changes nothing is not in the index until it was
+   * looked at again.
+   */
+  private judge(clientId: number): Effect.Effect<void> {
+    const { host, watch, calls } = this.parts
+    const decide = (turn: Turn): void => {
+      judgeRisk(turn, this.parts)
+      this.tell(turn)
+    }
+    const judged = host.dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide })
+    return Effect.andThen(calls.room, judged).pipe(
+      Effect.catchCause((cause) => Effect.logWarning(notJudged, cause)),
+      Effect.andThen(
+        Effect.sync(() => {
+          if (!watch.isTouched(clientId)) this.restless.add(clientId)
+        })
+      )
+    )
+  }
+
+  /** Without a turn: whether one is needed. */
+  private look(clientId: number): Effect.Effect<ReadonlyArray<Due>> {
+    const { host, clock } = this.parts
+    return host
+      .read(clientSubject(clientId), (state, facts) => standing(state, facts, clock.now()))
+      .pipe(
+        Effect.tap(({ onStaleMarks }) => this.say(clientId, onStaleMarks)),
+        Effect.tap(({ isDue }) => (isDue ? Effect.void : this.atRest(clientId))),
+        Effect.map(({ isDue, risk }) => (isDue ? [{ clientId, risk }] : [])),
+        Effect.catchCause((cause) => Effect.as(Effect.logWarning(notJudged, cause), []))
+      )
+  }
+
+  /** It goes back into the index; where it is on a line still, that names it again, and its turn makes it restless. */
+  private atRest(clientId: number): Effect.Effect<void> {
+    return this.restless.delete(clientId) ? this.parts.watch.reread(clientId) : Effect.void
+  }
+
+  private say(clientId: number, onStaleMarks: boolean): Effect.Effect<void> {
+    if (!onStaleMarks) return Effect.sync(() => void this.said.delete(clientId))
+    if (this.said.has(clientId)) return Effect.void
+    this.said.add(clientId)
+    return Effect.logWarning(`client ${clientId} is in a close-out that rests on stale marks`)
+  }
+
+  /** What the account has lost, on the turn's own marks. */
+  private tell(turn: Turn): void {
+    const { state, facts, now } = turn
+    const client = state.one("clients")
+    if (client === undefined || facts.takenAt === null) return
+    const losses = lossesIn(state, accountIn(state, facts).risk, now)
+    if (losses.length === 0) return
+    const partner = partnerOfTurn(turn, this.parts.directory, client)
+    if (partner === null) throw new Error(`client:${client.id} has no partner`)
+    tellLosses(turn, instanceOf(client, partner), losses)
+  }
+}
 
 /** An account for which something may follow. */
 interface Due {
@@ -121,16 +217,4 @@ const standing = (state: SubjectState, facts: Facts, now: number): Standing => {
 const lossesIn = (state: SubjectState, risk: AccountRisk, now: number) => {
   const client = state.one("clients")
   return client === undefined ? [] : lossesToTell(state, { client, risk, now })
-}
-
-/** What the account has lost, on the turn's own marks. */
-const tell = (turn: Turn, directory: Directory["Service"]): void => {
-  const { state, facts, now } = turn
-  const client = state.one("clients")
-  if (client === undefined || facts.takenAt === null) return
-  const losses = lossesIn(state, accountIn(state, facts).risk, now)
-  if (losses.length === 0) return
-  const partner = partnerOfTurn(turn, directory, client)
-  if (partner === null) throw new Error(`client:${client.id} has no partner`)
-  tellLosses(turn, instanceOf(client, partner), losses)
 }

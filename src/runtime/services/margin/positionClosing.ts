@@ -1,11 +1,22 @@
 /**
  * What a close-out closes next, and the order that does it (F9): of the positions whose market trades at the venue and has a fresh
  * mark that with the largest initial margin, of equal ones that opened first. What a market did not fill whole is asked for again
- * at the next look of the monitor, and the other markets go first meanwhile.
+ * a second later, and the other markets go first meanwhile; where nothing changes the pause grows, and where nobody trades nothing
+ * is written until somebody does.
  */
-import { type CloseOutContext, closeAgainMillis, closeOutName } from "../../../machines/margin/CloseOut.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import {
+  type CloseOutContext,
+  closeOutName,
+  firstPauseMillis,
+  longerPause,
+  type Missing,
+  pauseAfter
+} from "../../../machines/margin/CloseOut.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountInTurn } from "../account/accountNow.ts"
@@ -14,23 +25,36 @@ import { closingAtMarket, opensRisk, orderInTurn, ordersInTurn, type OrderToPlac
 import type { OrderMarkets } from "../order/orderMarkets.ts"
 
 /**
- * Markets as a close-out meets them: listed or not, halted by the venue or not. A halt of ours stops nothing that closes (A2-11,
+ * Markets as a close-out meets them: listed or not, halted by the venue or not, with who is there to trade with. A halt of ours stops nothing that closes (A2-11,
  * A2-90): an account that is short of margin would only lose more under it.
  */
-export type ClosingMarkets = Pick<OrderMarkets, "find">
+export type ClosingMarkets = Pick<OrderMarkets, "find" | "quoted">
 
-/** A position that can be closed now. */
-export interface Closable {
+/** A position as a close-out finds it: it can be closed now, or it has to wait. */
+export interface ToClose {
   readonly position: PositionRow
-  /** The most that one order in its market may have. */
-  readonly maxQty: string
+  /** The most that one order in its market may have; null: it can't be closed now. */
+  readonly maxQty: string | null
+  /** What it waits for, and why, as staff read it; null: nothing. */
+  readonly waits: { readonly missing: Missing; readonly why: string } | null
 }
 
 /** The working orders that could open risk: they are cancelled before anything is closed (F9). */
 export const openingOrders = (turn: Turn): ReadonlyArray<OrderRow> => ordersInTurn(turn).filter(opensRisk)
 
-/** Whether the venue has still to answer an order, or to confirm a cancel, whose hold is out until then (F10). */
-export const ordersInFlight = (turn: Turn): boolean => ordersInTurn(turn).some(({ state }) => unanswered.has(state))
+/** Whether an order is to be cancelled now: a cancel that the venue refused is asked for again, ever later. */
+export const cancelDue =
+  ({ now }: Pick<Turn, "now">) =>
+  ({ context: { cancels, updatedAt } }: OrderRow): boolean =>
+    cancels === 0 || now - updatedAt >= pauseAfter(cancels)
+
+/**
+ * Whether the venue has still to answer an order, or to confirm a cancel: until then its hold is out (F10). An order that is over
+ * here may still work there: it is being cancelled then, and could be filled.
+ */
+export const ordersInFlight = (turn: Turn): boolean =>
+  ordersInTurn(turn).some(({ state }) => unanswered.has(state)) ||
+  rowsInTurn(turn, "venueCalls").some(({ call, ref }) => call === "cancelOrder" && !turn.draft.ends(ref))
 
 const unanswered: ReadonlySet<OrderRow["state"]> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 
@@ -38,18 +62,25 @@ const unanswered: ReadonlySet<OrderRow["state"]> = new Set(["CHECKED", "SENT", "
 export const isClosing = (turn: Turn): boolean =>
   ordersInTurn(turn).some(({ context }) => context.origin === "CLOSE_OUT")
 
-/** The positions that can be closed now, largest initial margin first (F3, F9). */
-export const closablePositions = (turn: Turn, client: ClientRow, markets: ClosingMarkets): ReadonlyArray<Closable> => {
-  const perps = new Map(accountInTurn(turn, client).risk.perps.map((each) => [each.holding.symbol, each]))
-  const marginOf = ({ position: { symbol } }: Closable): bigint => perps.get(symbol)?.initialMargin ?? 0n
-  return openPositions(turn)
-    .flatMap((position): ReadonlyArray<Closable> => {
-      const { symbol } = position
-      if (perps.get(symbol)?.markFresh !== true || !turn.facts.instruments.has(symbol)) return []
-      const found = markets.find(symbol)
-      if (!found.ok) return []
-      const { delisted, halt, maxQty } = found.value.market
-      return delisted || halt !== null ? [] : [{ position, maxQty }]
+/** The open positions, largest initial margin first, of equal ones that opened first; each with what it waits for (F3, F9). */
+export const positionsToClose = (turn: Turn, client: ClientRow, markets: ClosingMarkets): ReadonlyArray<ToClose> => {
+  const { perps } = accountInTurn(turn, client).risk
+  return positionsIn(perps, openPositions(turn), turn.facts, markets)
+}
+
+/** The same of rows that are read apart from a turn. */
+export const positionsIn = (
+  perps: AccountRisk["perps"],
+  positions: ReadonlyArray<PositionRow>,
+  facts: Facts,
+  markets: ClosingMarkets
+): ReadonlyArray<ToClose> => {
+  const known = new Map(perps.map((each) => [each.holding.symbol, each]))
+  const marginOf = ({ position: { symbol } }: ToClose): bigint => known.get(symbol)?.initialMargin ?? 0n
+  return positions
+    .map((position): ToClose => {
+      const isMarked = known.get(position.symbol)?.markFresh === true
+      return toClose(position, isMarked && facts.instruments.has(position.symbol), markets)
     })
     .toSorted((one, other) => {
       const [left, right] = [marginOf(one), marginOf(other)]
@@ -58,19 +89,68 @@ export const closablePositions = (turn: Turn, client: ClientRow, markets: Closin
     })
 }
 
-/** Whether an order may be sent in the market now: the last one there was filled whole, or the monitor has looked again. */
-export const isDue = (turn: Turn, { tried, lastOrderId }: CloseOutContext, symbol: string): boolean => {
-  const triedAt = tried[symbol]
-  if (triedAt === undefined || turn.now - triedAt >= closeAgainMillis) return true
-  const last = lastOrderId === null ? undefined : orderInTurn(turn, lastOrderId)
-  return last?.symbol === symbol && last.state === "FILLED"
+const toClose = (position: PositionRow, isMarked: boolean, markets: ClosingMarkets): ToClose => {
+  const { symbol, netQty } = position
+  const waiting = (missing: Missing, why: string): ToClose => ({ position, maxQty: null, waits: { missing, why } })
+  const found = markets.find(symbol)
+  if (!found.ok) return waiting("MARKET", `${symbol} is not known to be listed`)
+  const { delisted, halt, maxQty } = found.value.market
+  if (delisted) return waiting("MARKET", `${symbol} is delisted`)
+  if (halt !== null) return waiting("MARKET", `${symbol} is halted by the venue`)
+  if (!isMarked) return waiting("MARK", `${symbol} has no live price`)
+  const { bestBid, bestAsk } = markets.quoted(symbol)
+  const isShort = netQty.startsWith("-")
+  // As fresh as the mark, which came with it: an order would only be refused.
+  if ((isShort ? bestAsk : bestBid) === null) return waiting("MARKET", `nobody ${isShort ? "sells" : "buys"} ${symbol}`)
+  return { position, maxQty, waits: null }
+}
+
+/** What all of them wait for, and why; a market before a mark: what trades again shows by itself. */
+export const missingOf = (all: ReadonlyArray<ToClose>): { readonly missing: Missing; readonly reason: string } => {
+  const missing = all.some(({ waits }) => waits?.missing === "MARKET") ? "MARKET" : "MARK"
+  return { missing, reason: all.flatMap(({ waits }) => waits?.why ?? []).join("; ") }
+}
+
+/** When the next order may be sent in the market; null: at once. The last one there was filled whole, or its pause is over. */
+export const pausedUntil = (
+  { tried }: Pick<CloseOutContext, "tried">,
+  { symbol, netQty }: Pick<PositionRow, "symbol" | "netQty">
+): number | null => {
+  const last = tried[symbol]
+  if (last === undefined) return null
+  return last.at + (last.held === netQty ? last.pause : Math.min(last.pause, firstPauseMillis))
+}
+
+/** Whether an order may be sent in the market now. */
+export const isDue = (turn: Turn, context: CloseOutContext, position: PositionRow): boolean => {
+  const until = pausedUntil(context, position)
+  if (until === null || turn.now >= until) return true
+  const last = context.lastOrderId === null ? undefined : orderInTurn(turn, context.lastOrderId)
+  return last?.symbol === position.symbol && last.state === "FILLED"
+}
+
+/** What was tried, with this order: longer pauses where nothing was changed, none in a market that does not trade now. */
+export const triedWith = (
+  { tried }: CloseOutContext,
+  { symbol, netQty }: PositionRow,
+  all: ReadonlyArray<ToClose>,
+  at: number
+): CloseOutContext["tried"] => {
+  const before = tried[symbol]
+  const pause = before === undefined || before.held !== netQty ? firstPauseMillis : longerPause(before.pause)
+  const trading = all.flatMap(({ position, waits }) => {
+    const last = tried[position.symbol]
+    return waits === null && last !== undefined ? [[position.symbol, last] as const] : []
+  })
+  return { ...Object.fromEntries(trading), [symbol]: { at, pause, held: netQty } }
 }
 
 /** The order that closes the position, or as much of it as one order may. */
 export const closingOrder = (
   turn: Turn,
   client: ClientRow,
-  { position: { symbol, netQty }, maxQty }: Closable,
+  { symbol, netQty }: PositionRow,
+  maxQty: string,
   closeOutId: number
 ): OrderToPlace => {
   const { facts } = turn

@@ -6,13 +6,9 @@
  */
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
-import {
-  cancelMillis,
-  type CloseOutEvent,
-  liveCloseOutStates,
-  tearAgainMillis
-} from "../../../machines/margin/CloseOut.ts"
+import { type CloseOutEvent, liveCloseOutStates, pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
+import { orderRef } from "../../../machines/order/Order.ts"
 import { restrictionSentences } from "../../../machines/client/Restriction.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
@@ -31,13 +27,16 @@ import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { cancelOpeningOrders, placeOrder } from "../order/orderDecisions.ts"
 import { cancelOpeningRequests, isOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
 import {
-  closablePositions,
+  cancelDue,
   closingOrder,
   type ClosingMarkets,
   isClosing,
   isDue,
+  missingOf,
   openingOrders,
-  ordersInFlight
+  ordersInFlight,
+  positionsToClose,
+  triedWith
 } from "./positionClosing.ts"
 
 /** Whom a turn's client belongs to, and the markets in which its positions are closed. */
@@ -147,11 +146,12 @@ class Judgement {
     const { turn } = this
     cancelOpeningRequests(turn, restrictionSentences.CLOSE_OUT)
     withdrawEndedRequests(turn)
-    cancelOpeningOrders({ turn, of: this.at.instance }, restrictionSentences.CLOSE_OUT)
+    cancelOpeningOrders({ turn, of: this.at.instance }, restrictionSentences.CLOSE_OUT, cancelDue(turn))
     const { cancelUntil } = episode.context
     const waits = this.hasOpenings() && (cancelUntil === null || turn.now < cancelUntil)
     if (waits && (episode.state === "STARTED" || episode.state === "CANCELLING")) {
-      if (episode.state === "STARTED") this.move(episode, { type: "CANCEL", until: turn.now + cancelMillis })
+      if (episode.state === "STARTED")
+        this.move(episode, { type: "CANCEL", until: turn.now + this.turn.facts.terms.closeOutCancelMillis })
       return
     }
     if (openPositions(turn).length > 0) return this.close(episode)
@@ -165,29 +165,39 @@ class Judgement {
     const { turn, markets } = this
     if (isClosing(turn)) return
     const client = this.client()
-    const closable = closablePositions(turn, client, markets)
-    if (closable.length === 0) return void this.move(episode, { type: "WAIT" })
-    const next = closable.find(({ position }) => isDue(turn, episode.context, position.symbol))
-    if (next === undefined) return
-    const { symbol } = next.position
-    const order = closingOrder(turn, client, next, episode.id)
+    const all = positionsToClose(turn, client, markets)
+    const open = all.filter(({ waits }) => waits === null)
+    if (open.length === 0) return void this.move(episode, { type: "WAIT", ...missingOf(all) })
+    const next = open.find(({ position }) => isDue(turn, episode.context, position))
+    if (next === undefined || next.maxQty === null) return
+    const { position } = next
+    const order = closingOrder(turn, client, position, next.maxQty, episode.id)
     const { id: orderId } = placeOrder({ turn, of: this.at.instance }, client, order)
-    this.move(episode, { type: "CLOSE", at: turn.now, orderId, symbol, orders: episode.context.orders + 1 })
+    this.move(episode, {
+      type: "CLOSE",
+      orderId,
+      orders: episode.context.orders + 1,
+      tried: triedWith(episode.context, position, all, turn.now),
+      reason: `${orderRef(orderId)} ${order.side} ${order.qty} ${order.symbol}`
+    })
   }
 
-  /** Asks the venue to end at the mark what has a fresh one; what it refused a second ago is asked for again (F9). */
+  /** Asks the venue to end at the mark what has a fresh one; what it refused is asked for again, ever later (F9). */
   private tearUp(episode: CloseOutRow, contracts: ReadonlyArray<BarrierContractRow>): void {
     const { turn } = this
     const { tornAt } = episode.context
-    const isDue = ({ context }: BarrierContractRow): boolean =>
-      context.tearUps === 0 || tornAt === null || turn.now - tornAt >= tearAgainMillis
+    const isDue = ({ context: { tearUps } }: BarrierContractRow): boolean =>
+      tearUps === 0 || tornAt === null || turn.now - tornAt >= pauseAfter(tearUps)
     const due = contracts.filter((row) => !row.context.tearing && this.isFresh(row) && isDue(row)).slice(0, tornAtOnce)
     if (due.length > 0) {
       const first = due.filter(({ context }) => context.tearUps === 0).length
       for (const row of due) tearUp(turn, row)
-      this.move(episode, { type: "TEAR_UP", at: turn.now, contracts: episode.context.contracts + first })
+      const reason = due.length === 1 ? `contract ${due[0]?.id}` : `${due.length} contracts`
+      this.move(episode, { type: "TEAR_UP", at: turn.now, contracts: episode.context.contracts + first, reason })
     } else if (contracts.every((row) => !row.context.tearing && !this.isFresh(row))) {
-      this.move(episode, { type: "WAIT" })
+      const symbols = [...new Set(contracts.map(({ symbol }) => symbol))]
+      const reason = symbols.map((symbol) => `${symbol} has no live price`).join("; ")
+      this.move(episode, { type: "WAIT", missing: "MARK", reason })
     }
   }
 
@@ -195,8 +205,8 @@ class Judgement {
   private protect(episode: CloseOutRow): void {
     const { turn } = this
     const row = this.move(episode, { type: "PROTECT" }) ?? episode
-    const inFlight = rfqsInTurn(turn).some(({ context }) => context.accepting !== null)
-    if (inFlight || this.hasOpenings() || ordersInFlight(turn)) return
+    const accepting = rfqsInTurn(turn).some(({ context }) => context.accepting !== null)
+    if (accepting || this.hasOpenings() || ordersInFlight(turn)) return
     const cash = cashInTurn(turn, this.client())("USDC")
     const writesOff = this.retail && cash < 0n
     const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null

@@ -10,7 +10,7 @@ import type { ClientWire } from "../../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
+import { type Kind, kinds } from "../../../machines/registry.ts"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -166,9 +166,11 @@ export class Inspect extends Context.Service<
                 )
           ),
         counts: stateCounts(sql).pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
-        machine: (kind, id, page) =>
+        machine: (name, id, page) =>
           Effect.gen(function* () {
-            if (!isKind(kind)) return refuse(unknown("Machine"))
+            // Commands are written small, as in `closeout list`.
+            const kind = kinds.find((each) => each.toLowerCase() === name.toLowerCase())
+            if (kind === undefined) return refuse(unknown("Machine"))
             const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
             if (found === null) return refuse(unknown("Object"))
             const timers = yield* Effect.catch(timersOf(sql, found.subject), whenAway)

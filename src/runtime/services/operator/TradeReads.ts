@@ -50,7 +50,6 @@ export class TradeReads extends Context.Service<
     closeOuts(
       query: PageQuery & Whose & { readonly open?: boolean }
     ): Found<PageEnd & { readonly closeouts: ReadonlyArray<CloseOutWire> }>
-    closeOut(id: string): Found<CloseOutWire>
     /** Refused without a venue. */
     margin(client: string): Found<MarginPicture>
   }
@@ -138,14 +137,6 @@ export class TradeReads extends Context.Service<
             const { shown, end } = page.value
             return accept({ closeouts: yield* closeOutViews(shown), ...end })
           }),
-        closeOut: (id) =>
-          Effect.flatMap(one("closeOuts", "Close-out", id.replace(/^CO-/, "")), (found) =>
-            found.ok
-              ? Effect.map(closeOutViews([found.value]), ([view]) =>
-                  view === undefined ? refuse(unknown("Close-out")) : accept(view)
-                )
-              : Effect.succeed(found)
-          ),
         margin: (client) =>
           Effect.flatMap(findClient(host, sql, client), (found) =>
             found === null ? Effect.succeed(refuse(unknown("Client"))) : margin.picture(found.partnerId, found.id)

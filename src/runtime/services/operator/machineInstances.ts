@@ -161,6 +161,7 @@ const finders: { readonly [K in Kind]?: Finder } = {
       const created: HistorySource = { object: `partner:${view.row.id}`, actions: ["partner.create"] }
       return { ...found, history: [...found.history, created] }
     }),
+  closeOut: (sources, id) => byOwnId("closeOuts")(sources, id.replace(/^CO-/i, "")),
   client: ({ host, sql }, id) =>
     Effect.map(findClient(host, sql, id), (row) =>
       row === null ? null : { ...plain("clients", row, clientSubject(row.id)), ownsTimer: () => true }

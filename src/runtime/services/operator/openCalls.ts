@@ -25,6 +25,8 @@ export const openCalls = (
   state
     .all("venueCalls")
     .filter(({ ref }) => {
+      // A close-out waits for whatever of its client is in flight.
+      if (kind === "closeOut") return true
       const owner = ownerOfRef(ref)
       return owner !== null && owner.owner === kind && owner.id === id
     })

@@ -25,6 +25,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { lookAtClient } from "../account/clientMoment.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
+import { notFound } from "../client/notFound.ts"
 import type { Explanation } from "../money/Explain.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
@@ -148,7 +149,7 @@ class Trading {
   cancel(caller: Caller, clientId: number, orderId: number | null): Answered<CancelWire> {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, orderId)
-      if (found === null) return refuse(noOrder)
+      if (found === null) return refuse(yield* this.absent(caller, clientId))
       const { host, directory, unsettled } = this.parts
       const named = { orderId: found.id, clOrdId: orderRef(found.id) }
       const begun = yield* host.dispatch<Verdict<boolean>>({
@@ -172,7 +173,13 @@ class Trading {
   }
 
   missing(caller: Caller, clientId: number, orderId: number | null): Effect.Effect<Refusal | null, Unavailable> {
-    return Effect.map(this.row(caller, clientId, orderId), (row) => (row === null ? noOrder : null))
+    return Effect.flatMap(this.row(caller, clientId, orderId), (row) =>
+      row === null ? this.absent(caller, clientId) : Effect.succeed(null)
+    )
+  }
+
+  private absent({ partner }: Caller, clientId: number): Effect.Effect<Refusal, Unavailable> {
+    return notFound(this.parts.host, { partnerId: partner.row.id, clientId, thing: noOrder })
   }
 
   private placeIn(turn: Turn, caller: Caller, asked: Asked): Verdict<number> {

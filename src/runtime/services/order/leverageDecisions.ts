@@ -54,9 +54,11 @@ export const chooseLeverage = (
   if (over !== null) return refuse(over)
   const wanted = new Map(chosen).set(symbol, leverage)
   if (chosen.get(symbol) !== leverage) {
+    const { risk: before, recorded } = accountInTurn(turn, client, chosen)
     const refusal = changeRefusal({
       restrictions: clientContext(client).restrictions,
-      before: accountInTurn(turn, client, chosen).risk,
+      recorded,
+      before,
       after: accountInTurn(turn, client, wanted).risk,
       force
     })

@@ -118,11 +118,15 @@ export const cancelOrder = ({ turn, of }: OwnedTurn, row: OrderRow, note: string
 export const opensRisk = ({ context: { reduceOnly, family, side } }: Pick<OrderRow, "context">): boolean =>
   family === "SPOT" ? side === "BUY" : !reduceOnly
 
-/** Cancels the working orders that could open risk, with who does (A2-101); how many. */
-export const cancelOpeningOrders = (owned: OwnedTurn, note: string): number => {
+/** Cancels the working orders that could open risk, of those that are `due` for it, with who does (A2-101); how many. */
+export const cancelOpeningOrders = (
+  owned: OwnedTurn,
+  note: string,
+  due: (row: OrderRow) => boolean = () => true
+): number => {
   let cancelled = 0
   for (const row of ordersInTurn(owned.turn)) {
-    if (!opensRisk(row) || row.state === "PENDING_CANCEL") continue
+    if (!opensRisk(row) || row.state === "PENDING_CANCEL" || !due(row)) continue
     if (cancelOrder(owned, row, note) !== null) cancelled++
   }
   return cancelled

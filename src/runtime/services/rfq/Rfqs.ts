@@ -24,6 +24,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
 import { lookAtClient } from "../account/clientMoment.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
+import { notFound } from "../client/notFound.ts"
 import type { Explanation } from "../money/Explain.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
@@ -62,8 +63,7 @@ export class Rfqs extends Context.Service<
     shown(row: RfqRow): Effect.Effect<RfqWire, Unavailable>
     /** Those that are OPEN, newest first; null: the client is none of the partner's. */
     list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
-    /** Null: the client has no such request. */
-    get(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqWire | null, Unavailable>
+    get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire>
     accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
     /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
@@ -77,7 +77,7 @@ export class Rfqs extends Context.Service<
       rfqId: number,
       about?: JsonObject
     ): Effect.Effect<CallAnswer<RfqWire>, DispatchError>
-    /** The refusal when the client has no such request, else null. */
+    /** The refusal when there is no such client or request, else null. */
     missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
   }
 >()("brokerage/runtime/services/rfq/Rfqs") {
@@ -170,11 +170,11 @@ class Requests {
     }))
   }
 
-  get(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqWire | null, Unavailable> {
+  get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire> {
     return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
       row === null || row.state === "CREATING"
-        ? Effect.succeed(null)
-        : this.seen(caller, clientId, (at) => this.wire(row, at))
+        ? Effect.map(this.notFound(caller, clientId), refuse)
+        : this.looking(caller, clientId, (at) => accept(this.wire(row, at)))
     )
   }
 
@@ -186,14 +186,20 @@ class Requests {
   }
 
   missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable> {
-    return Effect.map(this.row(caller, clientId, rfqId), (row) => (row === null ? noRequest : null))
+    return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
+      row === null ? this.notFound(caller, clientId) : Effect.succeed(null)
+    )
+  }
+
+  private notFound({ partner }: OfPartner, clientId: number): Effect.Effect<Refusal, Unavailable> {
+    return notFound(this.parts.host, { partnerId: partner.row.id, clientId, thing: noRequest })
   }
 
   accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire> {
     const { clientId, body, key, store } = write
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, rfqId)
-      if (found === null) return refuse(noRequest)
+      if (found === null) return refuse(yield* this.notFound(caller, clientId))
       const decoded = decodeAccept(body)
       if (!decoded.ok) return refuse(invalidBody(decoded))
       const { quoteId } = decoded.body
@@ -212,7 +218,7 @@ class Requests {
   cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire> {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, rfqId)
-      if (found === null) return refuse(noRequest)
+      if (found === null) return refuse(yield* this.notFound(caller, clientId))
       return yield* this.call(caller, {
         clientId,
         key: null,

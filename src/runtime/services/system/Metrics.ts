@@ -10,6 +10,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { statementTexts } from "../../engine/journal/batchStatement.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
+import { RiskWatch } from "../margin/RiskWatch.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { VenueComparison } from "../reconciliation/VenueComparison.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
@@ -18,6 +19,7 @@ import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
 import { droppedLines } from "../../adapters/LineOutput.ts"
 import { answerCounts } from "./answerCounts.ts"
 import { feedFamilies } from "./feedFamilies.ts"
+import { riskFamilies } from "./riskFamilies.ts"
 import { FollowedBooks } from "./followedBooks.ts"
 import { loopLag } from "./loopLag.ts"
 import { databaseFamilies, processFamilies } from "./metricFamilies.ts"
@@ -46,6 +48,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       const calls = yield* VenueCalls
       const comparison = yield* VenueComparison
       const feed = yield* MarketFeed
+      const { index } = yield* RiskWatch
       const lag = yield* loopLag
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const books = new FollowedBooks()
@@ -107,7 +110,8 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               lag: lag.figures(),
               droppedLines: droppedLines()
             }),
-            ...feedFamilies(feed.figures())
+            ...feedFamilies(feed.figures()),
+            ...riskFamilies(index)
           ])
         )
       })

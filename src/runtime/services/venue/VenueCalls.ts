@@ -18,6 +18,7 @@ import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"
 import { answerWithin } from "./CallAnswers.ts"
+import { CallWaiters } from "./CallWaiters.ts"
 import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
@@ -27,6 +28,11 @@ import type { VenueHandlers } from "./VenueHandlers.ts"
 
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000
+/**
+ * Calls that may wait or be on their way before whoever could commit very many waits himself: twice what is on its way at once,
+ * so that the ways never lack a call, and the last of them leaves long before its time is over.
+ */
+const callsWaiting = 2 * callsAtOnce
 /** For how long the database's word that this process owns it is good, wall ms. */
 const ownsFor = 1_000
 /** Accounts remembered as opened. */
@@ -48,6 +54,12 @@ export class VenueCalls extends Context.Service<
   {
     /** Waits until nothing is in flight under these refs; false when that takes longer than 5 s (A1-51: 502). */
     known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable>
+    /**
+     * Waits until few calls wait. Asked before each decision that commits calls of many clients one after the other, such as
+     * close-outs after a fall (F9): what is committed faster than it can be made is late, is never made, and callers' own
+     * calls wait behind it.
+     */
+    readonly room: Effect.Effect<void>
     /** What asking for a call in flight has come to; null: it is being made. */
     questionsOn(ref: string): Questions | null
     readonly figures: () => CallFigures
@@ -74,6 +86,7 @@ export class VenueCalls extends Context.Service<
         yield* Effect.forkScoped(executor.lost.run)
         return VenueCalls.of({
           known: (clientId, refs) => executor.known(clientId, refs),
+          room: executor.room,
           questionsOn: (ref) => executor.lost.questionsOn(ref),
           figures: () => executor.figures()
         })
@@ -103,9 +116,12 @@ class Executor {
     ofClient: ({ request }) => (this.opened.has((request as OfAccount).account) ? callsOfClient : 1)
   })
   private readonly wake = Latch.makeUnsafe(false)
+  private readonly few = Latch.makeUnsafe(true)
+  /** See the service. */
+  readonly room: Effect.Effect<void> = Effect.suspend(() => this.few.await)
   /** Accounts that the venue has, as far as this process knows; the order is that of first use. */
   private readonly opened = new Set<string>()
-  private readonly waiters = new Map<string, Set<() => void>>()
+  private readonly waiters = new CallWaiters()
   private made = 0
   private tooLate = 0
 
@@ -121,15 +137,22 @@ class Executor {
     })
     host.onCommitted("venueCalls", (row) => {
       this.lanes.add({ row, deadline: this.committedAt(row) + callWithin })
+      if (this.lanes.size >= callsWaiting) this.few.closeUnsafe()
       this.wake.openUnsafe()
     })
     // By an answer, or by an event, which may have been first.
     host.onCallEnded((ref) => {
       this.lanes.forget(ref)
       this.lost.forget(ref)
-      this.tell(ref)
+      this.waiters.tell(ref)
+      this.look()
       if (this.lanes.startable) this.wake.openUnsafe()
     })
+  }
+
+  /** Whether there is room again. */
+  private look(): void {
+    if (this.lanes.size < callsWaiting) this.few.openUnsafe()
   }
 
   figures(): CallFigures {
@@ -284,6 +307,7 @@ class Executor {
 
   private finish(waiting: Waiting): void {
     this.lanes.free(waiting, true)
+    this.look()
     this.wake.openUnsafe()
   }
 
@@ -366,31 +390,8 @@ class Executor {
   }
 
   known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable> {
-    const open = (ref: string) =>
+    return this.waiters.ended(refs, (ref) =>
       this.parts.host.read(clientSubject(clientId), (state) => state.get("venueCalls", ref) !== undefined)
-    const one = (ref: string): Effect.Effect<void, Unavailable> =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => {
-          const heard = Latch.makeUnsafe(false)
-          const hear = () => heard.openUnsafe()
-          const others = this.waiters.get(ref) ?? new Set()
-          this.waiters.set(ref, others.add(hear))
-          return { heard, hear, others }
-        }),
-        ({ heard }) => Effect.flatMap(open(ref), (waits) => (waits ? heard.await : Effect.void)),
-        ({ hear, others }) =>
-          Effect.sync(() => {
-            others.delete(hear)
-            if (others.size === 0 && this.waiters.get(ref) === others) this.waiters.delete(ref)
-          })
-      )
-    return Effect.forEach(refs, one, { concurrency: "unbounded", discard: true }).pipe(
-      Effect.as(true),
-      Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(false) })
     )
-  }
-
-  private tell(ref: string): void {
-    for (const hear of this.waiters.get(ref) ?? []) hear()
   }
 }

@@ -1,4 +1,17 @@
-/** What `ledger verify` asks of close-outs (F10): each has written off what it says, once, and nothing else is booked as one. */
+/**
+ * What `ledger verify` asks of close-outs and of negative balance protection (F9, F10; D23): an episode's orders close what its
+ * client has, each write-off is the debt of a retail client with nothing open, once for its episode, and no retail client is left
+ * with a debt. What is recorded is compared with itself alone: marks are not kept, so that a recorded state is the one that they
+ * imply is asked where they are at hand (docs/scenarios.md).
+ */
+import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
+
+const live = liveCloseOutStates.map((state) => `'${state}'`).join(", ")
+const signedQty = "(CASE f.side WHEN 'BUY' THEN 1 ELSE -1 END) * f.qty::numeric"
+
+/** Write-offs: one row each. */
+const writeOffs = `off AS MATERIALIZED (
+  SELECT tx_id, key, ts, client_id FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND client_id IS NOT NULL)`
 
 /** Entries of the list in ledgerChecks.ts. */
 export const marginChecks = [
@@ -14,5 +27,95 @@ export const marginChecks = [
              SELECT coalesce(d.key, b.key) || ' ' || coalesce(d.amount, b.amount) AS what
                FROM due d FULL JOIN booked b USING (key, client_id, amount)
               WHERE d.key IS NULL OR b.key IS NULL LIMIT 1`
+  },
+  {
+    // In the order in which the client's mailbox has booked: ids of transactions grow in it.
+    name: "every write-off leaves its client with exactly nothing",
+    figure: "SELECT count(DISTINCT client_id) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
+    breaks: `WITH ${writeOffs},
+             run AS (
+               SELECT p.tx_id, sum(p.amount) OVER (PARTITION BY p.client_id ORDER BY p.tx_id) AS cash
+                 FROM postings p WHERE p.currency = 'USDC' AND p.kind = 'cash' AND p.client_id IN (SELECT client_id FROM off))
+             SELECT DISTINCT off.key || ' leaves ' || run.cash AS what FROM off JOIN run USING (tx_id) WHERE run.cash <> 0 LIMIT 1`
+  },
+  {
+    // A trade is placed by its posting. One without any, of the venue's own making, leaves its client out.
+    name: "no write-off while its client has a position",
+    figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
+    breaks: `WITH ${writeOffs},
+             placed AS MATERIALIZED (
+               SELECT split_part(key, ':', 2) AS order_id, split_part(key, ':', 3) AS trade_id, min(tx_id) AS tx_id
+                 FROM ledger_transactions WHERE type IN ('PNL', 'COMMISSION') AND client_id IN (SELECT client_id FROM off) GROUP BY 1, 2),
+             traded AS MATERIALIZED (
+               SELECT f.client_id, f.symbol, ${signedQty} AS qty, p.tx_id
+                 FROM fills f LEFT JOIN placed p ON p.order_id = f.order_id::text AND p.trade_id = f.trade_id::text
+                WHERE f.family = 'PERP' AND f.client_id IN (SELECT client_id FROM off)),
+             unplaced AS (SELECT DISTINCT client_id FROM traded WHERE tx_id IS NULL),
+             moves AS (
+               SELECT client_id, symbol, tx_id, qty, NULL AS key FROM traded
+                UNION ALL
+               SELECT off.client_id, s.symbol, off.tx_id, 0, off.key
+                 FROM off JOIN (SELECT DISTINCT client_id, symbol FROM traded) AS s USING (client_id)),
+             run AS (SELECT *, sum(qty) OVER (PARTITION BY client_id, symbol ORDER BY tx_id) AS net FROM moves)
+             SELECT key || ' with ' || trim_scale(net) || ' of ' || symbol AS what
+               FROM run WHERE key IS NOT NULL AND net <> 0 AND client_id NOT IN (SELECT client_id FROM unplaced) LIMIT 1`
+  },
+  {
+    // What a client was then is what the first change after it began from; without one, what it is.
+    name: "every write-off is of a client who was RETAIL",
+    figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
+    breaks: `WITH ${writeOffs},
+             later AS (
+               SELECT DISTINCT ON (off.key) off.key, d.decision FROM off JOIN decisions d USING (client_id)
+                WHERE d.decision LIKE 'CATEGORIZED_%' AND d.decided_at > off.ts ORDER BY off.key, d.decided_at, d.id)
+             SELECT off.key || ' of client ' || off.client_id AS what
+               FROM off JOIN clients c ON c.id = off.client_id LEFT JOIN later USING (key)
+              WHERE coalesce(later.decision = 'CATEGORIZED_RETAIL', c.categorization <> 'RETAIL') LIMIT 1`
+  },
+  {
+    // A client without a recorded state was never judged: there was no market (A1-12).
+    name: "no RETAIL client owes anything once nothing is open and its close-out is over",
+    figure: "SELECT count(*) AS n FROM risk_monitors",
+    breaks: `SELECT 'client ' || c.id || ' owes ' || -b.cash AS what
+               FROM clients c JOIN balances b ON b.client_id = c.id AND b.currency = 'USDC' JOIN risk_monitors m ON m.client_id = c.id
+              WHERE c.categorization = 'RETAIL' AND b.cash < 0
+                AND NOT EXISTS (SELECT FROM positions p WHERE p.client_id = c.id AND p.state = 'OPEN')
+                AND NOT EXISTS (SELECT FROM barrier_contracts k WHERE k.client_id = c.id AND k.state = 'OPEN')
+                AND NOT EXISTS (SELECT FROM close_outs e WHERE e.client_id = c.id AND e.state IN (${live})) LIMIT 1`
+  },
+  {
+    name: "the restriction CLOSE_OUT stands only while its client is not NORMAL",
+    figure: "SELECT count(*) AS n FROM close_outs",
+    breaks: `SELECT 'client ' || c.id AS what FROM clients c LEFT JOIN risk_monitors m ON m.client_id = c.id
+              WHERE (c.context -> 'restrictions')::text LIKE '%"CLOSE_OUT"%' AND coalesce(m.state, 'NORMAL') = 'NORMAL' LIMIT 1`
+  },
+  {
+    // One that was cancelled for another reason says that one instead of its episode.
+    name: "every order of a close-out can only reduce, and is one of those that its client's episode has sent",
+    figure: "SELECT count(*) AS n FROM orders WHERE context ->> 'note' LIKE 'CO-%'",
+    breaks: `WITH sent AS MATERIALIZED (
+               SELECT context ->> 'note' AS note, client_id, count(*) AS n, bool_and(context ->> 'reduceOnly' = 'true') AS reduces
+                 FROM orders WHERE context ->> 'origin' = 'CLOSE_OUT' AND context ->> 'note' LIKE 'CO-%' GROUP BY 1, 2),
+             told AS (
+               SELECT 'CO-' || id AS note, client_id, (context ->> 'orders')::bigint AS n FROM close_outs WHERE (context ->> 'orders')::bigint > 0)
+             SELECT s.note || ' of client ' || s.client_id || ': ' || s.n
+                    || ' orders, told of ' || coalesce(t.n, 0) || CASE WHEN s.reduces THEN '' ELSE ', not all reduce-only' END AS what
+               FROM sent s LEFT JOIN told t USING (note, client_id)
+              WHERE s.n > coalesce(t.n, 0) OR NOT s.reduces LIMIT 1`
+  },
+  {
+    // In the order of the venue's trades: where its events were lost they are booked in another one, and each was right there.
+    name: "every trade of an order that may only reduce makes its position smaller, and turns none",
+    figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
+    breaks: `WITH bound AS MATERIALIZED (
+               SELECT id, client_id, symbol FROM orders
+                WHERE context ->> 'reduceOnly' = 'true' OR (context ->> 'origin' = 'CLOSE_OUT' AND context ->> 'note' LIKE 'CO-%')),
+             run AS (
+               SELECT f.order_id, f.trade_id, ${signedQty} AS qty,
+                      sum(${signedQty}) OVER (PARTITION BY f.client_id, f.symbol ORDER BY f.trade_id, f.id) AS net
+                 FROM fills f WHERE f.family = 'PERP' AND (f.client_id, f.symbol) IN (SELECT client_id, symbol FROM bound))
+             SELECT 'trade ' || trade_id || ' of order ' || order_id || ' takes the position from ' || trim_scale(net - qty) || ' to '
+                    || trim_scale(net) AS what
+               FROM run WHERE order_id IN (SELECT id FROM bound) AND (sign(net - qty) <> -sign(qty) OR abs(qty) > abs(net - qty)) LIMIT 1`
   }
 ] as const

@@ -147,13 +147,6 @@ export const orderChecks = [
                       OR abs(h.qty) <> coalesce(s.left, 0) OR sign(h.cost) <> sign(h.qty) OR abs(h.amount - abs(h.cost) * 1e6) >= 1)) LIMIT 1`
   },
   {
-    name: "every trade of a reduce-only order closes with all of its quantity",
-    figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
-    breaks: `SELECT 'trade ' || f.trade_id || ' of order ' || f.order_id || ' is of ' || f.qty || ' and closes ' || coalesce(f.closed_qty, 'nothing') AS what
-               FROM fills f JOIN orders o ON o.id = f.order_id
-              WHERE o.context ->> 'reduceOnly' = 'true' AND f.closed_qty::numeric IS DISTINCT FROM f.qty::numeric LIMIT 1`
-  },
-  {
     name: "every leg reduces, in the market of the order that it protects, and no more of it than that has filled",
     figure: "SELECT count(*) AS n FROM orders WHERE parent_order_id IS NOT NULL",
     breaks: `WITH legs AS (

@@ -42,9 +42,10 @@ export const marginTables = {
   closeOuts: table<CloseOutRow>()({
     title: "close-out",
     machine: "closeOut",
-    // Version 2 closes positions; before it nobody had any.
+    // Version 2 closes positions; before it nobody had any. Version 3 waits longer each time: what was tried is tried again.
     upcasters: [
-      ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } })
+      ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } }),
+      ({ state, context }) => ({ state, context: { ...(context as object), tried: {} } })
     ],
     mirrors: ({ endedAt }) => ({ endedAt }),
     key: ["id"],

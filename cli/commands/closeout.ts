@@ -1,0 +1,150 @@
+/** `brokerage closeout …`: accounts that are closed out, what was done, and what is waited for (operator surface, Back office; F9). */
+import type { Command } from "commander"
+import type { Cli } from "../Cli.ts"
+import { given } from "../options.ts"
+import { type Cell, fields, page, stack, table, text, time, type View } from "../views/View.ts"
+import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
+
+export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
+  listOf(closeout)
+    .option("--open", "only those that go on")
+    .action(({ open, ...whose }: ListOptions & { readonly open?: true }, command: Command) =>
+      cli.call(
+        command,
+        (api) =>
+          api.closeout.list({
+            query: given({ open: open === true ? ("true" as const) : undefined, ...pageOf(whose) })
+          }),
+        (data) => page(table(data.closeouts, episodeLine, "no close-outs"), data)
+      )
+    )
+  closeout
+    .command("show")
+    .description("one episode: its orders, what it waits for and why, and how the account stands")
+    .argument("<ID>", "episode id, as in CO-7 or 7")
+    .action((closeOutId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.closeout.show({ params: { closeOutId } }), closeOutView)
+    )
+}
+
+interface Episode {
+  readonly closeOutId: number
+  readonly clientId: number
+  readonly clientUid: string
+  readonly state: string
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly closeOutEquity: string
+  readonly marginBase: string
+  readonly orders: number
+  readonly contracts: number
+  readonly writtenOff: string
+}
+
+/** Of a list: 80 columns. */
+const episodeLine: Readonly<Record<string, (row: Episode) => Cell>> = {
+  id: (row) => row.closeOutId,
+  client: (row) => row.clientUid,
+  state: (row) => row.state,
+  sent: (row) => row.orders,
+  torn: (row) => row.contracts,
+  "written off": (row) => row.writtenOff,
+  started: (row) => second(row.startedAt),
+  took: (row) => (row.endedAt === null ? "" : `${((row.endedAt - row.startedAt) / 1_000).toFixed(1)}s`)
+}
+
+/** Day of the month and time of day, UTC. */
+const second = (millis: number): string => new Date(millis).toISOString().slice(8, 19).replace("T", " ")
+const clock = (millis: number): string => new Date(millis).toISOString().slice(11, 23)
+
+interface Detail extends Episode {
+  readonly step: string | null
+  readonly account: {
+    readonly closeOutEquity: string
+    readonly marginBase: string
+    readonly marginLevel: string | null
+    readonly riskState: string
+    readonly marksFresh: boolean
+  } | null
+  readonly waits: ReadonlyArray<{ readonly why: string; readonly until: number | null }>
+  readonly closingOrders: ReadonlyArray<{
+    readonly orderId: number
+    readonly symbol: string
+    readonly side: string
+    readonly qty: string
+    readonly filledQty: string
+    readonly price: string | null
+    readonly state: string
+    readonly reason: string | null
+    readonly createdAt: number
+  }>
+  readonly tornContracts: ReadonlyArray<{
+    readonly contractId: number
+    readonly symbol: string
+    readonly state: string
+    readonly settlePrice: string | null
+    readonly pnl: string | null
+    readonly tearUps: number
+  }>
+}
+
+/** What happens to an account in a falling market, read from top to bottom in 80 columns. */
+const closeOutView = (episode: Detail): View =>
+  stack(
+    fields({
+      episode: `CO-${episode.closeOutId}`,
+      client: `${episode.clientUid} (${episode.clientId})`,
+      state: episode.step === null ? episode.state : `${episode.state}, ${episode.step}`,
+      started: time(episode.startedAt),
+      ended: episode.endedAt === null ? "goes on" : time(episode.endedAt),
+      "held at the start": `${episode.closeOutEquity} of ${episode.marginBase} USDC of margin`,
+      ...(episode.account === null ? {} : { now: standing(episode.account) }),
+      "written off": `${episode.writtenOff} USDC`
+    }),
+    ...(episode.endedAt === null ? [text(""), ...waiting(episode.waits)] : []),
+    text(""),
+    table(episode.closingOrders, orderLine, "no orders were sent"),
+    ...refusals(episode.closingOrders),
+    ...(episode.tornContracts.length === 0 ? [] : [text(""), table(episode.tornContracts, contractLine, "none")])
+  )
+
+const standing = ({ closeOutEquity, marginBase, marginLevel, riskState, marksFresh }: NonNullable<Detail["account"]>) =>
+  [
+    `${closeOutEquity} of ${marginBase} USDC`,
+    marginLevel === null ? null : `${marginLevel} %`,
+    riskState,
+    marksFresh ? null : "on stale marks"
+  ]
+    .filter((part) => part !== null)
+    .join(", ")
+
+const waiting = (waits: Detail["waits"]): ReadonlyArray<View> =>
+  waits.length === 0
+    ? [text("Its next step is due within a second.")]
+    : waits.map(({ why, until }) => text(`Waits: ${why}${until === null ? "" : `, until ${clock(until)}`}.`))
+
+const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) => Cell>> = {
+  order: (row) => row.orderId,
+  time: (row) => clock(row.createdAt),
+  market: (row) => row.symbol,
+  side: (row) => row.side,
+  qty: (row) => row.qty,
+  filled: (row) => row.filledQty,
+  price: (row) => row.price,
+  state: (row) => row.state
+}
+
+/** Why the venue refused some, once each. */
+const refusals = (orders: Detail["closingOrders"]): ReadonlyArray<View> =>
+  [...new Set(orders.flatMap(({ reason }) => (reason === null ? [] : [reason])))].map((reason) =>
+    text(`The venue has refused: ${reason}.`)
+  )
+
+const contractLine: Readonly<Record<string, (row: Detail["tornContracts"][number]) => Cell>> = {
+  contract: (row) => row.contractId,
+  market: (row) => row.symbol,
+  state: (row) => row.state,
+  at: (row) => row.settlePrice,
+  result: (row) => row.pnl,
+  asked: (row) => row.tearUps
+}

@@ -1,0 +1,23 @@
+/** Who stands how near to a close-out in a market (operator surface, margin watch): fits 80 columns. */
+import type { NearAccounts } from "../../src/machines/margin/nearAccounts.ts"
+import { stack, table, text, time, type View } from "./View.ts"
+
+export const nearAccounts = ({ asOf, symbol, mark, markFresh, holders, accounts }: NearAccounts): View =>
+  stack(
+    text(
+      `${symbol}  mark ${mark ?? "unknown"}${markFresh ? "" : " (not fresh)"}  ${holders} ${holders === 1 ? "holder" : "holders"}  ${time(asOf)}`
+    ),
+    table(
+      accounts,
+      {
+        client: (row) => row.clientUid,
+        qty: (row) => row.netQty,
+        "level %": (row) => row.marginLevel,
+        "out at": (row) => row.estLiquidationPrice,
+        "away %": (row) => row.distancePct,
+        "p&l": (row) => row.unrealizedPnl,
+        state: (row) => (row.closeOutId === null ? row.recorded : `CO-${row.closeOutId}`)
+      },
+      "nobody has a position there"
+    )
+  )

@@ -1,0 +1,64 @@
+/** One close-out episode as staff read it: what was done, what is waited for and why, and how the account stands (operator surface). */
+import { Schema } from "effect"
+import { Id } from "../shared/Ids.ts"
+import { CloseOutWire } from "./CloseOutWire.ts"
+
+/** What an episode can wait for. */
+export const closeOutWaits = ["CANCELS", "ORDER", "PAUSE", "MARK", "MARKET", "TEAR_UP", "VENUE"] as const
+
+const millis = Schema.Int.annotate({ description: "Unix ms." })
+
+export const CloseOutWait = Schema.Struct({
+  what: Schema.Literals(closeOutWaits).annotate({
+    description:
+      "CANCELS of what could open, the end of its ORDER, a PAUSE behind one that was not filled whole, a fresh MARK, a MARKET that trades, a TEAR_UP, or an answer of the VENUE."
+  }),
+  why: Schema.String,
+  until: Schema.NullOr(millis).annotate({ description: "At the latest; null: until it happens." })
+})
+export type CloseOutWait = typeof CloseOutWait.Type
+
+export const ClosingOrderWire = Schema.Struct({
+  orderId: Id,
+  symbol: Schema.String,
+  side: Schema.Literals(["BUY", "SELL"]),
+  qty: Schema.String,
+  filledQty: Schema.String,
+  price: Schema.NullOr(Schema.String).annotate({ description: "The average of its trades; null before the first." }),
+  state: Schema.String,
+  reason: Schema.NullOr(Schema.String).annotate({ description: "Why the venue refused it." }),
+  createdAt: millis
+})
+export type ClosingOrderWire = typeof ClosingOrderWire.Type
+
+export const TornContractWire = Schema.Struct({
+  contractId: Id,
+  symbol: Schema.String,
+  state: Schema.String,
+  settlePrice: Schema.NullOr(Schema.String),
+  pnl: Schema.NullOr(Schema.String),
+  tearUps: Schema.Int.annotate({ description: "How often the venue was asked to tear it up." })
+})
+export type TornContractWire = typeof TornContractWire.Type
+
+const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
+
+export const CloseOutDetailWire = Schema.Struct({
+  ...CloseOutWire.fields,
+  step: Schema.NullOr(Schema.Literals(["SENT", "PARTIAL"])).annotate({
+    description: "While it is CLOSING: its order is at the venue, or was filled in part."
+  }),
+  account: Schema.NullOr(
+    Schema.Struct({
+      closeOutEquity: usdc,
+      marginBase: usdc,
+      marginLevel: Schema.NullOr(Schema.String),
+      riskState: Schema.Literals(["NORMAL", "MARGIN_CALL", "CLOSE_OUT"]),
+      marksFresh: Schema.Boolean
+    })
+  ).annotate({ description: "On the marks of the moment; null while no venue is attached." }),
+  waits: Schema.Array(CloseOutWait),
+  closingOrders: Schema.Array(ClosingOrderWire).annotate({ description: "Its last hundred, oldest first." }),
+  tornContracts: Schema.Array(TornContractWire)
+}).annotate({ identifier: "CloseOutDetail" })
+export type CloseOutDetailWire = typeof CloseOutDetailWire.Type

@@ -1,0 +1,140 @@
+/** One close-out episode as staff read it, with its orders, what was torn up, and what it waits for (operator surface, closeout). */
+import { Context, Effect, Layer } from "effect"
+import { closeOutName } from "../../../machines/margin/CloseOut.ts"
+import type {
+  CloseOutDetailWire,
+  ClosingOrderWire,
+  TornContractWire
+} from "../../../machines/margin/CloseOutDetailWire.ts"
+import { closeOutWire } from "../../../machines/margin/CloseOutWire.ts"
+import { parseId } from "../../../machines/shared/Ids.ts"
+import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { BarrierContractRow } from "../../store/tables/barrier.ts"
+import type { CloseOutRow } from "../../store/tables/margin.ts"
+import type { FillRow, OrderRow } from "../../store/tables/order.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import { accountIn } from "../account/accountNow.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { orderMarkets } from "../order/orderMarkets.ts"
+import { firstRow } from "../shared/listReads.ts"
+import { stepOf, waitsOf } from "./closeOutWaits.ts"
+
+/** Orders and contracts of an episode that are shown. */
+const shownOfEach = 100
+/** Orders of a client that are looked through for those of an episode: other ones were placed meanwhile. */
+const looked = 1_000
+
+export class CloseOutReads extends Context.Service<
+  CloseOutReads,
+  {
+    /** By its id or its name, as in CO-7. */
+    show(id: string): Effect.Effect<Verdict<CloseOutDetailWire>, Unavailable>
+  }
+>()("brokerage/runtime/services/margin/CloseOutReads") {
+  static readonly layer = Layer.effect(
+    CloseOutReads,
+    Effect.gen(function* () {
+      const [host, stored, clock] = [yield* ActorHost, yield* RowReads, yield* BusinessClock]
+      const markets = yield* orderMarkets
+
+      /** The client's rows since the episode began, newest first. */
+      const since = ({ clientId, startedAt }: CloseOutRow, column: string) => [
+        { column: "client_id", value: clientId },
+        { column, value: startedAt, comparison: ">=" as const }
+      ]
+      const ordersOf = (episode: CloseOutRow) =>
+        Effect.map(stored.page("orders", since(episode, "created_at"), { limit: looked }), (rows) =>
+          rows
+            .filter(({ context }) => context.note === closeOutName(episode.id))
+            .slice(0, shownOfEach)
+            .toReversed()
+        )
+      const tornOf = (episode: CloseOutRow) =>
+        Effect.map(
+          stored.page("barrierContracts", [{ column: "client_id", value: episode.clientId }], { limit: looked }),
+          (rows) => rows.filter((row) => wasTorn(row, episode)).slice(0, shownOfEach)
+        )
+      const fillsOf = ({ id }: OrderRow) => stored.page("fills", [{ column: "order_id", value: id }], { limit: looked })
+      const seen = (episode: CloseOutRow) =>
+        host.read(clientSubject(episode.clientId), (state, facts) => ({
+          uid: state.one("clients")?.uid ?? String(episode.clientId),
+          account: accountOf(state, facts),
+          step: stepOf(state, episode),
+          waits: waitsOf({ state, facts, markets, now: clock.now() }, episode)
+        }))
+
+      return CloseOutReads.of({
+        show: (id) =>
+          Effect.gen(function* () {
+            const value = parseId(id.replace(/^CO-/i, ""))
+            const episode = value === undefined ? null : yield* firstRow(stored, "closeOuts", [{ column: "id", value }])
+            if (episode === null) return refuse(unknown("Close-out"))
+            const orders = yield* ordersOf(episode)
+            const fills = yield* Effect.forEach(orders, fillsOf, { concurrency: 8 })
+            const { uid, account, step, waits } = yield* seen(episode)
+            return accept({
+              ...closeOutWire(episode.state, episode.context, uid),
+              step,
+              account,
+              waits,
+              closingOrders: orders.map((row, at) => orderView(row, fills[at] ?? [])),
+              tornContracts: (yield* tornOf(episode)).map(contractView)
+            })
+          })
+      })
+    })
+  )
+}
+
+/** How far the venue's clock, which contracts are closed by, may be from ours, ms. */
+const clockTolerance = 10_000
+
+const wasTorn = (
+  { context: { tearUps, closedAt } }: BarrierContractRow,
+  { context: episode }: CloseOutRow
+): boolean => {
+  if (tearUps === 0) return false
+  if (closedAt === null) return episode.endedAt === null
+  const isBefore = closedAt < episode.startedAt - clockTolerance
+  return !isBefore && (episode.endedAt === null || closedAt <= episode.endedAt + clockTolerance)
+}
+
+const accountOf = (state: SubjectState, facts: Facts): CloseOutDetailWire["account"] => {
+  if (facts.takenAt === null) return null
+  const { closeOutEquity, marginBase, marginLevel, riskState, marksFresh } = accountIn(state, facts).risk
+  const usdc = (minor: bigint) => formatAmount(minor, "USDC")
+  return { closeOutEquity: usdc(closeOutEquity), marginBase: usdc(marginBase), marginLevel, riskState, marksFresh }
+}
+
+const orderView = ({ id, state, context }: OrderRow, fills: ReadonlyArray<FillRow>): ClosingOrderWire => ({
+  orderId: id,
+  symbol: context.symbol,
+  side: context.side,
+  qty: context.qty,
+  filledQty: context.filledQty,
+  price: averageOf(fills, context.priceDecimals),
+  state,
+  reason: context.reject,
+  createdAt: context.createdAt
+})
+
+const averageOf = (fills: ReadonlyArray<FillRow>, places: number): string | null => {
+  if (fills.length === 0) return null
+  const qty = MoneyDecimal.sum(...fills.map((fill) => fill.qty))
+  const value = MoneyDecimal.sum(...fills.map((fill) => new MoneyDecimal(fill.qty).mul(fill.price)))
+  return value.div(qty).toFixed(places)
+}
+
+const contractView = ({ id, symbol, state, context }: BarrierContractRow): TornContractWire => ({
+  contractId: id,
+  symbol,
+  state,
+  settlePrice: context.settlePrice,
+  pnl: context.pnl,
+  tearUps: context.tearUps
+})

@@ -1,0 +1,68 @@
+/** Who stands how near to a close-out in a market, on the marks of the moment (operator surface, margin watch; F8). */
+import { Context, Effect, Layer } from "effect"
+import { isFresh } from "../../../machines/market/Facts.ts"
+import {
+  type NearAccount,
+  nearAccountOf,
+  type NearAccounts,
+  nearestFirst
+} from "../../../machines/margin/nearAccounts.ts"
+import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { recordedIn } from "../account/accountNow.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { marginPictureIn, noVenue } from "./Margin.ts"
+import { RiskStates } from "./RiskStates.ts"
+import { RiskWatch } from "./RiskWatch.ts"
+
+/** Accounts that are looked at for each one that is shown: shares of room end in another order than accounts are closed out in. */
+const lookedAt = 4
+const atOnce = 16
+
+export class MarginWatch extends Context.Service<
+  MarginWatch,
+  {
+    /** The `limit` nearest of a market that is listed or held. Refused without a venue. */
+    near(symbol: string, limit: number): Effect.Effect<Verdict<NearAccounts>, Unavailable>
+  }
+>()("brokerage/runtime/services/margin/MarginWatch") {
+  static readonly layer = Layer.effect(
+    MarginWatch,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const { index } = yield* RiskWatch
+      const states = yield* RiskStates
+      const standing = (clientId: number, symbol: string): Effect.Effect<NearAccount | null, Unavailable> =>
+        host.readNow(clientSubject(clientId), (state, facts) => {
+          const client = state.one("clients")
+          if (client === undefined) return null
+          const episode = state.all("closeOuts").find((row) => row.state !== "DONE")
+          const whose = { clientUid: client.uid, recorded: recordedIn(state), closeOutId: episode?.id ?? null }
+          return nearAccountOf(marginPictureIn(state, client, facts), symbol, whose)
+        })
+      return MarginWatch.of({
+        near: Effect.fnUntraced(function* (symbol, limit) {
+          const { takenAt, marks, instruments } = host.facts()
+          if (takenAt === null) return noVenue
+          const holders = index.holders(symbol)
+          if (holders === 0 && instruments.get(symbol)?.family !== "PERP") return refuse(unknown("Market"))
+          const grave = states.watched().filter((clientId) => index.has(clientId))
+          const candidates = new Set([...index.nearest(symbol, limit * lookedAt), ...grave.slice(0, limit * lookedAt)])
+          const found = yield* Effect.forEach(candidates, (clientId) => standing(clientId, symbol), {
+            concurrency: atOnce
+          })
+          const mark = marks.get(symbol)
+          const accounts = found.filter((each) => each !== null).toSorted(nearestFirst)
+          return accept({
+            asOf: takenAt,
+            symbol,
+            mark: mark?.price.toFixed(mark.places) ?? null,
+            markFresh: mark !== undefined && isFresh(mark, takenAt),
+            holders,
+            accounts: accounts.slice(0, limit)
+          })
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,128 @@
+/**
+ * Whom marks concern now (D23): keeps the index of all accounts with positions as their commits leave them, hears every mark, and
+ * says for whom something may follow. It outlives a client's mailbox; its accounts are read from the rows before the service is
+ * ready, and those of a commit again after it. Nothing here takes a turn: that is the monitor's.
+ */
+import { Context, Effect, Latch, Layer, Schedule } from "effect"
+import { leverageCap } from "../../../machines/margin/accountRisk.ts"
+import { tierLines } from "../../../machines/margin/riskLines.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { ExposureReads } from "../../ports/ExposureReads.ts"
+import { leverageTermsOf } from "../account/perpHoldings.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { MarketFeed } from "../market/MarketFeed.ts"
+import { RiskIndex } from "./RiskIndex.ts"
+import { dayOf, watchedIn } from "./watchedAccount.ts"
+
+/** Ends or accounts gone through in one go, so that a move through very many of them keeps nobody waiting. */
+const most = 2_048
+/** Accounts that are read side by side. */
+const atOnce = 64
+/** Before what failed is tried again, ms. */
+const againMillis = 1_000
+
+export interface RiskWatchParts {
+  readonly host: ActorHost["Service"]
+  readonly stored: ExposureReads["Service"]
+  readonly feed: MarketFeed["Service"]
+  readonly clock: BusinessClock["Service"]
+}
+
+export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/runtime/services/margin/RiskWatch") {
+  static readonly layer = Layer.effect(
+    RiskWatch,
+    Effect.gen(function* () {
+      const parts = { host: yield* ActorHost, stored: yield* ExposureReads, feed: yield* MarketFeed }
+      return new Watch({ ...parts, clock: yield* BusinessClock })
+    })
+  )
+}
+
+class Watch {
+  readonly index: RiskIndex
+  /** Open while there is something to go through. */
+  readonly wake = Latch.makeUnsafe(false)
+  private readonly parts: RiskWatchParts
+  /** Those that a commit has touched since they were read. */
+  private readonly touched = new Set<number>()
+  /** Markets of which a mark is not gone through yet. */
+  private readonly unfinished = new Map<string, number>()
+  /** Where a look at all accounts goes on; null: none is under way. */
+  private sweepFrom: number | null = null
+  private day: number
+  private instruments: unknown = null
+
+  constructor(parts: RiskWatchParts) {
+    this.parts = parts
+    const { host, feed, clock } = parts
+    this.day = dayOf(clock.now())
+    this.index = new RiskIndex({
+      tiers: tierLines(feed.facts().terms.riskTiers),
+      capOf: (symbol, categorization) => leverageCap(leverageTermsOf(symbol, { categorization }, feed.facts())),
+      markOf: (symbol) => feed.facts().marks.get(symbol)?.price.toNumber() ?? NaN
+    })
+    host.onCommitted("positions", ({ clientId, state }) => this.touch(clientId, state === "OPEN"))
+    host.onCommitted("balances", ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"))
+    host.onCommitted("clients", ({ id }) => this.touch(id))
+    for (const table of ["barrierContracts", "leverages", "riskMonitors", "lossNotices"] as const)
+      host.onCommitted(table, ({ clientId }) => this.touch(clientId))
+    feed.mirror.onMark((symbol, { price }) => this.mark(symbol, price.toNumber()))
+  }
+
+  /** Reads all accounts with positions; what is committed meanwhile is read again after it. */
+  readonly begin: Effect.Effect<void> = Effect.suspend(() =>
+    this.parts.stored.each(this.day, (account) => this.index.put(account))
+  ).pipe(Effect.retry(Schedule.spaced(againMillis)), Effect.orDie)
+
+  /** Goes through what has come: marks, commits, a new day or listing. */
+  readonly catchUp: Effect.Effect<void> = Effect.suspend(() => {
+    const marks = [...this.unfinished]
+    this.unfinished.clear()
+    for (const [symbol, mark] of marks) this.mark(symbol, mark)
+    if (this.sweepFrom !== null) this.sweepFrom = this.index.again(this.sweepFrom, most)
+    if (this.sweepFrom !== null) this.wake.openUnsafe()
+    const touched = [...this.touched]
+    this.touched.clear()
+    return Effect.forEach(touched, (clientId) => this.reread(clientId), { concurrency: atOnce, discard: true })
+  })
+
+  /** Reads an account again; one that can't be read now is read later. */
+  reread(clientId: number): Effect.Effect<void> {
+    return this.parts.host
+      .readNow(clientSubject(clientId), (state) => watchedIn(state, this.day))
+      .pipe(
+        Effect.map((account) => (account === null ? undefined : this.index.put(account))),
+        Effect.catchTag("Unavailable", () => Effect.sync(() => void this.touched.add(clientId)))
+      )
+  }
+
+  /** Looks at the day and at the listing: either may move the lines of all accounts. */
+  readonly lookAround = (): void => {
+    const day = dayOf(this.parts.clock.now())
+    const { instruments } = this.parts.feed.facts()
+    if (day !== this.day) this.index.nothingTold()
+    const relisted = instruments !== this.instruments && this.index.relisted()
+    if (day !== this.day || relisted) this.sweepFrom = 0
+    this.day = day
+    this.instruments = instruments
+    if (this.sweepFrom !== null || this.touched.size > 0) this.wake.openUnsafe()
+  }
+
+  /** Whether a commit of the account has come that is not gone through yet. */
+  isTouched(clientId: number): boolean {
+    return this.touched.has(clientId)
+  }
+
+  private mark(symbol: string, mark: number): void {
+    if (this.index.mark(symbol, mark, most) >= most) this.unfinished.set(symbol, mark)
+    if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
+  }
+
+  /** `opens`: it has a position now. Accounts without any concern no mark. */
+  private touch(clientId: number, opens = false, counts = true): void {
+    if (!counts || !(opens || this.index.has(clientId))) return
+    this.touched.add(clientId)
+    this.wake.openUnsafe()
+  }
+}

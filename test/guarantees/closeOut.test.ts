@@ -1,0 +1,126 @@
+/**
+ * An account below half of its margin is closed out though nothing but a mark moves it: what could open is cancelled, orders that
+ * only reduce close what is held and no more, and what can't be closed waits without writing, until it can (F9, D23).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { ofClient, query } from "../support/Builders.ts"
+import { closeOutBooks } from "../crash/closeOutBooks.ts"
+import { orderSteps, orderVenue } from "../support/orderSteps.ts"
+import { perp } from "../support/perpVenue.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const world = orderVenue()
+const { service, key, call, report, cash, rowOf, now } = await openScenario({ layerVenue: world.layerVenue })
+const { trader, place, limit, cancel, read, looking } = orderSteps(service, key, { call, report })
+const books = closeOutBooks({ query: (text) => query(service, text) })
+
+/** A client with 700 USDC that is long 0.1 from 60,000, at ten times. */
+const holder = async (): Promise<number> => {
+  world.price("60000")
+  world.book(perp, "5")
+  const clientId = await trader("700.00")
+  await looking(
+    () => read(clientId, "/margin"),
+    ({ marksFresh }) => marksFresh === true
+  )
+  const bought = await place(clientId, { symbol: perp, side: "BUY", type: "MARKET", qty: "0.1" })
+  assert.deepInclude(bought.json, { state: "FILLED" }, bought.text)
+  return clientId
+}
+const episodesOf = (clientId: number) => ofClient(service, "closeOuts", clientId)
+const ordersOf = async (clientId: number) =>
+  (await read(clientId, "/orders?limit=500")).orders as ReadonlyArray<{
+    readonly orderId: number
+    readonly origin: string
+    readonly state: string
+    readonly reduceOnly: boolean
+    readonly filledQty: string
+  }>
+const closingOf = async (clientId: number) => (await ordersOf(clientId)).filter(({ origin }) => origin === "CLOSE_OUT")
+const inState = (clientId: number, wanted: string) =>
+  looking(
+    () => episodesOf(clientId),
+    (all) => all.at(-1)?.state === wanted
+  )
+const flat = (clientId: number) =>
+  looking(
+    () => read(clientId, "/positions"),
+    ({ positions }) => positions.length === 0
+  )
+/** What has been written of the client, and of its orders, before and after several looks of the monitor. */
+const nothingWritten = async (clientId: number): Promise<void> => {
+  const written = () =>
+    query(service, "SELECT count(*) AS n, max(id) AS last FROM audit WHERE client_id = $1", [BigInt(clientId)])
+  const [before, begun] = [await written(), await now()]
+  await looking(now, (at) => at - begun > 3_500)
+  assert.deepStrictEqual(await written(), before)
+}
+
+describe("F9: an account below half of its margin", () => {
+  it("is closed out by a mark alone: what could open is cancelled, and no more is closed than was held", async () => {
+    const clientId = await holder()
+    const opening = await place(clientId, limit("BUY", "0.01", "57000"))
+    assert.strictEqual(opening.status, 200, opening.text)
+    world.price("55000")
+    await flat(clientId)
+    await inState(clientId, "DONE")
+    const orders = await ordersOf(clientId)
+    const resting = orders.find(({ orderId }) => orderId === opening.json.orderId)
+    assert.notInclude(["ACKED", "PARTIAL"], resting?.state)
+    const closing = orders.filter(({ origin }) => origin === "CLOSE_OUT")
+    assert.isTrue(closing.every(({ reduceOnly }) => reduceOnly))
+    const sum = (all: typeof orders) => all.reduce((total, { filledQty }) => total + Number(filledQty), 0)
+    const bought = sum(orders.filter(({ origin }) => origin === "CLIENT"))
+    assert.closeTo(sum(closing), bought, 1e-9)
+    await looking(
+      () => rowOf(clientId),
+      ({ riskState, lifecycleState }) => riskState === "NORMAL" && lifecycleState === "ACTIVE"
+    )
+    await books.hold("closed out by a mark")
+  }, 60_000)
+
+  it("waits without writing where its market is halted in mid-episode, and goes on when it reopens", async () => {
+    const clientId = await holder()
+    world.book(perp, "0")
+    world.price("54000")
+    await inState(clientId, "WAITING_MARKET")
+    world.command({ type: "halt", symbol: perp })
+    await looking(
+      () => read(clientId, "/positions"),
+      ({ positions }) => positions[0]?.netQty === "0.1000"
+    )
+    await nothingWritten(clientId)
+    assert.deepStrictEqual(await closingOf(clientId), [])
+    world.book(perp, "5")
+    world.command({ type: "resume", symbol: perp })
+    await flat(clientId)
+    await inState(clientId, "DONE")
+    await books.hold("halted in mid-episode")
+  }, 60_000)
+
+  it("waits where nobody buys; its leverage stays, the client may still close, and money that comes ends it", async () => {
+    const clientId = await holder()
+    world.book(perp, "0")
+    world.price("55000")
+    await inState(clientId, "WAITING_MARKET")
+    await nothingWritten(clientId)
+    for (const force of [false, true]) {
+      const { status } = await call("PUT", clientId, "/leverage", { symbol: perp, leverage: 5, force })
+      assert.strictEqual(status, 400)
+    }
+    assert.strictEqual((await place(clientId, limit("BUY", "0.01", "54000"))).status, 400)
+    const own = await place(clientId, limit("SELL", "0.1", "55500", { reduceOnly: true }))
+    assert.strictEqual(own.status, 200, own.text)
+    assert.strictEqual((await cancel(clientId, own.json.orderId)).status, 200)
+    assert.strictEqual((await report(clientId, { amount: "500.00" })).status, 201)
+    await inState(clientId, "DONE")
+    // Somebody buys now.
+    world.book(perp, "5")
+    await nothingWritten(clientId)
+    assert.deepStrictEqual(await closingOf(clientId), [])
+    assert.strictEqual((await read(clientId, "/positions")).positions[0].netQty, "0.1000")
+    assert.strictEqual((await episodesOf(clientId))[0]?.context.orders, 0)
+    assert.isAbove(Number(await cash(clientId)), 1_000)
+    await books.hold("cured by a deposit")
+  }, 60_000)
+})

@@ -1,0 +1,139 @@
+/** Close-outs and write-offs that contradict each other, put behind the service's back: the check of `ledger verify` that finds each. */
+import { client1, fill, id, noFill, noOrder, noPosition, order, position } from "./orderPlants.ts"
+
+const episode = (context: object, state = "DONE") =>
+  `INSERT INTO close_outs VALUES (${id}, ${client1}, 1, '${state}', '1', '${JSON.stringify({ writtenOff: "0.000000", orders: 0, ...context })}', 1, 2)`
+const noEpisode = `DELETE FROM close_outs WHERE id = ${id}`
+const monitor = (state: string) => `INSERT INTO risk_monitors VALUES (1, ${client1}, '${state}', '1', '{}')`
+const noMonitor = "DELETE FROM risk_monitors WHERE client_id = 1"
+/** A write-off of the client's, of which the books know nothing else. */
+const writeOff = (amount = 5, ts = 10) =>
+  `INSERT INTO ledger_transactions VALUES (${id}, 'nbp:${id}', 'NBP_WRITEOFF', 'system:risk', NULL, 1, ${client1}, '{}', ${ts}); INSERT INTO postings VALUES (${id}, ${id}, 'client:1', 1, ${client1}, 'USDC', 'cash', ${amount})`
+const noWriteOff = `DELETE FROM postings WHERE tx_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
+/** What the client has at that place, taken from it, so that the write-off leaves nothing. */
+const allOfIt = `UPDATE postings SET amount = 5 - (SELECT sum(amount) FROM postings WHERE client_id = 1 AND currency = 'USDC' AND kind = 'cash') WHERE tx_id = ${id}`
+const inDebt = "UPDATE balances SET cash = cash - 1000000000000 WHERE client_id = 1 AND currency = 'USDC'"
+const noDebt = "UPDATE balances SET cash = cash + 1000000000000 WHERE client_id = 1 AND currency = 'USDC'"
+const restricted = (word: string) =>
+  `UPDATE clients SET context = jsonb_set(context::jsonb, '{restrictions}', '[${word}]')::json WHERE id = 1`
+const closing = { origin: "CLOSE_OUT", note: `CO-${id}`, reduceOnly: true }
+/** The commission of the fill that is planted, booked before the write-off. */
+const charged = `INSERT INTO ledger_transactions VALUES (${id - 1}, 'commission:${id}:70', 'COMMISSION', 'system:venue', NULL, 1, ${client1}, '{}', 1)`
+const notCharged = `DELETE FROM ledger_transactions WHERE tx_id = ${id - 1}`
+const decided = (decision: string, at: number) =>
+  `INSERT INTO decisions VALUES (${id}, ${client1}, 1, '${decision}', 'planted', 'ADMIN', ${at})`
+const noDecision = `DELETE FROM decisions WHERE id = ${id}`
+
+/** By the name of the check. */
+export const marginPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
+  "every write-off is that of one close-out, of what it shows": [episode({ writtenOff: "5.000000" }), noEpisode],
+  "every write-off leaves its client with exactly nothing": [writeOff(), noWriteOff],
+  "no write-off while its client has a position": [
+    `${order({})}; ${fill()}; ${charged}; ${writeOff()}`,
+    `${noWriteOff}; ${notCharged}; ${noFill}; ${noOrder}`
+  ],
+  "every write-off is of a client who was RETAIL": [
+    `${writeOff()}; ${decided("CATEGORIZED_RETAIL", 11)}`,
+    `${noDecision}; ${noWriteOff}`
+  ],
+  "no RETAIL client owes anything once nothing is open and its close-out is over": [
+    `${monitor("NORMAL")}; ${inDebt}`,
+    `${noDebt}; ${noMonitor}`
+  ],
+  "the restriction CLOSE_OUT stands only while its client is not NORMAL": [
+    `${monitor("NORMAL")}; ${restricted('"CLOSE_OUT"')}`,
+    `${restricted("")}; ${noMonitor}`
+  ],
+  "every order of a close-out can only reduce, and is one of those that its client's episode has sent": [
+    order({ context: closing }),
+    noOrder
+  ],
+  "every trade of an order that may only reduce makes its position smaller, and turns none": [
+    `${order({ context: { reduceOnly: true } })}; ${fill()}`,
+    `${noOrder}; ${noFill}`
+  ]
+}
+
+const longFill = fill({ id: id - 1, order_id: id - 1, trade_id: 69, qty: "'0.4000'" })
+const noLongFill = `DELETE FROM fills WHERE id = ${id - 1}`
+
+/** Others that the same checks find: name of the check, what is wrong, and how it is planted and undone. */
+export const moreMarginPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
+  [
+    "every order of a close-out",
+    "one that could open",
+    `${episode({ orders: 1 })}; ${order({ context: { ...closing, reduceOnly: false } })}`,
+    `${noOrder}; ${noEpisode}`
+  ],
+  [
+    "every order of a close-out",
+    "an episode that tells of none",
+    `${episode({})}; ${order({ context: closing })}`,
+    `${noOrder}; ${noEpisode}`
+  ],
+  [
+    "every trade of an order that may only reduce",
+    "one that turns",
+    `${order({ context: { reduceOnly: true, side: "SELL" } })}; ${longFill}; ${fill({ side: "'SELL'" })}`,
+    `${noOrder}; ${noFill}; ${noLongFill}`
+  ],
+  [
+    "every trade of an order that may only reduce",
+    "one of a close-out that is not said to",
+    `${order({ context: { ...closing, reduceOnly: false } })}; ${fill()}`,
+    `${noOrder}; ${noFill}`
+  ],
+  [
+    "no RETAIL client owes anything",
+    "an episode that has ended",
+    `${monitor("CLOSE_OUT")}; ${episode({})}; ${inDebt}`,
+    `${noDebt}; ${noEpisode}; ${noMonitor}`
+  ],
+  [
+    "every write-off is of a client who was RETAIL",
+    "one that is PROFESSIONAL since before it",
+    `${writeOff()}; ${decided("CATEGORIZED_PROFESSIONAL", 9)}; UPDATE clients SET categorization = 'PROFESSIONAL' WHERE id = 1`,
+    `UPDATE clients SET categorization = 'RETAIL' WHERE id = 1; ${noDecision}; ${noWriteOff}`
+  ]
+]
+
+/** What none of these checks may find: name of the check, why not, and how it is planted and undone. */
+export const rightMargins: ReadonlyArray<readonly [check: string, why: string, plant: string, undo: string]> = [
+  [
+    "every trade of an order that may only reduce",
+    "it reduced at the venue, though it is booked first",
+    `${order({ context: { reduceOnly: true, side: "SELL" } })}; ${fill({ side: "'SELL'", id: id - 2 })}; ${fill({ id: id - 1, order_id: id - 1, trade_id: 69 })}`,
+    `${noOrder}; DELETE FROM fills WHERE id >= ${id - 2}`
+  ],
+  [
+    "no RETAIL client owes anything",
+    "its close-out goes on",
+    `${monitor("CLOSE_OUT")}; ${episode({}, "PROTECTING")}; ${inDebt}`,
+    `${noDebt}; ${noEpisode}; ${noMonitor}`
+  ],
+  [
+    "no RETAIL client owes anything",
+    "a position is open",
+    `${monitor("CLOSE_OUT")}; ${position("OPEN", "0.5000")}; ${inDebt}`,
+    `${noDebt}; ${noPosition}; ${noMonitor}`
+  ],
+  [
+    "the restriction CLOSE_OUT",
+    "the client is in a margin call",
+    `${monitor("MARGIN_CALL")}; ${restricted('"CLOSE_OUT"')}`,
+    `${restricted("")}; ${noMonitor}`
+  ],
+  ["every write-off leaves its client", "it leaves nothing", `${writeOff()}; ${allOfIt}`, noWriteOff],
+  [
+    "every write-off is of a client who was RETAIL",
+    "the client became PROFESSIONAL afterwards",
+    `${writeOff()}; ${decided("CATEGORIZED_PROFESSIONAL", 11)}; UPDATE clients SET categorization = 'PROFESSIONAL' WHERE id = 1`,
+    `UPDATE clients SET categorization = 'RETAIL' WHERE id = 1; ${noDecision}; ${noWriteOff}`
+  ],
+  [
+    "every order of a close-out",
+    "it is the one that its episode tells of",
+    `${episode({ orders: 1 })}; ${order({ context: closing })}`,
+    `${noOrder}; ${noEpisode}`
+  ]
+]
