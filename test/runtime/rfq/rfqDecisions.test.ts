@@ -113,7 +113,7 @@ describe("requests for quotes in their client's turn", () => {
     const said = { reason: null, order: null, rfq: executedRequest, contract: null, swap: null }
     handlers.rfq.ended(turn, {
       id: 1,
-      call: "cancelRequest",
+      call: null,
       outcome: { ...said, ref: "R-1-c1", outcome: "EXECUTED", at: 41 }
     })
     const ended = rfqInTurn(turn, 1)
