@@ -287,15 +287,14 @@ class Comparison {
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
       const first = yield* this.look(client)
-      const { withoutMoney } = first
-      const nothing = { sentences: [], withoutMoney }
+      const nothing = { sentences: [], withoutMoney: first.withoutMoney }
       if (!differs(first)) return nothing
       this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)
       if (!(yield* this.caughtUp)) return nothing
       const second = yield* this.look(client)
       const both = claimsOfBoth(first, second)
-      return both.length === 0 ? nothing : { sentences: yield* this.settle(client, second, both), withoutMoney }
+      return both.length === 0 ? nothing : { ...nothing, sentences: yield* this.settle(client, second, both) }
     })
   }
 
