@@ -3,6 +3,7 @@
  * breaks an invariant is printed with its last steps, and the exit status is 1; the same seed gives the same run again.
  */
 import { whole } from "../cli/options.ts"
+import { Coverage } from "../test/simulation/Coverage.ts"
 import { report } from "../test/simulation/report.ts"
 import { simulate } from "../test/simulation/simulate.ts"
 import { scriptCommand } from "./scriptCommand.ts"
@@ -31,8 +32,10 @@ const stride = 500
 const keptFrames = 20
 
 let failures = 0
+const seen = new Coverage()
 for (let seed = first; seed < first + seeds; seed++) {
   const run = simulate(seed, {}, seeds === 1 ? keptFrames : 0)
+  seen.add(run.coverage)
   if (run.finding !== null) {
     failures++
     console.log(`${report(run, steps)}\n`)
@@ -45,4 +48,5 @@ console.log(
     ? `${seeds} seeds from ${first} on: every invariant holds.`
     : `${failures} of ${seeds} seeds have a finding.`
 )
+console.log(`Margins: ${seen.margins}.`)
 process.exitCode = failures === 0 ? 0 : 1

@@ -18,6 +18,7 @@ export interface ContractAuditParts {
   readonly stepped: (kind: "rfq" | "barrierContract", before: string, after: string) => void
   /** A client's committed cash, micro-USDC. */
   readonly cash: (clientId: number) => bigint
+  readonly holdsPositions: (clientId: number) => boolean
 }
 
 /** Of opening a contract, basis points of its notional (F12). */
@@ -181,6 +182,8 @@ export class ContractAudit {
     const budget = premiumBudget === null ? null : micro(premiumBudget)
     findings.expect(budget === null || cost.premium <= budget, "accepts", say(`over the budget ${budget}`))
     const free = this.parts.cash(row.clientId) - this.tied(row.clientId, row.id)
+    // What positions have gained is margin too (F18); what they tie up is in MarginAudit.
+    if (this.parts.holdsPositions(row.clientId)) return
     findings.expect(cost.premium + cost.commission <= free, "accepts", say(`costs more than the ${free} that is free`))
   }
 

@@ -31,7 +31,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   order: "orders",
   attachment: "orders",
   riskMonitor: "margin",
-  closeOut: "margin",
+  closeOut: "episodes",
   tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"
@@ -62,6 +62,22 @@ export const venuePaths = [
   "events folded"
 ] as const
 export type VenuePath = (typeof venuePaths)[number]
+
+/** What can become of accounts when their markets move (F7, F9, F10; D23). */
+export const marginPaths = [
+  "margin call",
+  "episode begun",
+  "episode recovered",
+  "episode over",
+  "written off",
+  "torn up",
+  "waited for a market",
+  "closed in slices",
+  "a fill joined an episode",
+  "money came in an episode",
+  "contracts beside positions"
+] as const
+export type MarginPath = (typeof marginPaths)[number]
 
 /** Whether a durable timer fires in a simulation; else why it can't. One that is not here does not compile. */
 export const timersFired: { readonly [N in HandlerName]: true | string } = {
@@ -108,6 +124,8 @@ export class Coverage {
   /** Steps from a state to another one, by machine. */
   private readonly steps = new Map<Kind, Set<string>>()
   private readonly paths = new Set<VenuePath>()
+  /** How often each was taken. */
+  readonly margin = new Map<MarginPath, number>()
 
   note(kind: Kind, state: string): void {
     const states = this.counts.get(kind) ?? new Map<string, number>()
@@ -128,8 +146,13 @@ export class Coverage {
     this.paths.add(path)
   }
 
+  came(path: MarginPath): void {
+    this.margin.set(path, (this.margin.get(path) ?? 0) + 1)
+  }
+
   /** Adds what another run has written. */
   add(other: Coverage): void {
+    for (const [path, times] of other.margin) this.margin.set(path, (this.margin.get(path) ?? 0) + times)
     for (const path of other.paths) this.paths.add(path)
     for (const [kind, steps] of other.steps) {
       for (const step of steps) this.steps.set(kind, (this.steps.get(kind) ?? new Set()).add(step))
@@ -173,6 +196,18 @@ export class Coverage {
       this.paths.has(path)
         ? []
         : [`No simulated run takes the path "${path}" of the venue: give VenueLane or Chaos a step for it.`]
+    )
+  }
+
+  /** How often each path of a margin was taken, in words. */
+  get margins(): string {
+    return marginPaths.map((path) => `${path} ${this.margin.get(path) ?? 0}`).join(", ")
+  }
+
+  /** A sentence for each path of a margin that no run has taken. */
+  uncalled(): ReadonlyArray<string> {
+    return marginPaths.flatMap((path) =>
+      this.margin.has(path) ? [] : [`No simulated run comes to "${path}": let Falls or a desk bring it about.`]
     )
   }
 

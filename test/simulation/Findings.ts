@@ -41,9 +41,13 @@ export const invariants = {
   contracts:
     "each contract of the venue has one row with its terms, ends once as the venue says, with one commission and one settlement",
   orders: "each trade of an order is booked once with its money, and what is held for it ends with it",
+  margin: "an account is NORMAL exactly while its cash covers its premiums, and no two orders take the same margin",
+  "recorded-state": "the recorded risk state is the one that fresh marks imply, within a second",
+  "no-debt": "no retail client owes anything once nothing is open and its close-out is over",
+  restriction: "a close-out restricts its client from its first commit until the account is NORMAL",
+  episodes: "a client has one close-out at a time, it comes to its end, and its orders only reduce",
+  "write-off": "a write-off is exactly the debt of a retail client with nothing open or on its way, once per episode",
   funding: "each stamp of a position is posted once, for the quantity at its place, to the micro-USDC",
-  margin:
-    "an account is NORMAL exactly while its cash covers its premiums, what is written off was missing, and no two orders take the same margin",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",
   barred: "nothing is done for a suspended partner or with a revoked key, and nobody is onboarded without reliance",

@@ -98,7 +98,8 @@ export class OperatorDesk {
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
-    if (random.chance(0.35)) {
+    // Where markets fall the order of a probe, far below the market, would trade.
+    if (random.chance(0.35) && !world.falls) {
       // Mostly of one client, so that its account has many events.
       const [first] = world.partners.find(({ clients }) => clients.length > 0)?.clients ?? []
       const name = random.chance(0.7) ? String(first) : client

@@ -38,6 +38,8 @@ export class OrderDesk {
     if (review.levels.get(clientId) !== "MICA_MIFID" && random.chance(0.95)) return random.pick(this.papers)(clientId)
     const held = cash.get(clientId)?.at(-1)?.cash ?? 0n
     if (held < least && random.chance(0.5)) return "money in"
+    const isClosedOut = world.falls && world.episodes.live(clientId) !== undefined
+    if (isClosedOut && random.chance(0.4)) return "money in"
     const draw = random.next()
     if (draw < 0.15) return this.cancel(on, clientId) ?? this.placing(on, this.opening())
     if (draw < 0.4) return this.placing(on, this.reducing(clientId) ?? this.opening())

@@ -148,6 +148,8 @@ export interface Seams {
   readonly venue?: (venue: VenueShape) => VenueShape
   /** The mailboxes as those reach them who take orders in, and who hear the venue. */
   readonly trading?: (host: ActorHost["Service"]) => ActorHost["Service"]
+  /** The mailboxes as those reach them who follow the risk of accounts. */
+  readonly watching?: (host: ActorHost["Service"]) => ActorHost["Service"]
   /** What a process hands to the network. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
@@ -302,7 +304,7 @@ export class SimProcess {
       Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer,
-      RiskWatch.layer,
+      RiskWatch.layer.pipe(Layer.provide(watchingOf(seams))),
       halts
     ).pipe(
       (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
@@ -330,7 +332,7 @@ export class SimProcess {
       layerOpeningWatch,
       layerOrderResync,
       layerNearLevels,
-      layerRiskMonitor,
+      layerRiskMonitor.pipe(Layer.provide(watchingOf(seams))),
       Orders.layer.pipe(Layer.provide(mailboxesOf(seams))),
       OrderReads.layer,
       Leverages.layer,
@@ -379,6 +381,12 @@ const mailboxesOf = ({ trading }: Seams): Layer.Layer<ActorHost, never, ActorHos
   Layer.effect(
     ActorHost,
     Effect.map(ActorHost, (host) => trading?.(host) ?? host)
+  )
+
+const watchingOf = ({ watching }: Seams): Layer.Layer<ActorHost, never, ActorHost> =>
+  Layer.effect(
+    ActorHost,
+    Effect.map(ActorHost, (host) => watching?.(host) ?? host)
   )
 
 /** How long callers wait while nobody knows what became of their batch, ms. */

@@ -10,11 +10,15 @@ import type { VenueContract, VenueQuote, VenueRfq } from "../../src/machines/ven
 import type { Lane } from "./Timeline.ts"
 
 export const knockOut = "BTC-USDC-KO"
+/** Of the same base; a market that is delisted takes no price any more. */
+const priced = "BTC-USDC-PERP"
 /** Ticks of the market in one USDC. */
 export const ticksInOne = 10
 const opening = 60_000 * ticksInOne
-/** The price stays so near to where it began that no order of a probe trades. */
-const bounds = [0.98 * opening, 1.02 * opening] as const
+/** The price stays so near to its middle that no order of a probe trades. */
+const nearness = 0.02
+/** Where the middle may go to. */
+const range = [0.3 * opening, 2.5 * opening] as const
 /** A price is a mark for no longer; and how far the market itself moves between two of them, USDC. */
 const lateMillis = 60_000
 const drift = 30
@@ -40,6 +44,7 @@ export class VenueDesk {
   readonly quotes = new Map<number, SaidQuote>()
   /** Ticks. */
   price = opening
+  private middle = opening
   /** Prices of the last while, with when they began, oldest first. */
   private readonly recent: Array<{ readonly at: number; readonly price: number }> = [{ at: 0, price: opening }]
   /** Called with each contract as it is executed, before anybody else knows of it. */
@@ -71,9 +76,15 @@ export class VenueDesk {
 
   /** The lowest and the highest price that somebody who is not up to date may take for the present one, USDC. */
   get lately(): readonly [low: number, high: number] {
-    const since = this.parts.outside.timeline.now - lateMillis
-    while (this.recent.length > 1 && (this.recent[1]?.at ?? since) < since) this.recent.shift()
-    const prices = this.recent.map(({ price }) => price / ticksInOne)
+    return this.since(lateMillis)
+  }
+
+  /** The lowest and the highest price of the last so many milliseconds, with the one before them, USDC. */
+  since(millis: number): readonly [low: number, high: number] {
+    const { now } = this.parts.outside.timeline
+    while (this.recent.length > 1 && (this.recent[1]?.at ?? now) < now - lateMillis) this.recent.shift()
+    const first = this.recent.findLastIndex(({ at }) => at <= now - millis)
+    const prices = this.recent.slice(Math.max(0, first)).map(({ price }) => price / ticksInOne)
     return [Math.min(...prices) - drift, Math.max(...prices) + drift]
   }
 
@@ -108,7 +119,7 @@ export class VenueDesk {
 
   /** Moves the price every now and then: a little, by a jump, or to a level of an open contract and over it. */
   private move(): void {
-    const { core, random } = this.parts
+    const { random } = this.parts
     this.after(random.between(300, 2_500), () => {
       const levels = [...this.contracts.values()].flatMap(({ state, barrier, takeProfit }) =>
         state === "OPEN" ? [barrier, ...(takeProfit === null ? [] : [takeProfit])] : []
@@ -118,11 +129,24 @@ export class VenueDesk {
         levels.length > 0 && random.chance(0.07)
           ? Number(random.pick(levels)) * ticksInOne + over
           : this.price + this.price * (random.between(-100, 100) / (random.chance(0.05) ? 8_000 : 100_000))
-      this.price = Math.round(Math.min(bounds[1], Math.max(bounds[0], next)))
-      this.recent.push({ at: this.parts.outside.timeline.now, price: this.price })
-      const price = (this.price / ticksInOne).toFixed(1)
-      core.apply({ type: "command", command: { type: "price", symbol: knockOut, price, only: null } })
+      const { middle } = this
+      this.put(Math.min(middle * (1 + nearness), Math.max(middle * (1 - nearness), next)))
       this.move()
     })
+  }
+
+  /** From one mark to the next the price goes to such a share of itself, and stays near to that. */
+  gap(share: number): void {
+    const { core, outside } = this.parts
+    core.advance(outside.timeline.now)
+    this.middle = Math.min(range[1], Math.max(range[0], this.price * share))
+    this.put(this.middle)
+  }
+
+  private put(next: number): void {
+    this.price = Math.round(next)
+    this.recent.push({ at: this.parts.outside.timeline.now, price: this.price })
+    const price = (this.price / ticksInOne).toFixed(1)
+    this.parts.core.apply({ type: "command", command: { type: "price", symbol: priced, price, only: null } })
   }
 }

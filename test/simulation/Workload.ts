@@ -30,6 +30,7 @@ const sessionsPerPartner = 2
 const tradingSessions = 3
 /** How often a step of those who place orders is a scene. */
 const sceneChance = 0.15
+const sceneChanceInFalls = 0.35
 /** Clients that may trade before any fault. */
 const tradersAtFirst = 2
 /** Sendings of one call before its caller gives up for now. */
@@ -183,7 +184,8 @@ export class Workload {
     if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
       return this.issue(partner, this.onboarding(partner), done)
     }
-    const scene = partner.orders && random.chance(sceneChance) ? this.scenes.next(partner) : null
+    const often = this.world.falls ? sceneChanceInFalls : sceneChance
+    const scene = partner.orders && random.chance(often) ? this.scenes.next(partner) : null
     if (scene !== null) return this.play(partner, scene, done)
     if (isTrading(partner) && random.chance(0.9)) return this.issue(partner, this.trade(partner, client), done)
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
@@ -323,7 +325,9 @@ export class Workload {
   }
 
   private trade(partner: PartnerAccount, clientId: number): PartnerCall {
-    const next = (partner.orders ? this.orders : this.traders).next(partner, clientId)
+    // Where markets fall those who place orders have contracts beside them.
+    const orders = partner.orders && !(this.world.falls && this.random.chance(0.25))
+    const next = (orders ? this.orders : this.traders).next(partner, clientId)
     if (next === "money") return this.money(partner, clientId, null)
     return next === "money in" ? this.funding(partner, clientId) : this.asked(partner, next)
   }

@@ -9,13 +9,14 @@ import type { BatchFault } from "../../src/runtime/engine/journal/JournalMemory.
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Auditor } from "./Auditor.ts"
 import { ContractAudit } from "./ContractAudit.ts"
+import { EpisodeAudit } from "./EpisodeAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
 import { FundingAudit } from "./FundingAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
-import type { VenuePath } from "./Coverage.ts"
+import type { MarginPath, VenuePath } from "./Coverage.ts"
 import { Network } from "./Network.ts"
 import { ObservedStore } from "./ObservedStore.ts"
 import { type Seams, type Services, SimProcess } from "./SimProcess.ts"
@@ -53,6 +54,8 @@ export interface PartnerAccount extends PartnerTerms {
 const start = 1_795_219_170_000
 /** Trace lines kept for a report. */
 const keptLines = 80
+/** In one run of so many the markets do not stay near to where they began. */
+const fallingIn = 3
 /** How long a caller waits for an answer, ms. */
 const callerPatience = 4_000
 /** A replaced process that learned it lives on for at most this long, ms. */
@@ -60,6 +63,8 @@ const lingerMillis = 2_000
 
 export class World {
   readonly seed: number
+  /** Whether markets fall and gap in this run. */
+  readonly falls: boolean
   readonly timeline = new Timeline(start)
   readonly outside: Lane
   readonly store = new ObservedStore()
@@ -82,6 +87,7 @@ export class World {
   readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
+  readonly episodes: EpisodeAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly guarded: ReadonlySet<string>
@@ -90,6 +96,7 @@ export class World {
 
   constructor(seed: number, seams: Seams) {
     this.seed = seed
+    this.falls = seed % fallingIn === 0
     this.seams = seams
     seams.storage?.(this.store)
     this.random = new SeededRandom(seed)
@@ -121,6 +128,7 @@ export class World {
       findings,
       venue: this.venue,
       cash,
+      holdsPositions: (clientId) => this.orders.isExposed(clientId),
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
     this.orders = new OrderAudit({
@@ -136,13 +144,18 @@ export class World {
       cash,
       prices: () => this.venue.desk.lately
     })
-    this.margin = new MarginAudit({
+    const margins = {
       findings,
       contracts: this.contracts,
       orders: this.orders,
       cash,
-      prices: () => this.venue.desk.lately
+      came: (path: MarginPath) => commits.coverage.came(path)
+    }
+    this.margin = new MarginAudit({
+      ...margins,
+      prices: (millis) => (millis === undefined ? this.venue.desk.lately : this.venue.desk.since(millis))
     })
+    this.episodes = new EpisodeAudit(margins)
     commits.trading = {
       tied: (clientId) => this.contracts.tied(clientId),
       isExposed: (clientId) => this.contracts.isExposed(clientId) || this.orders.isExposed(clientId)
@@ -166,6 +179,7 @@ export class World {
       this.positions.take(commit)
       this.funding.take(commit)
       this.orderMargin.take(commit)
+      this.episodes.take(commit)
       this.margin.take(commit)
       this.venueAudit.take(commit)
     }

@@ -21,6 +21,7 @@ import {
 } from "./bends.ts"
 import { contractMutations } from "./contractMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
+import { marginMutations } from "./marginMutations.ts"
 import { orderMutations } from "./orderMutations.ts"
 import { operatorMutations } from "./operatorMutations.ts"
 import { venueMutations } from "./venueMutations.ts"
@@ -67,6 +68,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ...venueMutations,
   ...contractMutations,
   ...orderMutations,
+  ...marginMutations,
   {
     name: "the writer's epoch is not checked",
     shows: ["writer"],

@@ -5,9 +5,11 @@
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { Chaos } from "./Chaos.ts"
 import type { Coverage } from "./Coverage.ts"
+import { Falls } from "./Falls.ts"
 import { finalChecks } from "./finalChecks.ts"
 import type { Finding } from "./Findings.ts"
 import type { Seams } from "./SimProcess.ts"
+import { actedOnMillis } from "./MarginAudit.ts"
 import { inVirtualTime } from "./Timeline.ts"
 import { Workload } from "./Workload.ts"
 import { type PartnerTerms, World } from "./World.ts"
@@ -103,16 +105,21 @@ export const simulate = (seed: number, seams: Seams = {}, frames = 0): Run => {
 const play = (world: World, chaos: Chaos): void => {
   const workload = new Workload(world)
   if (!during(world, setUp(world, workload))) return
+  const falls = new Falls(world)
   chaos.start()
   workload.start()
+  falls.start()
   if (!during(world, () => workload.idle)) return
   chaos.stop()
+  falls.stop()
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
+  if (!during(world, lastMove(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
   world.orders.checkEnd()
   world.positions.checkEnd(world.store)
   world.margin.checkEnd()
+  world.episodes.checkEnd()
 }
 
 /** Runs until `over`; false when a finding, or the end of all patience, came first. */
@@ -231,6 +238,19 @@ const isAtRest = (world: World, patientUntil: number): boolean => {
     // A process that was replaced stops by itself, however late it wakes.
     world.processes.every(({ name, lane }) => !lane.alive || name === store.owner)
   )
+}
+
+/** The markets gap once more while everything rests: whoever is not asked any more is followed all the same (F9). */
+const lastMove = (world: World): (() => boolean) => {
+  if (!world.falls) return () => true
+  const isQuiet = rest(world)
+  world.venue.desk.gap(world.seed % 2 === 0 ? 0.72 : 1.35)
+  let lookAt = world.timeline.now + actedOnMillis
+  return () => {
+    if (world.timeline.now < lookAt) return false
+    lookAt = world.timeline.now + 1_000
+    return world.episodes.goOn === 0 && isQuiet()
+  }
 }
 
 /** A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew. */

@@ -34,6 +34,10 @@ describe("simulation: five partners, an operator, compliance, dying processes an
   it.runIf(seeds >= 300)("all of them take every step of requests and contracts that a simulation can take", () => {
     assert.deepStrictEqual(seen.unstepped(), [])
   })
+
+  it.runIf(seeds >= 300)("they come to all that falling markets can do to an account", () => {
+    assert.deepStrictEqual(seen.uncalled(), [])
+  })
 })
 
 describe("what no run drives", () => {

@@ -107,6 +107,19 @@ export const venueMutations: ReadonlyArray<Mutation> = [
       })
   },
   {
+    name: "what an account has of the venue is counted wrong",
+    shows: ["venue"],
+    seams: () =>
+      commits((commit) => {
+        const { balances } = commit.rows
+        if (balances === undefined) return commit
+        const more = balances.map((row) =>
+          row.fromVenue === 0n ? row : { ...row, fromVenue: row.fromVenue + 1_000_000n }
+        )
+        return { ...commit, rows: { ...commit.rows, balances: more } }
+      })
+  },
+  {
     name: "what the venue's stream says is not listened to",
     shows: ["liveness"],
     seams: () =>

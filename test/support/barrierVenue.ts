@@ -45,8 +45,9 @@ export const barrierVenue = () => {
     void venue.apply({ type: "command", command: { type: "price", symbol: knockOut, price: mark, only: null } })
   price("60000")
   let frozen = false
+  let ahead = 0
   const beating = setInterval(() => {
-    if (!frozen) venue.advance(Date.now())
+    if (!frozen) venue.advance(Date.now() + ahead)
     venue.beat()
   }, 100)
   beating.unref()
@@ -63,6 +64,11 @@ export const barrierVenue = () => {
     price,
     /** While it is frozen its time stands still, and so do its prices; its connections live. */
     freeze: (on = true) => void (frozen = on),
+    /** Its time goes forward by so much, and with the wall clock from there. */
+    leap: (millis: number): void => {
+      ahead += millis
+      venue.advance(Date.now() + ahead)
+    },
     /** What becomes of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
     /** A dealer's quote on a request; its id. */

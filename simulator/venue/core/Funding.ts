@@ -40,6 +40,16 @@ export const paymentOf = (market: Market, lots: number, mark: number, rate: numb
   return due < 0n && floor * unit !== due ? floor - 1n : floor
 }
 
+/** A position at a stamp: lots, ticks and hundred-millionths. Plain JSON. */
+export interface PositionStamp {
+  readonly accountId: number
+  readonly symbol: string
+  readonly settledAt: number
+  readonly lots: number
+  readonly mark: number
+  readonly rate: number
+}
+
 /** Plain JSON. */
 export interface FundingState {
   readonly sum: number

@@ -3,20 +3,10 @@
  * While the tester's fault `unpriced-funding` stands nobody knows mark and rate: a client's stamp is said at its place without
  * them, and paid once the fault is over, at its own.
  */
-import { fundingIntervalMillis, paymentOf } from "./Funding.ts"
+import { fundingIntervalMillis, paymentOf, type PositionStamp } from "./Funding.ts"
 import { houseAccounts } from "./Makers.ts"
 import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
-
-/** A position at a stamp: lots, ticks and hundred-millionths. Plain JSON. */
-export interface PositionStamp {
-  readonly accountId: number
-  readonly symbol: string
-  readonly settledAt: number
-  readonly lots: number
-  readonly mark: number
-  readonly rate: number
-}
 
 /** Where now is the time of a stamp. */
 export const stampFunding = (parts: VenueParts): void => {

@@ -16,11 +16,9 @@ import type { OwnMoney } from "../../../src/machines/venue/money.ts"
 import type { AccountFact, VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
-import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
-import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
 import { accountSummary } from "../../../src/runtime/services/account/accountSummary.ts"
@@ -37,6 +35,7 @@ import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
 import { market } from "../../support/ScriptedVenue.ts"
+import { takeTurn } from "../../support/takeTurn.ts"
 import { venueOrder } from "../../support/venueOrders.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
 import { gold, marketsAt, perp } from "./leverageTurns.ts"
@@ -104,22 +103,10 @@ export class TradingWorld {
   }
 
   turn(decide: (turn: Turn) => void): void {
-    for (;;) {
-      const nextId = () => ++this.ids
-      const { state, facts } = this
-      const turn: Turn = { now: contractsNow + this.ids, state, facts, draft: new CommitBuilder(), by, nextId }
-      try {
-        decide(turn)
-      } catch (error) {
-        if (!(error instanceof TurnHeld)) throw error
-        Effect.runSync(error.released)
-        continue
-      }
-      if (turn.draft.isEmpty) return
-      const commit = turn.draft.build({ subject, expected: state.token }, null)
-      assert.deepStrictEqual(this.store.apply(commit), { _tag: "Committed" })
-      return state.adopt(commit)
-    }
+    const { store, state } = this
+    const nextId = () => ++this.ids
+    const given = () => ({ now: contractsNow + this.ids, facts: this.facts, by, nextId })
+    takeTurn({ store, state, subject, given }, decide)
   }
 
   mark(symbol: string, price: string): void {

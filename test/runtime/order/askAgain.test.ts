@@ -6,7 +6,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
-import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
@@ -17,13 +16,14 @@ import { placeOrder } from "../../../src/runtime/services/order/orderDecisions.t
 import { heardWhole, orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { takeTurn } from "../../support/takeTurn.ts"
 import { venueOrder } from "../../support/venueOrders.ts"
-import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
 import { marketsAt } from "./leverageTurns.ts"
 
 const { orderId: _id, clientId: _client, account: _account, createdAt: _at, updatedAt: _up, ...terms } = perpInput
 const subject = "client:1"
+const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
 const facts = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
 
 /** One client with an order that the venue has refused; processes over one store. */
@@ -74,22 +74,9 @@ class World {
   }
 
   turn(decide: (turn: Turn) => void): void {
-    for (;;) {
-      const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
-      const { state } = this
-      const turn: Turn = { now: ++this.now, state, facts, draft: new CommitBuilder(), by, nextId: () => ++this.ids }
-      try {
-        decide(turn)
-      } catch (error) {
-        if (!(error instanceof TurnHeld)) throw error
-        Effect.runSync(error.released)
-        continue
-      }
-      if (turn.draft.isEmpty) return
-      const commit = turn.draft.build({ subject, expected: state.token }, null)
-      assert.deepStrictEqual(this.store.apply(commit), { _tag: "Committed" })
-      return state.adopt(commit)
-    }
+    const { store, state } = this
+    const given = () => ({ now: ++this.now, facts, by, nextId: () => ++this.ids })
+    takeTurn({ store, state, subject, given }, decide)
   }
 
   /** Kill -9: what only memory knew is gone. */

@@ -1,7 +1,7 @@
 /** Requests for quotes and contracts in their client's turn, by rows of D4 and D5, with the postings that come of them. */
 import { assert, describe, it } from "@effect/vitest"
 import { restrictionSentences } from "../../../src/machines/client/Restriction.ts"
-import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueContract, VenueRfq } from "../../../src/machines/venue/venueObjects.ts"
 import { advance } from "../../../src/runtime/effects/advance.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { restrictClient } from "../../../src/runtime/services/client/clientDecisions.ts"
@@ -9,6 +9,24 @@ import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { cancelOpeningRequests, rfqInTurn, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { sampleQuote } from "../../../src/machines/rfq/rfqSamples.ts"
 import { clients, contract, handlers, parts, posted, turnWith, view } from "./rfqTurns.ts"
+
+const executedRequest: VenueRfq = {
+  id: 70,
+  ref: "R-1",
+  account: contract.account,
+  symbol: contract.symbol,
+  side: contract.side,
+  qty: contract.qty,
+  barrier: contract.barrier,
+  takeProfit: contract.takeProfit,
+  expiryAt: contract.expiryAt,
+  strict: contract.strict,
+  windowEndsAt: 60_000,
+  closes: null,
+  state: "ACCEPTED",
+  reason: null,
+  quotes: []
+}
 
 const say = (turn: Turn, told: VenueContract) =>
   handlers.rfq.said(turn, {
@@ -84,6 +102,26 @@ describe("requests for quotes in their client's turn", () => {
     assert.deepStrictEqual([refused?.state, refused?.context.cancelling], ["REJECTED", null])
     const found = advance(turn, "rfqs", refused ?? open, { type: "FOUND", at: 42, venueRfqId: 70, attempt: 2 })
     assert.deepStrictEqual(found?.context.cancelling, { attempt: 2 })
+  })
+
+  it("D4: a withdrawal is over too where the venue has executed the request and what it said of that is lost", () => {
+    const turn = turnWith(false)
+    const open = rfqInTurn(turn, 1) ?? assert.fail("there is no request")
+    const withdrawn = advance(turn, "rfqs", open, { type: "CANCEL", at: 40, attempt: 1 }) ?? open
+    advance(turn, "rfqs", withdrawn, { type: "WINDOW_ELAPSED", at: 60_000 })
+    assert.deepInclude(rfqInTurn(turn, 1)?.context, { cancelling: { attempt: 1 }, venueOpen: true })
+    const said = { reason: null, order: null, rfq: executedRequest, contract: null, swap: null }
+    const request = { ref: "R-1-c1", account: contract.account, target: "R-1" }
+    handlers.rfq.ended(turn, {
+      id: 1,
+      call: { ref: "R-1-c1", clientId: 1, partnerId: 1, call: "cancelRequest", request, at: 40 },
+      outcome: { ...said, ref: "R-1-c1", outcome: "EXECUTED", at: 41 }
+    })
+    const ended = rfqInTurn(turn, 1)
+    assert.strictEqual(ended?.state, "EXPIRED")
+    assert.deepInclude(ended?.context, { cancelling: null, venueOpen: false })
+    assert.isTrue(say(turn, contract))
+    assert.strictEqual(rfqInTurn(turn, 1)?.state, "ACCEPTED")
   })
 
   it.each(["NO_NEW_RISK", "NO_WITHDRAWALS", "FROZEN"] as const)(

@@ -16,6 +16,7 @@ import { clientSubject, instanceOf } from "../client/clientState.ts"
 import { orderMarkets } from "../order/orderMarkets.ts"
 import { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
+import { VenueCalls } from "../venue/VenueCalls.ts"
 import { lossesToTell, tellLosses } from "./lossNotices.ts"
 import { judgeRisk, type RiskParts, stateToRecord } from "./riskDecisions.ts"
 import { RiskStates } from "./RiskStates.ts"
@@ -35,13 +36,14 @@ interface MonitorParts extends RiskParts {
   readonly clock: BusinessClock["Service"]
   readonly states: RiskStates["Service"]
   readonly watch: RiskWatch["Service"]
+  readonly calls: VenueCalls["Service"]
 }
 
 export const layerRiskMonitor = Layer.effectDiscard(
   Effect.gen(function* () {
     const market = { directory: yield* Directory, markets: yield* orderMarkets, clock: yield* BusinessClock }
     const parts = { ...market, host: yield* ActorHost, states: yield* RiskStates, watch: yield* RiskWatch }
-    const monitor = new Monitor(parts)
+    const monitor = new Monitor({ ...parts, calls: yield* VenueCalls })
     yield* parts.watch.begin
     yield* Effect.forkScoped(monitor.follow)
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), monitor.lookAround)))
@@ -119,14 +121,18 @@ class Monitor {
     return Effect.forEach(clients, (clientId) => this.judge(clientId), { concurrency: atOnce, discard: true })
   }
 
-  /** One whose turn changes nothing is not in the index until it was looked at again. */
+  /**
+   * Once there is room at the venue for the orders that may follow. One whose turn changes nothing is not in the index until it was
+   * looked at again.
+   */
   private judge(clientId: number): Effect.Effect<void> {
-    const { host, watch } = this.parts
+    const { host, watch, calls } = this.parts
     const decide = (turn: Turn): void => {
       judgeRisk(turn, this.parts)
       this.tell(turn)
     }
-    return host.dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide }).pipe(
+    const judged = host.dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide })
+    return Effect.andThen(calls.room, judged).pipe(
       Effect.catchCause((cause) => Effect.logWarning(notJudged, cause)),
       Effect.andThen(
         Effect.sync(() => {

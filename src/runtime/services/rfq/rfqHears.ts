@@ -103,6 +103,14 @@ const heardState = (
 
 const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
   const { turn, board } = at
+  if (rfq?.state === "ACCEPTED" && !isOpen(row)) {
+    // The venue has it open no more. What was executed comes with its contract, or is missed by the comparison where that was lost.
+    return void advance(turn, "rfqs", row, {
+      type: "REFUSED",
+      at: turn.now,
+      reason: row.context.rejectReason ?? notFound
+    })
+  }
   if (rfq !== null && rfq.state !== "OPEN") return heardState(at, row, rfq)
   if (outcome === "VOID") {
     advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })

@@ -1,0 +1,98 @@
+/**
+ * Funding is posted once a client, market and stamp, on the position at the stamp's place, whatever becomes of the venue's words: doubled, out
+ * of order, lost, read by another process, said late; and to the micro-USDC what the venue's own books have (F14).
+ */
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { fundingPayment } from "../../src/machines/funding/fundingRules.ts"
+import { ofClient } from "../support/Builders.ts"
+import { fundingOf, fundingVenue } from "../support/fundingVenue.ts"
+import { orderSteps } from "../support/orderSteps.ts"
+import { perp } from "../support/perpVenue.ts"
+import { openScenario } from "../support/Scenario.ts"
+import { holdVenueBooks } from "../support/venueBooks.ts"
+
+const world = fundingVenue()
+const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+holdVenueBooks(service, () => world.venue.ledger())
+const { trader, place, limit, until, looking } = orderSteps(service, key, { call, report })
+afterAll(() => world.delivering(() => [0]))
+
+const price = { mark: "60000", rate: "0.0001" }
+world.rate(price.rate)
+
+/** Places an order once the venue is there and its prices are live again; its id. */
+const placed = async (clientId: number, body: object): Promise<number> => {
+  const { json } = await looking(
+    () => place(clientId, body),
+    ({ status }) => status === 200
+  )
+  return json.orderId
+}
+
+/** One buys of the other, so much. */
+const dealt = async (maker: number, taker: number, qty: string) => {
+  const orderId = await placed(maker, limit("BUY", qty, "60000"))
+  await placed(taker, limit("SELL", qty, "60000", { tif: "IOC" }))
+  return orderId
+}
+
+/** What is due of a position at some stamps, by key. */
+const due = (clientId: number, qty: string, stamps: ReadonlyArray<number>): ReadonlyMap<string, bigint> =>
+  new Map(stamps.map((at) => [`funding:${perp}:${at}:${clientId}`, fundingPayment(qty, price)]))
+
+const posted = (clientId: number, expected: ReadonlyMap<string, bigint>) =>
+  looking(
+    () => fundingOf(service, clientId),
+    (found) => found.size >= expected.size
+  ).then((found) => assert.deepStrictEqual(new Map([...found].toSorted()), new Map([...expected].toSorted())))
+
+let said = 0
+/** Delays below `limit_` ms, in no order. */
+const scattered = (limit_: number): number => (++said * 97) % limit_
+
+describe("F14: each stamp once", () => {
+  it.each([
+    ["twice", () => [0, 30]],
+    ["late and out of order", () => [scattered(300)]],
+    ["twice, out of order", () => [scattered(200), scattered(400)]],
+    ["but for every third", () => (++said % 3 === 0 ? [] : [0])],
+    ["not at all", () => []]
+  ] as const)(
+    "what the venue says comes %s",
+    async (_, deliveries) => {
+      const [maker, taker] = [await trader(), await trader()]
+      world.delivering(deliveries)
+      const orderId = await dealt(maker, taker, "0.08")
+      const stamps = await world.passStamps(service, 3)
+      await until(maker, orderId, ({ state }) => state === "FILLED")
+      await posted(maker, due(maker, "0.08", stamps))
+      await posted(taker, due(taker, "-0.08", stamps))
+      world.delivering(() => [0])
+      assert.deepStrictEqual(await ofClient(service, "openFundings", maker), [])
+    },
+    120_000
+  )
+
+  it("stamps that nobody heard are read by their accounts, and what the books have of them is the venue's", async () => {
+    const [maker, taker] = [await trader(), await trader()]
+    world.hide("events")
+    await dealt(maker, taker, "0.05")
+    const stamps = await world.passStamps(service, 2)
+    world.hide(false)
+    world.venue.disconnect()
+    await dealt(taker, maker, "0.05")
+    await posted(maker, due(maker, "0.05", stamps))
+    await posted(taker, due(taker, "-0.05", stamps))
+  }, 120_000)
+
+  it("the venue begins again from what it has kept, and says nothing a second time", async () => {
+    const [maker, taker] = [await trader(), await trader()]
+    await dealt(maker, taker, "0.03")
+    const first = await world.passStamps(service, 1)
+    await posted(maker, due(maker, "0.03", first))
+    world.venue.restart()
+    const second = await world.passStamps(service, 1)
+    await posted(maker, due(maker, "0.03", [...first, ...second]))
+    await posted(taker, due(taker, "-0.03", [...first, ...second]))
+  }, 120_000)
+})
