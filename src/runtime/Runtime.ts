@@ -164,6 +164,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
     (views) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(views)),
     Layer.provideMerge(valued)
   )
+  const progress =
+    options.progress ?? (hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory())
   return Layer.mergeAll(
     Breaks.layer,
     DocumentContents.layer,
@@ -171,12 +173,12 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Health.layer,
     ScreeningPasses.layer,
     controlsOf(options),
-    options.progress ?? (hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory()),
+    progress,
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer,
     VenueCalls.layer(venueHandlers),
-    hasVenue(options) ? VenueComparison.layer : VenueComparison.none
+    hasVenue(options) ? VenueComparison.layer.pipe(Layer.provide(progress)) : VenueComparison.none
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 

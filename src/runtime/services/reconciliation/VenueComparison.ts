@@ -11,6 +11,7 @@ import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -20,6 +21,7 @@ import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
 import { Unsettled } from "../order/Unsettled.ts"
+import { VenueLink } from "../venue/VenueLink.ts"
 import { type Compared, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
 import { ordersOf } from "./orderLook.ts"
@@ -30,10 +32,12 @@ import { moneyOf } from "./moneyLook.ts"
 const sliceEvery = 60_000
 /** Accounts of one slice: more than 700,000 a day. */
 const sliceLength = 500
-/** Between the beginnings of two rounds over all accounts, ms of business time. */
+/** Between the beginnings of two rounds over all accounts, business ms. */
 const day = 86_400_000
 /** Between the two looks that a difference has to be seen in, ms. */
 const again = 5_000
+/** So long the second look waits for what the venue had said by then, ms; then the account comes with its next slice. */
+const backlogMost = 60_000
 /** Accounts that are compared side by side. */
 const atOnce = 8
 /** Accounts that one command compares; the others come with their slice. */
@@ -90,6 +94,8 @@ export class VenueComparison extends Context.Service<
         host: yield* ActorHost,
         clock: yield* BusinessClock,
         venue: yield* Venue,
+        progress: yield* VenueProgress,
+        link: yield* VenueLink,
         stored,
         unsettled: yield* Unsettled,
         hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
@@ -130,6 +136,8 @@ interface Parts {
   readonly host: ActorHost["Service"]
   readonly clock: BusinessClock["Service"]
   readonly venue: Venue["Service"]
+  readonly progress: VenueProgress["Service"]
+  readonly link: VenueLink["Service"]
   readonly stored: RowReads["Service"]
   readonly unsettled: Unsettled["Service"]
   readonly hears: HearingParts
@@ -279,16 +287,25 @@ class Comparison {
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
       const first = yield* this.look(client)
-      const { withoutMoney } = first
-      if (!differs(first)) return { sentences: [], withoutMoney }
+      const nothing = { sentences: [], withoutMoney: first.withoutMoney }
+      if (!differs(first)) return nothing
       this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)
+      if (!(yield* this.caughtUp)) return nothing
       const second = yield* this.look(client)
       const both = claimsOfBoth(first, second)
-      const sentences = both.length === 0 ? [] : yield* this.settle(client, second, both)
-      return { sentences, withoutMoney }
+      return both.length === 0 ? nothing : { ...nothing, sentences: yield* this.settle(client, second, both) }
     })
   }
+
+  /** Whether what the venue had said is taken: behind a flood of events two looks see the same, which the account's own explain. */
+  private readonly caughtUp: Effect.Effect<boolean> = Effect.suspend(() => {
+    const { connected, number } = this.parts.link.state()
+    if (!connected) return Effect.succeed(true) // What is not said now is not waited for.
+    return Effect.as(this.parts.progress.reached(number ?? 0), true).pipe(
+      Effect.timeoutOrElse({ duration: backlogMost, orElse: () => Effect.succeed(false) })
+    )
+  })
 
   /** What follows of what two looks have seen; the sentences that were alarmed. */
   private settle(
