@@ -243,6 +243,16 @@ describe("F14: a trade is missing", () => {
     assert.lengthOf(Object.keys(at.postings), 40)
   })
 
+  it("one that is held is posted before it is let go", () => {
+    const at = held("0.1")
+    for (let n = 0; n < 40; n++) at.funding(stampAt("0.3", { settledAt: later + n }), false)
+    assert.deepStrictEqual([at.open.length, at.timers], [32, 32])
+    assert.deepStrictEqual(
+      Object.entries(at.postings),
+      Array.from({ length: 8 }, (_, n) => [`${later + n}:1`, "-0.600000"])
+    )
+  })
+
   it("another amount of the venue's for the same quantity changes nothing of ours", () => {
     const at = held("0.1")
     assert.isTrue(at.funding(stampAt("0.1", { amount: "-0.500000" })))

@@ -25,7 +25,7 @@ import type { Directory } from "../partner/Directory.ts"
 import { ordersInTurn, positionInTurn } from "../order/orderDecisions.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import type { Recall } from "../shared/Recall.ts"
-import { closeFunding, lookAgain, openFunding, openFundingOf, openFundingsInTurn } from "./openFundings.ts"
+import { closeFunding, givesWay, lookAgain, openFunding, openFundingOf, openFundingsInTurn } from "./openFundings.ts"
 
 export interface FundingTurn extends OwnedTurn {
   readonly recall: Recall
@@ -63,6 +63,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   const posted = stamp !== null && (agrees || (isWhole && !isAskedFor(at)))
   if (posted && !agrees) post(at, stamp, qty)
   const live = !(posted && agrees)
+  if (live) makeRoom(at)
   const row = openFunding(at.turn, {
     partnerId,
     clientId,
@@ -77,6 +78,15 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   })
   if (stamp !== null && !posted) lookAgain(at.turn, row, againAfter)
   return true
+}
+
+/** Room for one more open stamp: one that is held is posted on ours before it is let go, and never lost. */
+const makeRoom = (at: OwnedTurn): void => {
+  const oldest = givesWay(at.turn)
+  if (oldest === null) return
+  const stamp = pricedBy(oldest)
+  if (stamp !== null && !oldest.posted) post(at, stamp, oldest.qty)
+  closeFunding(at.turn, { ...oldest, posted: stamp !== null })
 }
 
 /** Mark and rate of a stamp that had none: it is posted late, on the position that it had (SC-FUN-05). */

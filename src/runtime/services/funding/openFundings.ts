@@ -5,7 +5,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { OpenFundingRow } from "../../store/tables/funding.ts"
 
-/** Of one client; the oldest is let go for one more. What is left of it stays with the comparison with the venue (A2-103). */
+/** Of one client. What is left of one that is let go stays with the comparison with the venue (A2-103). */
 const openAtMost = 32
 
 export const openFundingsInTurn = (turn: Turn): ReadonlyArray<OpenFundingRow> =>
@@ -17,11 +17,19 @@ export const openFundingOf = (
 ): OpenFundingRow | undefined =>
   openFundingsInTurn(turn).find((row) => row.symbol === symbol && row.settledAt === settledAt)
 
+/**
+ * The open stamp that gives way to one more: the oldest of those that are posted, else of those that could be, else of those
+ * without a mark. Null: there is room.
+ */
+export const givesWay = (turn: Turn): OpenFundingRow | null => {
+  const open = openFundingsInTurn(turn)
+  if (open.length < openAtMost) return null
+  const rank = ({ posted, mark }: OpenFundingRow): number => (posted ? 0 : mark === null ? 2 : 1)
+  return open.toSorted((one, other) => rank(one) - rank(other) || one.id - other.id)[0] ?? null
+}
+
 /** The first word on a stamp that stays open. */
 export const openFunding = (turn: Turn, made: Omit<OpenFundingRow, "id" | "createdAt">): OpenFundingRow => {
-  const open = openFundingsInTurn(turn)
-  const oldest = open.toSorted((one, other) => one.id - other.id)[0]
-  if (open.length >= openAtMost && oldest !== undefined) closeFunding(turn, oldest)
   const row = { ...made, id: turn.nextId("openFunding"), createdAt: turn.now }
   turn.draft.put("openFundings", row)
   return row

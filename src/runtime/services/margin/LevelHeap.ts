@@ -2,7 +2,7 @@
 
 /** What the heaps of a market share: each entry is in one of them at the most. */
 export interface Entries {
-  /** In units of the market's last decimal place: exact integers. */
+  /** Of one unit in a heap: whole units of a market's last decimal place, or a figure that is exact enough as it is. */
   levels: Float64Array
   /** Where an entry lies in its heap. */
   places: Int32Array

@@ -22,6 +22,8 @@ const atOnce = 64
 /** Before what failed is tried again, ms. */
 const againMillis = 1_000
 
+const notRead = "an account could not be read for the risk index"
+
 export interface RiskWatchParts {
   readonly host: ActorHost["Service"]
   readonly stored: ExposureReads["Service"]
@@ -50,6 +52,8 @@ class Watch {
   private readonly unfinished = new Map<string, number>()
   /** Where a look at all accounts goes on; null: none is under way. */
   private sweepFrom: number | null = null
+  /** All accounts are read. Until then one that the index does not have yet may have been read before its commit. */
+  private begun = false
   private day: number
   private instruments: unknown = null
 
@@ -73,7 +77,12 @@ class Watch {
   /** Reads all accounts with positions; what is committed meanwhile is read again after it. */
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
     this.parts.stored.each(this.day, (account) => this.index.put(account))
-  ).pipe(Effect.retry(Schedule.spaced(againMillis)), Effect.orDie)
+  ).pipe(
+    Effect.tapError(() => Effect.logWarning("the accounts with positions can't be read now: tried again")),
+    Effect.retry(Schedule.spaced(againMillis)),
+    Effect.orDie,
+    Effect.andThen(Effect.sync(() => void (this.begun = true)))
+  )
 
   /** Goes through what has come: marks, commits, a new day or listing. */
   readonly catchUp: Effect.Effect<void> = Effect.suspend(() => {
@@ -93,8 +102,14 @@ class Watch {
       .readNow(clientSubject(clientId), (state) => watchedIn(state, this.day))
       .pipe(
         Effect.map((account) => (account === null ? undefined : this.index.put(account))),
-        Effect.catchTag("Unavailable", () => Effect.sync(() => void this.touched.add(clientId)))
+        Effect.catchTag("Unavailable", () => this.later(clientId)),
+        // One account that can't be read must not end the watch over all others.
+        Effect.catchCause((cause) => Effect.andThen(Effect.logError(notRead, cause), this.later(clientId)))
       )
+  }
+
+  private later(clientId: number): Effect.Effect<void> {
+    return Effect.sync(() => void this.touched.add(clientId))
   }
 
   /** Looks at the day and at the listing: either may move the lines of all accounts. */
@@ -116,12 +131,14 @@ class Watch {
 
   private mark(symbol: string, mark: number): void {
     if (this.index.mark(symbol, mark, most) >= most) this.unfinished.set(symbol, mark)
+    // An older one that was not gone through is overtaken, and must not be said again.
+    else this.unfinished.delete(symbol)
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }
 
-  /** `opens`: it has a position now. Accounts without any concern no mark. */
+  /** `opens`: it has a position now. Accounts without any concern no mark, once it is known which those are. */
   private touch(clientId: number, opens = false, counts = true): void {
-    if (!counts || !(opens || this.index.has(clientId))) return
+    if (!counts || !(opens || !this.begun || this.index.has(clientId))) return
     this.touched.add(clientId)
     this.wake.openUnsafe()
   }
