@@ -66,6 +66,8 @@ class Watch {
       capOf: (symbol, categorization) => leverageCap(leverageTermsOf(symbol, { categorization }, feed.facts())),
       markOf: (symbol) => feed.facts().marks.get(symbol)?.price.toNumber() ?? NaN
     })
+    // Without a market nothing is followed, and nobody takes what is touched.
+    if (feed.standing() === "unattached") return
     host.onCommitted("positions", ({ clientId, state }) => this.touch(clientId, state === "OPEN"))
     host.onCommitted("balances", ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"))
     host.onCommitted("clients", ({ id }) => this.touch(id))
