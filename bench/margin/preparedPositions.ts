@@ -14,6 +14,8 @@ import { prefixOf, withBooks } from "../venueBooks.ts"
 /** Ids of copied orders, trades and positions start above the first, accounts and trades at the venue above the second. */
 const firstCopy = 2_000_000_000
 const firstAtVenue = 1_000_000_000
+/** Of orders and trades at the venue: beyond all copies. */
+const afterCopies = firstAtVenue + 100_000_000
 /** Rows of one statement. */
 const chunk = 50_000
 
@@ -150,7 +152,9 @@ export const storeVenuePositions = (dataDirectory: string, held: ReadonlyArray<H
     const accounts = state.accounts.map((each) =>
       each.id === houseAccounts.maker ? { ...each, positions: withPaid(each.positions, paid) } : each
     )
-    return [withInterest({ ...state, accounts: [...accounts, ...added] }), undefined]
+    // What is traded next is younger at the venue, too.
+    const ids = { ...state.ids, exchange: { order: afterCopies, trade: afterCopies } }
+    return [withInterest({ ...state, ids, accounts: [...accounts, ...added] }), undefined]
   })
 
 type Positions = VenueState["accounts"][number]["positions"]

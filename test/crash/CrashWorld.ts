@@ -98,7 +98,8 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
     )
   const first = yield* start(options.webhookHosts === undefined ? {} : { webhookHosts: options.webhookHosts })
   const ca = readFileSync(first.caFile, "utf8")
-  const shared = { origin: () => service().url, ca, timeoutMillis: 10_000 }
+  // Longer than the service waits for a silent database before it answers 503.
+  const shared = { origin: () => service().url, ca, timeoutMillis: 15_000 }
   const operatorKey = Redacted.make(readFileSync(first.operatorKeyFile, "utf8").trim())
   const operator = yield* makePartnerClient({
     ...shared,

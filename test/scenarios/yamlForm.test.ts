@@ -312,9 +312,6 @@ const without: Readonly<Record<string, string>> = {
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
   "ORD-23": "the venue never says a trade twice with other figures",
-  "MRG-10": "needs payments of funding",
-  "MRG-20": "ten thousand accounts: a scenario onboards a few",
-  FUN: "needs payments of funding",
   STK: "needs staking swaps"
 }
 
@@ -338,7 +335,11 @@ const narrower: Readonly<Record<string, string>> = {
   "MRG-15": "the alarm: it is a line of the service's log",
   "MRG-16": "the venue voids a lost order as soon as it is asked: that the write-off waits is in riskDecisions.test.ts",
   "PLT-04": "the send of a webhook (SC-WHK-07)",
-  "PLT-08": "funding: there are no payments of it"
+  "MRG-20": "ten thousand accounts: a scenario onboards a dozen (npm run bench -- --only margin --rows crowd)",
+  "FUN-03": "in the stamp's own millisecond: orders have none to choose (test/runtime/funding/fundingBooking.test.ts)",
+  "FUN-04":
+    "a posting of the difference: it takes a loss at one place of the stream (test/runtime/funding/fundingBooking.test.ts)",
+  "PLT-08": "a step back: the business clock only goes forward; that a stamp is paid once is in SC-FUN-01"
 }
 
 describe("docs/scenarios.md", () => {

@@ -332,7 +332,8 @@ describe("faults of dealers and writers", () => {
       "drop-events",
       "stale-marks",
       "quote-withdrawn",
-      "writer-default"
+      "writer-default",
+      "unpriced-funding"
     ]
     assert.sameMembers([...faultKinds], [...ofCalls.map(([kind]) => kind), ...elsewhere])
   })
