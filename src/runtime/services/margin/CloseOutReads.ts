@@ -47,13 +47,18 @@ export class CloseOutReads extends Context.Service<
         { column: "client_id", value: clientId },
         { column, value: startedAt, comparison: ">=" as const }
       ]
-      const ordersOf = (episode: CloseOutRow) =>
-        Effect.map(stored.page("orders", since(episode, "created_at"), { limit: looked }), (rows) =>
+      /** Up to its last one: its client may have placed any number since. */
+      const ordersOf = (episode: CloseOutRow) => {
+        const { lastOrderId } = episode.context
+        if (lastOrderId === null) return Effect.succeed([])
+        const query = { limit: looked, before: lastOrderId + 1 }
+        return Effect.map(stored.page("orders", since(episode, "created_at"), query), (rows) =>
           rows
             .filter(({ context }) => context.note === closeOutName(episode.id))
             .slice(0, shownOfEach)
             .toReversed()
         )
+      }
       const tornOf = (episode: CloseOutRow) =>
         Effect.map(
           stored.page("barrierContracts", [{ column: "client_id", value: episode.clientId }], { limit: looked }),
