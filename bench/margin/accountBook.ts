@@ -39,7 +39,7 @@ export class AccountBook {
     this.index = new RiskIndex({
       tiers: tierLines(defaultMarketTerms.riskTiers),
       capOf: (symbol, categorization) => capOf(marketOf(symbol), categorization),
-      markOf: (symbol) => this.marks[marketOf(symbol)] as number
+      markOf: (symbol) => ({ price: this.marks[marketOf(symbol)] as number, live: true })
     })
   }
 

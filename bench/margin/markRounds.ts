@@ -120,7 +120,7 @@ class Marks {
     const times = {
       index: processorMicros(marksOfRound.index, () => {
         const market = this.move()
-        index.mark(symbolOf(market), this.book.marks[market] as number)
+        index.mark(symbolOf(market), { price: this.book.marks[market] as number, live: true })
         if (index.waiting > 0) this.tell()
       }),
       scan: processorMicros(marksOfRound.scan, () => {
@@ -137,7 +137,8 @@ class Marks {
       const mark = this.book.marks[market] as number
       this.mustBe(this.scanned.moved(market, mark), 0)
     })
-    for (let market = 0; market < marketCount; market++) index.mark(symbolOf(market), this.book.marks[market] as number)
+    for (let market = 0; market < marketCount; market++)
+      index.mark(symbolOf(market), { price: this.book.marks[market] as number, live: true })
     this.tell()
     times.sql = await this.sqlMicros(client, postmaster)
     if (isWarm) return
@@ -164,7 +165,7 @@ class Marks {
   /** Those that the index names have lost so much that they are told; nothing else follows for them. */
   private tell(): void {
     const { index } = this.book
-    for (const id of index.takeDue(Infinity)) {
+    for (const { clientId: id } of index.takeDue(Infinity)) {
       const { positions, ...account } = this.accounts.get(id) as WatchedAccount
       const after = positions.map((held) => ({
         ...held,
@@ -183,11 +184,11 @@ class Marks {
     const { marks, index } = this.book
     const mark = Number(markText((marks[falls.market] as number) * (1 - falls.by)))
     marks[falls.market] = mark
-    index.mark(symbolOf(falls.market), mark)
+    index.mark(symbolOf(falls.market), { price: mark, live: true })
     const crossed = this.scanned.scan(marks)
     this.mustBe(this.scanned.moved(falls.market, mark), crossed.length)
     this.mustBe(await this.scanned.selectCrossed(client, marks), crossed.length)
-    const named = new Set(index.takeDue(Infinity))
+    const named = new Set(index.takeDue(Infinity).map(({ clientId }) => clientId))
     const missed = crossed.filter((id) => !named.has(id))
     if (crossed.length === 0 || missed.length > 0)
       throw new Error(`${crossed.length} accounts have crossed a line, of which the index misses ${missed.length}`)

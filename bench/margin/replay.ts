@@ -79,11 +79,13 @@ class Replay {
       shown.set(symbolOf(market), { price: new MoneyDecimal(text), places: 4, at: 0, current: true })
     }
     this.facts = { ...noFacts, takenAt: 0, marks: shown }
-    for (let market = 0; market < marketCount; market++) index.mark(symbolOf(market), marks[market] as number)
+    for (let market = 0; market < marketCount; market++)
+      index.mark(symbolOf(market), { price: marks[market] as number, live: true })
   }
 
   private look(): void {
-    for (const id of this.book.index.takeDue(Infinity)) this.judge(this.accounts.get(id) as WatchedAccount)
+    for (const { clientId } of this.book.index.takeDue(Infinity))
+      this.judge(this.accounts.get(clientId) as WatchedAccount)
   }
 
   /** What follows is recorded; one that is closed out has nothing left. */

@@ -15,6 +15,8 @@ export interface Leg {
   readonly entry: number
   /** The last one known; NaN: there never was one. */
   readonly mark: number
+  /** It is fresh: one that is stale tells no loss, which is to be looked for with the next that is fresh (F3, A2-89). */
+  readonly live: boolean
   /** In force. */
   readonly leverage: number
   /** The loss that its client was told of today, percent of the margin at entry. */
@@ -84,7 +86,7 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
 
 /** Sets the marks of a leg; false: a loss that its client has to be told of may have been reached. */
 const spread = (leg: Leg, against: number, towards: number): boolean => {
-  const { qty, mark } = leg
+  const { qty, mark, live } = leg
   if (Number.isNaN(mark)) {
     // Whatever comes first is looked at.
     leg.low = Infinity
@@ -92,7 +94,7 @@ const spread = (leg: Leg, against: number, towards: number): boolean => {
     return true
   }
   const isLong = qty > 0
-  const told = lossLine(leg)
+  const told = live ? lossLine(leg) : isLong ? 0 : Infinity
   leg.low = mark * (1 - (isLong ? against : towards))
   leg.high = mark * (1 + (isLong ? towards : against))
   if (isLong) leg.low = Math.max(leg.low, told)
@@ -126,8 +128,15 @@ const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: numb
 const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, against: boolean): number => {
   const value = Math.abs(qty) * mark
   const share = pct / 100
-  if (qty > 0) return value * (1 - share / leverageAt(0, leverage, tiers))
+  if (qty > 0) return value * (1 - share / highestLeverage(leverage, tiers))
   return value * (1 + share / leverageAt(value * (against ? 1 + shareReach : 1), leverage, tiers))
+}
+
+/** The leverage of the tier that leaves most of it. */
+const highestLeverage = (leverage: number, tiers: Tiers): number => {
+  let most = tiers.length === 0 ? Infinity : 0
+  for (const { maxLeverage } of tiers) most = Math.max(most, maxLeverage)
+  return Math.min(leverage, most)
 }
 
 /** The leverage that the tier of a notional leaves; the border of a tier is in it. */

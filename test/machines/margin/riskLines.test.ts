@@ -11,6 +11,7 @@ const bitcoin = (over: Partial<Leg> = {}): Leg => ({
   mark: 60_000,
   leverage: 10,
   told: 0,
+  live: true,
   low: NaN,
   high: NaN,
   ...over
@@ -81,6 +82,11 @@ describe("shares of an account's room", () => {
     const short = { qty: -160, entry: 3_000, mark: 3_000, leverage: 50, told: 1_000 }
     const [[, high]] = sharesOf([ether(short)], { cash: 29_600 }) as readonly [readonly [string, string]]
     assert.strictEqual(high, (3_000 * (1 + 20_000 / (480_000 * 1.05))).toFixed(2))
+  })
+
+  it("F3, A2-89: a stale mark tells no loss; the lines of the account count at it", () => {
+    assert.deepStrictEqual(sharesOf([bitcoin({ mark: 59_000, live: false })]), [["50000.00", "88500.00"]])
+    assert.isNumber(sharesOf([bitcoin({ mark: 59_000, live: false })], { cash: 600 }))
   })
 
   it("a market that never had a mark: whatever comes first is looked at", () => {

@@ -60,7 +60,7 @@ const started = ({ stored, whileReading, state }: Start) => {
         })
     })
   )
-  const feed = Layer.succeed(MarketFeed, { mirror, facts: () => facts } as unknown as MarketFeed["Service"])
+  const feed = Layer.succeed(MarketFeed, { mirror, facts: () => facts, standing: () => "live" } as unknown as MarketFeed["Service"])
   const mark = (price: string) => say(perp, { price: new MoneyDecimal(price), at: 0, places: 2, current: true })
   return Effect.map(
     Effect.provide(
@@ -85,7 +85,10 @@ describe("what the risk index is fed with", () => {
       assert.strictEqual(watch.index.waiting, 0)
       // At 120 it has lost all that it has, at 151 it is well.
       watch.index.put(account(9_000, { cash: 5n, entry: "140" }))
-      assert.deepStrictEqual(watch.index.takeDue(2), [9_000])
+      assert.deepStrictEqual(
+        watch.index.takeDue(2).map(({ clientId }) => clientId),
+        [9_000]
+      )
     })
   )
 
@@ -105,7 +108,10 @@ describe("what the risk index is fed with", () => {
       })
       assert.strictEqual(watch.index.waiting, 0)
       yield* watch.catchUp
-      assert.deepStrictEqual(watch.index.takeDue(2), [1])
+      assert.deepStrictEqual(
+        watch.index.takeDue(2).map(({ clientId }) => clientId),
+        [1]
+      )
     })
   )
 

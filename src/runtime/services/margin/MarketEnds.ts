@@ -7,6 +7,10 @@ export class MarketEnds {
   readonly number: number
   /** The last one known; NaN: there never was one. */
   mark = NaN
+  /** The mark was fresh when it was last looked at. */
+  live = false
+  /** Positions that are to be looked at with the next fresh mark: what they have lost at a stale one was told to nobody (F3). */
+  readonly untold = new Set<number>()
   /** Accounts with a position in it. */
   holders = 0
   retailCap = 0
@@ -28,8 +32,15 @@ export class MarketEnds {
     enterInto(end % 2 === 0 ? this.below : this.above, this.ends, { entry: end, level })
   }
 
-  /** An end that the mark has reached; -1: it has reached none. */
-  passed(): number {
+  /** A position whose account the mark concerns; -1: none is left. */
+  concerned(): number {
+    const end = this.passed()
+    if (end !== -1) return end >> 1
+    return this.live && this.untold.size > 0 ? (this.untold.values().next().value as number) : -1
+  }
+
+  /** An end that the mark has reached. */
+  private passed(): number {
     const low = this.below.first
     if (low !== -1 && (this.ends.levels[low] as number) >= this.mark) return low
     const high = this.above.first

@@ -6,7 +6,7 @@
 import { type Leg, shareOut, type TierLine } from "../../../machines/margin/riskLines.ts"
 import type { RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { ExposedAccount, ExposedPosition } from "../../store/reads/exposureReads.ts"
-import { enterInto, LevelHeap } from "./LevelHeap.ts"
+import { enterInto, LevelHeap, nowhere } from "./LevelHeap.ts"
 import { MarketEnds } from "./MarketEnds.ts"
 import { noSlot, WatchedColumns } from "./WatchedColumns.ts"
 
@@ -14,14 +14,28 @@ import { noSlot, WatchedColumns } from "./WatchedColumns.ts"
 export type WatchedAccount = ExposedAccount
 export type WatchedPosition = ExposedPosition
 
+/** An account for which something may follow, and what it holds of each USDC of its margin. */
+export interface DueAccount {
+  readonly clientId: number
+  readonly level: number
+}
+
 /** The highest leverage of a market for a categorization, as listing and terms have it now. */
 export type CapOf = (symbol: string, categorization: ExposedAccount["categorization"]) => number
+
+/** The last mark known of a market. */
+export interface LastMark {
+  /** NaN: there never was one. */
+  readonly price: number
+  /** It is fresh (F3). */
+  readonly live: boolean
+}
 
 export interface RiskIndexParts {
   readonly tiers: ReadonlyArray<TierLine>
   readonly capOf: CapOf
-  /** The last mark known of a market; NaN: there never was one. */
-  readonly markOf: (symbol: string) => number
+  /** The last mark known of a market. */
+  readonly markOf: (symbol: string) => LastMark
 }
 
 const states: ReadonlyArray<RiskState> = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"]
@@ -95,16 +109,17 @@ export class RiskIndex {
   }
 
   /**
-   * A mark of a market. Answers how many ends it looked at; after `most` of them the rest waits until the same mark is said again.
+   * A mark of a market. Answers how many positions it looked at; after `most` of them the rest waits until the same mark is said again.
    */
-  mark(symbol: string, price: number, most = Infinity): number {
+  mark(symbol: string, { price, live }: LastMark, most = Infinity): number {
     const market = this.bySymbol.get(symbol)
     if (market === undefined) return 0
     market.mark = price
+    market.live = live
     let looked = 0
-    for (let end = market.passed(); end !== -1; end = market.passed()) {
+    for (let at = market.concerned(); at !== noSlot; at = market.concerned()) {
       if (++looked >= most) break
-      this.share(this.columns.owner[end >> 1] as number)
+      this.share(this.columns.owner[at] as number)
     }
     return looked
   }
@@ -113,14 +128,28 @@ export class RiskIndex {
    * Takes up to `count` accounts for which something may follow, those first that hold least of their margin (F9). No mark names
    * them again until they are put.
    */
-  takeDue(count: number): ReadonlyArray<number> {
-    const taken: Array<number> = []
+  takeDue(count: number): ReadonlyArray<DueAccount> {
+    const { urgency, clients } = this.columns
+    const taken: Array<DueAccount> = []
     while (taken.length < count && this.due.size > 0) {
       const slot = this.due.first
-      enterInto(this.due, this.columns.urgency, { entry: slot, level: null })
-      taken.push(this.columns.clients[slot] as number)
+      taken.push({ clientId: clients[slot] as number, level: urgency.levels[slot] as number })
+      enterInto(this.due, urgency, { entry: slot, level: null })
     }
     return taken
+  }
+
+  /** Whether it was due; no mark names it again until it is put. */
+  takeOne(clientId: number): boolean {
+    const slot = this.slots.get(clientId)
+    if (slot === undefined || this.columns.urgency.places[slot] === nowhere) return false
+    enterInto(this.due, this.columns.urgency, { entry: slot, level: null })
+    return true
+  }
+
+  /** Marks that are stale by now tell no loss until the next one comes (F3, A2-89). */
+  ageMarks(isFresh: (symbol: string) => boolean): void {
+    for (const market of this.markets) market.live &&= isFresh(market.symbol)
   }
 
   /** Looks at every account again, from `slot` on; where to go on after `most` of them, null at the end. */
@@ -165,6 +194,7 @@ export class RiskIndex {
         qty: columns.qty[at] as number,
         entry: columns.entry[at] as number,
         mark: market.mark,
+        live: market.live,
         leverage: chosen === 0 ? cap : Math.min(chosen, cap),
         told: columns.told[at] as number,
         low: 0,
@@ -195,8 +225,10 @@ export class RiskIndex {
     const { columns, legs } = this
     let leg = 0
     for (let at = columns.head[slot] as number; at !== noSlot; at = columns.next[at] as number) {
-      const { low, high } = legs[leg++] as Leg
+      const { low, high, live } = legs[leg++] as Leg
       const market = this.markets[columns.market[at] as number] as MarketEnds
+      if (armed && !live) market.untold.add(at)
+      else market.untold.delete(at)
       market.enter(2 * at, armed ? low : null)
       market.enter(2 * at + 1, armed && high < Infinity ? high : null)
     }
@@ -220,6 +252,7 @@ export class RiskIndex {
       const market = this.markets[columns.market[at] as number] as MarketEnds
       market.enter(2 * at, null)
       market.enter(2 * at + 1, null)
+      market.untold.delete(at)
       market.holders--
     }
     columns.freePositions(slot)
@@ -229,7 +262,9 @@ export class RiskIndex {
     const found = this.bySymbol.get(symbol)
     if (found !== undefined) return found
     const market = new MarketEnds(symbol, this.markets.length, this.columns.ends)
-    market.mark = this.parts.markOf(symbol)
+    const { price, live } = this.parts.markOf(symbol)
+    market.mark = price
+    market.live = live
     this.readCaps(market)
     this.markets.push(market)
     this.bySymbol.set(symbol, market)

@@ -6,7 +6,7 @@
  */
 import { Effect, Layer } from "effect"
 import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
-import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import { type AccountRisk, closeOutPct } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -20,6 +20,7 @@ import { VenueCalls } from "../venue/VenueCalls.ts"
 import { lossesToTell, tellLosses } from "./lossNotices.ts"
 import { judgeRisk, type RiskParts, stateToRecord } from "./riskDecisions.ts"
 import { RiskStates } from "./RiskStates.ts"
+import type { DueAccount } from "./RiskIndex.ts"
 import { RiskWatch } from "./RiskWatch.ts"
 
 /** What may follow without a mark or a commit is looked for so often; a crossed mark is acted on at once (F9). */
@@ -58,7 +59,18 @@ export const layerRiskJudgement = Layer.effectDiscard(
   })
 )
 
+/** Below this an account of the index may be closed out: its level is worked out in floating point. */
+const closeOutLevel = (closeOutPct + 1) / 100
+
+const mayCloseBelow = ({ clientId, level }: DueAccount): Judged => ({ clientId, mayClose: level < closeOutLevel })
+
 const notJudged = "the risk of an account could not be judged"
+
+/** A fault of a pass is told, and the next one comes after a while. */
+const guarded = (pass: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.catchCause(pass, (cause) =>
+    Effect.andThen(Effect.logError("accounts could not be followed", cause), Effect.sleep(lookEvery))
+  )
 
 class Monitor {
   private readonly parts: MonitorParts
@@ -79,60 +91,65 @@ class Monitor {
     host.onCommitted("closeOuts", move)
   }
 
-  /** Judges whoever is due, as long as there is somebody, and waits for marks and commits. */
+  /** Judges whoever is due, as long as there is somebody, and waits for marks and commits. A fault of one pass ends none. */
   readonly follow: Effect.Effect<never> = Effect.suspend(() => this.parts.watch.wake.await).pipe(
     Effect.andThen(
-      Effect.suspend(() => {
-        const { watch } = this.parts
-        watch.wake.closeUnsafe()
-        return watch.catchUp
-      })
+      guarded(
+        Effect.suspend(() => {
+          const { watch } = this.parts
+          watch.wake.closeUnsafe()
+          return Effect.andThen(
+            watch.catchUp,
+            Effect.suspend(() => this.judgeAll(watch.index.takeDue(inOneGo).map(mayCloseBelow)))
+          )
+        })
+      )
     ),
-    Effect.andThen(Effect.suspend(() => this.judgeAll(this.parts.watch.index.takeDue(inOneGo)))),
     Effect.andThen(Effect.yieldNow),
     Effect.forever({ disableYield: true })
   )
 
-  readonly lookAround: Effect.Effect<void> = Effect.suspend(() => {
-    const { states, watch } = this.parts
-    watch.lookAround()
-    const waits = states
-      .watched()
-      .filter((clientId) =>
-        states.of(clientId) === "CLOSE_OUT" ? !this.moved.has(clientId) : !watch.index.has(clientId)
-      )
-    this.moved.clear()
-    const all = new Set([...waits, ...this.restless])
-    return Effect.forEach(all, (clientId) => this.look(clientId), { concurrency: atOnce }).pipe(
-      Effect.flatMap((found) =>
-        this.judgeAll(
-          found
-            .flat()
-            .toSorted(worstFirst)
-            .map(({ clientId }) => clientId)
+  readonly lookAround: Effect.Effect<void> = guarded(
+    Effect.suspend(() => {
+      const { states, watch } = this.parts
+      watch.lookAround()
+      const waits = states
+        .watched()
+        .filter((clientId) =>
+          states.of(clientId) === "CLOSE_OUT" ? !this.moved.has(clientId) : !watch.index.has(clientId)
         )
+      this.moved.clear()
+      const all = new Set([...waits, ...this.restless])
+      return Effect.forEach(all, (clientId) => this.look(clientId), { concurrency: atOnce }).pipe(
+        Effect.flatMap((found) => this.judgeAll(found.flat().toSorted(worstFirst)))
       )
-    )
-  })
+    })
+  )
 
-  private judgeAll(clients: ReadonlyArray<number>): Effect.Effect<void> {
-    const { index, wake } = this.parts.watch
-    if (index.waiting > 0) wake.openUnsafe()
-    return Effect.forEach(clients, (clientId) => this.judge(clientId), { concurrency: atOnce, discard: true })
+  /** Those of whom no order can follow do not wait for those that wait for room at the venue. */
+  private judgeAll(due: ReadonlyArray<Judged>): Effect.Effect<void> {
+    const { watch, calls } = this.parts
+    if (watch.index.waiting > 0) watch.wake.openUnsafe()
+    const inTurn = { concurrency: atOnce, discard: true } as const
+    const closing = due.filter(({ mayClose }) => mayClose)
+    const others = due.filter(({ mayClose }) => !mayClose)
+    return Effect.all(
+      [
+        Effect.forEach(others, ({ clientId }) => this.judge(clientId), inTurn),
+        Effect.forEach(closing, ({ clientId }) => Effect.andThen(calls.room, this.judge(clientId)), inTurn)
+      ],
+      inTurn
+    )
   }
 
-  /**
-   * Once there is room at the venue for the orders that may follow. One whose turn changes nothing is not in the index until it was
-   * looked at again.
-   */
+  /** One whose turn changes nothing is not in the index until it was looked at again. */
   private judge(clientId: number): Effect.Effect<void> {
-    const { host, watch, calls } = this.parts
+    const { host, watch } = this.parts
     const decide = (turn: Turn): void => {
       judgeRisk(turn, this.parts)
       this.tell(turn)
     }
-    const judged = host.dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide })
-    return Effect.andThen(calls.room, judged).pipe(
+    return host.dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide }).pipe(
       Effect.catchCause((cause) => Effect.logWarning(notJudged, cause)),
       Effect.andThen(
         Effect.sync(() => {
@@ -150,14 +167,21 @@ class Monitor {
       .pipe(
         Effect.tap(({ onStaleMarks }) => this.say(clientId, onStaleMarks)),
         Effect.tap(({ isDue }) => (isDue ? Effect.void : this.atRest(clientId))),
-        Effect.map(({ isDue, risk }) => (isDue ? [{ clientId, risk }] : [])),
+        Effect.map(({ isDue, risk }) => (isDue ? [{ clientId, risk, mayClose: risk.riskState === "CLOSE_OUT" }] : [])),
         Effect.catchCause((cause) => Effect.as(Effect.logWarning(notJudged, cause), []))
       )
   }
 
-  /** It goes back into the index; where it is on a line still, that names it again, and its turn makes it restless. */
+  /** It goes back into the index, unless it may still be on a line by that: then it is looked at again, and takes no turn for it. */
   private atRest(clientId: number): Effect.Effect<void> {
-    return this.restless.delete(clientId) ? this.parts.watch.reread(clientId) : Effect.void
+    if (!this.restless.has(clientId)) return Effect.void
+    const { watch } = this.parts
+    return Effect.andThen(
+      watch.reread(clientId),
+      Effect.sync(() => {
+        if (!watch.index.takeOne(clientId)) this.restless.delete(clientId)
+      })
+    )
   }
 
   private say(clientId: number, onStaleMarks: boolean): Effect.Effect<void> {
@@ -180,9 +204,15 @@ class Monitor {
   }
 }
 
-/** An account for which something may follow. */
-interface Due {
+/** An account that is judged. */
+interface Judged {
   readonly clientId: number
+  /** An order that closes may follow. */
+  readonly mayClose: boolean
+}
+
+/** An account for which something may follow. */
+interface Due extends Judged {
   readonly risk: Pick<AccountRisk, "closeOutEquity" | "marginBase">
 }
 

@@ -6,13 +6,14 @@
 import { Context, Effect, Latch, Layer, Schedule } from "effect"
 import { leverageCap } from "../../../machines/margin/accountRisk.ts"
 import { tierLines } from "../../../machines/margin/riskLines.ts"
+import { isFresh, type Mark } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { ExposureReads } from "../../ports/ExposureReads.ts"
 import { leverageTermsOf } from "../account/perpHoldings.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
-import { RiskIndex } from "./RiskIndex.ts"
+import { type LastMark, RiskIndex } from "./RiskIndex.ts"
 import { dayOf, watchedIn } from "./watchedAccount.ts"
 
 /** Ends or accounts gone through in one go, so that a move through very many of them keeps nobody waiting. */
@@ -49,7 +50,7 @@ class Watch {
   /** Those that a commit has touched since they were read. */
   private readonly touched = new Set<number>()
   /** Markets of which a mark is not gone through yet. */
-  private readonly unfinished = new Map<string, number>()
+  private readonly unfinished = new Map<string, LastMark>()
   /** Where a look at all accounts goes on; null: none is under way. */
   private sweepFrom: number | null = null
   /** All accounts are read. Until then one that the index does not have yet may have been read before its commit. */
@@ -64,7 +65,7 @@ class Watch {
     this.index = new RiskIndex({
       tiers: tierLines(feed.facts().terms.riskTiers),
       capOf: (symbol, categorization) => leverageCap(leverageTermsOf(symbol, { categorization }, feed.facts())),
-      markOf: (symbol) => feed.facts().marks.get(symbol)?.price.toNumber() ?? NaN
+      markOf: (symbol) => this.seen(feed.facts().marks.get(symbol))
     })
     // Without a market nothing is followed, and nobody takes what is touched.
     if (feed.standing() === "unattached") return
@@ -73,7 +74,7 @@ class Watch {
     host.onCommitted("clients", ({ id }) => this.touch(id))
     for (const table of ["barrierContracts", "leverages", "riskMonitors", "lossNotices"] as const)
       host.onCommitted(table, ({ clientId }) => this.touch(clientId))
-    feed.mirror.onMark((symbol, { price }) => this.mark(symbol, price.toNumber()))
+    feed.mirror.onMark((symbol, mark) => this.mark(symbol, this.seen(mark)))
   }
 
   /** Reads all accounts with positions; what is committed meanwhile is read again after it. */
@@ -86,17 +87,29 @@ class Watch {
     Effect.andThen(Effect.sync(() => void (this.begun = true)))
   )
 
-  /** Goes through what has come: marks, commits, a new day or listing. */
+  /** Goes through what has come: marks, commits, a new day or listing. Others have their turn between two markets. */
   readonly catchUp: Effect.Effect<void> = Effect.suspend(() => {
     const marks = [...this.unfinished]
-    this.unfinished.clear()
-    for (const [symbol, mark] of marks) this.mark(symbol, mark)
-    if (this.sweepFrom !== null) this.sweepFrom = this.index.again(this.sweepFrom, most)
-    if (this.sweepFrom !== null) this.wake.openUnsafe()
-    const touched = [...this.touched]
-    this.touched.clear()
-    return Effect.forEach(touched, (clientId) => this.reread(clientId), { concurrency: atOnce, discard: true })
-  })
+    return Effect.forEach(
+      marks,
+      ([symbol, mark]) => {
+        // A newer one may have come meanwhile.
+        if (this.unfinished.get(symbol) === mark) this.mark(symbol, mark)
+        return Effect.yieldNow
+      },
+      { discard: true }
+    )
+  }).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        if (this.sweepFrom !== null) this.sweepFrom = this.index.again(this.sweepFrom, most)
+        if (this.sweepFrom !== null || this.unfinished.size > 0) this.wake.openUnsafe()
+        const touched = [...this.touched]
+        this.touched.clear()
+        return Effect.forEach(touched, (clientId) => this.reread(clientId), { concurrency: atOnce, discard: true })
+      })
+    )
+  )
 
   /** Reads an account again; one that can't be read now is read later. */
   reread(clientId: number): Effect.Effect<void> {
@@ -116,8 +129,13 @@ class Watch {
 
   /** Looks at the day and at the listing: either may move the lines of all accounts. */
   readonly lookAround = (): void => {
-    const day = dayOf(this.parts.clock.now())
-    const { instruments } = this.parts.feed.facts()
+    const now = this.parts.clock.now()
+    const day = dayOf(now)
+    const { instruments, marks } = this.parts.feed.facts()
+    this.index.ageMarks((symbol) => {
+      const mark = marks.get(symbol)
+      return mark !== undefined && isFresh(mark, now)
+    })
     if (day !== this.day) this.index.nothingTold()
     const relisted = instruments !== this.instruments && this.index.relisted()
     if (day !== this.day || relisted) this.sweepFrom = 0
@@ -131,7 +149,12 @@ class Watch {
     return this.touched.has(clientId)
   }
 
-  private mark(symbol: string, mark: number): void {
+  private seen(mark: Mark | undefined): LastMark {
+    if (mark === undefined) return { price: NaN, live: false }
+    return { price: mark.price.toNumber(), live: isFresh(mark, this.parts.clock.now()) }
+  }
+
+  private mark(symbol: string, mark: LastMark): void {
     if (this.index.mark(symbol, mark, most) >= most) this.unfinished.set(symbol, mark)
     // An older one that was not gone through is overtaken, and must not be said again.
     else this.unfinished.delete(symbol)
