@@ -21,6 +21,8 @@ export interface CallOptions<A> {
   readonly reads?: boolean
   /** Fails the command after its answer is printed. */
   readonly failed?: (data: A) => CliFailure | null
+  /** What a refusal's data shows a person below its sentence; null: nothing more. */
+  readonly refused?: (data: unknown) => View | null
 }
 
 /** Runs one more command line, for a command that is made of commands. */
@@ -46,23 +48,27 @@ export class Cli {
     view: (data: A) => View,
     options: CallOptions<A> = {}
   ): Promise<void> {
-    await this.attempt(command, async (globals) => {
-      const found = findConnection(globals, this.io)
-      const connection = options.reads === true ? { ...found, dryRun: false } : found
-      const callService = this.callService ?? (await import("./OperatorClient.ts")).callService
-      const { confirm } = options
-      if (confirm !== undefined && connection.dryRun !== true && globals.yes !== true) {
-        const rehearsal = { ...connection, dryRun: true }
-        this.ask(typeof confirm === "string" ? confirm : await callService(rehearsal, confirm))
-      }
-      const { data, dryRun } = await callService(connection, request)
-      if (connection.dryRun === true && dryRun === undefined) throw carriedOut
-      if (dryRun === undefined) await this.show(globals, data, view)
-      else if (speaksForItself(data)) await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, view)
-      else await this.show(globals, dryRunDocument(data, dryRun), ({ answer }) => dryRunView(view(answer), dryRun))
-      const failure = options.failed?.(data) ?? null
-      if (failure !== null) throw failure
-    })
+    await this.attempt(
+      command,
+      async (globals) => {
+        const found = findConnection(globals, this.io)
+        const connection = options.reads === true ? { ...found, dryRun: false } : found
+        const callService = this.callService ?? (await import("./OperatorClient.ts")).callService
+        const { confirm } = options
+        if (confirm !== undefined && connection.dryRun !== true && globals.yes !== true) {
+          const rehearsal = { ...connection, dryRun: true }
+          this.ask(typeof confirm === "string" ? confirm : await callService(rehearsal, confirm))
+        }
+        const { data, dryRun } = await callService(connection, request)
+        if (connection.dryRun === true && dryRun === undefined) throw carriedOut
+        if (dryRun === undefined) await this.show(globals, data, view)
+        else if (speaksForItself(data)) await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, view)
+        else await this.show(globals, dryRunDocument(data, dryRun), ({ answer }) => dryRunView(view(answer), dryRun))
+        const failure = options.failed?.(data) ?? null
+        if (failure !== null) throw failure
+      },
+      options.refused
+    )
   }
 
   /**
@@ -89,12 +95,20 @@ export class Cli {
   }
 
   /** Runs a command that is more than one call; a CliFailure ends it with its status. */
-  async attempt(command: Command, run: (globals: Globals) => Promise<void>): Promise<void> {
+  async attempt(
+    command: Command,
+    run: (globals: Globals) => Promise<void>,
+    refused?: CallOptions<never>["refused"]
+  ): Promise<void> {
     const globals = command.optsWithGlobals<Globals>()
     try {
       await run(globals)
     } catch (error) {
       this.fail(globals.json === true, error)
+      const more = globals.json === true || !(error instanceof CliFailure) ? null : refused?.(error.envelope.data)
+      if (more === null || more === undefined) return
+      const { render } = await import("./views/render.ts")
+      this.io.stderr(`\n${render(more, this.styled)}\n`)
     }
   }
 

@@ -66,11 +66,9 @@ const follows = {
   CLOSE_OUT: "A close-out follows."
 } as const
 
-/** What a categorization does to the account, and the client. */
-const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
+/** What a categorization does to the account. */
+const changeView = (change: Change): View =>
   stack(
-    clientView(client),
-    text(""),
     table(
       [
         { name: "before", ...change.before },
@@ -98,6 +96,16 @@ const categorizedView = <A extends Shown & { readonly change: Change }>({ change
     ),
     text(follows[change.follows])
   )
+
+/** The client, and what its categorization does to the account. */
+const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
+  stack(clientView(client), text(""), changeView(change))
+
+/** What force would do, where the account's figures are why it is refused (A2-102). */
+const refusedView = (data: unknown): View | null => {
+  const { change } = (data ?? {}) as { readonly change?: Change }
+  return change === undefined ? null : changeView(change)
+}
 
 export const addClientCommands = (program: Command, cli: Cli): void => {
   const client = program.command("client").description("clients")
@@ -195,7 +203,8 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
         command,
         (api) =>
           api.client.categorize({ params: { client: c }, payload: { categorization, reason, ...given({ force }) } }),
-        categorizedView
+        categorizedView,
+        { refused: refusedView }
       )
     })
   client

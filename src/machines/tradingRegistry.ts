@@ -41,7 +41,7 @@ export const tradingMachines = {
     meaning: "A client's question to dealers, at what price they open a knock-out contract or take one back.",
     clause: "doc 2, RFQ; D4",
     reached: {
-      CREATING: operator("`sim venue fault hang --route rfq`, then POST .../rfq, until the venue answers"),
+      CREATING: operator("`sim venue fault timeout-before --route rfq`, then POST .../rfq, until the venue answers"),
       OPEN: partner("POST .../rfq with autoAccept false"),
       ACCEPTED: partner("POST .../rfq with autoAccept true, once a dealer has quoted"),
       CANCELLED: partner("POST .../rfq/{rfqId}/cancel of an OPEN request"),
@@ -130,7 +130,9 @@ export const tradingMachines = {
       STARTED: nobody("a step that its own commit goes on from"),
       CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
       CLOSING: operator("`sim venue price BTC-USDC-PERP` at which the client's positions leave it in a close-out"),
-      WAITING_MARK: operator("`sim venue fault silence`, ten seconds, then `ledger adjust C` into a close-out"),
+      WAITING_MARK: operator(
+        "a WAITING_MARKET whose market is halted, then `sim venue fault stale-marks`, ten seconds, `sim venue resume BTC-USDC-PERP`"
+      ),
       WAITING_MARKET: operator("`sim venue halt BTC-USDC-PERP`, then `ledger adjust C` into a close-out"),
       TEARING_UP: operator("`ledger adjust C` that leaves the open contracts in a close-out"),
       PROTECTING: operator("a close-out whose last contract ended while an accept is in flight"),

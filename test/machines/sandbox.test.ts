@@ -53,13 +53,19 @@ describe("sandbox outcomes, commands", () => {
     ...new Set(sandboxOutcomes.flatMap(({ how }) => [...how.matchAll(/`([^`]+)`/g)].map(([, line]) => line)))
   ]
 
-  it.each(lines)("`%s` is a command with these options", (line = "") => {
+  it.each(lines)("`%s` is a command with these options and words", (line = "") => {
     const words = line.split(" ")
     let command: Command = program
     for (const word of words) command = command.commands.find((each) => each.name() === word) ?? command
     assert.isEmpty(command.commands, "a group of commands is none")
     const known = command.options.map(({ long }) => long)
     for (const flag of words.filter((word) => word.startsWith("--"))) assert.include(known, flag)
+    // The arguments follow the command's own name; an upper case letter alone stands for any.
+    const given = words.slice(words.lastIndexOf(command.name()) + 1)
+    for (const [index, { argChoices }] of command.registeredArguments.entries()) {
+      const word = given[index]
+      if (argChoices !== undefined && word !== undefined && word.length > 1) assert.include(argChoices, word)
+    }
   })
 })
 

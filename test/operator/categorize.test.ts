@@ -75,6 +75,14 @@ describe("operator surface, client categorize: a client with positions", () => {
       riskStateAfter: "MARGIN_CALL"
     })
     assert.deepInclude(change, { follows: "MARGIN_CALL" })
+    // So does the command line for a person, with --dry-run and without.
+    for (const dry of [[], ["--dry-run"]]) {
+      const shown = await runRecorded([...line(clientId, "RETAIL"), ...dry, ...service.connection("COMPLIANCE")])
+      assert.strictEqual(shown.stdout, "")
+      assert.match(shown.stderr, /--force applies it all the same\.\n\nACCOUNT/)
+      assert.match(shown.stderr, /after +500\.000000 +600\.000000 +-100\.000000 +83\.33 +MARGIN_CALL/)
+      assert.match(shown.stderr, /A margin call follows\./)
+    }
     // What force would do is shown first, and is what it does.
     const forcing = line(clientId, "RETAIL", "--force")
     const tried = await service.done([...forcing, "--dry-run"], "COMPLIANCE")
