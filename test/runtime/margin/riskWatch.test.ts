@@ -60,7 +60,11 @@ const started = ({ stored, whileReading, state }: Start) => {
         })
     })
   )
-  const feed = Layer.succeed(MarketFeed, { mirror, facts: () => facts, standing: () => "live" } as unknown as MarketFeed["Service"])
+  const feed = Layer.succeed(MarketFeed, {
+    mirror,
+    facts: () => facts,
+    standing: () => "live"
+  } as unknown as MarketFeed["Service"])
   const mark = (price: string) => say(perp, { price: new MoneyDecimal(price), at: 0, places: 2, current: true })
   return Effect.map(
     Effect.provide(
