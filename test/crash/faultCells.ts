@@ -4,7 +4,7 @@
  */
 import { assert, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import type { CallPoint, EventPoint } from "../../src/runtime/engine/PausePoints.ts"
+import type { PausePoint } from "../../src/runtime/engine/PausePoints.ts"
 import type { FaultKind, FaultRoute } from "../../src/venue/testerTokens.ts"
 import type { Answer } from "../http/callServer.ts"
 import type { RealService } from "../support/RealService.ts"
@@ -31,7 +31,7 @@ export interface Blow {
   readonly fault: FaultKind
   readonly route: FaultRoute
   readonly victim: Victim
-  readonly point: CallPoint | EventPoint
+  readonly point: PausePoint
 }
 
 /** Where a fault that is not of calls is aimed. */

@@ -48,6 +48,10 @@ describe("the risk index names whoever a look at all accounts finds", () => {
     assert.isAbove(playAll(4, { accounts: 25, isPut: (before, after) => after >= before }).missed, 0)
   }, 60_000)
 
+  it("and once it hears a mark that is old by the time", () => {
+    assert.isAbove(playAll(4, { accounts: 25, heard: (before) => before }).missed, 0)
+  }, 60_000)
+
   it("and once only the tier of the present notional is looked at", () => {
     assert.isAbove(
       playAll(4, { accounts: 25, indexTiers: ([first]) => (first === undefined ? [] : [first]) }).missed,

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { ActorHost, Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
 import { commits, type Mutation, without } from "./bends.ts"
 
@@ -69,6 +70,20 @@ const withoutWriteOff = (commit: Commit): Commit => {
   )
 }
 
+/** Mailboxes whose clients are judged by the first marks that came, whatever came since. */
+const judgedByOldMarks = (host: ActorHost["Service"]): ActorHost["Service"] => {
+  let old: Turn["facts"] | null = null
+  const asOf = (turn: Turn): Turn => {
+    if (old === null && turn.facts.marks.size > 0) old = turn.facts
+    return old === null ? turn : { ...turn, facts: { ...turn.facts, marks: old.marks } }
+  }
+  return {
+    ...host,
+    onDecided: (judge) => host.onDecided((turn) => judge(asOf(turn))),
+    dispatch: (command) => host.dispatch({ ...command, decide: (turn) => command.decide(asOf(turn)) })
+  }
+}
+
 export const marginMutations: ReadonlyArray<Mutation> = [
   {
     name: "a close-out's orders may open",
@@ -92,6 +107,11 @@ export const marginMutations: ReadonlyArray<Mutation> = [
     name: "a write-off is a micro-USDC too much",
     shows: ["write-off"],
     seams: () => commits((commit) => withMore(commit, 1n))
+  },
+  {
+    name: "a look is taken on marks that are old",
+    shows: ["recorded-state"],
+    seams: () => ({ watching: judgedByOldMarks })
   },
   {
     name: "a debt stays where it should be written off",

@@ -161,7 +161,9 @@ class Account {
   }
   /** `taken`: whether anything of ours follows from it. */
   venueDid(fact: Parameters<typeof heardOfVenue>[2], taken = true): void {
-    this.turn((turn) => assert.strictEqual(heardOfVenue(turn, this.parts, fact, true), taken))
+    this.turn((turn) =>
+      assert.strictEqual(heardOfVenue(turn, this.parts, fact, { at: turn.now, isWhole: true }), taken)
+    )
   }
   cancel(): void {
     this.turn((turn) => {

@@ -1,8 +1,8 @@
 /** A board of offers that is read after the venue's clock was moved is judged by the venue's own clock, as its streams are (C4, A2-115). */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
-import { Venue } from "../../../src/runtime/ports/Venue.ts"
+import { Venue, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../../src/runtime/ports/VenueMemory.ts"
 import { layerSandboxTime } from "../../../src/runtime/services/venue/sandboxTime.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
@@ -22,5 +22,31 @@ describe("reads of a venue whose clock was moved", () => {
       Layer.provideMerge(Layer.merge(BusinessClock.layer(0), VenueLink.layer))
     )
     assert.isAbove(await Effect.runPromise(Effect.provide(horizon, layer)), -1_000)
+  })
+
+  it("C4: an event from ahead is given to nobody while the venue does not say how far it is, and is read again", async () => {
+    const books = new VenueMemory({ now: () => Date.now() + hour })
+    let isAway = true
+    const away = Effect.fail(new VenueUnanswered({ reason: "away" }))
+    const port = { ...books.port(), clock: Effect.suspend(() => (isAway ? away : books.port().clock)) }
+    const said = books.say("CL-00000001", (at) => ({ type: "bust", ...at, tradeId: 1, orderId: 1, reason: "test" }))
+    const course = Effect.gen(function* () {
+      const { events, accountEvents } = yield* Venue
+      const clock = yield* BusinessClock
+      const first = Stream.runHead(Stream.filter(events(0), (line) => "fact" in line))
+      const asked = accountEvents("CL-00000001", 0)
+      assert.deepStrictEqual(
+        [Exit.isFailure(yield* Effect.exit(first)), Exit.isFailure(yield* Effect.exit(asked))],
+        [true, true]
+      )
+      isAway = false
+      assert.deepStrictEqual(yield* asked, [said])
+      assert.deepStrictEqual(Option.getOrNull(yield* first), said)
+      assert.isAtLeast(clock.horizon(), said.at)
+    })
+    const layer = layerSandboxTime(Layer.succeed(Venue, Venue.of(port))).pipe(
+      Layer.provideMerge(Layer.merge(BusinessClock.layer(0), VenueLink.layer))
+    )
+    await Effect.runPromise(Effect.provide(course, layer))
   })
 })

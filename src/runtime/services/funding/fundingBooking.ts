@@ -25,6 +25,7 @@ import type { Directory } from "../partner/Directory.ts"
 import { ordersInTurn, positionInTurn } from "../order/orderDecisions.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import type { Recall } from "../shared/Recall.ts"
+import type { Unnamed } from "../venue/VenueHandler.ts"
 import { closeFunding, givesWay, lookAgain, openFunding, openFundingOf, openFundingsInTurn } from "./openFundings.ts"
 
 export interface FundingTurn extends OwnedTurn {
@@ -39,6 +40,24 @@ const fillsLookedAt = 256
 /** A held stamp is looked at again so often, and held so long at the most, business ms. */
 const againAfter = 5_000
 const heldAtMost = 60_000
+
+const isPosted = "its stamp of funding is posted already"
+
+/**
+ * As `bookFunding`, of an event. The first word on a stamp comes at its time, or has left it open: another one may be of a stamp that
+ * is posted, and then the first one stands, whatever this one says.
+ */
+export const heardOfStamp = (
+  at: FundingTurn,
+  said: VenueFunding,
+  { at: saidAt, isWhole }: Unnamed
+): boolean | string => {
+  const { turn, recall } = at
+  const isLater = saidAt > said.settledAt && openFundingOf(turn, said) === undefined
+  const key = fundingKey(said, owner(at).clientId)
+  if (isLater && recall.matching(turn, "ledgerTransactions", { key }) !== null) return isPosted
+  return bookFunding(at, said, isWhole)
+}
 
 /**
  * Takes what the venue says of a stamp; false when nothing here can follow it: a second word on one that is priced, or on a

@@ -153,7 +153,7 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
   const { netQty, avgEntry, netCost, realizedPnl } = position
   const isFlat = scaled(netQty).units === 0n
   const opens = kind === "opened" || kind === "turned"
-  putPosition(turn, row, before, {
+  putPosition(turn, row, fill, before, {
     state: isFlat ? "FLAT" : "OPEN",
     netQty: fixedText(scaled(netQty), qtyDecimals),
     avgEntry,
@@ -181,7 +181,13 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
 
 type Moved = Pick<PositionRow, "state" | "netQty" | "avgEntry" | "netCost" | "realizedPnl" | "openedAt">
 
-const putPosition = (turn: Turn, row: OrderRow, before: PositionRow | undefined, moved: Moved): void => {
+const putPosition = (
+  turn: Turn,
+  row: OrderRow,
+  { at }: Pick<VenueFill, "at">,
+  before: PositionRow | undefined,
+  moved: Moved
+): void => {
   const { partnerId, clientId, symbol } = row
   turn.draft.put("positions", {
     id: before?.id ?? turn.nextId("position"),
@@ -191,7 +197,8 @@ const putPosition = (turn: Turn, row: OrderRow, before: PositionRow | undefined,
     currency: "USDC",
     amount: floorToMicro(absolute(scaled(moved.netCost))),
     ...moved,
-    updatedAt: turn.now
+    // A sandbox's venue may be ahead: a stamp that lies before the trade is told by it (F14).
+    updatedAt: Math.max(turn.now, at)
   })
 }
 
@@ -203,7 +210,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
   const isBuy = side === "BUY"
   const before = positionInTurn(turn, row.symbol)
   const net = new MoneyDecimal(before?.netQty ?? 0).plus(new MoneyDecimal(fill.qty).mul(isBuy ? 1 : -1))
-  putPosition(turn, row, before, {
+  putPosition(turn, row, fill, before, {
     state: "SPOT",
     netQty: net.toFixed(row.context.qtyDecimals),
     avgEntry: "0",

@@ -15,12 +15,12 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { hearing } from "../client/hearing.ts"
-import { bookFunding } from "../funding/fundingBooking.ts"
+import { heardOfStamp } from "../funding/fundingBooking.ts"
 import { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { Recall } from "../shared/Recall.ts"
 import { foldIn } from "../venue/folds.ts"
-import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
+import type { DefiniteOutcome, Unnamed, VenueHandler } from "../venue/VenueHandler.ts"
 import { mustAsk, wasAsked } from "./askAgain.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
 import { adoptOrder, cancelOrder, closingAtMarket, isInFlight, ordersInTurn, positionInTurn } from "./orderDecisions.ts"
@@ -62,12 +62,9 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
   quoted: null
 })
 
-/**
- * What the venue does in an account by itself: it names no order of ours. False where nothing follows from it. `isWhole`: nothing
- * is missing of the account's events before it.
- */
-export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, isWhole: boolean): boolean => {
-  if (fact.type === "funding") return bookFunding(hearing(turn, parts), fact.funding, isWhole)
+/** What the venue does in an account by itself: it names no order of ours. False where nothing follows from it, or why. */
+export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, said: Unnamed): boolean | string => {
+  if (fact.type === "funding") return heardOfStamp(hearing(turn, parts), fact.funding, said)
   if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
   if (fact.type === "bust") return busted(hearing(turn, parts), fact)
   return false

@@ -54,7 +54,7 @@ export class Recall {
    * The one stored row of the turn's client with these values in its columns, or null; what the turn itself has written is not
    * looked at. Throws as `row` does.
    */
-  matching<T extends ClientTable>(
+  matching<T extends ClientTable | "ledgerTransactions">(
     turn: Turn,
     table: T,
     columns: Readonly<Record<string, string | number>>
@@ -106,7 +106,7 @@ export class Recall {
     return rows
   }
 
-  private find<T extends ClientTable>(
+  private find<T extends ClientTable | "ledgerTransactions">(
     rows: Found["rows"],
     { subject }: SubjectState,
     table: T,

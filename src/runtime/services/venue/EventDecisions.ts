@@ -197,7 +197,7 @@ export class EventDecisions {
     // What our own code can't take is a fault of ours: it is passed, too, and stops nothing.
     const passed = (cause: unknown) =>
       Effect.andThen(
-        Effect.logError("an event of the venue could not be applied", cause),
+        this.parts.alarms.broken(cause),
         this.commit(clientId, event, { wrong: wrong ?? "it could not be applied", past, answer: null })
       )
     const alarmed = Effect.tap(taken, (each) => this.alarm(each))
@@ -256,10 +256,12 @@ export class EventDecisions {
       if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
       if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
     }
-    if (wrong === null && owner === null && handlers.unnamed(turn, fact, isWhole)) return { is: "taken" }
+    const followed = wrong === null && owner === null ? handlers.unnamed(turn, fact, { at, isWhole }) : false
+    if (followed === true) return { is: "taken" }
     if (answer !== null) endCall(turn, handlers, answer)
     handlers.doubted(turn)
-    const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
+    const why = wrong ?? (followed === false ? "it names no object of ours" : followed)
+    const aside = asideOf({ ...event, number, at, fact }, why)
     putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: aside }
   }

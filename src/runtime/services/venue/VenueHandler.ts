@@ -29,6 +29,14 @@ export interface Said {
   readonly fact: AccountFact
 }
 
+/** How something that names no object comes among the events of its account. */
+export interface Unnamed {
+  /** Business time at the venue. */
+  readonly at: number
+  /** Nothing is missing of the account's events before it. */
+  readonly isWhole: boolean
+}
+
 /** A quote that came for a request of ours, or changed its state. */
 export interface Quoted {
   /** Of the request. */

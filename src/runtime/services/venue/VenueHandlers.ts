@@ -15,17 +15,17 @@ import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { rfqHandler } from "../rfq/rfqHears.ts"
 import { CallAnswers } from "./CallAnswers.ts"
 import { probeHandler } from "./probeDecisions.ts"
-import type { VenueHandler } from "./VenueHandler.ts"
+import type { Unnamed, VenueHandler } from "./VenueHandler.ts"
 
 /** One for every kind that calls: what is missing does not compile. */
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
   /** Answers whoever waits for the end of a call, in the turn that takes it. */
   readonly answered: (turn: Turn, ref: string) => void
   /**
-   * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it. `isWhole`: nothing
-   * is missing of the account's events before it.
+   * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it, words when they say
+   * why.
    */
-  readonly unnamed: (turn: Turn, fact: AccountFact, isWhole: boolean) => boolean
+  readonly unnamed: (turn: Turn, fact: AccountFact, said: Unnamed) => boolean | string
   /** What was said of the turn's client may be lost; null: of anybody. */
   readonly doubted: (turn: Turn | null) => void
 }
@@ -43,7 +43,7 @@ export const venueHandlers: Effect.Effect<
     barrierContract: contractHandler(parts),
     order: orderHandler(orderParts),
     answered: (yield* CallAnswers).take,
-    unnamed: (turn, fact, isWhole) => heardOfVenue(turn, orderParts, fact, isWhole),
+    unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
   }
 })

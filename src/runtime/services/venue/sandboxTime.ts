@@ -1,11 +1,12 @@
 /**
  * The venue of a sandbox, whose clock anybody who is there may move (C4). What lies ahead of this service's business time is
  * believed when the venue's own clock is as far: the horizon goes there until this service's clock follows (`ClockMeeting`).
+ * Events are given to nobody until that is known: what is set aside is gone, and a venue that has just died is asked later.
  * A sandbox's alone: elsewhere what lies ahead is absurd (A2-115).
  */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import { Venue, type VenueShape } from "../../ports/Venue.ts"
+import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import { aheadMillis } from "../market/MarketMirror.ts"
 import { VenueLink } from "./VenueLink.ts"
 
@@ -26,11 +27,15 @@ export const layerSandboxTime = <E, R>(
       })
       return Venue.of({
         ...found,
-        offers: Effect.tap(found.offers, ({ at }) => watch.reach(at)),
-        klines: (window) => Effect.tap(found.klines(window), ({ asOf }) => watch.reach(asOf)),
-        snapshot: (wanted) => Effect.tap(found.snapshot(wanted), ({ ts }) => watch.reach(ts)),
-        events: (after) => Stream.mapArrayEffect(found.events(after), (lines) => watch.pass(lines)),
-        marketData: (wanted) => Stream.mapArrayEffect(found.marketData(wanted), (lines) => watch.pass(lines))
+        offers: Effect.tap(found.offers, ({ at }) => watch.try(at)),
+        klines: (window) => Effect.tap(found.klines(window), ({ asOf }) => watch.try(asOf)),
+        snapshot: (wanted) => Effect.tap(found.snapshot(wanted), ({ ts }) => watch.try(ts)),
+        accountEvents: (account, after) =>
+          Effect.tap(found.accountEvents(account, after), (lines) => watch.reach(watch.latest(lines))),
+        events: (after) =>
+          Stream.mapArrayEffect(found.events(after), (lines) => Effect.as(watch.reach(watch.latest(lines)), lines)),
+        marketData: (wanted) =>
+          Stream.mapArrayEffect(found.marketData(wanted), (lines) => Effect.as(watch.try(watch.latest(lines)), lines))
       })
     })
   ).pipe(Layer.provide(venue))
@@ -44,50 +49,48 @@ interface WatchParts {
   readonly wall: () => number
 }
 
-/** A venue whose clock was not there is not asked again for so long, wall ms: lines that lie are no load for it. */
+/** A venue whose clock was not there, or that did not say, is not asked again for so long, wall ms: lines that lie are no load for it. */
 const askAgain = 1_000
 
 class Watch {
   private readonly parts: WatchParts
   private deniedAt = 0
+  private silentAt = 0
 
   constructor(parts: WatchParts) {
     this.parts = parts
   }
 
-  /** The same lines, once it is known how far the venue is. */
-  pass<Lines extends ReadonlyArray<Line>>(lines: Lines): Effect.Effect<Lines> {
-    return Effect.suspend(() => {
-      const { link, wall } = this.parts
-      let latest = 0
-      for (const line of lines) {
-        if ("heartbeat" in line) link.set({ time: { at: line.at, heardAt: wall() } })
-        else latest = Math.max(latest, timeOf(line))
-      }
-      return Effect.as(this.reach(latest), lines)
-    })
+  /** The latest time that lines say; what heartbeats say is kept. */
+  latest(lines: ReadonlyArray<Line>): number {
+    const { link, wall } = this.parts
+    let latest = 0
+    for (const line of lines) {
+      if ("heartbeat" in line) link.set({ time: { at: line.at, heardAt: wall() } })
+      else latest = Math.max(latest, timeOf(line))
+    }
+    return latest
   }
 
-  /** Something says this time: done once it is known whether the venue is there. */
-  reach(latest: number): Effect.Effect<void> {
+  /** Something says this time: done once it is known whether the venue is there. Fails while it does not say. */
+  reach(latest: number): Effect.Effect<void, VenueUnanswered> {
     return Effect.suspend(() => {
-      const { clock, wall } = this.parts
+      const { venue, clock, wall } = this.parts
       const isAhead = latest > clock.horizon() + aheadMillis && wall() - this.deniedAt >= askAgain
-      return isAhead ? this.compare(latest) : Effect.void
-    })
-  }
-
-  private compare(latest: number): Effect.Effect<void> {
-    const { venue, clock, wall } = this.parts
-    return Effect.match(venue.clock, {
-      onSuccess: (now) => {
+      if (!isAhead) return Effect.void
+      return Effect.map(venue.clock, (now) => {
         if (now + aheadMillis >= latest) clock.expect(now)
         else this.deniedAt = wall()
-      },
-      // What it says of its time it says in a moment; the line is judged by our own.
-      onFailure: () => {
-        this.deniedAt = wall()
-      }
+      })
+    })
+  }
+
+  /** As `reach`, of what the venue says again in a moment: while it does not answer that is judged by our own time. */
+  try(latest: number): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { wall } = this.parts
+      if (wall() - this.silentAt < askAgain) return Effect.void
+      return Effect.catch(this.reach(latest), () => Effect.sync(() => void (this.silentAt = wall())))
     })
   }
 }

@@ -81,6 +81,7 @@ const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Eff
     })
   })
 
+const notApplied = "an event of the venue could not be applied"
 /** Of one reason so many are logged a minute, one by one. */
 const mostLogged = 10
 
@@ -99,6 +100,14 @@ export class AsideAlarms {
       if (more !== null) return alarmAside(what, more)
       setAside++
       return Effect.void
+    })
+  }
+
+  /** Logs why an event that is about to be set aside could not be applied, as often as an alarm. */
+  broken(cause: unknown): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const more = this.rate.pass(notApplied)
+      return more === null ? Effect.void : Effect.logError(notApplied, ...(more === 0 ? [] : [{ more }]), cause)
     })
   }
 

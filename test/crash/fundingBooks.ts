@@ -1,0 +1,65 @@
+/** What must hold of a trader's funding in the end (F14): the venue's stamps, each posted once, each with its settlement item. */
+import { assert } from "@effect/vitest"
+import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
+import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import type { Trader, TradeWorld } from "./tradeWorld.ts"
+
+interface Posted {
+  readonly key: string
+  /** Micro-USDC, from the client's view. */
+  readonly amount: bigint
+  /** Of its settlement items. */
+  readonly items: ReadonlyArray<bigint>
+}
+
+const postedOf = (clientId: number): string => `SELECT t.key, p.amount::int8 AS amount,
+  ARRAY(SELECT i.amount::int8 FROM settlement_items i WHERE i.tx_id = t.tx_id AND i.type = 'FUNDING') AS items
+  FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id AND p.client_id = t.client_id
+  WHERE t.type = 'FUNDING' AND t.client_id = ${clientId} ORDER BY t.key`
+
+const minor = (usdc: string): bigint => BigInt(new MoneyDecimal(usdc).mul(1_000_000).toFixed(0))
+
+/** Of one stamp: its own posting, and those that trades found later have put right. */
+interface Stamped {
+  own: number
+  amount: bigint
+}
+
+export const fundingBooks = ({ query, accountOf, venue }: Pick<TradeWorld, "query" | "accountOf" | "venue">) => {
+  /** Micro-USDC that the venue has moved, by the key of the stamp. */
+  const venueOf = async (trader: Trader): Promise<ReadonlyMap<string, bigint>> => {
+    const { events } = (await venue.client().ask(`/venue/v1/accounts/${await accountOf(trader)}/events?after=0`)).json
+    const paid = new Map<string, bigint>()
+    for (const { fact } of events as ReadonlyArray<VenueEvent>) {
+      if (fact.type !== "funding" || fact.funding.amount === null) continue
+      const { symbol, settledAt, amount } = fact.funding
+      const key = `funding:${symbol}:${settledAt}:${trader.id}`
+      assert.isFalse(paid.has(key), `${key} is priced twice at the venue`)
+      paid.set(key, minor(amount))
+    }
+    return new Map([...paid].filter(([, amount]) => amount !== 0n))
+  }
+
+  /** The same of the ledger, with what was put right later; each posting has its one item under PARTNER custody. */
+  const ledgerOf = async (trader: Trader, about: string): Promise<ReadonlyMap<string, bigint>> => {
+    const stamps = new Map<string, Stamped>()
+    for (const { key, amount, items } of await query<Posted>(postedOf(trader.id))) {
+      assert.deepStrictEqual(items.map(BigInt), [BigInt(amount)], `the item of ${key}, ${about}`)
+      const [base = key] = /^funding:[^:]+:\d+:\d+/.exec(key) ?? []
+      const stamp = stamps.get(base) ?? { own: 0, amount: 0n }
+      stamps.set(base, { own: stamp.own + (key === base ? 1 : 0), amount: stamp.amount + BigInt(amount) })
+    }
+    for (const [key, { own }] of stamps) assert.isAtMost(own, 1, `${key}, ${about}`)
+    return new Map([...stamps].map(([key, { amount }]) => [key, amount]))
+  }
+
+  return {
+    venueOf,
+    /** Both have the same, stamp by stamp. */
+    agree: async (trader: Trader, about: string): Promise<void> => {
+      const [theirs, ours] = [await venueOf(trader), await ledgerOf(trader, about)]
+      const settled = new Map([...ours].filter(([, amount]) => amount !== 0n))
+      assert.deepStrictEqual([...settled].toSorted(), [...theirs].toSorted(), about)
+    }
+  }
+}
