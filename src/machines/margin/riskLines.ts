@@ -33,6 +33,8 @@ export interface LinedAccount {
   /** The risk state that is recorded. */
   readonly recorded: RiskState
   readonly legs: ReadonlyArray<Leg>
+  /** Marks are on their way: nothing follows for one of which a mark is not known yet (F3). */
+  readonly awaitsMarks: boolean
 }
 
 /** A risk tier in floating point. */
@@ -61,7 +63,11 @@ const micro = 1e-6
  * (worst first, F9). The shares of one that answers so mean nothing.
  */
 export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => {
-  const { cash, premiums, recorded, legs } = account
+  const { cash, premiums, recorded, legs, awaitsMarks } = account
+  if (awaitsMarks && legs.some(({ mark }) => Number.isNaN(mark))) {
+    for (const leg of legs) wait(leg)
+    return null
+  }
   let equity = cash - premiums
   let margin = 0
   let gross = Math.abs(cash) + premiums
@@ -84,13 +90,17 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
   return due ? equity / Math.max(margin, micro) : null
 }
 
+/** Whatever comes first in a market without a mark is looked at; until then nothing is. */
+const wait = (leg: Leg): void => {
+  leg.low = Number.isNaN(leg.mark) ? Infinity : 0
+  leg.high = Infinity
+}
+
 /** Sets the marks of a leg; false: a loss that its client has to be told of may have been reached. */
 const spread = (leg: Leg, against: number, towards: number): boolean => {
   const { qty, mark, live } = leg
   if (Number.isNaN(mark)) {
-    // Whatever comes first is looked at.
-    leg.low = Infinity
-    leg.high = Infinity
+    wait(leg)
     return true
   }
   const isLong = qty > 0

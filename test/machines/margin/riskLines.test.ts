@@ -21,9 +21,14 @@ const ether = (over: Partial<Leg> = {}): Leg => ({ ...bitcoin(), qty: -1, entry:
 /** The shares of the legs, two places; a number alone where something may follow. */
 const sharesOf = (
   legs: ReadonlyArray<Leg>,
-  account: { readonly cash?: number; readonly premiums?: number; readonly recorded?: "MARGIN_CALL" | "CLOSE_OUT" } = {}
+  account: {
+    readonly cash?: number
+    readonly premiums?: number
+    readonly recorded?: "MARGIN_CALL" | "CLOSE_OUT"
+    readonly awaitsMarks?: boolean
+  } = {}
 ): ReadonlyArray<readonly [low: string, high: string]> | number => {
-  const level = shareOut({ cash: 1_500, premiums: 0, recorded: "NORMAL", ...account, legs }, tiers)
+  const level = shareOut({ cash: 1_500, premiums: 0, recorded: "NORMAL", awaitsMarks: false, ...account, legs }, tiers)
   return level ?? legs.map(({ low, high }) => [low.toFixed(2), high.toFixed(2)] as const)
 }
 
@@ -87,6 +92,15 @@ describe("shares of an account's room", () => {
   it("F3, A2-89: a stale mark tells no loss; the lines of the account count at it", () => {
     assert.deepStrictEqual(sharesOf([bitcoin({ mark: 59_000, live: false })]), [["50000.00", "88500.00"]])
     assert.isNumber(sharesOf([bitcoin({ mark: 59_000, live: false })], { cash: 600 }))
+  })
+
+  it("F3: while marks are on their way nothing follows for one of which a mark is not known", () => {
+    const unknown = { cash: 100, awaitsMarks: true }
+    assert.isNumber(sharesOf([bitcoin({ mark: NaN })], { cash: 100 }))
+    assert.deepStrictEqual(sharesOf([bitcoin({ mark: NaN }), ether()], unknown), [
+      ["Infinity", "Infinity"],
+      ["0.00", "Infinity"]
+    ])
   })
 
   it("a market that never had a mark: whatever comes first is looked at", () => {

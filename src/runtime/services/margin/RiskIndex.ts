@@ -52,6 +52,8 @@ export class RiskIndex {
   private readonly due = new LevelHeap(this.columns.urgency, "lowest")
   /** The legs of the account that is looked at. */
   private readonly legs: Array<MutableLeg> = []
+  /** A service has just begun: of a market without a mark one is on its way. */
+  awaitsMarks = false
   /** How often an account was shared out, and how often something was said to follow for one. */
   readonly counts = { shares: 0, due: 0 }
 
@@ -207,7 +209,8 @@ export class RiskIndex {
         cash: columns.cash[slot] as number,
         premiums: columns.premiums[slot] as number,
         recorded: states[flags & recorded] as RiskState,
-        legs
+        legs,
+        awaitsMarks: this.awaitsMarks
       },
       this.parts.tiers
     )

@@ -6,7 +6,7 @@
 import { Context, Effect, Latch, Layer, Schedule } from "effect"
 import { leverageCap } from "../../../machines/margin/accountRisk.ts"
 import { tierLines } from "../../../machines/margin/riskLines.ts"
-import { isFresh, type Mark } from "../../../machines/market/Facts.ts"
+import { freshMillis, isFresh, type Mark } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { ExposureReads } from "../../ports/ExposureReads.ts"
@@ -56,6 +56,8 @@ class Watch {
   /** All accounts are read. Until then one that the index does not have yet may have been read before its commit. */
   private begun = false
   private day: number
+  /** From then on a market without a mark has none, and counts at entry prices (F3). */
+  private readonly marksBy: number
   private instruments: unknown = null
 
   constructor(parts: RiskWatchParts) {
@@ -67,6 +69,8 @@ class Watch {
       capOf: (symbol, categorization) => leverageCap(leverageTermsOf(symbol, { categorization }, feed.facts())),
       markOf: (symbol) => this.seen(feed.facts().marks.get(symbol))
     })
+    this.index.awaitsMarks = true
+    this.marksBy = clock.now() + freshMillis
     // Without a market nothing is followed, and nobody takes what is touched.
     if (feed.standing() === "unattached") return
     host.onCommitted("positions", ({ clientId, state }) => this.touch(clientId, state === "OPEN"))
@@ -138,7 +142,9 @@ class Watch {
     })
     if (day !== this.day) this.index.nothingTold()
     const relisted = instruments !== this.instruments && this.index.relisted()
-    if (day !== this.day || relisted) this.sweepFrom = 0
+    const waited = this.index.awaitsMarks && now >= this.marksBy
+    if (waited) this.index.awaitsMarks = false
+    if (day !== this.day || relisted || waited) this.sweepFrom = 0
     this.day = day
     this.instruments = instruments
     if (this.sweepFrom !== null || this.touched.size > 0) this.wake.openUnsafe()
