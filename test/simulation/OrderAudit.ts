@@ -42,6 +42,18 @@ export class OrderAudit {
     return this.traders.has(clientId)
   }
 
+  /** The most that a client's positions have gained at one of these prices, micro-USDC; nothing where they have lost (F4). */
+  gained(clientId: number, prices: ReadonlyArray<number>): bigint {
+    const open = [...this.positions.values()].filter((row) => row.clientId === clientId && row.state === "OPEN")
+    let most = 0n
+    for (const price of prices) {
+      const tenths = BigInt(Math.round(price * 10))
+      const sum = open.reduce((all, row) => all + units(row.netQty, 4) * tenths * 10n - units(row.netCost, 6), 0n)
+      if (sum > most) most = sum
+    }
+    return most
+  }
+
   take({ rows }: Commit): void {
     for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
     for (const row of rows.fills ?? []) {

@@ -157,7 +157,11 @@ export class World {
     })
     this.episodes = new EpisodeAudit(margins)
     commits.trading = {
-      tied: (clientId) => this.contracts.tied(clientId),
+      // What positions have gained covers it first.
+      tied: (clientId) => {
+        const left = this.contracts.tied(clientId) - this.orders.gained(clientId, this.venue.desk.lately)
+        return left > 0n ? left : 0n
+      },
       isExposed: (clientId) => this.contracts.isExposed(clientId) || this.orders.isExposed(clientId)
     }
     this.funding = new FundingAudit({ findings, store: this.store, venue: this.venue })
