@@ -3,7 +3,7 @@
  * says for whom something may follow. It outlives a client's mailbox; its accounts are read from the rows before the service is
  * ready, and those of a commit again after it. Nothing here takes a turn: that is the monitor's.
  */
-import { Context, Effect, Latch, Layer, Schedule } from "effect"
+import { Context, Effect, Latch, Layer } from "effect"
 import { leverageCap } from "../../../machines/margin/accountRisk.ts"
 import { tierLines } from "../../../machines/margin/riskLines.ts"
 import { freshMillis, isFresh, type Mark } from "../../../machines/market/Facts.ts"
@@ -20,9 +20,6 @@ import { dayOf, watchedIn } from "./watchedAccount.ts"
 const most = 2_048
 /** Accounts that are read side by side. */
 const atOnce = 64
-/** Before what failed is tried again, ms. */
-const againMillis = 1_000
-
 const notRead = "an account could not be read for the risk index"
 
 export interface RiskWatchParts {
@@ -81,15 +78,10 @@ class Watch {
     feed.mirror.onMark((symbol, mark) => this.mark(symbol, this.seen(mark)))
   }
 
-  /** Reads all accounts with positions; what is committed meanwhile is read again after it. */
+  /** Reads all accounts with positions; what is committed meanwhile is read again after it. A start that can't read them fails. */
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
     this.parts.stored.each(this.day, (account) => this.index.put(account))
-  ).pipe(
-    Effect.tapError(() => Effect.logWarning("the accounts with positions can't be read now: tried again")),
-    Effect.retry(Schedule.spaced(againMillis)),
-    Effect.orDie,
-    Effect.andThen(Effect.sync(() => void (this.begun = true)))
-  )
+  ).pipe(Effect.orDie, Effect.andThen(Effect.sync(() => void (this.begun = true))))
 
   /** Goes through what has come: marks, commits, a new day or listing. Others have their turn between two markets. */
   readonly catchUp: Effect.Effect<void> = Effect.suspend(() => {
