@@ -3,8 +3,8 @@
  * journal of its own on the shared store. Only what is outside is replaced: time, store, network. Killed, it is gone
  * between two tasks or at a named point of the commit path, as after kill -9 (architecture, Proof).
  */
-import { Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
-import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { Cause, Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
+import { ActorHost, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { Journal, type Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import { makeJournalMemory, type MemoryFaults } from "../../src/runtime/engine/journal/JournalMemory.ts"
@@ -260,7 +260,12 @@ export class SimProcess {
     })
     const build = Layer.buildWithScope(this.layer(this.journal), Scope.makeUnsafe())
     this.fork(this.own, build, (exit) => {
-      if (Exit.isFailure(exit)) throw new Error(`${this.name} does not start`, { cause: exit.cause })
+      if (Exit.isFailure(exit)) {
+        // The store went away meanwhile: whoever supervises the process starts it again.
+        if (Cause.squash(exit.cause) instanceof Unavailable)
+          return void this.lane.after(startAgainMillis, () => this.start())
+        throw new Error(`${this.name} does not start`, { cause: exit.cause })
+      }
       this.context = Context.merge(exit.value, this.own)
       const host = Context.get(exit.value, ActorHost)
       this.idempotency = new Idempotency({
