@@ -7,6 +7,7 @@ import * as fc from "fast-check"
 import { fundingPayment } from "../../src/machines/funding/fundingRules.ts"
 import { ofClient } from "../support/Builders.ts"
 import { fundingOf, fundingVenue } from "../support/fundingVenue.ts"
+import { allBut, deliveries, scattered } from "../support/deliveries.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
@@ -47,22 +48,12 @@ const posted = (clientId: number, expected: ReadonlyMap<string, bigint>) =>
     (found) => found.size >= expected.size
   ).then((found) => assert.deepStrictEqual(new Map([...found].toSorted()), new Map([...expected].toSorted())))
 
-let said = 0
-/** Delays below `limit_` ms, in no order. */
-const scattered = (limit_: number): number => (++said * 97) % limit_
-
 describe("F14: each stamp once", () => {
-  it.each([
-    ["twice", () => [0, 30]],
-    ["late and out of order", () => [scattered(300)]],
-    ["twice, out of order", () => [scattered(200), scattered(400)]],
-    ["but for every third", () => (++said % 3 === 0 ? [] : [0])],
-    ["not at all", () => []]
-  ] as const)(
+  it.each(deliveries)(
     "what the venue says comes %s",
-    async (_, deliveries) => {
+    async (_, delays) => {
       const [maker, taker] = [await trader(), await trader()]
-      world.delivering(deliveries)
+      world.delivering(delays)
       const orderId = await dealt(maker, taker, "0.08")
       const stamps = await world.passStamps(service, 3)
       await until(maker, orderId, ({ state }) => state === "FILLED")
@@ -124,7 +115,7 @@ describe("F14: random courses", () => {
             for (const [name, amount] of due(one, qty, stamps)) expected.one.set(name, amount)
             for (const [name, amount] of due(other, `${-lots / 10_000}`, stamps)) expected.other.set(name, amount)
           } else if (each.is === "loss") {
-            world.delivering(() => (++said % each.of === 0 ? [] : [scattered(60)]))
+            world.delivering(() => (allBut(each.of).length === 0 ? [] : [scattered(60)]))
           } else world.venue.disconnect()
         }
         world.delivering(() => [0])
