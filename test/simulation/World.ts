@@ -14,6 +14,7 @@ import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
 import { FundingAudit } from "./FundingAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
+import { SwapAudit } from "./SwapAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { MarginPath, VenuePath } from "./Coverage.ts"
@@ -83,6 +84,7 @@ export class World {
   readonly venueAudit: VenueAudit
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
+  readonly swaps: SwapAudit
   readonly positions: PositionAudit
   readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
@@ -137,8 +139,10 @@ export class World {
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
     this.positions = new PositionAudit(findings, this.venue)
+    this.swaps = new SwapAudit({ findings, venue: this.venue })
     this.orderMargin = new OrderMarginAudit({
       findings,
+      taken: (clientId) => this.swaps.held(clientId),
       orders: this.orders,
       contracts: this.contracts,
       cash,
@@ -172,6 +176,7 @@ export class World {
       venue: this.venue,
       contracts: this.contracts,
       orders: this.orders,
+      swaps: this.swaps,
       took
     })
     this.store.onCommit = (commit) => {
@@ -180,6 +185,7 @@ export class World {
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
       this.orders.take(commit)
+      this.swaps.take(commit)
       this.positions.take(commit)
       this.funding.take(commit)
       this.orderMargin.take(commit)

@@ -20,6 +20,7 @@ import {
   without
 } from "./bends.ts"
 import { contractMutations } from "./contractMutations.ts"
+import { swapMutations } from "./swapMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
 import { marginMutations } from "./marginMutations.ts"
 import { orderMutations } from "./orderMutations.ts"
@@ -67,6 +68,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ...operatorMutations,
   ...venueMutations,
   ...contractMutations,
+  ...swapMutations,
   ...orderMutations,
   ...marginMutations,
   {
