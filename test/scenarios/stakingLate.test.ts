@@ -1,11 +1,14 @@
 /**
  * What comes late, twice or not at all to a staking swap: a take found executed after it was given up, a writer of whom nobody
- * says anything, money beyond what was owed, an asset without a price (D8; A2-57, A2-59, STS-9; SC-STK-05).
+ * says anything, money beyond what was owed, an asset without a price (D8; A2-57, A2-59, A2-116, STS-9; SC-STK-05).
  */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { swapRef } from "../../src/machines/swap/Swap.ts"
+import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { ofClient, query, rowsOf } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"
+import { operator } from "../support/Service.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const day = 86_400_000
@@ -75,6 +78,52 @@ describe("a take that is found executed after it was released", () => {
     // The books hold no account below zero: what the client owes is made good before they are looked at.
     await steps.adjust(anna, "6", "ETH")
   }, 90_000)
+})
+
+/** Staff's word on a take that the venue never answers. */
+const resolve = async (request: ResolveRequest) => {
+  const verdict = await service.run(
+    Effect.provide(
+      VenueResolutions.use((resolutions) => resolutions.resolve(operator, request)),
+      VenueResolutions.layer
+    )
+  )
+  if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
+  return verdict.value
+}
+
+describe("a take that the venue never answers", () => {
+  const silent = async (clientId: number): Promise<number> => {
+    const offerId = await offered("ETH-SWAP")
+    world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
+    const { json } = await take(clientId, offerId, "10")
+    return json.data.swapId
+  }
+
+  it("A2-116: void by staff's word gives the reserve back at once", async () => {
+    const anna = await lender()
+    const swapId = await silent(anna)
+    const done = await resolve({ object: `swap:${swapId}`, as: "void", reason: "the venue's list of the day" })
+    world.failing(() => ({}))
+    assert.deepInclude(done, { object: `swap:${swapId}`, state: "REJECTED", breakId: null })
+    assert.deepStrictEqual(await held(anna, "ETH"), ["20.00000000", "0.00000000"])
+  }, 60_000)
+
+  it("A2-116: executed by staff's word is OPEN without a contract until the venue names it", async () => {
+    const anna = await lender()
+    const swapId = await silent(anna)
+    const evidence = {
+      object: `swap:${swapId}`,
+      as: "executed",
+      tradeId: 1,
+      qty: "10",
+      reason: "a confirmation"
+    } as const
+    assert.deepInclude(await resolve(evidence), { state: "OPEN", breakId: null })
+    world.failing(() => ({}))
+    assert.deepInclude(await swap(anna, swapId), { state: "OPEN", contractId: null, notional: "10.00000000" })
+    assert.deepStrictEqual(await held(anna, "ETH"), ["9.99500000", "0.00000000"])
+  }, 60_000)
 })
 
 describe("a writer of whom nothing is heard", () => {

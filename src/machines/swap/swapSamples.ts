@@ -21,9 +21,12 @@ export const swapInput: SwapInput = {
   createdAt: 100
 }
 
+/** Of most samples, its maturity: what differs in time alone is one state. */
+const at = 604_800_105
+
 export const took: SwapEvent = {
   type: "TOOK",
-  at: 110,
+  at,
   contractId: 9,
   tradeId: 77,
   notional: "10.00000000",
@@ -36,35 +39,35 @@ export const took: SwapEvent = {
 
 /** By staff's word, before the venue has named it. */
 export const tookUnnamed: SwapEvent = { ...took, contractId: 0 } as SwapEvent
-export const named: SwapEvent = { type: "NAMED", at: 130, contractId: 9, openedTs: 106, maturityTs: 604_800_106 }
+export const named: SwapEvent = { type: "NAMED", at, contractId: 9, openedTs: 106, maturityTs: 604_800_106 }
 
 /** All that was expected. */
 export const paidAll: SwapEvent = {
   type: "PAID",
-  at: 604_800_105,
+  at,
   paymentId: 1,
   amount: "10.00767123",
   final: false
 }
 /** Most of the principal. */
 export const paidPart: SwapEvent = { ...paidAll, paymentId: 2, amount: "4.00000000" }
-export const paidFinal: SwapEvent = { ...paidPart, paymentId: 3, final: true }
+export const paidFinal: SwapEvent = { ...paidPart, final: true }
 
 export const swapSamples: ReadonlyArray<SwapEvent> = [
   took,
   tookUnnamed,
   named,
-  { type: "REFUSED", at: 110, reason: "unknown offer" },
-  { type: "MISSED", at: 110, releaseAt: 300_110 },
-  { type: "RELEASE", at: 300_110 },
-  { type: "FEE", at: 120, correctionId: 1, fee: "0.00400000" },
+  { type: "REFUSED", at, reason: "unknown offer" },
+  { type: "MISSED", at, releaseAt: 608_400_105 },
+  { type: "RELEASE", at },
+  { type: "FEE", at, correctionId: 1, fee: "0.00400000" },
   paidAll,
   paidPart,
   paidFinal,
   { type: "SHORT", at: 200 },
-  { type: "SHORT", at: 604_800_105 },
-  { type: "OVERDUE", at: 608_400_105 },
-  { type: "DELISTED", at: 700 },
-  { type: "WRITE_OFF", at: 604_900_000, amount: "1.00000000", reason: "the writer is insolvent" },
-  { type: "WRITE_OFF", at: 604_900_000, amount: "10.00767123", reason: "the writer is insolvent" }
+  { type: "SHORT", at },
+  { type: "OVERDUE", at },
+  { type: "DELISTED", at },
+  { type: "WRITE_OFF", at, amount: "1.00000000", reason: "the writer is insolvent" },
+  { type: "WRITE_OFF", at, amount: "10.00767123", reason: "the writer is insolvent" }
 ]
