@@ -3,9 +3,10 @@
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
 import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import { type PostingValue, postingValue } from "../../machines/ledger/postingValue.ts"
 import { minorOf, parseAmount } from "../../machines/shared/Money.ts"
 import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
-import { depositValue, valueRefs } from "../../machines/verification/depositValue.ts"
+import { depositValue } from "../../machines/verification/depositValue.ts"
 import type { Instance } from "./Instance.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
 import { moveLots } from "../ledger/lots.ts"
@@ -32,23 +33,27 @@ const handlers: Handlers = {
     const amount = parseAmount(negative ? effect.amount.slice(1) : effect.amount, effect.currency)
     if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
     const { facts } = turn
+    const { currency } = effect
+    const signed = negative ? -amount : amount
     const isDeposit = deposits.has(effect.entry)
     const posting: Posting = {
       ...owned(instance),
       txId: instance.txId ?? turn.nextId("transaction"),
       entry: effect.entry,
       key: effect.key,
-      currency: effect.currency,
-      amount: negative ? -amount : amount,
+      currency,
+      amount: signed,
       also:
         effect.also === undefined
           ? null
           : { currency: effect.also.currency, amount: minorOf(effect.also.amount, effect.also.currency) },
       reason: effect.reason,
-      refs: isDeposit ? { ...effect.refs, ...valueRefs(effect.currency, amount, facts) } : effect.refs,
-      deposited: isDeposit ? depositValue(effect.currency, amount, facts) : 0n
+      refs: effect.refs,
+      value: postingValue(currency, signed, facts),
+      deposited: isDeposit ? depositValue(currency, amount, facts) : 0n
     }
     post(turn, posting)
+    if (!isDeposit && isUnvalued(posting.value)) applyEffects(turn, instance, [unvaluedNote(effect)])
     moveLots(turn, posting)
     const item = putSettlementItem(turn, instance, posting)
     if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
@@ -111,6 +116,17 @@ const handlers: Handlers = {
     })
   }
 }
+
+const isUnvalued = (value: PostingValue | null): boolean => value !== null && value.valueUsdc === null
+
+/** Whoever works out tax later finds a posting that nothing valued (STS-9); what a deposit without a value counts, its own note says. */
+const unvaluedNote = ({ entry, currency, key }: EffectOf<"ledger.post">): MachineEffect => ({
+  type: "audit",
+  action: "ledger.unvalued",
+  before: null,
+  after: null,
+  reason: `${entry} ${key}: ${currency} has no value known to the service, the posting counts zero.`
+})
 
 /** Writes the effects of one step into the turn's draft, in the order they were emitted. */
 export const applyEffects = (turn: Turn, instance: Instance, effects: ReadonlyArray<MachineEffect>): void => {

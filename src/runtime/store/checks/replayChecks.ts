@@ -148,8 +148,9 @@ const listed = (types: ReadonlyArray<string>): string => types.map((type) => `'$
 const entries = Object.keys(postingRules) as ReadonlyArray<LedgerEntryType>
 /** What moves money from or to elsewhere; what is only reserved stays in its lot. */
 const moving = listed(entries.filter((entry) => postingRules[entry].house !== null && entry !== "SPOT_SETTLE"))
-/** Postings that keep what they were worth, none where nothing was known of it. */
-const valued = listed(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
+/** Micro-USDC that a posting was worth: nothing where none was known, null where an older one does not say (STS-9). */
+const worth = `CASE WHEN t.refs -> 'valueUsdc' IS NOT NULL OR t.type IN ('PARTNER_COLLATERAL_IN', 'DEPOSIT')
+                    THEN least(coalesce((t.refs ->> 'valueUsdc')::numeric * 1000000, 0), ${maxMinor})::bigint END`
 const base = "split_part(t.refs ->> 'Instrument', '-', 1)"
 
 /**
@@ -163,7 +164,7 @@ const lotRows = `WITH begun AS (SELECT coalesce(min(acquired_at), 92233720368547
      WHERE t.type = 'SPOT_SETTLE'),
   moves AS MATERIALIZED (
     SELECT p.client_id, p.currency AS asset, p.posting_id AS id, p.amount AS qty,
-           CASE WHEN t.type IN (${valued}) THEN least(coalesce((t.refs ->> 'valueUsdc')::numeric * 1000000, 0), ${maxMinor})::bigint END AS cost
+           ${worth} AS cost
       FROM ledger_transactions t JOIN postings p USING (tx_id)
      WHERE p.client_id IS NOT NULL AND p.currency <> 'USDC' AND t.type IN (${moving}) AND t.ts >= (SELECT ts FROM begun))
   SELECT client_id, asset, false AS is_lot, 0::bigint AS at, r.id, r.qty, r.cost, coalesce(f.commission, 0) AS commission, f.realized_pnl AS realized

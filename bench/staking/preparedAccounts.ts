@@ -1,0 +1,63 @@
+/**
+ * Accounts with much behind them, put into the database while nobody serves it: eight currencies with lots, open swaps, and so many
+ * trades with the totals that a service keeps of them. Without postings and orders, which no read of these figures looks at: the
+ * books of such a database are not proved.
+ */
+import { onDatabase } from "../reference/database.ts"
+
+export interface PreparedAccount {
+  readonly clientId: number
+  readonly trades: number
+}
+
+/** What each asset's SPOT market is held at while the accounts are made. */
+export const spotPrices: ReadonlyArray<readonly [asset: string, price: string]> = [
+  ["BTC", "60000"],
+  ["ETH", "3000"],
+  ["SOL", "150"],
+  ["BNB", "600"],
+  ["XRP", "0.6"],
+  ["EUR", "1.08"],
+  ["USD1", "1"]
+]
+const assets = spotPrices.map(([asset]) => asset)
+/** Lots of each asset. */
+const lotsEach = 4
+/** Ids far above those that a service has given. */
+const first = 1_000_000_000
+
+const balances = `INSERT INTO balances (client_id, currency, partner_id, cash, reserved, deposited)
+  SELECT c.id, asset, c.partner_id, ${lotsEach} * 25000, 0, 0 FROM clients c, unnest($2::text[]) AS a(asset) WHERE c.id = $1`
+const lots = `INSERT INTO spot_lots (id, partner_id, client_id, asset, qty, cost, commission, acquired_at)
+  SELECT ${first} + c.id * 100 + row_number() OVER (), c.partner_id, c.id, asset, 25000, 1000000 + n, 1000, n
+    FROM clients c, unnest($2::text[]) AS a(asset), generate_series(1, ${lotsEach}) AS g(n) WHERE c.id = $1`
+const fills = `INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
+                     notional, commission, realized_pnl, ts)
+  SELECT ${first} + $3 + n, c.partner_id, c.id, ${first} + $3 + n, n, CASE n % 4 WHEN 0 THEN 'BTC-USDC' ELSE 'BTC-USDC-PERP' END,
+         CASE n % 4 WHEN 0 THEN 'SPOT' ELSE 'PERP' END, CASE n % 2 WHEN 0 THEN 'SELL' ELSE 'BUY' END, '60000.0', '0.0010',
+         CASE n % 2 WHEN 0 THEN '0.0010' END, 'USDC', 60000000, 30000, CASE n % 2 WHEN 0 THEN (n % 7 - 3) * 1000 ELSE 0 END, n
+    FROM clients c, generate_series(1, $2::bigint) AS g(n) WHERE c.id = $1`
+/** What the service would have kept of these trades. */
+const totals = `INSERT INTO account_totals (client_id, partner_id, fills, fills_pnl, spot_pnl, barrier_pnl, fills_commission,
+                            barrier_commission, contracts, perp_flow, wins, losses)
+  SELECT client_id, partner_id, count(*), coalesce(sum(realized_pnl) FILTER (WHERE family = 'PERP'), 0),
+         coalesce(sum(realized_pnl) FILTER (WHERE family = 'SPOT'), 0), 0, sum(commission), 0, 0,
+         coalesce(sum(CASE side WHEN 'BUY' THEN -notional ELSE notional END) FILTER (WHERE family = 'PERP'), 0),
+         count(*) FILTER (WHERE realized_pnl > 0), count(*) FILTER (WHERE realized_pnl < 0)
+    FROM fills WHERE client_id = $1 GROUP BY 1, 2`
+
+/** The accounts in a service's database, or beside it: a reference's clients have no cash yet. */
+export const storeAccounts = (databaseUrl: string, accounts: ReadonlyArray<PreparedAccount>): Promise<void> =>
+  onDatabase(databaseUrl, async (client) => {
+    let stored = 0
+    for (const { clientId, trades } of accounts) {
+      await client.query("BEGIN")
+      await client.query(balances, [clientId, assets])
+      await client.query(lots, [clientId, assets])
+      await client.query(fills, [clientId, trades, stored])
+      await client.query(totals, [clientId])
+      await client.query("COMMIT")
+      stored += trades
+    }
+    await client.query("VACUUM ANALYZE")
+  })
