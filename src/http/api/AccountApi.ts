@@ -39,9 +39,25 @@ const posted = {
   refs: { TradeId: 88_301, ClientOrderId: "O-12045", Instrument: "BTC-USDC-PERP" }
 }
 
-/** A trade that closed a position, and what it cost. */
+/** A purchase of bitcoin, then a trade that closed a position, and what it cost. */
 const ledgerExample = {
   postings: [
+    {
+      ...posted,
+      postingId: 90_116,
+      txId: 45_073,
+      type: "SPOT_SETTLE",
+      amount: "0.10000000",
+      currency: "BTC",
+      refs: {
+        TradeId: 88_302,
+        ClientOrderId: "O-12046",
+        Instrument: "BTC-USDC",
+        mark: "60000.0",
+        markTs: 1_763_989_199_400,
+        valueUsdc: "6000.000000"
+      }
+    },
     { ...posted, postingId: 90_114, txId: 45_072, type: "COMMISSION", amount: "-6.300000" },
     { ...posted, postingId: 90_112, txId: 45_071, type: "PNL", amount: "600.000000" }
   ],

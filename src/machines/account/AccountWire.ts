@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { verificationLevels } from "../client/Client.ts"
+import { postingRules } from "../ledger/postingRules.ts"
 import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"
@@ -53,14 +54,17 @@ export type BalanceLine = typeof BalanceLine.Type
 export const PostingWire = Schema.Struct({
   postingId: Id,
   txId: Id,
-  type: Schema.String.annotate({ description: "PARTNER_COLLATERAL_IN, COMMISSION and others; new ones may be added." }),
+  type: Schema.String.annotate({ description: `${Object.keys(postingRules).join(", ")}; new ones may be added.` }),
   actor: Schema.String.annotate({ description: "partner:<CODE>, system:<component> or a role." }),
   reason: Schema.NullOr(Schema.String),
   ts: Schema.Int.annotate({ description: "Unix ms." }),
   amount: money.annotate({ description: "Signed from the client's view." }),
   currency: Currency,
   kind: Schema.Literals(["cash", "reserved"]),
-  refs: Schema.Json.annotate({ description: "The objects the posting is about." })
+  refs: Schema.Json.annotate({
+    description:
+      "The objects the posting is about. Of another currency than USDC also mark, markTs and valueUsdc: what it was worth when it was booked, signed; all null where no value was known."
+  })
 }).annotate({ identifier: "LedgerPosting" })
 export type PostingWire = typeof PostingWire.Type
 
