@@ -6,6 +6,7 @@
 import type { BalancesWire } from "../../src/machines/account/AccountWire.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { AccountTotalsRow } from "../../src/runtime/store/tables/account.ts"
+import type { SwapRow } from "../../src/runtime/store/tables/swap.ts"
 import { minor } from "./CommitAudit.ts"
 import type { Findings } from "./Findings.ts"
 import { units } from "./OrderAudit.ts"
@@ -37,6 +38,7 @@ const scales: Readonly<Record<string, number>> = { BTC: 8, ETH: 8, SOL: 9, BNB: 
 export class AccountAudit {
   private readonly findings: Findings
   private readonly sums = new Map<number, Sums>()
+  private readonly swaps = new Map<number, SwapRow>()
   private readonly contracts = new Map<number, { readonly ended: boolean }>()
 
   constructor(findings: Findings) {
@@ -68,6 +70,14 @@ export class AccountAudit {
       if (ended && before?.ended !== true) add(clientId, { barrierPnl: pnl ?? 0n, ...outcome(pnl ?? 0n) })
       this.contracts.set(id, { ended })
     }
+    for (const row of rows.swaps ?? []) {
+      const before = this.swaps.get(row.id) ?? null
+      if (row.contractId !== null && before?.contractId == null) add(row.clientId, { swapTakes: 1n })
+      const [had, has] = [before === null ? 0n : closedResult(before), closedResult(row)]
+      if (had !== has) add(row.clientId, difference(outcome(had), outcome(has)))
+      this.swaps.set(row.id, row)
+    }
+    for (const [clientId, figures] of stakingOf(rows)) add(clientId, figures)
     const kept = new Map((rows.accountTotals ?? []).map((row) => [row.clientId, row]))
     for (const clientId of new Set([...moved, ...kept.keys()])) this.compare(clientId, kept.get(clientId))
     this.checkValues(rows)
@@ -125,6 +135,30 @@ export class AccountAudit {
       () => `client ${clientId} is shown ${portfolioValue} of ${JSON.stringify(portfolio)}`
     )
   }
+}
+
+/** What a closed swap brought back less what it took; nothing while something is expected of it. */
+const closedResult = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)
+
+const difference = (before: Partial<Sums>, after: Partial<Sums>): Partial<Sums> => ({
+  wins: (after.wins ?? 0n) - (before.wins ?? 0n),
+  losses: (after.losses ?? 0n) - (before.losses ?? 0n)
+})
+
+/** What a commit's postings bring of rewards and charge on them, at the mark that each keeps. */
+const stakingOf = ({ ledgerTransactions = [], postings = [] }: Commit["rows"]) => {
+  const ofClients = new Map(postings.flatMap((row) => (row.clientId === null ? [] : [[row.txId, row] as const])))
+  return ledgerTransactions.flatMap(({ txId, type, refs }): ReadonlyArray<readonly [number, Partial<Sums>]> => {
+    const posting = ofClients.get(txId)
+    if (posting === undefined || posting.clientId === null || !("swapId" in refs)) return []
+    const { currency, amount, clientId } = posting
+    const scale = scales[currency] ?? 6
+    const mark = currency === "USDC" ? "1" : refs["mark"]
+    const valued = (minorUnits: bigint): bigint =>
+      typeof mark === "string" ? floorTo(minorUnits * units(mark, 2) * million, hundred * 10n ** BigInt(scale)) : 0n
+    if (type === "SWAP_SETTLE") return [[clientId, { stakingPnl: valued(units(String(refs["reward"]), scale)) }]]
+    return type === "COMMISSION" ? [[clientId, { stakingCommission: -valued(amount) }]] : []
+  })
 }
 
 const outcome = (result: bigint): Partial<Sums> => (result === 0n ? {} : result > 0n ? { wins: 1n } : { losses: 1n })

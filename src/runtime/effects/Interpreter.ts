@@ -26,7 +26,6 @@ const owned = (instance: Instance): { readonly clientId: number; readonly partne
 
 /** Postings that count as lifetime deposits (F25). */
 const deposits: ReadonlySet<LedgerEntryType> = new Set(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
-
 const handlers: Handlers = {
   "ledger.post": (turn, instance, effect) => {
     const negative = effect.amount.startsWith("-")

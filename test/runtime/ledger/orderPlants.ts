@@ -126,7 +126,7 @@ export const orderPlants: Readonly<Record<string, readonly [plant: string, undo:
     `${noFill}; ${noPosition}`
   ],
   "every lot and the result of every sale are what came in and left makes of them, first in first out": [lot(), noLot],
-  "the totals of every account are what its fills and contracts add up to": [
+  "the totals of every account are what its fills, contracts and swaps add up to": [
     `${totals()}; UPDATE account_totals SET spot_pnl = 1`,
     noTotals
   ],

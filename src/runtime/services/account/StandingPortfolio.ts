@@ -13,13 +13,22 @@ import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { holdingMark, type HoldingMark } from "../../../machines/market/holdingMark.ts"
 import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
+import { progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { expectedPayout, outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import { reading, type RowsOf, type SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
 import { accountIn } from "./accountNow.ts"
 
 /** Whatever of an account its risk does not say. */
-const portfolioTables = ["clients", "balances", "accountTotals", "spotLots"] as const satisfies ReadonlyArray<TableName>
+const portfolioTables = [
+  "clients",
+  "balances",
+  "accountTotals",
+  "spotLots",
+  "swaps"
+] as const satisfies ReadonlyArray<TableName>
 
 type PortfolioRows = RowsOf<(typeof portfolioTables)[number]>
 type Overview = Omit<AccountOverviewWire, "asOf">
@@ -45,7 +54,7 @@ class StandingPortfolio {
   constructor(rows: PortfolioRows) {
     this.rows = rows
     this.held = heldOf(rows.all("balances"))
-    this.staked = stakedByAsset(liveSwaps())
+    this.staked = stakedByAsset(rows.all("swaps").flatMap(liveSwapOf))
     this.valued = currencyCodes.filter((code) => code !== "USDC" && (this.held.has(code) || this.staked.has(code)))
   }
 
@@ -83,8 +92,24 @@ class StandingPortfolio {
 const isSame = (one: HoldingMark | null, other: HoldingMark | null): boolean =>
   one === other || (one !== null && other !== null && one.text === other.text && one.fresh === other.fresh)
 
-/** No swap is kept yet. */
-const liveSwaps = (): ReadonlyArray<LiveSwap> => []
+/** A swap that is staked or claimed; what an ACCEPTING one holds stands in the reserve. */
+const liveSwapOf = (row: SwapRow): ReadonlyArray<LiveSwap> => {
+  const { state, currency, amount: notional, reward, paid, maturityAt, context } = row
+  if ((state !== "OPEN" && state !== "DEFAULTED") || maturityAt === null) return []
+  const terms = termsOfSwap(context)
+  return [
+    {
+      asset: currency as Currency,
+      state,
+      notional,
+      reward,
+      expectedPayout: expectedPayout(terms),
+      paid,
+      claim: state === "DEFAULTED" ? outstandingOf(terms, progressOfSwap(context)) : 0n,
+      maturityTs: maturityAt
+    }
+  ]
+}
 
 /** Balances by currency. */
 export const heldOf = (

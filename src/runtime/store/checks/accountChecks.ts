@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` asks of the totals that are kept of each account: they are what its fills and contracts add up to
+ * What `ledger verify` asks of the totals that are kept of each account: they are what its fills, contracts and swaps add up to
  * (STS-11). Each side names its columns; one that it does not name is nothing there.
  */
 
@@ -32,6 +32,13 @@ const outcomes = (result: string) => ({ wins: `(${result} > 0)::int`, losses: `(
 const inUsdc = (family: "PERP" | "SPOT", figure: string): string =>
   `CASE WHEN currency = 'USDC' AND family = '${family}' THEN ${figure} ELSE 0 END`
 
+/** Postings of swaps; a USDC is worth one. */
+const staking = `SELECT p.client_id, t.type, (t.refs ->> 'reward')::numeric AS reward,
+                        CASE p.currency WHEN 'USDC' THEN 1 ELSE (t.refs ->> 'mark')::numeric END AS mark,
+                        CASE p.currency WHEN 'USDC' THEN p.amount ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END AS value
+                   FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id AND p.client_id IS NOT NULL
+                  WHERE t.type = 'SWAP_SETTLE' OR (t.type = 'COMMISSION' AND t.key LIKE 'commission:swap:%')`
+
 const sources = [
   part("fills", {
     fills: "1",
@@ -47,15 +54,25 @@ const sources = [
     contracts: "1",
     ...outcomes("coalesce(pnl, 0)")
   }),
+  part("swaps", {
+    swap_takes: "(contract_id IS NOT NULL)::int",
+    ...outcomes("CASE WHEN closed_at IS NULL THEN 0 ELSE paid - amount END")
+  }),
+  part("staking", {
+    // What came of a reward, and what was charged on it, each at the mark that its posting keeps (STS-9).
+    staking_pnl: "CASE type WHEN 'SWAP_SETTLE' THEN coalesce(floor(reward * mark * 1000000), 0) ELSE 0 END",
+    staking_commission: "CASE type WHEN 'COMMISSION' THEN -coalesce(value, 0) ELSE 0 END"
+  }),
   part("account_totals", Object.fromEntries(totals.map((name) => [name, `-${name}`])))
 ]
 
 /** Entries of the list in ledgerChecks.ts. */
 export const accountChecks = [
   {
-    name: "the totals of every account are what its fills and contracts add up to",
+    name: "the totals of every account are what its fills, contracts and swaps add up to",
     figure: "SELECT count(*) AS n FROM account_totals",
-    breaks: `SELECT 'client ' || client_id || ': its totals lack ' || concat_ws(', ', ${totals.map((name) => `'${name} ' || sum(${name})`).join(", ")}) AS what
+    breaks: `WITH staking AS MATERIALIZED (${staking})
+             SELECT 'client ' || client_id || ': its totals lack ' || concat_ws(', ', ${totals.map((name) => `'${name} ' || sum(${name})`).join(", ")}) AS what
                FROM (${sources.join(" UNION ALL ")}) AS both_sides
               GROUP BY client_id HAVING ${totals.map((name) => `sum(${name}) <> 0`).join(" OR ")} LIMIT 1`
   }
