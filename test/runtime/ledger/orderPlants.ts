@@ -164,6 +164,18 @@ export const moreOrderPlants: ReadonlyArray<readonly [check: string, what: strin
     `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, spot_pnl = 5`,
     `${noFill}; ${noTotals}`
   ],
+  [
+    "the totals of every account",
+    "a take, a reward and a result of no swap",
+    `${totals()}; UPDATE account_totals SET swap_takes = 1, staking_pnl = 5, wins = 1`,
+    noTotals
+  ],
+  [
+    "the totals of every account",
+    "a result that is counted as won and as lost",
+    `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, fills_pnl = 5, perp_flow = -50000000, wins = 1, losses = 1`,
+    `${noFill}; ${noTotals}`
+  ],
   ["every position is the sum", "fills without a position", fill(), noFill],
   ["every position is the sum", "a flat position called open", position("OPEN", "0"), noPosition],
   [
