@@ -72,7 +72,7 @@ export class AccountAudit {
     }
     for (const row of rows.swaps ?? []) {
       const before = this.swaps.get(row.id) ?? null
-      if (row.contractId !== null && before?.contractId == null) add(row.clientId, { swapTakes: 1n })
+      if (row.openedAt !== null && before?.openedAt == null) add(row.clientId, { swapTakes: 1n })
       const [had, has] = [before === null ? 0n : closedResult(before), closedResult(row)]
       if (had !== has) add(row.clientId, difference(outcome(had), outcome(has)))
       this.swaps.set(row.id, row)

@@ -87,7 +87,7 @@ const receivedBy = ({ amount: notional, reward, paid }: SwapRow): bigint =>
   rewardReceived({ notional, reward }, { paid })
 
 /** A take that was refused, or never found, was never open. */
-const wasTaken = ({ contractId }: SwapRow): boolean => contractId !== null
+const wasTaken = ({ openedAt }: SwapRow): boolean => openedAt !== null
 
 /** What came back less what went out, once nothing more is expected; fee and commission stand apart. */
 const resultOf = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)

@@ -55,7 +55,7 @@ const sources = [
     ...outcomes("coalesce(pnl, 0)")
   }),
   part("swaps", {
-    swap_takes: "(contract_id IS NOT NULL)::int",
+    swap_takes: "(opened_at IS NOT NULL)::int",
     ...outcomes("CASE WHEN closed_at IS NULL THEN 0 ELSE paid - amount END")
   }),
   part("staking", {
