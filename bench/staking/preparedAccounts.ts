@@ -1,9 +1,14 @@
 /**
- * Accounts with much behind them, put into the database while nobody serves it: eight currencies with lots, open swaps, and so many
- * trades with the totals that a service keeps of them. Without postings and orders, which no read of these figures looks at: the
- * books of such a database are not proved.
+ * Accounts with much behind them, put into the database while nobody serves it: eight currencies with lots, and so many trades with
+ * the totals that a service keeps of them. Without postings and orders, which no read of these figures looks at: the books of such
+ * a database are not proved. Swaps are taken as anybody takes them.
  */
-import { onDatabase } from "../reference/database.ts"
+import { Agent } from "node:https"
+import { operator, until } from "../operator.ts"
+import { columnsOf, onDatabase } from "../reference/database.ts"
+import type { RunningService } from "../service.ts"
+import { type BenchPartner, partnerCall } from "../setup.ts"
+import { textOf } from "../textOf.ts"
 
 export interface PreparedAccount {
   readonly clientId: number
@@ -44,7 +49,9 @@ const totals = `INSERT INTO account_totals (client_id, partner_id, fills, fills_
          coalesce(sum(realized_pnl) FILTER (WHERE family = 'SPOT'), 0), 0, sum(commission), 0, 0,
          coalesce(sum(CASE side WHEN 'BUY' THEN -notional ELSE notional END) FILTER (WHERE family = 'PERP'), 0),
          count(*) FILTER (WHERE realized_pnl > 0), count(*) FILTER (WHERE realized_pnl < 0)
-    FROM fills WHERE client_id = $1 GROUP BY 1, 2`
+    FROM fills WHERE client_id = $1 GROUP BY 1, 2
+  ON CONFLICT (client_id) DO UPDATE SET fills = excluded.fills, fills_pnl = excluded.fills_pnl, spot_pnl = excluded.spot_pnl,
+     fills_commission = excluded.fills_commission, perp_flow = excluded.perp_flow, wins = excluded.wins, losses = excluded.losses`
 
 /** The accounts in a service's database, or beside it: a reference's clients have no cash yet. */
 export const storeAccounts = (databaseUrl: string, accounts: ReadonlyArray<PreparedAccount>): Promise<void> =>
@@ -61,3 +68,65 @@ export const storeAccounts = (databaseUrl: string, accounts: ReadonlyArray<Prepa
     }
     await client.query("VACUUM ANALYZE")
   })
+
+interface Board {
+  readonly offers: ReadonlyArray<{ readonly offerId: number }>
+}
+
+const stakedQty = "10"
+
+/** So many swaps of USDC of each account, taken of one offer. */
+export const takeSwaps = async (
+  service: RunningService,
+  partner: BenchPartner,
+  accounts: ReadonlyArray<PreparedAccount>,
+  each: number
+): Promise<void> => {
+  const offer = {
+    symbol: "USDC-SWAP",
+    rateBps: 400,
+    tenorDays: 30,
+    qty: String(Number(stakedQty) * each * accounts.length)
+  }
+  const answer = JSON.parse(await operator(service, "POST", "/sim/venue/offer", offer)) as {
+    readonly data: { readonly id: number }
+  }
+  const offerId = answer.data.id
+  const isOnBoard = async (): Promise<boolean> => {
+    const agent = new Agent({ ca: service.ca })
+    const asked = { method: "GET", path: "/partner/v1/staking/offers", key: partner.partnerKey } as const
+    const text = await textOf(service, agent, asked).finally(() => agent.destroy())
+    const { offers } = (JSON.parse(text) as { readonly data: Board }).data
+    return offers.some((found) => found.offerId === offerId)
+  }
+  await until("the offer is on the board", isOnBoard)
+  for (const { clientId } of accounts)
+    for (let n = 0; n < each; n++)
+      await partnerCall(service, partner, {
+        method: "POST",
+        path: `/partner/v1/clients/${clientId}/staking/${offerId}/accept`,
+        body: { qty: stakedQty },
+        idempotencyKey: `swap-${clientId}-${n}`
+      })
+}
+
+/** Swaps, and what was kept of them, as the service has them. */
+export const copySwaps = (serviceUrl: string, referenceUrl: string, clientIds: ReadonlyArray<number>): Promise<void> =>
+  onDatabase(serviceUrl, (from) =>
+    onDatabase(referenceUrl, async (to) => {
+      const { rows } = await from.query<{ readonly all: string | null }>(
+        "SELECT json_agg(t)::text AS all FROM swaps t WHERE client_id = ANY($1)",
+        [clientIds]
+      )
+      const columns = await columnsOf(to, "swaps")
+      await to.query(`INSERT INTO swaps (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::swaps, $1)`, [
+        rows[0]?.all ?? "[]"
+      ])
+      const cash = await from.query(
+        "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1)",
+        [clientIds]
+      )
+      for (const { client_id, cash: minor } of cash.rows as ReadonlyArray<Record<"client_id" | "cash", string>>)
+        await to.query("UPDATE balances SET cash = $2 WHERE currency = 'USDC' AND client_id = $1", [client_id, minor])
+    })
+  )

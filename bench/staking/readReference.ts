@@ -9,7 +9,7 @@ import { noTotals } from "../../src/machines/account/accountTotals.ts"
 import { balancesWireOf } from "../../src/machines/account/balancesWire.ts"
 import { overviewOf } from "../../src/machines/account/overview.ts"
 import { type Held, portfolioOf } from "../../src/machines/account/portfolio.ts"
-import { stakedByAsset } from "../../src/machines/account/stakedSwaps.ts"
+import { type LiveSwap, stakedByAsset } from "../../src/machines/account/stakedSwaps.ts"
 import { accountRisk } from "../../src/machines/margin/accountRisk.ts"
 import type { Facts } from "../../src/machines/market/Facts.ts"
 import { holdingMark } from "../../src/machines/market/holdingMark.ts"
@@ -28,9 +28,20 @@ interface BalanceRecord {
   readonly funding: string
 }
 
+interface SwapRecord {
+  readonly currency: Currency
+  readonly state: "OPEN" | "DEFAULTED"
+  readonly amount: string
+  readonly reward: string
+  readonly paid: string
+  readonly written_off: string
+  readonly maturity_at: string
+}
+
 interface AccountRecord {
   readonly level: "NONE" | "MICA" | "MICA_MIFID"
   readonly balances: ReadonlyArray<BalanceRecord> | null
+  readonly swaps: ReadonlyArray<SwapRecord> | null
   readonly lots: ReadonlyArray<Readonly<Record<"asset" | "qty" | "cost" | "commission", string>>> | null
 }
 
@@ -38,7 +49,9 @@ const accountQuery = {
   name: "account",
   text: `SELECT c.level,
            (SELECT json_agg(b) FROM (SELECT currency, cash::text, reserved::text, funding::text FROM balances WHERE client_id = c.id) b) AS balances,
-           (SELECT json_agg(l) FROM (SELECT asset, qty::text, cost::text, commission::text FROM spot_lots WHERE client_id = c.id AND qty > 0) l) AS lots
+           (SELECT json_agg(l) FROM (SELECT asset, qty::text, cost::text, commission::text FROM spot_lots WHERE client_id = c.id AND qty > 0) l) AS lots,
+           (SELECT json_agg(s) FROM (SELECT currency, state, amount::text, reward::text, paid::text, written_off::text, maturity_at::text
+                                       FROM swaps WHERE client_id = c.id AND state IN ('OPEN', 'DEFAULTED')) s) AS swaps
            FROM clients c WHERE c.id = $1 AND c.partner_id = $2`
 }
 
@@ -47,11 +60,29 @@ const totalsQuery = {
   name: "totals",
   text: `SELECT count(*) AS fills, coalesce(sum(realized_pnl) FILTER (WHERE family = 'PERP'), 0) AS fills_pnl,
            coalesce(sum(realized_pnl) FILTER (WHERE family = 'SPOT'), 0) AS spot_pnl, coalesce(sum(commission), 0) AS commission,
-           count(*) FILTER (WHERE realized_pnl > 0) AS wins, count(*) FILTER (WHERE realized_pnl < 0) AS losses
+           count(*) FILTER (WHERE realized_pnl > 0) AS wins, count(*) FILTER (WHERE realized_pnl < 0) AS losses,
+           (SELECT count(*) FROM swaps WHERE client_id = $1 AND opened_at IS NOT NULL) AS takes
            FROM fills WHERE client_id = $1`
 }
 
-type TotalsRecord = Readonly<Record<"fills" | "fills_pnl" | "spot_pnl" | "commission" | "wins" | "losses", string>>
+type TotalsRecord = Readonly<
+  Record<"fills" | "fills_pnl" | "spot_pnl" | "commission" | "wins" | "losses" | "takes", string>
+>
+
+const liveOf = (swap: SwapRecord): LiveSwap => {
+  const [notional, reward, paid] = [BigInt(swap.amount), BigInt(swap.reward), BigInt(swap.paid)]
+  const left = notional + reward - paid - BigInt(swap.written_off)
+  return {
+    asset: swap.currency,
+    state: swap.state,
+    notional,
+    reward,
+    expectedPayout: notional + reward,
+    paid,
+    claim: swap.state === "DEFAULTED" && left > 0n ? left : 0n,
+    maturityTs: Number(swap.maturity_at)
+  }
+}
 
 /** The market as it is held. */
 const factsOf = (marks: ReadonlyArray<HeldMark>): Facts => ({
@@ -80,7 +111,7 @@ const serve = async (question: ReadServerQuestion): Promise<{ readonly port: num
     )
     const cashOf = (currency: string): bigint => held.get(currency as Currency)?.cash ?? 0n
     const risk = accountRisk({ cashOf, contracts: [], accepts: [], perpetuals: [] }, facts)
-    const staked = stakedByAsset([])
+    const staked = stakedByAsset((row.swaps ?? []).map(liveOf))
     const markOf = (currency: Currency) => holdingMark(currency, facts)
     return { row, risk, staked, portfolio: portfolioOf({ held, staked, risk, markOf }) }
   }
@@ -95,7 +126,8 @@ const serve = async (question: ReadServerQuestion): Promise<{ readonly port: num
       spotPnl: BigInt(sums.spot_pnl),
       fillsCommission: BigInt(sums.commission),
       wins: Number(sums.wins),
-      losses: Number(sums.losses)
+      losses: Number(sums.losses),
+      swapTakes: Number(sums.takes)
     }
   }
 

@@ -9,14 +9,13 @@ import { Child } from "../child.ts"
 import type { SliceResult } from "../load/protocol.ts"
 import { measureSlice, type Used } from "../measureSlice.ts"
 import { operator, until } from "../operator.ts"
-import { makeReferenceDatabase, onDatabase } from "../reference/database.ts"
+import { makeReferenceDatabase } from "../reference/database.ts"
 import { rowOf, type Rows } from "../rounds.ts"
 import { postmasterPid, type RunningService, startService } from "../service.ts"
 import { type BenchPartner, createPartner } from "../setup.ts"
 import { textOf } from "../textOf.ts"
 import { onboardTraders } from "../traders.ts"
-import { usdcMinor } from "../../src/machines/shared/Money.ts"
-import { type PreparedAccount, spotPrices, storeAccounts } from "./preparedAccounts.ts"
+import { copySwaps, type PreparedAccount, spotPrices, storeAccounts, takeSwaps } from "./preparedAccounts.ts"
 import { type HeldMark, type ReadKind, readKinds, type ReadServerQuestion, type ReadSlice } from "./protocol.ts"
 
 export interface ReadPlan {
@@ -41,6 +40,7 @@ export interface ReadFindings {
 
 const connections = 64
 const cash = "100000.00"
+const swapsEach = 50
 
 class Reads {
   private readonly plan: ReadPlan
@@ -75,11 +75,10 @@ class Reads {
     const { service, plan } = this
     const databaseUrl = await makeReferenceDatabase(service.databaseUrl, "reference_reads")
     await storeAccounts(databaseUrl, accounts)
-    await onDatabase(databaseUrl, (client) =>
-      client.query("UPDATE balances SET cash = $2 WHERE currency = 'USDC' AND client_id = ANY($1)", [
-        accounts.map(({ clientId }) => clientId),
-        usdcMinor(cash)
-      ])
+    await copySwaps(
+      service.databaseUrl,
+      databaseUrl,
+      accounts.map(({ clientId }) => clientId)
     )
     const file = (name: string) => readFileSync(join(plan.dataDirectory, "tls", name), "utf8")
     const tls = { certificate: file("server.pem"), key: file("server.key") }
@@ -169,6 +168,7 @@ export const measureReads = async (plan: ReadPlan): Promise<ReadFindings> => {
   const accounts = clientIds.map((clientId, at): PreparedAccount => ({ clientId, trades: plan.behind[at] ?? 0 }))
   for (const [asset, price] of spotPrices)
     await operator(filling, "POST", "/sim/venue/price", { symbol: `${asset}-USDC`, price })
+  await takeSwaps(filling, partner, accounts, swapsEach)
   await storeAccounts(filling.databaseUrl, accounts)
   plan.progress(`${plan.behind.join(" and ")} trades stored`)
   // A service that begins now reads the accounts as they are stored.

@@ -13,5 +13,5 @@ export const stakingSection = (findings: StakingFindings): string =>
       `### ${kind === "balances" ? "Balances" : "Overview"} of eight currencies and fifty swaps, ${whole(behind)} trades behind them, 64 connections`,
       rowsTable(rows)
     ]),
-    "The accounts were put into the database by statements, and both sides answered the same to the last figure; then the marks moved while they were read. The reference adds up the trades for each overview."
+    "Balances and trades were put into the database by statements, the swaps were taken of one offer; both sides answered the same to the last figure; then the marks moved while they were read. The reference adds up the trades for each overview."
   ].join("\n\n")
