@@ -863,10 +863,12 @@ CREATE TABLE swaps (
   CONSTRAINT swaps_written_off_check CHECK ((written_off >= 0))
 );
 CREATE INDEX swaps_client ON public.swaps USING btree (client_id, id);
+CREATE INDEX swaps_client_state ON public.swaps USING btree (client_id, state, id);
 CREATE INDEX swaps_contract ON public.swaps USING btree (client_id, contract_id);
 CREATE INDEX swaps_live ON public.swaps USING btree (client_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
 CREATE INDEX swaps_partner ON public.swaps USING btree (partner_id, id);
 CREATE INDEX swaps_partner_live ON public.swaps USING btree (partner_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
+CREATE INDEX swaps_state ON public.swaps USING btree (state, id);
 
 CREATE TABLE timers (
   subject text NOT NULL,
