@@ -240,7 +240,7 @@ describe("architecture 11: answers fit the published description", () => {
     const examples = routes.flatMap(([id, method, path]) =>
       examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
     )
-    assert.strictEqual(examples.length, 38)
+    assert.strictEqual(examples.length, 39)
     for (const { id, path, method, example } of examples) {
       const validate = validatorOf(path, method, 200)
       assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)

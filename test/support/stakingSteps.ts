@@ -4,7 +4,9 @@
  */
 import { assert } from "@effect/vitest"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
-import { Effect } from "effect"
+import { Effect, Layer, Stream } from "effect"
+import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
 import { barrierVenue } from "./barrierVenue.ts"
 import { advance, get } from "./Builders.ts"
@@ -12,6 +14,8 @@ import { orderSteps } from "./orderSteps.ts"
 import type { Answer, Service } from "./Service.ts"
 import { operator } from "./Service.ts"
 import type { Headers, Members, stepsOf } from "./steps.ts"
+
+const isEvent = (line: object): line is VenueEvent => "fact" in line && "number" in line
 
 /** The simulated venue whose writers do as they are told. */
 export const stakingVenue = () => {
@@ -21,8 +25,23 @@ export const stakingVenue = () => {
     if (refusal !== null) throw new Error(refusal)
     return id
   }
+  let restating = false
+  /** As it was said, but for the first payment of a swap. */
+  const restated = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent => {
+    if (!restating || !isEvent(line) || line.fact.type !== "swap") return line
+    const { swap } = line.fact
+    const payments = swap.payments.map((each, at) => (at === 0 ? { ...each, amount: "1.5" } : each))
+    return { ...line, fact: { ...line.fact, swap: { ...swap, payments } } }
+  }
+  const layerVenue = Layer.effect(
+    Venue,
+    Effect.map(Venue, (whole) => Venue.of({ ...whole, events: (after) => Stream.map(whole.events(after), restated) }))
+  ).pipe(Layer.provide(world.layerVenue))
   return {
     ...world,
+    layerVenue,
+    /** While it does, it says that the first payment of each swap was another amount. */
+    restate: (on: boolean) => void (restating = on),
     command,
     /** An offer on the board; its id. */
     offer: (symbol: string, given: Members = {}): number => {

@@ -68,6 +68,8 @@ export interface SwapContext extends SwapInput {
   /** Ids of the corrections that are booked; zero is the fee of the take itself. */
   readonly corrections: ReadonlyArray<number>
   readonly payments: ReadonlyArray<SwapPayment>
+  /** What the venue has said of it that can't be, each told to staff once. */
+  readonly doubts: ReadonlyArray<string>
   readonly paid: string
   readonly writtenOff: string
   /** What came after the default. */
@@ -97,14 +99,17 @@ export interface Taken {
 export type SwapEvent =
   | ({ readonly type: "TOOK" } & Taken)
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string }
-  /** The venue's word on a contract that staff had resolved: its id and its times. */
+  /** The venue's word on a contract that staff had resolved: its ids and its times. */
   | {
       readonly type: "NAMED"
       readonly at: number
       readonly contractId: number
+      readonly tradeId: number
       readonly openedTs: number
       readonly maturityTs: number
     }
+  /** The venue says something of it that can't be: another contract, or a payment that is booked of another amount. */
+  | { readonly type: "DOUBT"; readonly at: number; readonly of: string }
   /** The venue is certain that it does not have the take: it is released after a while (A2-57). */
   | { readonly type: "MISSED"; readonly at: number; readonly releaseAt: number }
   | { readonly type: "RELEASE"; readonly at: number }
@@ -130,6 +135,9 @@ interface Payment {
 export const releaseMillis = 300_000
 /** How long after maturity a swap without full payment is in default by our own clock, ms (A2-59). */
 export const overdueMillis = 3_600_000
+
+/** Of one swap; more of them tell nothing new. */
+export const doubtsAtMost = 32
 
 /** The name of a take at the venue (A2-111). */
 export const swapRef = (swapId: number): string => `S-${swapId}`

@@ -6,6 +6,7 @@ import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { amountPlus, formatAmount, isNothing, minorOf } from "../shared/Money.ts"
 import {
+  doubtsAtMost,
   overdueMillis,
   progressOfSwap,
   type SettleReason,
@@ -43,6 +44,8 @@ const swap = setup({
     newCorrection: ({ context, event }) =>
       event.type === "FEE" && context.contractId !== null && !context.corrections.includes(event.correctionId),
     unnamed: ({ context, event }) => event.type === "NAMED" && context.contractId === 0,
+    newDoubt: ({ context: { doubts }, event }) =>
+      event.type === "DOUBT" && doubts.length < doubtsAtMost && !doubts.includes(event.of),
     mature: ({ context, event }) => event.type === "SHORT" && event.at >= (context.maturityTs ?? Infinity),
     withinClaim: ({ context, event }) => event.type === "WRITE_OFF" && isWithinClaim(context, event.amount),
     wholeClaim: ({ context, event }) =>
@@ -92,10 +95,11 @@ const release = swap.emit(({ context }) => {
 })
 
 /** The terms as the venue executed them, frozen from now on. */
-const taken = swap.assign(({ event }) => {
+const taken = swap.assign(({ context, event }) => {
   if (event.type !== "TOOK") return {}
   const { contractId, tradeId, notional, rateBps, tenorDays, reward, openedTs, maturityTs, at } = event
-  const terms = { contractId, tradeId, notional, rateBps, tenorDays, reward, openedTs, maturityTs }
+  const qty = minorOf(notional, context.asset) === minorOf(context.notional, context.asset) ? context.qty : notional
+  const terms = { contractId, tradeId, qty, notional, rateBps, tenorDays, reward, openedTs, maturityTs }
   return { ...terms, rejectReason: null, ts: at }
 })
 
@@ -210,8 +214,18 @@ const noMiss = swap.emit(({ context: { swapId } }) => ({ type: "timer.clear", na
 
 const named = swap.assign(({ event }) =>
   event.type === "NAMED"
-    ? { contractId: event.contractId, openedTs: event.openedTs, maturityTs: event.maturityTs, ts: event.at }
+    ? {
+        contractId: event.contractId,
+        tradeId: event.tradeId,
+        openedTs: event.openedTs,
+        maturityTs: event.maturityTs,
+        ts: event.at
+      }
     : {}
+)
+/** What the venue says that can't be is told once, however often it is said. */
+const doubt = swap.assign(({ context: { doubts }, event }) =>
+  event.type === "DOUBT" ? { doubts: [...doubts, event.of] } : {}
 )
 const touched = swap.assign(({ event }) => ({ ts: event.at }))
 const refused = swap.assign(({ event }) => ({
@@ -271,7 +285,8 @@ const defaults = {
 
 const corrections = {
   FEE: { guard: "newCorrection", actions: adjustFee },
-  NAMED: { guard: "unnamed", actions: named }
+  NAMED: { guard: "unnamed", actions: named },
+  DOUBT: { guard: "newDoubt", actions: doubt }
 } as const
 
 /** Money that comes after the end is the client's all the same, with an alarm. */
@@ -295,6 +310,7 @@ export const swapMachine = swap.createMachine({
     fee: input?.estimatedFee ?? "0",
     corrections: [],
     payments: [],
+    doubts: [],
     paid: "0",
     writtenOff: "0",
     recovered: "0",

@@ -1,7 +1,7 @@
 /** Staking swaps as literal rows (D8). */
 import { rowsOf } from "../TransitionRow.ts"
 import type { SwapEvent } from "./Swap.ts"
-import { named, paidAll, paidFinal, paidPart, swapInput, took, tookUnnamed } from "./swapSamples.ts"
+import { doubted, named, paidAll, paidFinal, paidPart, swapInput, took, tookUnnamed } from "./swapSamples.ts"
 
 const row = rowsOf<SwapEvent>(swapInput)
 
@@ -67,6 +67,8 @@ export const swapRows = [
     fee: "0.00400000",
     corrections: [1]
   }),
+  row("D8: OPEN, what can't be is said", "OPEN", [took], doubted, "OPEN", [], { doubts: ["contract 12"] }),
+  row("D8: OPEN, and said again", "OPEN", [took, doubted], doubted, "refused"),
   row("D8: OPEN, the same correction again", "OPEN", [took, fee], fee, "refused"),
   row("D8: OPEN, paid in full", "OPEN", [took], paidAll, "MATURED", [settle, commission, ...ends], {
     paid: "10.00767123",

@@ -39,7 +39,14 @@ export const took: SwapEvent = {
 
 /** By staff's word, before the venue has named it. */
 export const tookUnnamed: SwapEvent = { ...took, contractId: 0 } as SwapEvent
-export const named: SwapEvent = { type: "NAMED", at, contractId: 9, openedTs: 106, maturityTs: 604_800_106 }
+export const named: SwapEvent = {
+  type: "NAMED",
+  at,
+  contractId: 9,
+  tradeId: 77,
+  openedTs: 106,
+  maturityTs: 604_800_106
+}
 
 /** All that was expected. */
 export const paidAll: SwapEvent = {
@@ -52,6 +59,8 @@ export const paidAll: SwapEvent = {
 /** Most of the principal. */
 export const paidPart: SwapEvent = { ...paidAll, paymentId: 2, amount: "4.00000000" }
 export const paidFinal: SwapEvent = { ...paidPart, final: true }
+
+export const doubted: SwapEvent = { type: "DOUBT", at, of: "contract 12" }
 
 export const swapSamples: ReadonlyArray<SwapEvent> = [
   took,

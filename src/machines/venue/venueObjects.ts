@@ -121,6 +121,9 @@ export const VenuePayment = Schema.Struct({ id: VenueId, amount: DecimalText, at
 export const VenueFeeCorrection = Schema.Struct({ id: VenueId, fee: DecimalText, at: Millis })
 
 /** Amounts are decimal strings in the market's asset. */
+/** Payments, and corrections, of one swap. */
+const swapPartsAtMost = 1_000
+
 export const VenueSwap = Schema.Struct({
   id: VenueId,
   ref: Ref,
@@ -136,8 +139,10 @@ export const VenueSwap = Schema.Struct({
   openedAt: Millis,
   maturityAt: Millis,
   /** In the order in which they were made. A venue that says nothing of them has made none. */
-  corrections: Schema.Array(VenueFeeCorrection).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  payments: Schema.Array(VenuePayment),
+  corrections: Schema.Array(VenueFeeCorrection)
+    .check(Schema.isMaxLength(swapPartsAtMost))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  payments: Schema.Array(VenuePayment).check(Schema.isMaxLength(swapPartsAtMost)),
   /** The writer has said at maturity that it can't pay all of it. */
   short: Schema.Boolean,
   end: Schema.NullOr(Schema.Literals(["PAID", "FINAL_SETTLEMENT"]))

@@ -29,6 +29,9 @@ export const m0039 = Effect.gen(function* () {
     closed_at bigint,
     created_at bigint NOT NULL)`
   yield* sql`CREATE INDEX swaps_client ON swaps (client_id, id)`
+  // Lists are read state by state, newest first.
+  yield* sql`CREATE INDEX swaps_client_state ON swaps (client_id, state, id)`
+  yield* sql`CREATE INDEX swaps_state ON swaps (state, id)`
   yield* sql`CREATE INDEX swaps_partner ON swaps (partner_id, id)`
   yield* sql`CREATE INDEX swaps_contract ON swaps (client_id, contract_id)`
   yield* sql`CREATE INDEX swaps_live ON swaps (client_id) WHERE (state IN ('ACCEPTING', 'OPEN', 'DEFAULTED') AND closed_at IS NULL)`

@@ -40,6 +40,7 @@ import { m0036 } from "./0036_order_writes.ts"
 import { m0037 } from "./0037_venue_money.ts"
 import { m0038 } from "./0038_funding.ts"
 import { m0039 } from "./0039_swaps.ts"
+import { m0041 } from "./0041_account_families.ts"
 
 const run = Migrator.make({})
 
@@ -84,7 +85,8 @@ export const migrate = run({
     "0036_order_writes": m0036,
     "0037_venue_money": m0037,
     "0038_funding": m0038,
-    "0039_swaps": m0039
+    "0039_swaps": m0039,
+    "0041_account_families": m0041
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

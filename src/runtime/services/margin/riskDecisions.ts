@@ -13,7 +13,7 @@ import { restrictionSentences } from "../../../machines/client/Restriction.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
+import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
@@ -77,6 +77,13 @@ export const stateToRecord = (risk: AccountRisk, recorded: RiskState): RiskState
   risk.riskState === "CLOSE_OUT" && recorded !== "CLOSE_OUT" && risk.anyExposure && !risk.anyMarkFresh
     ? "MARGIN_CALL"
     : risk.riskState
+
+/** Whether USDC is still to come back from a writer. */
+const hasLentUsdc = (turn: Turn): boolean =>
+  rowsInTurn(turn, "swaps").some(
+    ({ currency, state, closedAt }) =>
+      currency === "USDC" && closedAt === null && (state === "OPEN" || state === "DEFAULTED")
+  )
 
 class Judgement {
   private readonly at: ClientTurn
@@ -209,6 +216,8 @@ class Judgement {
     if (accepting || this.hasOpenings() || ordersInFlight(turn)) return
     const cash = cashInTurn(turn, this.client())("USDC")
     const writesOff = this.retail && cash < 0n
+    // A take that was found late has lent what it owes: it comes back with the swap (D8), and nothing is given away meanwhile.
+    if (writesOff && hasLentUsdc(turn)) return
     const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null
     this.move(after ?? row, { type: "END", at: turn.now, recovered: false })
   }

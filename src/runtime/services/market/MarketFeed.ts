@@ -12,7 +12,7 @@ import { Settings } from "../../Settings.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
 import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
-import { type OfferBoard, pollOffers, staleMillis } from "./OfferPoll.ts"
+import { type JudgedBoard, type OfferBoard, pollOffers, staleMillis } from "./OfferPoll.ts"
 import { QuarantineRate } from "./QuarantineRate.ts"
 import { klineFault } from "./readFaults.ts"
 
@@ -34,7 +34,7 @@ export class MarketFeed extends Context.Service<
     /** Null: it was never read. */
     readonly offers: () => OfferBoard | null
     /** The same, read again where it is too old for a take to be judged on (STS-1). */
-    readonly recentOffers: Effect.Effect<OfferBoard | null>
+    readonly recentOffers: Effect.Effect<JudgedBoard | null>
     /** Whether the offers were last read too long ago (A2-56). */
     readonly offersStale: () => boolean
     readonly klines: KlineReads

@@ -20,6 +20,11 @@ export interface OfferBoard {
   readonly readAt: number
 }
 
+/** With whether it is young enough for a take (STS-1). */
+export interface JudgedBoard extends OfferBoard {
+  readonly isRecent: boolean
+}
+
 export interface OfferPollParts {
   readonly venue: Pick<VenueShape, "offers">
   readonly mirror: Pick<MarketMirror, "listing">
@@ -44,7 +49,7 @@ export interface OfferReads {
   /** As it was read last; null: it never was. */
   readonly last: () => OfferBoard | null
   /** Read again where it is older than a take may be judged on; the last one where the venue does not answer. */
-  readonly recent: Effect.Effect<OfferBoard | null>
+  readonly recent: Effect.Effect<JudgedBoard | null>
 }
 
 /** Reads the offers until the scope ends. Whoever wants a newer board than there is shares one reading with the others. */
@@ -52,22 +57,34 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
   Effect.gen(function* () {
     const { venue, mirror, now } = parts
     let last: OfferBoard | null = null
+    /** Wall time at which the last reading ended, whatever it brought. */
+    let ended = 0
     const read = Effect.gen(function* () {
       const board = yield* Effect.timeout(venue.offers, readLimit)
       const offers = yield* believed(parts, board)
       if (offers !== null) last = { offers, at: board.at, readAt: now() }
-    }).pipe(Effect.catchCause((cause) => Effect.logDebug("the staking offers can not be read", cause)))
-    yield* Effect.suspend(() =>
-      mirror.listing === null ? Effect.sleep(listingPause) : Effect.andThen(read, Effect.sleep(offersEvery))
-    ).pipe(Effect.forever, Effect.forkScoped)
+    }).pipe(
+      Effect.catchCause((cause) => Effect.logDebug("the staking offers can not be read", cause)),
+      Effect.ensuring(Effect.sync(() => void (ended = now())))
+    )
+    // One reading at a time: a slow one never puts an older board in the place of a newer.
     const one = Semaphore.makeUnsafe(1)
-    const isRecent = (): boolean => last !== null && now() - last.readAt <= takenWithin
-    const again = Effect.suspend(() => (isRecent() ? Effect.void : read))
+    yield* Effect.suspend(() =>
+      mirror.listing === null
+        ? Effect.sleep(listingPause)
+        : Effect.andThen(one.withPermit(read), Effect.sleep(offersEvery))
+    ).pipe(Effect.forever, Effect.forkScoped)
+    const isRecent = (board: OfferBoard): boolean => now() - board.readAt <= takenWithin
+    const isEnough = (): boolean => mirror.listing === null || (last !== null && isRecent(last))
+    const judged = (): JudgedBoard | null => (last === null ? null : { ...last, isRecent: isRecent(last) })
     return {
       last: () => last,
-      recent: Effect.suspend(() =>
-        isRecent() || mirror.listing === null ? Effect.succeed(last) : Effect.map(one.withPermit(again), () => last)
-      )
+      recent: Effect.suspend(() => {
+        const asked = now()
+        // One that ended while it was waited for is no worse than one of its own, though it brought nothing.
+        const again = Effect.suspend(() => (isEnough() || ended >= asked ? Effect.void : read))
+        return isEnough() ? Effect.succeed(judged()) : Effect.map(one.withPermit(again), judged)
+      })
     }
   })
 

@@ -39,6 +39,8 @@ const day = 86_400_000
 const again = 5_000
 /** So long the second look waits for what the venue had said by then, ms; then the account comes with its next slice. */
 const backlogMost = 60_000
+/** Differences of an account that one turn settles. */
+const settledAtOnce = 16
 /** Accounts that are compared side by side. */
 const atOnce = 8
 /** Accounts that one command compares; the others come with their slice. */
@@ -323,20 +325,25 @@ class Comparison {
       // Each is alarmed once, whoever closes its break.
       const alarmed = yield* this.parts.stored.holders(claims)
       const names = new Set(alarmed.map(({ name }) => name))
-      const fresh = new Set(claims.filter((claim) => !names.has(claim)))
-      if (fresh.size === 0) return []
-      const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)
-      const sentences = yield* this.parts.host.dispatch({
-        subject: clientSubject(client.id),
-        by,
-        lane: "internal",
-        decide: (turn) => [
-          ...settleDifferences(turn, this.parts.hears, contracts.filter(isFresh)),
-          ...settleOrderDifferences(turn, orders.filter(isFresh)),
-          ...settleSwapDifferences(turn, this.parts.hears, swaps.filter(isFresh)),
-          ...settleMoneyDifferences(turn, money.filter(isFresh))
-        ]
-      })
+      const all = claims.filter((claim) => !names.has(claim))
+      const sentences: Array<string> = []
+      // A commit has an end: of an account that lost very much, so many are taken over in a turn.
+      for (let first = 0; first < all.length; first += settledAtOnce) {
+        const fresh = new Set(all.slice(first, first + settledAtOnce))
+        const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)
+        const said = yield* this.parts.host.dispatch({
+          subject: clientSubject(client.id),
+          by,
+          lane: "internal",
+          decide: (turn) => [
+            ...settleDifferences(turn, this.parts.hears, contracts.filter(isFresh)),
+            ...settleOrderDifferences(turn, orders.filter(isFresh)),
+            ...settleSwapDifferences(turn, this.parts.hears, swaps.filter(isFresh)),
+            ...settleMoneyDifferences(turn, money.filter(isFresh))
+          ]
+        })
+        sentences.push(...said)
+      }
       this.alarms += sentences.length
       yield* Effect.forEach(
         sentences,

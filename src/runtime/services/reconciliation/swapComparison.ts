@@ -64,11 +64,12 @@ export const swapDifferences = ({
 }
 
 /** Whether the venue has gone on since its last word that is booked. */
-const saysMore = ({ state, context }: SwapRow, { payments, corrections, short, end, maturityAt }: VenueSwap): boolean =>
+const saysMore = ({ state, context }: SwapRow, { payments, corrections, short, end }: VenueSwap): boolean =>
+  context.contractId === 0 ||
   payments.some(({ id }) => context.payments.every((booked) => booked.id !== id)) ||
   corrections.some(({ id }) => !context.corrections.includes(id)) ||
   end !== null ||
-  (short && state === "OPEN" && context.ts >= maturityAt)
+  (short && state === "OPEN")
 
 /** Takes over what the venue is right in, opens breaks for the rest; a sentence for each that is an alarm. */
 export const settleSwapDifferences = (
@@ -101,7 +102,8 @@ const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
   const named = ownerOfRef(swap.ref)
   const id = what.is === "more" ? what.swapId : named?.owner === "swap" ? named.id : null
   const row = id === null ? null : parts.recall.row(turn, "swaps", id)
-  const isOurs = row !== null && (row.contractId === null || row.contractId === swap.id)
+  // Zero: staff's word alone, until the venue names it.
+  const isOurs = row !== null && [null, 0, swap.id].includes(row.contractId)
   if (isOurs && id !== null) {
     const fact = { type: "swap", account: swap.account, sequence: 0, swap } as const
     swapHandler(parts).said(turn, { id, at: turn.now, fact })

@@ -149,8 +149,11 @@ class Staking {
     return Effect.flatMap(ofPartner(host, partner.row.id, clientId), (conditions) =>
       conditions === null
         ? Effect.succeed(null)
-        : Effect.map(stored.page("swaps", [...conditions, ...listed(query.state)], onePast(query)), (rows) =>
-            pageOf(rows, query)
+        : Effect.map(
+            Effect.forEach(listed(query.state), (ofState) =>
+              stored.page("swaps", [...conditions, ...ofState], onePast(query))
+            ),
+            (rows) => pageOf(newest(rows.flat(), onePast(query)), query)
           )
     )
   }
@@ -239,14 +242,16 @@ const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refus
   data: { swapId, offerId, state }
 })
 
-const without = (states: ReadonlyArray<string>): ReadonlyArray<Condition> =>
-  states.map((value) => ({ column: "state", value, comparison: "<>" }))
-
 const isLive = (state: SwapState): boolean => (liveSwapStates as ReadonlyArray<SwapState>).includes(state)
 
-/** Which states a list leaves out (STS-4). */
-const listed = (list: SwapList): ReadonlyArray<Condition> =>
-  list === "all" ? [] : without(swapStates.filter((state) => isLive(state) !== (list === "live")))
+/** What a list is read by (STS-4): state by state, as the index has them. */
+const listed = (list: SwapList): ReadonlyArray<ReadonlyArray<Condition>> =>
+  list === "all"
+    ? [[]]
+    : swapStates.filter((state) => isLive(state) === (list === "live")).map((value) => [{ column: "state", value }])
+
+const newest = (rows: ReadonlyArray<SwapRow>, { limit }: PageQuery): ReadonlyArray<SwapRow> =>
+  rows.toSorted((one, other) => other.id - one.id).slice(0, limit)
 
 const pageOf = (rows: ReadonlyArray<SwapRow>, { limit }: PageQuery): SwapsWire => {
   const { shown, end } = cutPage(rows, limit, ({ id }) => id)

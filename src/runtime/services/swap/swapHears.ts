@@ -22,6 +22,9 @@ import type { Recall } from "../shared/Recall.ts"
 import type { VenueHandler } from "../venue/VenueHandler.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
+/** Payments of one swap that one turn books. */
+const paymentsAtOnce = 32
+
 export interface SwapParts {
   readonly directory: Directory["Service"]
   readonly recall: Recall
@@ -61,16 +64,28 @@ const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number):
   endIn(owned, paid, swap, at)
 }
 
-/** What staff resolved has no id of the venue's until the venue says it. */
+/** What staff resolved has no id of the venue's until the venue says it, under our own name of the take: it is made once (A2-111). */
 const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturityAt }: VenueSwap): SwapRow => {
-  if (row.context.contractId !== 0 || id === 0 || row.context.tradeId !== tradeId) return row
+  if (row.context.contractId !== 0 || id === 0) return row
+  const ids = { contractId: id, tradeId }
   const times = { openedTs: openedAt, maturityTs: maturityAt }
-  return stepSwap(owned, row, { type: "NAMED", at: owned.turn.now, contractId: id, ...times }) ?? row
+  const next = stepSwap(owned, row, { type: "NAMED", at: owned.turn.now, ...ids, ...times })
+  if (next !== null && row.context.tradeId !== tradeId) {
+    alarm(owned, next, "swap.otherTrade", `It was resolved as trade ${row.context.tradeId}; the venue's is ${tradeId}.`)
+  }
+  return next ?? row
 }
 
 /** One take makes one contract: another one under its name is for staff. */
-const otherContract = (owned: OwnedTurn, row: SwapRow, { id }: VenueSwap): void =>
-  alarm(owned, row, "swap.otherContract", `The venue shows contract ${id} for it.`)
+const otherContract = (owned: OwnedTurn, row: SwapRow, { id }: VenueSwap): void => {
+  if (isNewDoubt(owned, row, `contract ${id}`)) {
+    alarm(owned, row, "swap.otherContract", `The venue shows contract ${id} for it.`)
+  }
+}
+
+/** Whether it is said for the first time: staff are told once. */
+const isNewDoubt = (owned: OwnedTurn, row: SwapRow, of: string): boolean =>
+  stepSwap(owned, row, { type: "DOUBT", at: owned.turn.now, of }) !== null
 
 const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null => {
   const { turn } = owned
@@ -164,12 +179,16 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
   const asset = assetOf(row)
   const inOrder = payments.toSorted((one, other) => one.id - other.id)
   const last = end === "FINAL_SETTLEMENT" ? inOrder.at(-1)?.id : undefined
+  let more = 0
   for (const { id: paymentId, amount: said, at } of inOrder) {
     const amount = formatAmount(minorOf(said, asset), asset)
     const booked = now.context.payments.find(({ id }) => id === paymentId)
     if (booked === undefined) {
+      // The rest comes with the venue's next word, or with the comparison: a commit has an end.
+      if (++more > paymentsAtOnce) break
       now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
-    } else if (booked.amount !== amount) {
+    } else if (booked.amount !== amount && isNewDoubt(owned, now, `payment ${paymentId} as ${amount}`)) {
+      now = swapInTurn(owned.turn, now.id) ?? now
       const reason = `Payment ${paymentId} of swap ${now.id} came again as ${amount}; booked was ${booked.amount}.`
       valueBreak(owned, now, minorOf(amount, asset) - minorOf(booked.amount, asset), reason)
     }

@@ -8,11 +8,11 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { MarketHalts } from "../market/MarketHalts.ts"
 import { unreached } from "../market/MarketReads.ts"
-import type { OfferBoard } from "../market/OfferPoll.ts"
+import type { JudgedBoard } from "../market/OfferPoll.ts"
 import { type MarketServices, tradedMarkets } from "../market/tradedMarkets.ts"
 
-/** An offer of the board with its market. */
-export type Offered = Omit<AskedTake, "qty">
+/** An offer of the board with its market, and whether the board is young enough to judge a take on (STS-1). */
+export type Offered = Omit<AskedTake, "qty"> & { readonly isRecent: boolean }
 
 export interface SwapMarkets {
   /** The service's share of rewards, basis points. */
@@ -20,7 +20,7 @@ export interface SwapMarkets {
   readonly connected: () => boolean
   /** The message of our own halt that covers a staking market; null: none does. What the venue has disabled its market says. */
   readonly haltOf: (symbol: string) => string | null
-  /** The offer on a board at most 3 s old; refused where it has left it, or where no board was ever read. */
+  /** The offer on the board, read again where it is over 3 s old; refused where it has left it, or where none was ever read. */
   readonly find: (offerId: number | null) => Effect.Effect<Verdict<Offered>>
 }
 
@@ -32,14 +32,14 @@ export const swapMarkets: Effect.Effect<SwapMarkets, never, MarketServices | Bus
   const clock = yield* BusinessClock
   const { connected, terms } = yield* tradedMarkets
 
-  const onBoard = (board: OfferBoard | null, offerId: number): Verdict<Offered> => {
+  const onBoard = (board: JudgedBoard | null, offerId: number): Verdict<Offered> => {
     const refusal: Refusal | null = board === null ? (unreached(feed) ?? venueAway) : null
     if (board === null || refusal !== null) return refuse(refusal ?? venueAway)
     const now = Math.max(board.at, clock.now())
     const offer = board.offers.find(({ id, expiryAt }) => id === offerId && expiryAt > now)
     const market = offer === undefined ? undefined : marketOf(offer)
     if (offer === undefined || market === undefined || !isCurrency(market.asset)) return refuse(noOffer)
-    return accept({ offer, market, asset: market.asset })
+    return accept({ offer, market, asset: market.asset, isRecent: board.isRecent })
   }
   const marketOf = ({ symbol }: VenueOffer): VenueStakingMarket | undefined =>
     feed.mirror.listing?.stakingMarkets.find((market) => market.symbol === symbol)

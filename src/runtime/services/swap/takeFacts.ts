@@ -3,9 +3,13 @@ import { type AskedTake, type TakeFacts, takeFigures } from "../../../machines/s
 import { cashAtMost } from "../../ledger/Ledger.ts"
 import { type ClientMoment } from "../account/clientMoment.ts"
 import { blockStatuses, clientContext } from "../client/clientState.ts"
-import type { SwapMarkets } from "./swapMarkets.ts"
+import type { Offered, SwapMarkets } from "./swapMarkets.ts"
 
-export const takeFacts = (at: ClientMoment, asked: AskedTake, markets: SwapMarkets): TakeFacts => {
+export const takeFacts = (
+  at: ClientMoment,
+  asked: AskedTake & Pick<Offered, "isRecent">,
+  markets: SwapMarkets
+): TakeFacts => {
   const { client, state, account, partnerState } = at
   const { risk, recorded, cashOf } = account
   const { asset, market } = asked
@@ -19,7 +23,8 @@ export const takeFacts = (at: ClientMoment, asked: AskedTake, markets: SwapMarke
     },
     partnerState,
     risk: { riskState: risk.riskState, recorded },
-    venueConnected: markets.connected(),
+    // A venue whose board has not been read for too long is as good as away.
+    venueConnected: markets.connected() && asked.isRecent,
     halt: markets.haltOf(market.symbol),
     asked,
     figures: takeFigures(asked),

@@ -1,0 +1,170 @@
+/**
+ * What is said of a staking swap that can't be, or is not known yet: a payment of two amounts, a take that staff resolved, a board
+ * that nobody can read; and USDC that a take found late has lent (D8; A2-57, A2-111, A2-116, STS-1, F10).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { swapRef } from "../../src/machines/swap/Swap.ts"
+import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
+import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
+import { ofClient, rowsOf } from "../support/Builders.ts"
+import { openScenario } from "../support/Scenario.ts"
+import { operator } from "../support/Service.ts"
+import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
+
+const world = stakingVenue()
+const steps = await openScenario({ layerVenue: world.layerVenue })
+const { service, key, report } = steps
+const { lender, offered, take, taken, until, later, held, looking, read, swap } = stakingSteps(
+  service,
+  key,
+  world,
+  steps
+)
+
+const breaksOf = async (clientId: number) =>
+  (await ofClient(service, "reconBreaks", clientId)).map(({ context }) => context.reason)
+const audited = async (clientId: number) => (await ofClient(service, "audit", clientId)).map(({ action }) => action)
+const uidOf = async (clientId: number): Promise<string> =>
+  (await rowsOf(service, "clients")).find(({ id }) => id === clientId)?.uid ?? ""
+
+/** A take of which nothing is known, once the venue is connected; its id. */
+const unknownTake = async (clientId: number, offerId: number, qty: string): Promise<number> => {
+  const { json } = await looking(
+    () => take(clientId, offerId, qty),
+    (answer) => answer.json.data?.swapId !== undefined
+  )
+  return json.data.swapId
+}
+
+/** A take that the venue has executed and nobody has heard of, resolved by staff as this trade. */
+const resolvedTake = async (clientId: number, tradeOf: (real: number) => number) => {
+  const offerId = await offered("ETH-SWAP")
+  world.failing((asked) => {
+    if (asked === "takeOffer") world.hide("events")
+    return asked === "takeOffer" ? { lost: "after" } : asked === "voidRefs" ? { lost: "before" } : {}
+  })
+  const swapId = await unknownTake(clientId, offerId, "10")
+  const [real] = world.venue.account(await uidOf(clientId))?.swaps ?? []
+  const verdict = await service.run(
+    Effect.provide(
+      VenueResolutions.use((resolutions) =>
+        resolutions.resolve(operator, {
+          object: `swap:${swapId}`,
+          as: "executed",
+          reason: "the venue's statement says so",
+          tradeId: tradeOf(real?.tradeId ?? 0),
+          qty: "10"
+        })
+      ),
+      VenueResolutions.layer
+    )
+  )
+  assert.isTrue(verdict.ok, JSON.stringify(verdict))
+  world.failing(() => ({}))
+  return { swapId, contractId: real?.id ?? 0 }
+}
+
+describe("a payment that comes again with another amount", () => {
+  it("stays as it was booked; one break says so, however often it is said", async () => {
+    const anna = await lender()
+    const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
+    world.pay(contractId, "1")
+    await until(anna, swapId, ({ paid }) => paid === "1.00000000")
+    world.restate(true)
+    for (const n of [2, 3, 4]) {
+      world.pay(contractId, "1")
+      await until(anna, swapId, ({ paid }) => paid === `${n}.00000000`)
+    }
+    world.restate(false)
+    const reasons = await breaksOf(anna)
+    assert.isNotEmpty(reasons)
+    assert.strictEqual(new Set(reasons).size, reasons.length)
+  }, 90_000)
+})
+
+describe("A2-116: a take that staff resolved as executed", () => {
+  it("is named by the comparison, and differs in nothing", async () => {
+    const anna = await lender()
+    const { swapId, contractId } = await resolvedTake(anna, (real) => real)
+    assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
+    const uid = await uidOf(anna)
+    await service.run(VenueComparison.use(({ compare }) => compare(uid)))
+    world.hide(false)
+    await until(anna, swapId, (found) => found.contractId === contractId)
+    assert.deepStrictEqual(await breaksOf(anna), [])
+  }, 90_000)
+
+  it("is paid though staff mistyped its trade, with an alarm: its name is our own", async () => {
+    const ben = await lender()
+    const { swapId, contractId } = await resolvedTake(ben, (real) => real + 1_000)
+    world.hide(false)
+    world.pay(contractId, "4")
+    await until(ben, swapId, ({ paid }) => paid === "4.00000000")
+    const actions = await audited(ben)
+    assert.deepStrictEqual(
+      actions.filter((action) => action === "swap.otherTrade"),
+      ["swap.otherTrade"]
+    )
+    assert.notInclude(actions, "swap.otherContract")
+  }, 90_000)
+})
+
+describe("F10: USDC that a take found late has lent", () => {
+  it("is nobody's gift: what the account lacks meanwhile is not written off, and comes back with the swap", async () => {
+    const cleo = await lender({ usdc: "1000.00", eth: "0" })
+    const offerId = await offered("USDC-SWAP", { qty: "5000" })
+    world.failing((asked) => (asked === "takeOffer" ? { lost: "before" } : {}))
+    world.deny(true)
+    const swapId = await unknownTake(cleo, offerId, "900")
+    world.failing(() => ({}))
+    await looking(
+      () => ofClient(service, "venueCalls", cleo),
+      ({ length }) => length === 0
+    )
+    world.deny(false)
+    await later(310_000)
+    await until(cleo, swapId, ({ state }) => state === "REJECTED")
+    assert.strictEqual((await report(cleo, { direction: "WITHDRAWAL", amount: "600.00" })).status, 201)
+    const request = { ref: swapRef(swapId), account: await uidOf(cleo), offerId, qty: "900" }
+    world.venue.apply({ type: "call", name: "takeOffer", request })
+    const { contractId } = await until(cleo, swapId, ({ state }) => state === "OPEN")
+    const short = await held(cleo, "USDC")
+    assert.isBelow(Number(short[0]), 0)
+    world.pay(contractId)
+    await until(cleo, swapId, ({ state }) => state === "MATURED")
+    const types = (await read(cleo, "/ledger")).data.postings.map(({ type }: { type: string }) => type)
+    assert.notInclude(types, "NBP_WRITEOFF")
+    assert.match((await breaksOf(cleo))[0] ?? "", /USDC more than is free/)
+    assert.isAbove(Number((await held(cleo, "USDC"))[0]), 0)
+  }, 120_000)
+})
+
+describe("STS-1: a board that can't be read", () => {
+  it("is judged on for three seconds, then a take is answered as if the venue were away; those that wait share one reading", async () => {
+    const dora = await lender()
+    const explained = async () =>
+      (await steps.call("POST", dora, `/staking/${offerId}/explain`, { qty: "1" })).json.data.outcome
+    const offerId = await offered("ETH-SWAP")
+    let readings = 0
+    world.failing((asked) => {
+      if (asked !== "read") return {}
+      readings++
+      return { lost: "before", silent: true }
+    })
+    assert.strictEqual(await looking(explained, (outcome) => outcome === "REFUSED"), "REFUSED")
+    const before = readings
+    const answers = await Promise.all(Array.from({ length: 12 }, () => take(dora, offerId, "1")))
+    assert.deepStrictEqual(
+      answers.map(({ status, json }) => [status, json.code]),
+      answers.map(() => [502, 5020])
+    )
+    assert.isBelow(readings - before, 12)
+    world.failing(() => ({}))
+    const again = await looking(
+      () => take(dora, offerId, "1"),
+      ({ status }) => status === 200
+    )
+    assert.deepInclude(again.json.data, { state: "OPEN" })
+  }, 90_000)
+})
