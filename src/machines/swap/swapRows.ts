@@ -69,6 +69,16 @@ export const swapRows = [
   }),
   row("D8: OPEN, what can't be is said", "OPEN", [took], doubted, "OPEN", [], { doubts: ["contract 12"] }),
   row("D8: OPEN, and said again", "OPEN", [took, doubted], doubted, "refused"),
+  row("D8: DEFAULTED, what can't be is said", "DEFAULTED", [took, short], doubted, "DEFAULTED"),
+  row("D8: MATURED, what can't be is said", "MATURED", [took, paidAll], doubted, "MATURED"),
+  row("D8: CURED, what can't be is said", "CURED", [took, short, paidAll], doubted, "CURED"),
+  row(
+    "D8: FINAL_SETTLEMENT, what can't be is said",
+    "FINAL_SETTLEMENT",
+    [took, paidFinal],
+    doubted,
+    "FINAL_SETTLEMENT"
+  ),
   row("D8: OPEN, the same correction again", "OPEN", [took, fee], fee, "refused"),
   row("D8: OPEN, paid in full", "OPEN", [took], paidAll, "MATURED", [settle, commission, ...ends], {
     paid: "10.00767123",
