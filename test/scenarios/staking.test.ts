@@ -1,16 +1,18 @@
 /**
- * Staking swaps over HTTP at the simulated venue, from the take to the writer's last payment (doc 2, Staking; D8; F22; STS-1 to
- * STS-8; SC-STK-01 to SC-STK-09).
+ * Staking swaps over HTTP at the simulated venue, from the take to the writer's last payment (doc 2, Staking; D8; F22; STS-1,
+ * STS-2, STS-3, STS-4, STS-6, STS-7, STS-8; A2-57, A2-59; SC-STK-01..09).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient, rowCounts } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
+import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const day = 86_400_000
 const world = stakingVenue()
 const steps = await openScenario({ layerVenue: world.layerVenue })
 const { service, key, call } = steps
+holdVenueBooks(service, () => world.venue.ledger())
 const { lender, offered, take, taken, until, later, held, read, swap, writeOff, looking } = stakingSteps(
   service,
   key,

@@ -53,13 +53,6 @@ export const rewardCommission = (terms: SwapTerms, progress: Pick<SwapProgress, 
 /** floor(reward x bps / 10,000). */
 export const commissionOn = (reward: bigint, bps: number): bigint => (reward * BigInt(bps)) / 10_000n
 
-/** Of the principal, what can still be expected: what a further payment would bring back before any reward. */
-export const principalOwed = (terms: SwapTerms, progress: SwapProgress): bigint => {
-  const missing = atLeastZero(terms.notional - progress.paid)
-  const outstanding = outstandingOf(terms, progress)
-  return missing < outstanding ? missing : outstanding
-}
-
 /** A payment lowers what was written off before it lowers what is outstanding (STS-6). */
 export const afterPayment = ({ paid, writtenOff }: SwapProgress, amount: bigint): SwapProgress => ({
   paid: paid + amount,

@@ -1,6 +1,6 @@
 /**
  * Staking swaps in their client's turn (D8): begun by a caller, moved by what the venue says. `stepSwap` is the one place where a
- * swap moves: it knows the row before and after, and so what was first taken, what of a reward came, and what was charged.
+ * swap moves: the row before and after say what was first taken, what of a reward came, and what was charged.
  */
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
