@@ -44,7 +44,7 @@ const routes = partnerRoutes.routes.map(
     const refusals = method === "GET" ? (query.length > 0 ? [400] : []) : [400, 409]
     const asking =
       /^(market|staking)\.|^margin\.leverage$/.test(operation) ||
-      (method !== "GET" && /^(rfq|barriers|orders|margin)\./.test(operation))
+      (method !== "GET" && /^(rfq|barriers|orders|swaps|margin)\./.test(operation))
     const venue = asking ? [502] : []
     const own = [...form.statuses, ...refusals, ...venue].filter(
       (status) => status !== 409 || !withoutConflict.includes(operation)
@@ -54,7 +54,14 @@ const routes = partnerRoutes.routes.map(
 )
 
 /** Writes of the tables without the (K) mark. */
-const keyless: ReadonlyArray<string> = ["rfq.preview", "rfq.explain", "rfq.cancel", "orders.explain", "margin.preview"]
+const keyless: ReadonlyArray<string> = [
+  "rfq.preview",
+  "rfq.explain",
+  "rfq.cancel",
+  "orders.explain",
+  "swaps.explain",
+  "margin.preview"
+]
 
 /** Examples of an operation's success. */
 const examplesOf = (operation: unknown): ReadonlyArray<unknown> => {
@@ -233,7 +240,7 @@ describe("architecture 11: answers fit the published description", () => {
     const examples = routes.flatMap(([id, method, path]) =>
       examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
     )
-    assert.strictEqual(examples.length, 35)
+    assert.strictEqual(examples.length, 39)
     for (const { id, path, method, example } of examples) {
       const validate = validatorOf(path, method, 200)
       assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)

@@ -67,6 +67,8 @@ describe("GET /clients/{clientId}/notifications", () => {
       ["BARRIER_NEAR_TP", "barrier.near_take_profit"],
       ["BARRIER_NEAR_KO", "barrier.near_barrier"],
       ["BARRIER_EXPIRY_SOON", "barrier.expiry_soon"],
+      ["SWAP_SETTLED", "swap.settled"],
+      ["SWAP_DEFAULTED", "swap.defaulted"],
       ["RESTRICTION_SET", "margin.restriction_set"],
       ["RESTRICTION_LIFTED", "margin.restriction_lifted"],
       ["VERIFICATION_DECISION", "client.verification_decision"],

@@ -50,7 +50,10 @@ const owing: ReadonlySet<string> = new Set([
   "NBP_WRITEOFF",
   "PNL",
   "FUNDING",
-  "SPOT_SETTLE"
+  "SPOT_SETTLE",
+  "SWAP_PRINCIPAL",
+  "SWAP_SETTLE",
+  "SWAP_FEE_ADJUST"
 ])
 const polled: ReadonlySet<string> = new Set<PolledKind>([
   "APPROPRIATENESS_RETAKE",

@@ -19,6 +19,7 @@ import { orders } from "../../src/http/handlers/orders.ts"
 import { rfq } from "../../src/http/handlers/rfq.ts"
 import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
 import { settlement } from "../../src/http/handlers/settlement.ts"
+import { swaps } from "../../src/http/handlers/swaps.ts"
 import { withdrawals } from "../../src/http/handlers/withdrawals.ts"
 import { webhook } from "../../src/http/handlers/webhook.ts"
 import { renderRefusal } from "../../src/http/middleware/answers.ts"
@@ -156,6 +157,7 @@ const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   rfq,
   barriers,
   orders,
+  swaps,
   margin,
   { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },
   webhook

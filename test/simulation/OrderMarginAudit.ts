@@ -13,6 +13,8 @@ export interface OrderMarginParts {
   readonly findings: Findings
   readonly orders: OrderAudit
   readonly contracts: ContractAudit
+  /** What takes of a client hold, micro-USDC. */
+  readonly taken: (clientId: number) => bigint
   /** A client's committed cash, micro-USDC. */
   readonly cash: (clientId: number) => bigint
   /** The lowest and the highest price that a turn of now may have judged by, USDC. */
@@ -82,10 +84,11 @@ export class OrderMarginAudit {
     }
     if (currency === "USDC")
       for (const each of this.withdrawals.values()) if (each.clientId === clientId) held += each.amount
+    if (currency === "USDC") held += this.parts.taken(clientId)
     this.parts.findings.expect(
       reserved === held,
       "orders",
-      () => `client ${clientId} has ${reserved} ${currency} reserved, and orders and withdrawals hold ${held}`
+      () => `client ${clientId} has ${reserved} ${currency} reserved, and orders, takes and withdrawals hold ${held}`
     )
   }
 }

@@ -55,6 +55,7 @@ export class TraderDesk {
     if (draw < 0.7)
       return { ...this.request(on), path: `${on}/rfq/${random.pick(["preview", "explain"])}`, keyed: false }
     if (draw < 0.76) return "money"
+    if (draw < 0.84) return takeOf(world, random, clientId) ?? this.request(on)
     return this.request(on)
   }
 
@@ -118,6 +119,17 @@ export class TraderDesk {
   private open(clientId: number): ReadonlyArray<RfqRow> {
     return [...this.world.contracts.rfqs.values()].filter((row) => row.clientId === clientId && isOpen(row))
   }
+}
+
+/** A part of an offer: mostly of a new one, now and then of one that is gone, or more than there is. */
+export const takeOf = (world: World, random: SeededRandom, clientId: number): Trade | null => {
+  const { offers } = world.venue.desk
+  if (offers.length === 0) return null
+  const offerId = random.chance(0.1)
+    ? 1_000_000
+    : (offers[random.between(Math.max(0, offers.length - 3), offers.length - 1)] as number)
+  const qty = (random.between(10, random.chance(0.1) ? 100_000 : 4_000) / 100).toFixed(2)
+  return { method: "POST", path: `${pathOf(clientId)}/staking/${offerId}/accept`, body: { qty }, keyed: true }
 }
 
 const pathOf = (clientId: number): string => `/partner/v1/clients/${clientId}`

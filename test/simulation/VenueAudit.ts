@@ -12,6 +12,7 @@ import type { OrderAudit } from "./OrderAudit.ts"
 import type { FundingAudit } from "./FundingAudit.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"
+import type { SwapAudit } from "./SwapAudit.ts"
 import type { AccountEvent, VenueLane } from "./VenueLane.ts"
 
 export interface VenueAuditParts {
@@ -19,6 +20,7 @@ export interface VenueAuditParts {
   readonly store: MemoryStore
   readonly venue: VenueLane
   readonly contracts: ContractAudit
+  readonly swaps: SwapAudit
   readonly orders: OrderAudit
   readonly funding: FundingAudit
   readonly took: (path: VenuePath) => void
@@ -87,8 +89,9 @@ export class VenueAudit {
 
   /** Whether the store has what an event says of its object, or it is set aside. */
   private isApplied({ fact, number }: AccountEvent): boolean {
-    const { contracts, orders, funding, store, venue } = this.parts
-    const applied = contracts.isApplied(fact) ?? orders.isApplied(fact) ?? funding.isApplied(fact)
+    const { contracts, orders, funding, store, swaps, venue } = this.parts
+    const applied =
+      contracts.isApplied(fact) ?? orders.isApplied(fact) ?? funding.isApplied(fact) ?? swaps.isApplied(fact)
     if (applied !== null) return applied
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)
@@ -138,7 +141,7 @@ export class VenueAudit {
 
   /** Once everything has come to rest. */
   checkEnd(): void {
-    const { contracts, findings, store, venue } = this.parts
+    const { contracts, findings, store, swaps, venue } = this.parts
     const probes = store.rows("venueProbes")
     const outcomes = venue.core.lookup(probes.map(({ id }) => `P-${id}`))
     for (const [at, { id, state }] of probes.entries()) {
@@ -156,12 +159,15 @@ export class VenueAudit {
       findings.expect(came <= 1 || isAccount(ref), "venue", () => `${ref} was called ${came} times`)
     }
     const forgotten = new Set<string>()
+    const unheard = new Set<number>()
     for (const { fact, number } of venue.events) {
       if (venue.core.keeps(number) || this.isApplied({ fact, number, at: 0 })) continue
       contracts.forgotten(fact)
       forgotten.add(fact.account)
+      if (fact.type === "swap") unheard.add(fact.swap.id)
     }
     contracts.checkEnd()
+    swaps.checkEnd(({ id }) => unheard.has(id))
     this.parts.funding.checkEnd(forgotten)
     this.checkMoney(forgotten)
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")

@@ -6,7 +6,7 @@
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { InProcessVenue } from "../../simulator/venue/InProcessVenue.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
-import type { VenueContract, VenueQuote, VenueRfq } from "../../src/machines/venue/venueObjects.ts"
+import type { VenueContract, VenueQuote, VenueRfq, VenueSwap } from "../../src/machines/venue/venueObjects.ts"
 import type { Lane } from "./Timeline.ts"
 
 export const knockOut = "BTC-USDC-KO"
@@ -42,6 +42,10 @@ export class VenueDesk {
   /** By ref, as the venue said them last. */
   readonly requests = new Map<string, VenueRfq>()
   readonly quotes = new Map<number, SaidQuote>()
+  /** By ref, as the venue said them last. */
+  readonly swaps = new Map<string, VenueSwap>()
+  /** Offers that were put on the board, the newest last. */
+  readonly offers: Array<number> = []
   /** Ticks. */
   price = opening
   private middle = opening
@@ -54,6 +58,7 @@ export class VenueDesk {
   constructor(parts: VenueDeskParts) {
     this.parts = parts
     this.move()
+    this.write()
   }
 
   /** Everything that the venue says of an account comes here at once, whatever becomes of it on its way. */
@@ -62,6 +67,7 @@ export class VenueDesk {
       if (!this.contracts.has(fact.contract.id)) this.onExecuted(fact.contract)
       this.contracts.set(fact.contract.id, fact.contract)
     }
+    if (fact.type === "swap") this.swaps.set(fact.swap.ref, fact.swap)
     if (fact.type === "quote" && !this.quotes.has(fact.quote.id)) this.quotes.set(fact.quote.id, fact)
     if (fact.type !== "rfq") return
     const isNew = !this.requests.has(fact.rfq.ref)
@@ -115,6 +121,39 @@ export class VenueDesk {
       const rfq = this.requests.get(ref)
       if (rfq?.state === "OPEN" && random.chance(0.7)) this.quoteSoon(rfq, dealer)
     })
+  }
+
+  /** Writers offer, pay a part or all before their time, and correct the fee. */
+  private write(): void {
+    const { core, random } = this.parts
+    this.after(random.between(400, 4_000), () => {
+      const draw = random.next()
+      if (random.chance(0.05)) this.defaultNext()
+      const open = [...this.swaps.values()].filter(({ end }) => end === null)
+      if (this.offers.length === 0 || draw < 0.3) {
+        const qty = String(random.pick([50, 500, 5_000]))
+        const given = { symbol: "USDC-SWAP", rateBps: random.between(1, 2_000), tenorDays: random.pick([1, 7]), qty }
+        const { id } = core.apply({ type: "command", command: { type: "offer", ...given } })
+        if (id !== null) this.offers.push(id)
+      } else if (open.length > 0) {
+        const { id: contractId, notional } = random.pick(open)
+        const amount = random.chance(0.3) ? null : (Number(notional) / random.pick([2, 3, 10])).toFixed(6)
+        const fee = (random.between(0, 100) / 1_000_000).toFixed(6)
+        const pays = random.chance(0.8)
+        core.apply({
+          type: "command",
+          command: pays ? { type: "pay", contractId, amount } : { type: "correctFee", contractId, fee }
+        })
+      }
+      this.write()
+    })
+  }
+
+  /** The writer of the next swap that matures pays nothing. */
+  private defaultNext(): void {
+    const any = { symbol: null, forMillis: null, delayMillis: null } as const
+    const command = { type: "fault", kind: "writer-default", route: "all", times: 1, ...any } as const
+    this.parts.core.apply({ type: "command", command })
   }
 
   /** Moves the price every now and then: a little, by a jump, or to a level of an open contract and over it. */

@@ -15,6 +15,7 @@ import { OrderAudit } from "./OrderAudit.ts"
 import { FundingAudit } from "./FundingAudit.ts"
 import { AccountAudit } from "./AccountAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
+import { SwapAudit } from "./SwapAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { MarginPath, VenuePath } from "./Coverage.ts"
@@ -84,6 +85,7 @@ export class World {
   readonly venueAudit: VenueAudit
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
+  readonly swaps: SwapAudit
   readonly positions: PositionAudit
   readonly accounts: AccountAudit
   readonly funding: FundingAudit
@@ -140,8 +142,10 @@ export class World {
     })
     this.positions = new PositionAudit(findings, this.venue)
     this.accounts = new AccountAudit(findings)
+    this.swaps = new SwapAudit({ findings, venue: this.venue })
     this.orderMargin = new OrderMarginAudit({
       findings,
+      taken: (clientId) => this.swaps.held(clientId),
       orders: this.orders,
       contracts: this.contracts,
       cash,
@@ -175,6 +179,7 @@ export class World {
       venue: this.venue,
       contracts: this.contracts,
       orders: this.orders,
+      swaps: this.swaps,
       took
     })
     this.store.onCommit = (commit) => {
@@ -183,6 +188,7 @@ export class World {
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
       this.orders.take(commit)
+      this.swaps.take(commit)
       this.positions.take(commit)
       this.accounts.take(commit)
       this.funding.take(commit)

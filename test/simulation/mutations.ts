@@ -21,6 +21,7 @@ import {
   without
 } from "./bends.ts"
 import { contractMutations } from "./contractMutations.ts"
+import { swapMutations } from "./swapMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
 import { marginMutations } from "./marginMutations.ts"
 import { orderMutations } from "./orderMutations.ts"
@@ -68,6 +69,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ...operatorMutations,
   ...venueMutations,
   ...contractMutations,
+  ...swapMutations,
   ...orderMutations,
   ...marginMutations,
   ...accountMutations,

@@ -12,6 +12,7 @@ import { brokenInvariants, collateral, query } from "../../support/Builders.ts"
 import { operator, type Service, startService } from "../../support/Service.ts"
 import { marginPlants, moreMarginPlants, rightMargins } from "./marginPlants.ts"
 import { moreOrderPlants, orderPlants } from "./orderPlants.ts"
+import { swapPlants } from "./swapPlants.ts"
 
 let service: Service
 let key: string
@@ -94,6 +95,7 @@ describe("what ledger verify finds", () => {
   const plants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
     ...orderPlants,
     ...marginPlants,
+    ...swapPlants,
     "every contract has one commission and, once ended, one settlement of what it paid": [
       contract(partner1),
       noContract

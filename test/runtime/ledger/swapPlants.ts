@@ -1,0 +1,57 @@
+/** Staking swaps that contradict their books, put behind the service's back: the check of `ledger verify` that finds each. */
+import { client1, id } from "./orderPlants.ts"
+
+interface Planted {
+  readonly swap?: number
+  readonly partner?: string
+  readonly state?: string
+  readonly amount?: number
+  readonly fee?: number
+  readonly contract?: number | null
+}
+
+const context = JSON.stringify({
+  notional: "10.000000",
+  reward: "0.100000",
+  estimatedFee: "0.010000",
+  paid: "0",
+  writtenOff: "0",
+  recovered: "0",
+  commissionRewardBps: 1_000,
+  payments: []
+})
+/** One that was never taken, with nothing booked in its name. */
+const swap = ({
+  swap: number = id,
+  partner = client1,
+  state = "REJECTED",
+  amount = 10_000_000,
+  fee = 10_000,
+  contract = null
+}: Planted = {}): string =>
+  `INSERT INTO swaps VALUES (${number}, ${partner}, 1, '${state}', '1', '${context}', 'USDC-SWAP', 'USDC', ${amount}, 100000, ${fee},
+     0, 0, 0, ${contract ?? "NULL"}, NULL, NULL, NULL, 1)`
+const noSwap = `DELETE FROM swaps WHERE id >= ${id - 1}`
+
+/** By the name of the check. */
+export const swapPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
+  "every swap that was taken has paid notional and fee once, and every payment of a writer is booked once": [
+    swap({ state: "OPEN", contract: 9 }),
+    noSwap
+  ],
+  "every swap holds what is reserved in its name, and none but an ACCEPTING one holds anything": [
+    swap({ state: "ACCEPTING" }),
+    noSwap
+  ],
+  "every swap was charged the venue's fee and the service's share of the reward that came, and nothing else": [
+    swap({ fee: 10_001 }),
+    noSwap
+  ],
+  "every swap shows the figures it was booked with: paid, outstanding and written off are what was expected, and a claim stands in default alone":
+    [swap({ amount: 10_000_001 }), noSwap],
+  "every contract of the venue is one swap of its client": [
+    `${swap({ state: "OPEN", contract: 9 })}; ${swap({ swap: id - 1, state: "OPEN", contract: 9 })}`,
+    noSwap
+  ],
+  "every staking swap is of its client's partner": [swap({ partner: "999" }), noSwap]
+}
