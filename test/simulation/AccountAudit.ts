@@ -49,9 +49,11 @@ export class AccountAudit {
     const moved = new Set<number>()
     const add = (clientId: number, figures: Partial<Sums>): void => {
       const sums = this.sums.get(clientId) ?? none()
-      for (const [name, more] of Object.entries(figures)) sums[name as Figure] += more
+      for (const [name, more] of Object.entries(figures)) {
+        sums[name as Figure] += more
+        if (more !== 0n) moved.add(clientId)
+      }
       this.sums.set(clientId, sums)
-      moved.add(clientId)
     }
     for (const { clientId, family, side, notional, commission, realizedPnl } of rows.fills ?? []) {
       const isPerp = family === "PERP"

@@ -141,8 +141,8 @@ export class World {
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
     this.positions = new PositionAudit(findings, this.venue)
-    this.swaps = new SwapAudit({ findings, venue: this.venue })
     this.accounts = new AccountAudit(findings)
+    this.swaps = new SwapAudit({ findings, venue: this.venue })
     this.orderMargin = new OrderMarginAudit({
       findings,
       taken: (clientId) => this.swaps.held(clientId),

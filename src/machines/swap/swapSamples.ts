@@ -73,6 +73,7 @@ export const swapSamples: ReadonlyArray<SwapEvent> = [
   paidAll,
   paidPart,
   paidFinal,
+  doubted,
   { type: "SHORT", at: 200 },
   { type: "SHORT", at },
   { type: "OVERDUE", at },

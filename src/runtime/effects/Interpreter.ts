@@ -3,7 +3,8 @@
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
 import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
-import { type PostingValue, postingValue } from "../../machines/ledger/postingValue.ts"
+import { postingRules } from "../../machines/ledger/postingRules.ts"
+import { postingValue } from "../../machines/ledger/postingValue.ts"
 import { minorOf, parseAmount } from "../../machines/shared/Money.ts"
 import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
 import { depositValue } from "../../machines/verification/depositValue.ts"
@@ -52,7 +53,7 @@ const handlers: Handlers = {
       deposited: isDeposit ? depositValue(currency, amount, facts) : 0n
     }
     post(turn, posting)
-    if (!isDeposit && isUnvalued(posting.value)) applyEffects(turn, instance, [unvaluedNote(effect)])
+    if (lacksValue(posting)) applyEffects(turn, instance, [unvaluedNote(effect)])
     moveLots(turn, posting)
     const item = putSettlementItem(turn, instance, posting)
     if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
@@ -116,9 +117,18 @@ const handlers: Handlers = {
   }
 }
 
-const isUnvalued = (value: PostingValue | null): boolean => value !== null && value.valueUsdc === null
+/**
+ * Something came in or left, and nothing says what it was worth. A trade's other leg does, what is only set aside did neither, and
+ * a deposit has a note of its own.
+ */
+const lacksValue = ({ entry, value }: Posting): boolean =>
+  value !== null &&
+  value.valueUsdc === null &&
+  postingRules[entry].house !== null &&
+  entry !== "SPOT_SETTLE" &&
+  !deposits.has(entry)
 
-/** Whoever works out tax later finds a posting that nothing valued (STS-9); what a deposit without a value counts, its own note says. */
+/** Whoever works out tax later finds a posting that nothing valued (STS-9). */
 const unvaluedNote = ({ entry, currency, key }: EffectOf<"ledger.post">): MachineEffect => ({
   type: "audit",
   action: "ledger.unvalued",
