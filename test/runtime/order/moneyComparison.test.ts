@@ -63,13 +63,21 @@ describe("A2-103: the money of a client", () => {
       assert.strictEqual(house?.(1) === venueAccount, venue !== null, entry)
   })
 
-  it("F12: the venue's fees are none of it; nor is what is not booked here", () => {
-    const money: ReadonlyArray<VenueMoney> = [
-      trades("-490"),
-      { kind: "fees", asset: "USDC", amount: "-3" },
-      { kind: "swaps", asset: "BTC", amount: "-1" }
-    ]
+  it("F12: the venue's fees are none of it", () => {
+    const money: ReadonlyArray<VenueMoney> = [trades("-490"), { kind: "fees", asset: "USDC", amount: "-3" }]
     assert.deepStrictEqual(moneyDifferences(look({ account: { sequence: 7, money } })), [])
+  })
+
+  it("A2-103: what swaps have taken and brought is part of it", () => {
+    const money: ReadonlyArray<VenueMoney> = [trades("-490"), { kind: "swaps", asset: "BTC", amount: "-1" }]
+    assert.deepStrictEqual(
+      moneyDifferences(look({ account: { sequence: 7, money } })).map(({ asset, ours, theirs }) => [
+        asset,
+        ours.toFixed(),
+        theirs.toFixed()
+      ]),
+      [["BTC", "0", "-1"]]
+    )
   })
 
   it("F14: funding is part of it, to the last minor unit", () => {
