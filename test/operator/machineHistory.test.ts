@@ -14,13 +14,13 @@ import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
+import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
-const market = barrierVenue()
+const market = stakingVenue()
 let service: OperatorService
 /** The name of one object of each machine, and the actions its history must have. */
 const objects = new Map<Kind, { readonly id: string; readonly actions: ReadonlyArray<string> }>()
@@ -96,6 +96,7 @@ beforeAll(async () => {
   const ordered = await ordersOf(service)
   add("order", ordered.orderId, "order.place", "order.cancel", "order.end")
   add("attachment", ordered.parentId, "attachment.place")
+  add("swap", await swapOf(service), "swap.take", "swap.open")
   add("riskMonitor", traded.clientId, "risk.state", "risk.state")
   add("closeOut", traded.closeOutId, "closeout.start", "closeout.tearUp", "closeout.end")
   add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")
@@ -145,6 +146,13 @@ const ordersOf = async (on: OperatorService) => {
     ({ attach }) => attach.legs.length > 0
   )
   return { orderId, parentId }
+}
+
+/** A swap that is taken. */
+const swapOf = async (on: OperatorService): Promise<number> => {
+  const { key } = await on.partner({ code: "HIST4" })
+  const { lender, taken } = stakingSteps(on, key, market, stepsOf(on, key))
+  return (await taken(await lender({ eth: "0" }), "USDC-SWAP", "10")).swapId
 }
 
 /** A list of one name through the command line. */
@@ -244,11 +252,11 @@ describe("operator surface, machine inspect", () => {
       [...kinds]
     )
     const statesOf = (kind: Kind) => counted.find(({ name }: { readonly name: string }) => name === kind).states
-    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 4 })
+    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 5 })
     assert.deepStrictEqual(statesOf("approval"), { GRANTED: 2 })
-    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 38, SUBMITTED: 1 })
+    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 50, SUBMITTED: 1 })
     const human = await runRecorded(["machine", "list", "--counts", ...service.connection("ADMIN")])
-    assert.match(human.stdout, /^client +4 +ACTIVE 4$/m)
+    assert.match(human.stdout, /^client +5 +ACTIVE 5$/m)
   })
 
   it("A3-45: a client with 100,000 audit rows: the history of one object reads that object's rows alone", async () => {

@@ -304,7 +304,7 @@ describe("venue resolve", () => {
     assert.deepStrictEqual(await resolve("client:1", "--as", "void"), [
       1,
       4000,
-      { object: "The object must be rfq:ID, order:ID or contract:ID." }
+      { object: "The object must be rfq:ID, order:ID, swap:ID or contract:ID." }
     ])
     assert.strictEqual((await resolve("rfq:999999", "--as", "void"))[1], 4004)
     assert.deepStrictEqual((await resolve(`rfq:${rfqId}`, "--as", "executed"))[2], {

@@ -32,11 +32,11 @@ import {
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
+import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const finance: OperatorCaller = { ...operator, role: "FINANCE" }
 const folder = mkdtempSync(join(tmpdir(), "brokerage-sandbox-"))
@@ -44,10 +44,11 @@ let service: Service
 let key: string
 let receiver: Server
 /** What is traded is played on a service of its own, whose clock nobody moves. */
-const market = barrierVenue()
+const market = stakingVenue()
 const traders = await openScenario({ layerVenue: market.layerVenue })
 const trading = barrierSteps(traders.service, traders.key, traders)
 const ordering = orderSteps(traders.service, traders.key, traders)
+const staking = stakingSteps(traders.service, traders.key, market, traders)
 /** What the partner's endpoint answers; null: it waits, and the held answers lie in `waiting`. */
 let answers: number | null = 204
 const waiting: Array<ServerResponse> = []
@@ -281,6 +282,7 @@ const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
     const { json } = await ordering.place(clientId, ordering.limit("BUY", "0.001", "61000", { tif: "POST_ONLY" }))
     return json.state
   },
+  "swap OPEN": async () => (await staking.taken(await staking.lender({ eth: "0" }), "USDC-SWAP", "10")).state,
   "attachment ARMED": async () => {
     const { orderId } = await placedBy(ordering.limit("BUY", "0.001", "59000", protectedBy))
     return attachmentOf(orderId, "ARMED")

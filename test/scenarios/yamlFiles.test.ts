@@ -62,8 +62,8 @@ const ownOnes = allScenarios()
   .map(({ id }) => id)
 
 /** All groups in two parts that take about as long, the longest of each first. */
-const most = ["webhooks", "onboarding", "rfq", "barriers", "custody", "settlement", "platform", "market"]
-const trading = ["orders", "spot", "margin", "funding"]
+const most = ["webhooks", "onboarding", "rfq", "barriers", "custody", "settlement", "platform", "market", "account"]
+const trading = ["orders", "spot", "margin", "funding", "staking"]
 /** Ids of some groups, sorted. */
 const of = (words: ReadonlyArray<string>): Array<string> =>
   findScenarios(words)

@@ -302,7 +302,8 @@ const catalogue: Readonly<Record<string, number>> = {
   SPT: 4,
   MRG: 21,
   FUN: 6,
-  STK: 9
+  STK: 9,
+  ACC: 1
 }
 
 /** Why there is no file, by id or by the beginning of one. */
@@ -311,8 +312,7 @@ const without: Readonly<Record<string, string>> = {
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
-  "ORD-23": "the venue never says a trade twice with other figures",
-  STK: "needs staking swaps"
+  "ORD-23": "the venue never says a trade twice with other figures"
 }
 
 /** What of a scenario its file leaves out, and what that waits for. */
@@ -324,6 +324,8 @@ const narrower: Readonly<Record<string, string>> = {
   "RFQ-10":
     "a millisecond beyond the longest expiry: the clock of the run is not the service's (test/machines/rfqBody.test.ts)",
   "BAR-03": "both at one moment: a price that is set counts at once (test/venue)",
+  "STK-05":
+    "a take that is found executed after it was released: the venue does not lie (test/scenarios/stakingLate.test.ts)",
   "CUS-05":
     "that NORMAL is still the recorded state: it is the mark's within a second (test/machines/withdrawalBody.test.ts)",
   "ORD-06":
