@@ -151,6 +151,9 @@ const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"
 const bought = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.001"}'
 const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0.001","price":"60500"}'
 
+/** Lent to whoever offers the shortest tenor, in USDC. */
+const lent = '{"qty":"100"}'
+
 /** More than the money brought for it can carry: at 40000 all of it is lost, and as much again. */
 const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
 
@@ -190,6 +193,13 @@ export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): str
     `  ${curl} -H "Idempotency-Key: contract-$(date +%s)" --data '${contract}' ${client}/${demo.clientId}/rfq`,
     command("sim venue price BTC-USDC-KO 58900"),
     `  ${curl} '${client}/${demo.clientId}/barriers?state=history&limit=1'`,
+    "",
+    "Lend 100 USDC to a writer of the staking board for a day; let the day pass, and read what came back (webhook: swap.settled):",
+    `  OFFER=$(${curl} '${service.url}/partner/v1/staking/offers?symbol=USDC-SWAP' | grep -o '"offerId":[0-9]*' | head -1 | cut -d: -f2)`,
+    `  ${curl} -H "Idempotency-Key: lend-$(date +%s)" --data '${lent}' ${client}/${demo.clientId}/staking/$OFFER/accept`,
+    command("sim clock advance 1d"),
+    `  ${curl} '${client}/${demo.clientId}/staking/swaps?state=history&limit=1'`,
+    `  ${curl} ${client}/${demo.clientId}/balances`,
     "",
     "Bring money and carry a position with it; let the price fall under it, and read how it was closed out and what was written",
     "off (webhooks: margin.restriction_set, settlement.item_created, margin.restriction_lifted):",

@@ -113,6 +113,17 @@ const startDemo = Effect.gen(function* () {
   return { demo, sheet, ended, report, request, lines, paste }
 })
 
+/** Runs a printed line of the command. */
+const pasted = (line: string) =>
+  Effect.promise(() =>
+    runRecorded(
+      line
+        .replace(/^.* brokerage /, "")
+        .replaceAll("'", "")
+        .split(" ")
+    )
+  )
+
 /** The lines under the heading that begins so. */
 const under = (lines: ReadonlyArray<string>, heading: string): ReadonlyArray<string> => {
   const from = lines.findIndex((line) => line.startsWith(heading)) + 1
@@ -171,19 +182,10 @@ describe("webhooks of the sandbox", () => {
           lines,
           "Buy at the market"
         )
-        const command = (line: string) =>
-          Effect.promise(() =>
-            runRecorded(
-              line
-                .replace(/^.* brokerage /, "")
-                .replaceAll("'", "")
-                .split(" ")
-            )
-          )
         const answered = (line: string, at: string) =>
           Effect.map(paste(line, at), ({ body }) => JSON.parse(body.toString()))
         for (const [round, at] of ["1", "2"].entries()) {
-          assert.strictEqual((yield* command(first)).status, 0)
+          assert.strictEqual((yield* pasted(first)).status, 0)
           assert.strictEqual((yield* answered(market, at)).state, "FILLED")
           const { orderId, state } = yield* answered(limit, at)
           assert.strictEqual(state, "ACKED")
@@ -193,7 +195,7 @@ describe("webhooks of the sandbox", () => {
             openOrders: 1,
             orderMargin: "0.000000"
           })
-          assert.strictEqual((yield* command(last)).status, 0)
+          assert.strictEqual((yield* pasted(last)).status, 0)
           // Of the purchase its commission; of the sale its result and its commission.
           yield* sheet.line(items, 3 * (round + 1))
           const { trades: told } = yield* answered(trades, at)
@@ -202,6 +204,36 @@ describe("webhooks of the sandbox", () => {
             ["SELL", "BUY"]
           )
           assert.deepInclude(told[0], { orderId, price: "60500.0" })
+        }
+        assert.strictEqual(yield* ended, "stopped")
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "serve --demo: pasting the lines of a swap lends, lets the day pass and shows what came back, again and again",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/^\{"ready":true,/)
+        expectLog(/stopping: finishing what was accepted/)
+        const { sheet, lines, paste, ended } = yield* startDemo
+        yield* sheet.line(/webhooks arrive at/)
+        const [offers = "", lend = "", day = "", swaps = "", balances = ""] = under(lines, "Lend 100 USDC")
+        const [, board = ""] = /\$\((.+\?symbol=USDC-SWAP') \|/.exec(offers) ?? []
+        for (const [round, at] of ["21", "22"].entries()) {
+          const offer = yield* Effect.repeat(
+            Effect.map(paste(board, at), ({ body }) => JSON.parse(body.toString()).data?.offers?.[0]),
+            { until: (found) => found !== undefined }
+          )
+          assert.strictEqual(offer.tenorDays, 1)
+          const taken = JSON.parse((yield* paste(lend.replace("$OFFER", offer.offerId), at)).body.toString()).data
+          assert.deepInclude(taken, { state: "OPEN", notional: "100.000000" })
+          assert.strictEqual((yield* pasted(day)).status, 0)
+          yield* sheet.line(/^webhook {2}swap\.settled {2}#[0-9]+ {2}client 1 {2}signature ok$/, round + 1)
+          const [settled] = JSON.parse((yield* paste(swaps, at)).body.toString()).data.swaps
+          assert.deepInclude(settled, { swapId: taken.swapId, state: "MATURED", paid: taken.expectedPayout })
+          const [usdc] = JSON.parse((yield* paste(balances, at)).body.toString()).balances
+          assert.deepInclude(usdc, { currency: "USDC", staked: "0.000000" })
         }
         assert.strictEqual(yield* ended, "stopped")
       }).pipe(Effect.scoped),
@@ -263,24 +295,15 @@ describe("webhooks of the sandbox", () => {
         yield* sheet.line(/webhooks arrive at/)
         const told = (event: string) => new RegExp(`^webhook {2}${event} {2}#[0-9]+ {2}client 1 {2}signature ok$`)
         const [, high = "", bring = "", carry = "", low = "", list = "", ledger = ""] = under(lines, "Bring money")
-        const command = (line: string) =>
-          Effect.promise(() =>
-            runRecorded(
-              line
-                .replace(/^.* brokerage /, "")
-                .replaceAll("'", "")
-                .split(" ")
-            )
-          )
         for (const [round, at] of ["11", "12"].entries()) {
-          assert.strictEqual((yield* command(high)).status, 0)
+          assert.strictEqual((yield* pasted(high)).status, 0)
           assert.strictEqual((yield* paste(bring, at)).status, 201)
           const carried = JSON.parse((yield* paste(carry, at)).body.toString())
           assert.strictEqual(carried.state, "FILLED", JSON.stringify(carried))
-          assert.strictEqual((yield* command(low)).status, 0)
+          assert.strictEqual((yield* pasted(low)).status, 0)
           yield* sheet.line(told("margin\\.restriction_set"), round + 1)
           yield* sheet.line(told("margin\\.restriction_lifted"), round + 1)
-          assert.match((yield* command(list)).stdout, / DONE +[1-9]/)
+          assert.match((yield* pasted(list)).stdout, / DONE +[1-9]/)
           const { postings } = JSON.parse((yield* paste(ledger, at)).body.toString()).data
           assert.deepStrictEqual(
             postings.map(({ type }: { readonly type: string }) => type),
