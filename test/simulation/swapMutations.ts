@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { Mutation } from "./bends.ts"
+import { commits, type Mutation } from "./bends.ts"
 import { refusedBySilence } from "./contractMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
 
@@ -31,6 +31,28 @@ const paymentsForgotten = (store: MemoryStore): MemoryStore =>
     apply: (commit) => store.apply(withOtherKeys(commit))
   })
 
+/** The service takes its share of what comes back, principal and all. */
+const shareOfPrincipal = (commit: Commit): Commit => {
+  const { rows } = commit
+  const charged = rows.ledgerTransactions?.find(({ type, refs }) => type === "COMMISSION" && "swapId" in refs)
+  const swap = rows.swaps?.find(({ id }) => id === Number(charged?.refs["swapId"]))
+  if (charged === undefined || swap === undefined) return commit
+  const more = (swap.amount * BigInt(swap.context.commissionRewardBps)) / 10_000n
+  const postings = (rows.postings ?? []).map((row) =>
+    row.txId === charged.txId ? { ...row, amount: row.clientId === null ? row.amount + more : row.amount - more } : row
+  )
+  const balances = (rows.balances ?? []).map((row) =>
+    row.clientId === swap.clientId && row.currency === swap.currency ? { ...row, cash: row.cash - more } : row
+  )
+  const items = rows.settlementItems?.map((row) =>
+    row.txId === charged.txId ? { ...row, amount: row.amount - more } : row
+  )
+  return {
+    ...commit,
+    rows: { ...rows, postings, balances, ...(items === undefined ? {} : { settlementItems: items }) }
+  }
+}
+
 export const swapMutations: ReadonlyArray<Mutation> = [
   {
     name: "the reserve of a take is freed because the venue is silent",
@@ -44,6 +66,11 @@ export const swapMutations: ReadonlyArray<Mutation> = [
           )
       })
     })
+  },
+  {
+    name: "the service's share is of the principal too",
+    shows: ["swaps"],
+    seams: () => commits(shareOfPrincipal)
   },
   {
     name: "what a writer has paid is forgotten by a restart, and booked again",
