@@ -3,7 +3,7 @@
  * that come of them, a second start, and `sim partner listen` beside it (operator surface, serve and Developers and QA).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
+import { Deferred, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -218,14 +218,19 @@ describe("webhooks of the sandbox", () => {
         expectLog(/stopping: finishing what was accepted/)
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
-        const [offers = "", lend = "", day = "", swaps = "", balances = ""] = under(lines, "Lend 100 USDC")
+        const [, offers = "", bring = "", lend = "", day = "", swaps = "", balances = ""] = under(
+          lines,
+          "Bring 100 USDC"
+        )
         const [, board = ""] = /\$\((.+\?symbol=USDC-SWAP') \|/.exec(offers) ?? []
         for (const [round, at] of ["21", "22"].entries()) {
           const offer = yield* Effect.repeat(
             Effect.map(paste(board, at), ({ body }) => JSON.parse(body.toString()).data?.offers?.[0]),
-            { until: (found) => found !== undefined }
+            // The board follows the clock within two seconds.
+            { until: (found) => found !== undefined, schedule: Schedule.spaced("100 millis") }
           )
           assert.strictEqual(offer.tenorDays, 1)
+          assert.strictEqual((yield* paste(bring, at)).status, 201)
           const taken = JSON.parse((yield* paste(lend.replace("$OFFER", offer.offerId), at)).body.toString()).data
           assert.deepInclude(taken, { state: "OPEN", notional: "100.000000" })
           assert.strictEqual((yield* pasted(day)).status, 0)
