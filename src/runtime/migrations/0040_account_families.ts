@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export const m0041 = Effect.gen(function* () {
+export const m0040 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE account_totals
     ADD COLUMN staking_pnl bigint NOT NULL DEFAULT 0,
