@@ -18,10 +18,13 @@ export const runScenarios = (
     const results = new Map<Scenario, ScenarioResult>()
     const run = (scenario: Scenario) =>
       Effect.map(runScenario(world, scenario, seed, watcher), (result) => void results.set(scenario, result))
-    // Those that kill or change the service come last.
-    const alone = scenarios.filter(({ alone }) => alone).toSorted((a, b) => Number(a.own) - Number(b.own))
+    const alone = scenarios.filter(({ alone }) => alone).toSorted((a, b) => placeOf(a) - placeOf(b))
     const beside = scenarios.filter((scenario) => !scenario.alone)
     yield* Effect.forEach(beside, run, { concurrency: atOnce, discard: true })
     yield* Effect.forEach(alone, run, { discard: true })
     return scenarios.flatMap((scenario) => results.get(scenario) ?? [])
   })
+
+/** Those that kill or change the service come late, those that end a market for good last of all. */
+const placeOf = ({ own, steps }: Scenario): number =>
+  steps.some((step) => step.kind === "venue" && step.venue.startsWith("delist ")) ? 2 : Number(own)
