@@ -118,12 +118,18 @@ class Judgement {
     const { turn, clientId, partnerId } = this
     const { risk, recorded } = accountInTurn(turn, this.client())
     const state = stateToRecord(risk, recorded)
-    if (state === recorded) return state
+    if (state === recorded || (recorded === "NORMAL" && this.awaitsMark())) return recorded
     const monitor: RiskMonitorRow =
       monitorInTurn(turn) ?? firstRow("riskMonitors", { clientId }, { clientId, partnerId }).row
     const type = state === "NORMAL" ? "RECOVER" : state === "MARGIN_CALL" ? "CALL" : "CLOSE_OUT"
     advance(turn, "riskMonitors", monitor, { type, at: turn.now }, { of: this.at.instance })
     return state
+  }
+
+  /** Right after a start nobody knows a mark yet: nobody is called for what a position is worth at its entry price (F3). */
+  private awaitsMark(): boolean {
+    const { turn } = this
+    return openPositions(turn).some(({ symbol }) => !turn.facts.marks.has(symbol))
   }
 
   /** A close-out begins where there is something to close, or to protect from (F9, F10). */
