@@ -118,7 +118,7 @@ class Judgement {
     const { turn, clientId, partnerId } = this
     const { risk, recorded } = accountInTurn(turn, this.client())
     const state = stateToRecord(risk, recorded)
-    if (state === recorded || (recorded === "NORMAL" && this.awaitsMark())) return recorded
+    if (state === recorded || (recorded === "NORMAL" && !risk.anyMarkFresh && this.awaitsMarks())) return recorded
     const monitor: RiskMonitorRow =
       monitorInTurn(turn) ?? firstRow("riskMonitors", { clientId }, { clientId, partnerId }).row
     const type = state === "NORMAL" ? "RECOVER" : state === "MARGIN_CALL" ? "CALL" : "CLOSE_OUT"
@@ -126,10 +126,11 @@ class Judgement {
     return state
   }
 
-  /** Right after a start nobody knows a mark yet: nobody is called for what a position is worth at its entry price (F3). */
-  private awaitsMark(): boolean {
+  /** Right after a start no mark is known yet: nobody is called for what positions are worth at their entry prices alone (F3). */
+  private awaitsMarks(): boolean {
     const { turn } = this
-    return openPositions(turn).some(({ symbol }) => !turn.facts.marks.has(symbol))
+    const open = openPositions(turn)
+    return open.length > 0 && open.every(({ symbol }) => !turn.facts.marks.has(symbol))
   }
 
   /** A close-out begins where there is something to close, or to protect from (F9, F10). */
