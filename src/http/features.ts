@@ -23,6 +23,7 @@ import { positions } from "./handlers/positions.ts"
 import { profile } from "./handlers/profile.ts"
 import { rfq } from "./handlers/rfq.ts"
 import { settlement } from "./handlers/settlement.ts"
+import { statements } from "./handlers/statements.ts"
 import { verification } from "./handlers/verification.ts"
 import { webhook } from "./handlers/webhook.ts"
 import { withdrawals } from "./handlers/withdrawals.ts"
@@ -47,6 +48,7 @@ const features = {
   explain,
   settlement,
   account,
+  statements,
   webhook,
   market,
   staking,

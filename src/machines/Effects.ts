@@ -53,6 +53,7 @@ export type FeedEventName =
   | "barrier.near_take_profit"
   | "barrier.near_barrier"
   | "barrier.expiry_soon"
+  | "statement.ready"
 
 /** Kinds of the client's notification feed that become webhook events (doc 3, derived events). */
 export type ForwardedKind =
@@ -63,6 +64,7 @@ export type ForwardedKind =
   | "BARRIER_NEAR_TP"
   | "BARRIER_NEAR_KO"
   | "BARRIER_EXPIRY_SOON"
+  | "STATEMENT_READY"
 
 /** Kinds of the client's notification feed that stand for no webhook event: partners poll them (A2-64). */
 export type PolledKind =

@@ -18,6 +18,8 @@ import { Timers } from "./engine/timers/Timers.ts"
 import { Breaks } from "./services/reconciliation/Breaks.ts"
 import { clientTimers } from "./services/client/clientTimers.ts"
 import { DocumentContents } from "./ports/DocumentContents.ts"
+import { StatementModels } from "./ports/StatementModels.ts"
+import { layerRenderThreads } from "./adapters/statements/RenderThreads.ts"
 import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
 import { systemTimers } from "./services/system/systemTimers.ts"
@@ -73,6 +75,7 @@ import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
 import { ContentSweep } from "./workers/ContentSweep.ts"
+import { ModelSweep } from "./workers/ModelSweep.ts"
 import { type ResealPace, ResealWorker } from "./workers/ResealWorker.ts"
 
 export interface RuntimeOptions {
@@ -169,6 +172,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
   return Layer.mergeAll(
     Breaks.layer,
     DocumentContents.layer,
+    StatementModels.layer,
+    layerRenderThreads(),
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
@@ -204,6 +209,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
       : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,
+    ModelSweep.layer,
     ResealWorker.layer({
       databaseUrl: options.databaseUrl,
       owner: options.owner,

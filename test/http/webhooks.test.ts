@@ -31,7 +31,8 @@ const derived = [
   ["money.movement", "MONEY_MOVEMENT"],
   ["barrier.near_take_profit", "BARRIER_NEAR_TP"],
   ["barrier.near_barrier", "BARRIER_NEAR_KO"],
-  ["barrier.expiry_soon", "BARRIER_EXPIRY_SOON"]
+  ["barrier.expiry_soon", "BARRIER_EXPIRY_SOON"],
+  ["statement.ready", "STATEMENT_READY"]
 ] as const
 
 /** Told to the partner about itself: no client (doc 3, Webhook). */

@@ -21,6 +21,7 @@ import { RfqApi } from "./RfqApi.ts"
 import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
+import { StatementsApi } from "./StatementsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { VerificationApi } from "./VerificationApi.ts"
 import { WebhookApi } from "./WebhookApi.ts"
@@ -44,6 +45,7 @@ export class PartnerApi extends HttpApi.make("partner")
     ExplainApi,
     SettlementApi,
     AccountApi,
+    StatementsApi,
     WebhookApi,
     MarketApi,
     StakingApi,

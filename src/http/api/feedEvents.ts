@@ -13,7 +13,8 @@ const summaries: { readonly [E in FeedEventName]: string } = {
   "money.movement": "A money movement on the service's own rails reached a terminal state",
   "barrier.near_take_profit": "The mark is within 10 basis points of an open contract's take profit",
   "barrier.near_barrier": "The mark is within 10 basis points of an open contract's barrier",
-  "barrier.expiry_soon": "An open contract expires in 20 minutes, or was opened closer to its expiry"
+  "barrier.expiry_soon": "An open contract expires in 20 minutes, or was opened closer to its expiry",
+  "statement.ready": "A statement was generated"
 }
 
 const dataOf = (kind: ForwardedKind) =>

@@ -17,6 +17,7 @@ const meanings: { readonly [K in NotificationKind]: string } = {
   BARRIER_NEAR_TP: "the mark is within 10 basis points of a contract's take profit (ref: contractId)",
   BARRIER_NEAR_KO: "the mark is within 10 basis points of a contract's barrier (ref: contractId)",
   BARRIER_EXPIRY_SOON: "a contract expires within 20 minutes (ref: contractId)",
+  STATEMENT_READY: "a statement was generated (ref: statementId)",
   BARRIER_SETTLED: "a contract ended and was settled (ref: contractId)",
   RFQ_EXPIRED: "a request's quoting window elapsed (ref: rfqId)",
   MARGIN_CALL: "the account's risk state became MARGIN_CALL (ref: the client)",

@@ -11,7 +11,8 @@ export const feedEventOf: { readonly [K in ForwardedKind]: FeedEventName } = {
   MONEY_MOVEMENT: "money.movement",
   BARRIER_NEAR_TP: "barrier.near_take_profit",
   BARRIER_NEAR_KO: "barrier.near_barrier",
-  BARRIER_EXPIRY_SOON: "barrier.expiry_soon"
+  BARRIER_EXPIRY_SOON: "barrier.expiry_soon",
+  STATEMENT_READY: "statement.ready"
 }
 
 /** The webhook event of a stored notification; null: its kind is polled, or of a newer version. */

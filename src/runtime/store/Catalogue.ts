@@ -25,6 +25,7 @@ import { reconciliationTables } from "./tables/reconciliation.ts"
 import { reportingTables } from "./tables/reporting.ts"
 import { screeningTables } from "./tables/screening.ts"
 import { settlementTables } from "./tables/settlement.ts"
+import { statementTables } from "./tables/statement.ts"
 import { venueTables } from "./tables/venue.ts"
 import { verificationTables } from "./tables/verification.ts"
 import { webhookTables } from "./tables/webhook.ts"
@@ -52,6 +53,7 @@ const described = {
   ...accountTables,
   ...settlementTables,
   ...documentTables,
+  ...statementTables,
   ...ledgerTables,
   ...webhookTables,
   ...venueTables,
