@@ -14,7 +14,7 @@ import { perp } from "../support/perpVenue.ts"
 import { dataOf } from "../support/RealService.ts"
 import { closeOutBooks } from "./closeOutBooks.ts"
 import { quotesOf } from "./contractWorld.ts"
-import { type Blow, startCells, type Step } from "./faultCells.ts"
+import { type Blow, startCells, type Step, testCells } from "./faultCells.ts"
 import { makeOrderWorld, type OrderWorld } from "./orderWorld.ts"
 import type { Trader } from "./tradeWorld.ts"
 
@@ -144,16 +144,5 @@ describe("F9, F10: faults of the venue, and kills at every point of a close-out"
     assert.isTrue(some().every(applies))
   })
 
-  it.each(process.env["EVERY"] === "1" ? every : some())(
-    "%s while %s: kill -9 of %s, %s",
-    async (...cell) => {
-      try {
-        await play(cell)
-      } catch (cause) {
-        await cells.restart()
-        throw cause
-      }
-    },
-    cellTime
-  )
+  testCells(() => cells, { every, some: some() }, play, cellTime)
 })

@@ -13,7 +13,7 @@ import { faultKinds } from "../../src/venue/testerTokens.ts"
 import { knockOut } from "../support/barrierVenue.ts"
 import { dataOf } from "../support/RealService.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
-import { answeredOnce, startCells, type Step } from "./faultCells.ts"
+import { answeredOnce, startCells, type Step, testCells } from "./faultCells.ts"
 import type { Trader } from "./tradeWorld.ts"
 
 const body = { symbol: knockOut, side: "BUY", qty: "0.1", barrier: { level: "58000" }, autoAccept: false }
@@ -140,16 +140,5 @@ describe("D4, D5: faults of the venue, and kills at every point of a call", () =
     assert.strictEqual(new Set(some.map(([, step, victim]) => `${step} ${victim}`)).size, stepNames.length * 3)
   })
 
-  it.each(process.env["EVERY"] === "1" ? every : some)(
-    "%s while %s: kill -9 of %s, %s",
-    async (...cell) => {
-      try {
-        await play(cell)
-      } catch (cause) {
-        await cells.restart()
-        throw cause
-      }
-    },
-    cellTime
-  )
+  testCells(() => cells, { every, some: some }, play, cellTime)
 })

@@ -2,7 +2,7 @@
  * One cell of a matrix of faults: something is done while the venue misbehaves, the service freezes at a pause point, and
  * there service, database or venue is killed with -9. What matrices of contracts and of orders have in common.
  */
-import { assert, vi } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import type { PausePoint } from "../../src/runtime/engine/PausePoints.ts"
 import type { FaultKind, FaultRoute } from "../../src/venue/testerTokens.ts"
@@ -100,3 +100,30 @@ export const answeredOnce = async ({ act }: Prepared, first: Answer | null, abou
   const kept = first !== null && first.status !== 503 ? first : await act()
   assert.deepStrictEqual([again?.status, again?.text], [kept?.status, kept?.text], about)
 }
+
+/** Fault, step, victim and point of a cell. */
+type Names = readonly [fault: FaultKind, step: string, victim: Victim, point: PausePoint]
+
+/** A test for each cell of the sample, or with EVERY=1 of the whole matrix. After one that failed the next has a new service. */
+export const testCells = <Cell extends Names>(
+  cells: () => Pick<Awaited<ReturnType<typeof startCells>>, "restart">,
+  cellsOf: { readonly every: ReadonlyArray<Cell>; readonly some: ReadonlyArray<Cell> },
+  play: (cell: Cell) => Promise<void>,
+  cellMillis: number
+): void => {
+  const played = process.env["EVERY"] === "1" ? cellsOf.every : cellsOf.some
+  it.each(played.map((cell) => ({ cell, title: title(cell) })))(
+    "$title",
+    async ({ cell }) => {
+      try {
+        await play(cell)
+      } catch (cause) {
+        await cells().restart()
+        throw cause
+      }
+    },
+    cellMillis
+  )
+}
+
+const title = ([fault, step, victim, point]: Names): string => `${fault} while ${step}: kill -9 of ${victim}, ${point}`

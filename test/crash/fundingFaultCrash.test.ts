@@ -11,7 +11,7 @@ import { callPoints, eventPoints, type PausePoint } from "../../src/runtime/engi
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
 import { stampEvery } from "../support/fundingVenue.ts"
 import { perp } from "../support/perpVenue.ts"
-import { startCells, type Step } from "./faultCells.ts"
+import { startCells, type Step, testCells } from "./faultCells.ts"
 import { fundingBooks } from "./fundingBooks.ts"
 import { makeOrderWorld, type OrderWorld } from "./orderWorld.ts"
 import type { Trader } from "./tradeWorld.ts"
@@ -175,16 +175,5 @@ describe("F14: faults of the venue, and kills at every point of a stamp", () => 
     assert.isTrue(some().every(applies))
   })
 
-  it.each(process.env["EVERY"] === "1" ? every : some())(
-    "%s while %s: kill -9 of %s, %s",
-    async (...cell) => {
-      try {
-        await play(cell)
-      } catch (cause) {
-        await cells.restart()
-        throw cause
-      }
-    },
-    cellTime
-  )
+  testCells(() => cells, { every, some: some() }, play, cellTime)
 })

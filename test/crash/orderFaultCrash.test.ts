@@ -12,7 +12,7 @@ import { callPoints, eventPoints } from "../../src/runtime/engine/PausePoints.ts
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
 import { spot } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
-import { answeredOnce, type Blow, startCells, type Step, type Victim } from "./faultCells.ts"
+import { answeredOnce, type Blow, startCells, type Step, testCells, type Victim } from "./faultCells.ts"
 import { makeOrderWorld, type OrderBooks, type OrderWorld } from "./orderWorld.ts"
 import type { Trader } from "./tradeWorld.ts"
 
@@ -162,16 +162,5 @@ describe("D6: faults of the venue, and kills at every point of an order's call",
     assert.isTrue(some().every(applies))
   })
 
-  it.each(process.env["EVERY"] === "1" ? every : some())(
-    "%s while %s: kill -9 of %s, %s",
-    async (...cell) => {
-      try {
-        await play(cell)
-      } catch (cause) {
-        await cells.restart()
-        throw cause
-      }
-    },
-    cellTime
-  )
+  testCells(() => cells, { every, some: some() }, play, cellTime)
 })

@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
+import { deliveries } from "../support/deliveries.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { holdVenueBooks } from "../support/venueBooks.ts"
@@ -51,22 +52,12 @@ const assertOnce = async (maker: number, taker: number): Promise<void> => {
   }
 }
 
-let said = 0
-/** Delays below `limit` ms, in no order. */
-const scattered = (limit_: number): number => (++said * 97) % limit_
-
 describe("A2-44: each trade once", () => {
-  it.each([
-    ["twice", () => [0, 20]],
-    ["late and out of order", () => [scattered(300)]],
-    ["twice, out of order", () => [scattered(200), scattered(400)]],
-    ["but for every third", () => (++said % 3 === 0 ? [] : [0])],
-    ["not at all", () => []]
-  ] as const)(
+  it.each(deliveries)(
     "what the venue says comes %s",
-    async (_, deliveries) => {
+    async (_, delays) => {
       const { maker, taker, orderId, sell } = await dealt()
-      world.delivering(deliveries)
+      world.delivering(delays)
       const answers = await Promise.all(Array.from({ length: pieces }, sell))
       for (const { status, text } of answers) assert.include([200, 502], status, text)
       await until(maker, orderId, ({ state }) => state === "FILLED")

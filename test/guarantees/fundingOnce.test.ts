@@ -3,9 +3,11 @@
  * of order, lost, read by another process, said late; and to the micro-USDC what the venue's own books have (F14).
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
 import { fundingPayment } from "../../src/machines/funding/fundingRules.ts"
 import { ofClient } from "../support/Builders.ts"
 import { fundingOf, fundingVenue } from "../support/fundingVenue.ts"
+import { allBut, deliveries, scattered } from "../support/deliveries.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
@@ -46,22 +48,12 @@ const posted = (clientId: number, expected: ReadonlyMap<string, bigint>) =>
     (found) => found.size >= expected.size
   ).then((found) => assert.deepStrictEqual(new Map([...found].toSorted()), new Map([...expected].toSorted())))
 
-let said = 0
-/** Delays below `limit_` ms, in no order. */
-const scattered = (limit_: number): number => (++said * 97) % limit_
-
 describe("F14: each stamp once", () => {
-  it.each([
-    ["twice", () => [0, 30]],
-    ["late and out of order", () => [scattered(300)]],
-    ["twice, out of order", () => [scattered(200), scattered(400)]],
-    ["but for every third", () => (++said % 3 === 0 ? [] : [0])],
-    ["not at all", () => []]
-  ] as const)(
+  it.each(deliveries)(
     "what the venue says comes %s",
-    async (_, deliveries) => {
+    async (_, delays) => {
       const [maker, taker] = [await trader(), await trader()]
-      world.delivering(deliveries)
+      world.delivering(delays)
       const orderId = await dealt(maker, taker, "0.08")
       const stamps = await world.passStamps(service, 3)
       await until(maker, orderId, ({ state }) => state === "FILLED")
@@ -95,4 +87,45 @@ describe("F14: each stamp once", () => {
     await posted(maker, due(maker, "0.03", [...first, ...second]))
     await posted(taker, due(taker, "-0.03", [...first, ...second]))
   }, 120_000)
+})
+
+describe("F14: random courses", () => {
+  const step = fc.oneof(
+    fc.record({ is: fc.constant("trade" as const), buys: fc.boolean(), lots: fc.integer({ min: 1, max: 30 }) }),
+    fc.record({ is: fc.constant("stamps" as const), count: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ is: fc.constant("loss" as const), of: fc.integer({ min: 2, max: 5 }) }),
+    fc.record({ is: fc.constant("cut" as const) })
+  )
+
+  it("positions that move between stamps, with losses and cuts, are paid at each stamp as they were there", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
+        const [one, other] = [await trader(), await trader()]
+        let lots = 0
+        const expected = { one: new Map<string, bigint>(), other: new Map<string, bigint>() }
+        for (const each of steps) {
+          if (each.is === "trade") {
+            const qty = (each.lots / 10_000).toFixed(4)
+            await (each.buys ? dealt(one, other, qty) : dealt(other, one, qty))
+            lots += each.buys ? each.lots : -each.lots
+          } else if (each.is === "stamps") {
+            const stamps = await world.passStamps(service, each.count)
+            if (lots === 0) continue
+            const qty = (lots / 10_000).toFixed(4)
+            for (const [name, amount] of due(one, qty, stamps)) expected.one.set(name, amount)
+            for (const [name, amount] of due(other, `${-lots / 10_000}`, stamps)) expected.other.set(name, amount)
+          } else if (each.is === "loss") {
+            world.delivering(() => (allBut(each.of).length === 0 ? [] : [scattered(60)]))
+          } else world.venue.disconnect()
+        }
+        world.delivering(() => [0])
+        // What comes last shows what is missing before it.
+        await placed(one, limit("BUY", "0.001", "59500"))
+        await placed(other, limit("BUY", "0.001", "59500"))
+        await posted(one, expected.one)
+        await posted(other, expected.other)
+      }),
+      { numRuns: 6 }
+    )
+  }, 240_000)
 })

@@ -56,6 +56,7 @@ describe("operator surface, margin watch", () => {
 
   it("a market that nobody holds is empty, one that is not there is refused", async () => {
     assert.deepInclude(await service.done(["margin", "watch", gold]), { holders: 0, accounts: [] })
+    assert.deepInclude(await service.done(["margin", "watch", "BTC-PERP"]), { symbol: perp, holders: 3 })
     const { refusal } = await service.cli(["margin", "watch", "NOPE-PERP"])
     assert.deepInclude(refusal, { code: 4004, msg: "Market not found." })
   })

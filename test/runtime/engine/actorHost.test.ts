@@ -259,6 +259,19 @@ describe("limits", () => {
     assert.isAtMost(bench.loads.length, 4)
   })
 
+  it("a subject that a caller waits for is read before very many that only commands of ours are for, and holds them up once", async () => {
+    const ours = Array.from({ length: 2_000 }, (_, at) => run(increment(at + 1, { lane: "internal" })))
+    await until(() => bench.loads.length === 1)
+    const callers = [5_000, 1_999, 5_001].map((id) => run(increment(id)))
+    await Promise.all([...ours, ...callers])
+    const [first, second, third] = bench.loads
+    assert.lengthOf(first ?? [], 256)
+    assert.deepStrictEqual(second, ["client:5000", "client:1999", "client:5001"])
+    assert.lengthOf(third ?? [], 256)
+    assert.strictEqual(new Set(bench.loads.flat()).size, 2_002)
+    assert.lengthOf(bench.loads.flat(), 2_002)
+  })
+
   it("a failed read refuses commands and readers, and is tried again by the next", async () => {
     bench.loadFails = () => true
     const read = bench.host.read("client:1", (state) => state.token)

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
 import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
-import { accept } from "../../../src/machines/shared/Refusal.ts"
+import { accept, refuse, unknown } from "../../../src/machines/shared/Refusal.ts"
 import { spotInput } from "../../../src/machines/order/orderSamples.ts"
 import { moneyOutRefusal, moneyOutSentences } from "../../../src/machines/withdrawal/moneyOut.ts"
 import { advance } from "../../../src/runtime/effects/advance.ts"
@@ -226,6 +226,31 @@ describe("a close-out of positions", () => {
     const delisted = judged(committed(gone), at55, { markets: marketsWith({ delisted: true }) })
     assert.deepStrictEqual(episodes(delisted), ["WAITING_MARKET"])
     assert.include(audited(delisted), `closeout.wait: ${perp} is delisted`)
+  })
+
+  it.each([
+    [
+      "nothing is known of any market",
+      refuse({ _tag: "VenueAway", sentence: "Away." }),
+      "the venue can not be reached"
+    ],
+    ["its market is gone", refuse(unknown("Market")), `${perp} is not listed`]
+  ])("D23: where %s it says so", (_case, found, why) => {
+    const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, {
+      markets: { ...allTrade, find: () => found }
+    })
+    assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARKET"], []])
+    assert.include(audited(waits), `closeout.wait: ${why}`)
+  })
+
+  it("F9: what is less than a lot of a market that has made its lots coarser waits, and nothing is rounded up", () => {
+    const waits = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, {
+      markets: marketsWith({ qtyStep: "1" })
+    })
+    assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARKET"], []])
+    assert.include(audited(waits), `closeout.wait: ${perp} is traded in lots of 1`)
+    const rounded = judged(accountOf({ cash: "600", positions: [{ netQty: "0.10009" }] }), at55)
+    assert.deepStrictEqual(sent(rounded), [`SELL 0.1000 ${perp}`])
   })
 
   it("F3: no order goes where the mark is stale or the venue has halted trading; it waits where that is everywhere", () => {

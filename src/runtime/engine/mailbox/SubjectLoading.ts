@@ -1,4 +1,7 @@
-/** Subjects on their way into memory: those that are asked for while others are read are read together next. */
+/**
+ * Subjects on their way into memory: those that are asked for while others are read are read together next. Those that a caller
+ * waits for are read apart and in turns with the others, of which there can be very many: they wait for one reading at the most.
+ */
 import { Effect, Latch } from "effect"
 import { type Journal, JournalUnavailable } from "../journal/Journal.ts"
 import { withinTime } from "../withinTime.ts"
@@ -11,7 +14,10 @@ const loadBatchLimit = 256
 type Loaded = (actor: Actor, found: SubjectState | JournalUnavailable) => void
 
 export class SubjectLoading {
-  private readonly toLoad: Array<Actor> = []
+  /** Those that a caller waits for, and the others, each in the order in which they came. */
+  private readonly urgent = new Set<Actor>()
+  private readonly others = new Set<Actor>()
+  private wasUrgent = false
   private readonly work = Latch.makeUnsafe(false)
   private readonly journal: Pick<Journal["Service"], "load">
   private readonly loaded: Loaded
@@ -23,18 +29,33 @@ export class SubjectLoading {
   }
 
   load(actor: Actor): void {
-    if (actor.loading) return
+    // It may wait among the others, and a caller come meanwhile.
+    if (actor.loading && !this.others.has(actor)) return
     actor.loading = true
-    this.toLoad.push(actor)
+    if (isAwaited(actor)) {
+      this.others.delete(actor)
+      this.urgent.add(actor)
+    } else this.others.add(actor)
     this.work.openUnsafe()
+  }
+
+  private next(): ReadonlyArray<Actor> {
+    this.wasUrgent = this.urgent.size > 0 && !(this.wasUrgent && this.others.size > 0)
+    const waiting = this.wasUrgent ? this.urgent : this.others
+    const actors: Array<Actor> = []
+    for (const actor of waiting) {
+      if (actors.push(actor) === loadBatchLimit) break
+    }
+    for (const actor of actors) waiting.delete(actor)
+    if (this.urgent.size + this.others.size === 0) this.work.closeUnsafe()
+    return actors
   }
 
   /** Reads waiting subjects, many at a time, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
-        const actors = this.toLoad.splice(0, loadBatchLimit)
-        if (this.toLoad.length === 0) this.work.closeUnsafe()
+        const actors = this.next()
         const load = this.journal.load(actors.map((actor) => actor.subject))
         const none = (reason: string) => this.end(actors, () => new JournalUnavailable({ reason }))
         return withinTime(load, () => new JournalUnavailable({ reason: "the database hangs" })).pipe(
@@ -67,3 +88,6 @@ export class SubjectLoading {
     }
   }
 }
+
+const isAwaited = ({ readers, queue }: Actor): boolean =>
+  readers.length > 0 || queue.some(({ command }) => command.lane !== "internal")

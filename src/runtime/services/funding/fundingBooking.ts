@@ -35,8 +35,8 @@ export interface FundingTurn extends OwnedTurn {
 
 /** How far the clocks of service and venue may lie apart (A2-115), ms. */
 const clocksApart = 5_000
-/** Trades that are looked through for those that were booked ahead of a stamp. */
-const fillsLookedAt = 256
+/** Of its newest trades so many are looked through for those that were booked ahead of a stamp; more while all of them lie behind it. */
+const tradesLookedAt = [16, 256, 4_096] as const
 /** A held stamp is looked at again so often, and held so long at the most, business ms. */
 const againAfter = 5_000
 const heldAtMost = 60_000
@@ -195,11 +195,20 @@ const heldAt = (
 ): string => {
   const { symbol, netQty, updatedAt } = position
   if (updatedAt + clocksApart < stamp.settledAt) return netQty
-  const near = turn.draft.written("fills")
-  const trades = [...recall.newest(turn, "fills", fillsLookedAt), ...near]
+  const trades = [...newestFills(turn, recall, stamp), ...turn.draft.written("fills")]
     .filter((fill) => fill.symbol === symbol && fill.ts >= stamp.settledAt)
     .toSorted((one, other) => one.tradeId - other.tradeId)
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)
+}
+
+/** The newest trades of the account as stored, with all that are as late as the stamp. */
+const newestFills = (turn: Turn, recall: Recall, { settledAt }: VenueFunding): ReadonlyArray<FillRow> => {
+  let found: ReadonlyArray<FillRow> = []
+  for (const limit of tradesLookedAt) {
+    found = recall.newest(turn, "fills", limit)
+    if (found.length < limit || found.some(({ ts }) => ts + clocksApart < settledAt)) break
+  }
+  return found
 }
 
 const timedTrade = ({ side, qty, ts }: FillRow) => ({ qty: side === "BUY" ? qty : `-${qty}`, at: ts })

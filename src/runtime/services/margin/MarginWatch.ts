@@ -1,6 +1,7 @@
 /** Who stands how near to a close-out in a market, on the marks of the moment (operator surface, margin watch; F8). */
 import { Context, Effect, Layer } from "effect"
 import { isFresh } from "../../../machines/market/Facts.ts"
+import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
 import {
   type NearAccount,
   nearAccountOf,
@@ -22,7 +23,7 @@ const atOnce = 16
 export class MarginWatch extends Context.Service<
   MarginWatch,
   {
-    /** The `limit` nearest of a market that is listed or held. Refused without a venue. */
+    /** The `limit` nearest of a market that is listed or held; its name may be short (BTC-PERP). Refused without a venue. */
     near(symbol: string, limit: number): Effect.Effect<Verdict<NearAccounts>, Unavailable>
   }
 >()("brokerage/runtime/services/margin/MarginWatch") {
@@ -41,7 +42,8 @@ export class MarginWatch extends Context.Service<
           return nearAccountOf(marginPictureIn(state, client, facts), symbol, whose)
         })
       return MarginWatch.of({
-        near: Effect.fnUntraced(function* (symbol, limit) {
+        near: Effect.fnUntraced(function* (named, limit) {
+          const symbol = fullSymbol(named)
           const { takenAt, marks, instruments } = host.facts()
           if (takenAt === null) return noVenue
           const holders = index.holders(symbol)

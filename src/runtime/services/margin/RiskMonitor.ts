@@ -26,9 +26,9 @@ import { RiskWatch } from "./RiskWatch.ts"
 /** What may follow without a mark or a commit is looked for so often; a crossed mark is acted on at once (F9). */
 const lookEvery = "1 second"
 /** Accounts that are looked at side by side. */
-const atOnce = 64
+const atOnce = 24
 /** Those judged before the worst of all are chosen again. */
-const inOneGo = 256
+const inOneGo = 96
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
 

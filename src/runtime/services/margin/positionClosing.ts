@@ -25,8 +25,8 @@ import { closingAtMarket, opensRisk, orderInTurn, ordersInTurn, type OrderToPlac
 import type { OrderMarkets } from "../order/orderMarkets.ts"
 
 /**
- * Markets as a close-out meets them: listed or not, halted by the venue or not, with who is there to trade with. A halt of ours stops nothing that closes (A2-11,
- * A2-90): an account that is short of margin would only lose more under it.
+ * Markets as a close-out meets them: listed or not, halted by the venue or not, with who is there to trade with. A halt of ours
+ * stops nothing that closes (A2-11, A2-90): an account that is short of margin would only lose more under it.
  */
 export type ClosingMarkets = Pick<OrderMarkets, "find" | "quoted">
 
@@ -93,10 +93,15 @@ const toClose = (position: PositionRow, isMarked: boolean, markets: ClosingMarke
   const { symbol, netQty } = position
   const waiting = (missing: Missing, why: string): ToClose => ({ position, maxQty: null, waits: { missing, why } })
   const found = markets.find(symbol)
-  if (!found.ok) return waiting("MARKET", `${symbol} is not known to be listed`)
-  const { delisted, halt, maxQty } = found.value.market
+  if (!found.ok) {
+    const isUnknown = found.refusal._tag === "NoVenue" || found.refusal._tag === "VenueAway"
+    return waiting("MARKET", isUnknown ? "the venue can not be reached" : `${symbol} is not listed`)
+  }
+  const { delisted, halt, maxQty, qtyStep } = found.value.market
   if (delisted) return waiting("MARKET", `${symbol} is delisted`)
   if (halt !== null) return waiting("MARKET", `${symbol} is halted by the venue`)
+  // Its lots may have become coarser since it was opened.
+  if (new MoneyDecimal(netQty).abs().lt(qtyStep)) return waiting("MARKET", `${symbol} is traded in lots of ${qtyStep}`)
   if (!isMarked) return waiting("MARK", `${symbol} has no live price`)
   const { bestBid, bestAsk } = markets.quoted(symbol)
   const isShort = netQty.startsWith("-")
@@ -161,7 +166,7 @@ export const closingOrder = (
   return closingAtMarket({
     symbol,
     side: held.isNegative() ? "BUY" : "SELL",
-    qty: MoneyDecimal.min(held.abs(), maxQty).toFixed(qtyDecimals),
+    qty: MoneyDecimal.min(held.abs(), maxQty).toFixed(qtyDecimals, MoneyDecimal.ROUND_DOWN),
     note: closeOutName(closeOutId),
     leverage: perpTermsOf(symbol, client, chosenInTurn(turn), facts).leverage,
     commissionBps: facts.terms.commissionBps.PERP,
