@@ -26,6 +26,7 @@ import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addSimRunCommands } from "./commands/simRun.ts"
 import { addSimVerifyCommand } from "./commands/simVerify.ts"
+import { addSwapCommands } from "./commands/swap.ts"
 import { addTradeCommands } from "./commands/trade.ts"
 import { addVenueCommands } from "./commands/venue.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
@@ -57,6 +58,7 @@ export const buildProgram = (cli: Cli): Command => {
   addWithdrawalCommands(program, cli)
   addBreakCommands(program, cli)
   addTradeCommands(program, cli)
+  addSwapCommands(program, cli)
   addExplainCommands(program, cli)
   addLedgerCommands(program, cli)
   addInterfirmCommands(program, cli)

@@ -243,6 +243,7 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           rfq: handler,
           barrierContract: handler,
           order: handler,
+          swap: handler,
           answered: () => undefined,
           unnamed: () => false,
           doubted: () => undefined

@@ -88,11 +88,11 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("resolve")
     .description("end what the venue never answers, or a contract that it does not know, with the venue's evidence")
-    .argument("<OBJECT>", "rfq:ID, order:ID, or contract:ID")
+    .argument("<OBJECT>", "rfq:ID, order:ID, swap:ID, or contract:ID")
     .addOption(
       requiredToken(
         "--as <outcome>",
-        "how it ended: a request or an order executed or void, a contract closed",
+        "how it ended: a request, an order or a take executed or void, a contract closed",
         resolutions
       )
     )

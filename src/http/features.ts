@@ -23,6 +23,7 @@ import { positions } from "./handlers/positions.ts"
 import { profile } from "./handlers/profile.ts"
 import { rfq } from "./handlers/rfq.ts"
 import { settlement } from "./handlers/settlement.ts"
+import { swaps } from "./handlers/swaps.ts"
 import { statements } from "./handlers/statements.ts"
 import { verification } from "./handlers/verification.ts"
 import { webhook } from "./handlers/webhook.ts"
@@ -52,6 +53,7 @@ const features = {
   webhook,
   market,
   staking,
+  swaps,
   rfq,
   barriers,
   orders,

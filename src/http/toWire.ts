@@ -75,7 +75,7 @@ const table: Table = {
     ...(beside === undefined ? {} : { beside })
   }),
   TooLarge: ({ sentence }) => wire(413, 4000, sentence),
-  Unknown: ({ sentence }) => wire(404, 4004, sentence),
+  Unknown: ({ sentence, data }) => wire(404, 4004, sentence, data ?? null),
   Unverified: ({ action, level, requiredLevel, missingBlocks }) =>
     wire(403, 4030, unverified, {
       action,

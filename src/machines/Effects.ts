@@ -26,6 +26,11 @@ export type LedgerEntryType =
   | "SPOT_RESERVE"
   | "SPOT_RELEASE"
   | "SPOT_SETTLE"
+  | "SWAP_RESERVE"
+  | "SWAP_RELEASE"
+  | "SWAP_PRINCIPAL"
+  | "SWAP_SETTLE"
+  | "SWAP_FEE_ADJUST"
   | "MANUAL"
 
 /** Explicit webhook events of doc 3 that something in this code base produces. */
@@ -53,6 +58,8 @@ export type FeedEventName =
   | "barrier.near_take_profit"
   | "barrier.near_barrier"
   | "barrier.expiry_soon"
+  | "swap.settled"
+  | "swap.defaulted"
   | "statement.ready"
 
 /** Kinds of the client's notification feed that become webhook events (doc 3, derived events). */
@@ -64,6 +71,8 @@ export type ForwardedKind =
   | "BARRIER_NEAR_TP"
   | "BARRIER_NEAR_KO"
   | "BARRIER_EXPIRY_SOON"
+  | "SWAP_SETTLED"
+  | "SWAP_DEFAULTED"
   | "STATEMENT_READY"
 
 /** Kinds of the client's notification feed that stand for no webhook event: partners poll them (A2-64). */

@@ -13,6 +13,8 @@ export type HandlerName =
   | "contract.expirySoon"
   | "contract.overdue"
   | "order.ask"
+  | "swap.release"
+  | "swap.overdue"
   | "funding.held"
   | SandboxTimer
   | SystemTimer

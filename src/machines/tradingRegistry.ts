@@ -13,6 +13,8 @@ import { nobody, operator, partner } from "./sandbox/Reach.ts"
 import { rfqMachine } from "./rfq/rfqMachine.ts"
 import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
 import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
+import { swapInput, swapSamples } from "./swap/swapSamples.ts"
+import { swapMachine } from "./swap/swapMachine.ts"
 import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
 import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
 import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
@@ -104,6 +106,25 @@ export const tradingMachines = {
         "`sim venue fault timeout-before --route cancel`, then `sim venue price BTC-USDC-PERP` through the stop of an ACTIVE one whose order still works"
       ),
       CLOSED: operator("`sim venue price BTC-USDC-PERP` through a level of an ACTIVE one")
+    }
+  }),
+  swap: entry({
+    machine: swapMachine,
+    samples: swapSamples,
+    inputs: [swapInput],
+    title: "Staking swap",
+    meaning: "A part of a writer's offer, from its reserve to the writer's last payment.",
+    clause: "doc 2, Swap states; D8",
+    reached: {
+      ACCEPTING: operator(
+        "`sim venue fault timeout-before --route take`, then POST .../staking/{offerId}/accept, for 300 seconds"
+      ),
+      OPEN: partner("POST .../staking/{offerId}/accept"),
+      REJECTED: operator("`sim venue fault reject --route take`, then POST .../staking/{offerId}/accept"),
+      MATURED: operator("`sim clock advance` to the maturity of an OPEN swap"),
+      DEFAULTED: operator("`sim venue fault writer-default --times 1`, then `sim clock advance` to the maturity"),
+      CURED: operator("`sim venue pay CONTRACTID` of a DEFAULTED swap"),
+      FINAL_SETTLEMENT: operator("`sim venue delist ETH-SWAP` with an OPEN swap")
     }
   }),
   riskMonitor: entry({

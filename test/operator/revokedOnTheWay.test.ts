@@ -9,6 +9,7 @@ import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
+import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
@@ -56,7 +57,8 @@ const grantWhileRevoked = async (approvalId: number, granter: number, revoked: n
     Payouts.layer,
     Partners.layer,
     Interfirm.layer,
-    VenueResolutions.layer
+    VenueResolutions.layer,
+    SwapDesk.layer
   )
   const granting = service.run(
     Effect.provide(

@@ -66,6 +66,7 @@ describe("operator surface, roles", () => {
       "interfirm record",
       "ledger adjust",
       "venue reconcile",
+      "swap writeoff",
       ...deciding
     ])
     assert.sameMembers(writes("COMPLIANCE"), [

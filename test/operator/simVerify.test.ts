@@ -51,6 +51,7 @@ describe("holdings of an account", () => {
       fee: "0",
       openedAt: 1,
       maturityAt: 2,
+      corrections: [],
       payments: [],
       short: false,
       end: null

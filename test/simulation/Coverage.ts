@@ -30,6 +30,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   rfq: "accepts",
   barrierContract: "contracts",
   order: "orders",
+  swap: "swaps",
   attachment: "orders",
   riskMonitor: "margin",
   closeOut: "episodes",
@@ -90,6 +91,8 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "contract.overdue": "the venue ends a contract at its expiry; test/operator/venueComparison.test.ts",
   "order.ask":
     "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/askAgain.test.ts",
+  "swap.release": "a take that never came is given up; test/scenarios/staking.test.ts",
+  "swap.overdue": "a writer says by itself that it is short; test/scenarios/staking.test.ts",
   "funding.held": "an account whose trades are missing before a stamp; test/runtime/funding/fundingBooking.test.ts",
   "screening.nightly": true,
   "halt.until": true,

@@ -41,6 +41,8 @@ export const invariants = {
   contracts:
     "each contract of the venue has one row with its terms, ends once as the venue says, with one commission and one settlement",
   orders: "each trade of an order is booked once with its money, and what is held for it ends with it",
+  swaps:
+    "each take reserves once and ends by the venue's word, each payment is booked once, and the service's share is of the reward alone",
   margin: "an account is NORMAL exactly while its cash covers its premiums, and no two orders take the same margin",
   "recorded-state": "the recorded risk state is the one that fresh marks imply, within a second",
   "no-debt": "no retail client owes anything once nothing is open and its close-out is over",

@@ -70,6 +70,8 @@ import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
 import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
+import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
+import { Swaps } from "../../src/runtime/services/swap/Swaps.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import { layerVenueQuarantine } from "../../src/runtime/services/venue/venueQuarantine.ts"
@@ -131,6 +133,8 @@ const services = [
   Margin,
   RowReads,
   ScreeningImports,
+  SwapDesk,
+  Swaps,
   VenueProbes,
   WatchLists
 ] as const
@@ -339,6 +343,7 @@ export class SimProcess {
       layerNearLevels,
       layerRiskMonitor.pipe(Layer.provide(watchingOf(seams))),
       Orders.layer.pipe(Layer.provide(mailboxesOf(seams))),
+      Swaps.layer.pipe(Layer.provide(mailboxesOf(seams))),
       OrderReads.layer,
       Leverages.layer,
       Margin.layer
@@ -352,7 +357,8 @@ export class SimProcess {
           Payouts.layer,
           OperatorKeys.layer,
           Withdrawals.layer,
-          VenueResolutions.layer
+          VenueResolutions.layer,
+          SwapDesk.layer
         )
       ),
       Layer.provideMerge(Breaks.layer)

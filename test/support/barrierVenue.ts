@@ -18,6 +18,7 @@ export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
   let hiding: boolean | "events" = false
   let forgetful = false
+  let denying = false
   let delivered: (event: VenueEvent) => Deliveries = () => [0]
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
@@ -32,7 +33,10 @@ export const barrierVenue = () => {
       ...whole,
       write: (name, request) => Effect.map(whole.write(name, request), shown),
       lookup: (refs) => Effect.map(whole.lookup(refs), (outcomes) => outcomes.map(shown)),
-      voidRefs: (refs) => Effect.map(whole.voidRefs(refs), (outcomes) => outcomes.map(shown)),
+      voidRefs: (refs) =>
+        Effect.map(denying ? Effect.succeed(refs.map(voided)) : whole.voidRefs(refs), (outcomes) =>
+          outcomes.map(shown)
+        ),
       account: (account) =>
         Effect.map(whole.account(account), (found) =>
           found !== null && forgetful ? { ...found, contracts: [] } : found
@@ -41,6 +45,16 @@ export const barrierVenue = () => {
       events: (after) => Stream.suspend(() => (hiding !== false ? Stream.fail(hidden) : whole.events(after)))
     }
   }
+  const voided = (ref: string): VenueOutcome => ({
+    ref,
+    outcome: "VOID",
+    reason: null,
+    at: venue.now,
+    order: null,
+    rfq: null,
+    contract: null,
+    swap: null
+  })
   const price = (mark: string) =>
     void venue.apply({ type: "command", command: { type: "price", symbol: knockOut, price: mark, only: null } })
   price("60000")
@@ -60,6 +74,8 @@ export const barrierVenue = () => {
     delivering: (next: typeof delivered) => void (delivered = next),
     /** While it forgets, it knows no contract when it is asked. */
     forget: (on: boolean) => void (forgetful = on),
+    /** While it denies, it says of whatever it is asked to void that it is, and voids nothing: it may execute it later. */
+    deny: (on: boolean) => void (denying = on),
     /** Holds index, mark and last. */
     price,
     /** While it is frozen its time stands still, and so do its prices; its connections live. */

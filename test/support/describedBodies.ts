@@ -56,6 +56,11 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
     "an order on its account and at the price of the moment",
     /^(The order('s margin| is worth| is too large| would )|The market has no price|A market that the account|There is no position|A reduce-only order may|A member of the OCO group|The (OCO group|client) has \d+ |The venue has refused the order|The price )/
   ],
+  ["what is free for a take", /^The free [A-Z0-9]+ of |^The reward would take the balance /],
+  [
+    "what of an offer is left, and its market's grid",
+    /^Only [0-9.]+ of the offer is left\.$|^The quantity must be (a multiple of|at least|at most) |^The market is (delisted|disabled): nothing can be taken /
+  ],
   [
     "what became of a request, a quote or a contract",
     /^(The (request|contract|quote|dealer) |An accept of|A (cancel|request|later quote) |The (premium at this quote|venue has) )/

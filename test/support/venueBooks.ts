@@ -26,7 +26,7 @@ const baseOf = (symbol: string): string => symbol.slice(0, symbol.indexOf("-"))
 const scaleOf = (currency: string): number => ({ EUR: 2, BTC: 8, ETH: 8, BNB: 8, SOL: 9 })[currency] ?? 6
 
 /**
- * Whether it is a client's that has traded. In USDC: what has come less what went, as if its perpetuals were closed at what they have cost. The venue rounds
+ * Whether it is a client's that has traded or lent. In USDC: what has come less what went, as if its perpetuals were closed at what they have cost. The venue rounds
  * nothing here; the service rounds each closing trade and each spot order, against the client (F1, F11, F20).
  */
 const compareAccount = async (
@@ -55,11 +55,14 @@ const compareAccount = async (
     lost >= -BigInt(positions.length) && lost <= BigInt(roundings),
     `${account.account} has ${theirs} in the venue's books, ${ours} are booked after ${roundings} roundings`
   )
-  for (const { symbol, netQty } of account.positions.filter((each) => !isPerp(each))) {
-    const base = baseOf(symbol)
-    assert.strictEqual(held(base), unitsOf(netQty, scaleOf(base)), `${base} of ${account.account}`)
-  }
-  return account.positions.length > 0
+  const there = new Map<string, bigint>()
+  const add = (asset: string, amount: string): void =>
+    void there.set(asset, (there.get(asset) ?? 0n) + unitsOf(amount, scaleOf(asset)))
+  for (const each of account.positions) if (!isPerp(each)) add(baseOf(each.symbol), each.netQty)
+  // What was lent to writers and came back (F22).
+  for (const { asset, amount } of account.balances) if (asset !== "USDC") add(asset, amount)
+  for (const [asset, amount] of there) assert.strictEqual(held(asset), amount, `${asset} of ${account.account}`)
+  return account.positions.length + account.balances.length > 0
 }
 
 /** `ledger`: the venue's own books at that moment. */

@@ -108,8 +108,9 @@ describe("staking swaps", () => {
   it("a corrected fee comes with its swap", () => {
     const { staking, taken, events } = opened()
     const swap = taken("S-1")
-    staking.correctFee(swap, 7n)
+    staking.correctFee(swap, 7n, 5)
     assert.strictEqual(swap.fee, 7n)
+    assert.deepStrictEqual(swap.corrections, [{ id: 1, fee: 7n, at: 5 }])
     assert.deepStrictEqual(events, ["1 -", "1 -"])
   })
 

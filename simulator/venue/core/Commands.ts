@@ -10,6 +10,7 @@ import {
   mostSpread,
   offerRefusal,
   pathRefusal,
+  correctionRefusal,
   paymentRefusal,
   priceRefusal
 } from "./bounds.ts"
@@ -246,8 +247,9 @@ export class Commands {
       return null
     }
     if (amount > swap.notional) return refuse("A fee is at most what was taken.")
+    refuseIf(correctionRefusal(swap))
     balances.move("swaps", swap.accountId, houseAccounts.venue, asset, amount - swap.fee)
-    staking.correctFee(swap, amount)
+    staking.correctFee(swap, amount, clock.now)
     return null
   }
 

@@ -43,6 +43,13 @@ export interface Payment {
   readonly at: number
 }
 
+/** Another taker fee from then on. */
+export interface FeeCorrection {
+  readonly id: number
+  readonly fee: bigint
+  readonly at: number
+}
+
 export interface Swap {
   readonly id: number
   readonly tradeId: number
@@ -57,6 +64,7 @@ export interface Swap {
   readonly openedAt: number
   readonly maturityAt: number
   fee: bigint
+  readonly corrections: Array<FeeCorrection>
   readonly payments: Array<Payment>
   /** The writer has said at maturity that it can't pay all. */
   short: boolean
@@ -108,8 +116,8 @@ export class Staking {
   private readonly kept: number
   private readonly emit: (swap: Swap, payment: Payment | null) => void
   private readonly nextTradeId: () => number
-  /** Of the last offer, swap and payment. */
-  readonly ids = { offer: 0, swap: 0, payment: 0 }
+  /** Of the last offer, swap, payment and correction of a fee. */
+  readonly ids = { offer: 0, swap: 0, payment: 0, correction: 0 }
 
   /** `emit` gets every swap that changed, with the payment that changed it. */
   constructor(
@@ -167,8 +175,9 @@ export class Staking {
     this.emit(swap, null)
   }
 
-  correctFee(swap: Swap, fee: bigint): void {
+  correctFee(swap: Swap, fee: bigint, at: number): void {
     swap.fee = fee
+    swap.corrections.push({ id: ++this.ids.correction, fee, at })
     this.emit(swap, null)
   }
 
@@ -224,6 +233,7 @@ export class Staking {
       openedAt: now,
       maturityAt: now + offer.tenorDays * dayMillis,
       fee: feeOf(qty, market.takerFeeBps),
+      corrections: [],
       payments: [],
       short: false,
       end: null

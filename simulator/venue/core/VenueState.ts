@@ -86,7 +86,8 @@ export interface VenueState {
     readonly delisted: boolean
   }>
   readonly offers: ReadonlyArray<Json<Offer>>
-  readonly swaps: ReadonlyArray<Json<Swap>>
+  /** Without corrections: of a time when none were kept. */
+  readonly swaps: ReadonlyArray<Omit<Json<Swap>, "corrections"> & Partial<Pick<Json<Swap>, "corrections">>>
   readonly agenda: ReadonlyArray<Entry>
   readonly balances: BalancesState
   readonly refs: RefsState
@@ -145,6 +146,7 @@ export const stateOf = (parts: VenueParts): VenueState => {
       notional: String(swap.notional),
       reward: String(swap.reward),
       fee: String(swap.fee),
+      corrections: swap.corrections.map((correction) => ({ ...correction, fee: String(correction.fee) })),
       payments: swap.payments.map((payment) => ({ ...payment, amount: String(payment.amount) }))
     })),
     agenda: parts.agenda.state(),
@@ -326,6 +328,7 @@ const restoreStaking = ({ staking }: VenueParts, state: VenueState): void => {
   for (const swap of state.swaps) {
     const payments = swap.payments.map((payment) => ({ ...payment, amount: BigInt(payment.amount) }))
     const [notional, reward, fee] = [BigInt(swap.notional), BigInt(swap.reward), BigInt(swap.fee)]
-    staking.adopt({ ...swap, notional, reward, fee, payments })
+    const corrections = (swap.corrections ?? []).map((correction) => ({ ...correction, fee: BigInt(correction.fee) }))
+    staking.adopt({ ...swap, notional, reward, fee, corrections, payments })
   }
 }

@@ -67,6 +67,10 @@ export const offerRefusal = ({ staking }: VenueParts, symbol: string, amount: bi
     : null
 }
 
+/** Why the fee of a swap can't be corrected once more; null: it can. */
+export const correctionRefusal = ({ corrections }: { readonly corrections: ReadonlyArray<unknown> }): string | null =>
+  corrections.length >= mostPayments ? "No more than 100 corrections are made of one fee." : null
+
 /** Why a swap can't get another payment; null: it can. */
 export const paymentRefusal = ({ payments }: { readonly payments: ReadonlyArray<unknown> }): string | null =>
   payments.length >= mostPayments ? "No more than 100 payments are made on one swap." : null

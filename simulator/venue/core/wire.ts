@@ -135,6 +135,7 @@ export const wireSwap = ({ scale }: StakingMarket, account: string, swap: Swap):
     fee: textOf(fee, scale),
     openedAt,
     maturityAt,
+    corrections: swap.corrections.map((correction) => ({ ...correction, fee: textOf(correction.fee, scale) })),
     payments: swap.payments.map((payment) => ({ ...payment, amount: textOf(payment.amount, scale) })),
     short: swap.short,
     end: swap.end

@@ -34,6 +34,7 @@ import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
 import { RfqGroup } from "./operator/RfqGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
+import { SwapGroup } from "./operator/SwapGroup.ts"
 import { VenueGroup } from "./operator/VenueGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
 import { WithdrawalGroup } from "./operator/WithdrawalGroup.ts"
@@ -59,6 +60,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(ContractGroup)
   .add(OrderGroup)
   .add(PositionGroup)
+  .add(SwapGroup)
   .add(MarginGroup)
   .add(CloseOutGroup)
   .add(ExplainGroup)

@@ -21,6 +21,7 @@ import { RfqApi } from "./RfqApi.ts"
 import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
+import { SwapsApi } from "./SwapsApi.ts"
 import { StatementsApi } from "./StatementsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { VerificationApi } from "./VerificationApi.ts"
@@ -49,6 +50,7 @@ export class PartnerApi extends HttpApi.make("partner")
     WebhookApi,
     MarketApi,
     StakingApi,
+    SwapsApi,
     RfqApi,
     BarriersApi,
     OrdersApi,

@@ -20,7 +20,7 @@ export const ExplainedGate = Schema.Struct({
 }).annotate({ identifier: "ExplainedGate" })
 
 export const Explanation = Schema.Struct({
-  write: Schema.Literals(["collateral", "deposit", "withdrawal", "rfq", "order"]),
+  write: Schema.Literals(["collateral", "deposit", "withdrawal", "rfq", "order", "take"]),
   outcome: Schema.Literals(["ACCEPTED", "REPLAYED", "REFUSED"]).annotate({
     description: "REPLAYED: the reference is filed already, so the write answers its original."
   }),

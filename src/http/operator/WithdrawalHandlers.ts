@@ -1,8 +1,7 @@
 /** Handlers of the withdrawal and break commands: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { parseId } from "../../machines/shared/Ids.ts"
-import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { Breaks } from "../../runtime/services/reconciliation/Breaks.ts"
@@ -11,20 +10,10 @@ import { Withdrawals } from "../../runtime/services/withdrawal/Withdrawals.ts"
 import { WithdrawalGroup } from "../api/operator/WithdrawalGroup.ts"
 import { BreakGroup } from "../api/operator/BreakGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { onObject } from "./onObject.ts"
 import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
-
-/** Runs a command on the object that the path names by its id. */
-const onObject = <A>(
-  what: string,
-  segment: string,
-  run: (caller: OperatorCaller, id: number) => Effect.Effect<Verdict<A>, DispatchError>
-) =>
-  Effect.flatMap(currentCaller, (caller) => {
-    const id = parseId(segment)
-    return answer(id === undefined ? Effect.succeed(refuse(unknown(what))) : run(caller, id))
-  })
 
 const maySeeDestinations = ({ role }: OperatorCaller): boolean => role === "ADMIN" || role === "FINANCE"
 

@@ -17,6 +17,7 @@ import { key, operator, partner } from "./PartnerHandlers.ts"
 import { quarantine } from "./QuarantineHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
+import { swap } from "./SwapHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
 import { closeout, contract, margin, rfq } from "./TradeHandlers.ts"
 import { venue } from "./VenueHandlers.ts"
@@ -45,6 +46,7 @@ const features = {
   contract,
   order,
   position,
+  swap,
   margin,
   closeout,
   explain,

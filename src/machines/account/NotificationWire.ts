@@ -19,6 +19,8 @@ const meanings: { readonly [K in NotificationKind]: string } = {
   BARRIER_EXPIRY_SOON: "a contract expires within 20 minutes (ref: contractId)",
   STATEMENT_READY: "a statement was generated (ref: statementId)",
   BARRIER_SETTLED: "a contract ended and was settled (ref: contractId)",
+  SWAP_SETTLED: "a staking swap paid out: matured, cured or settled with its market (ref: swapId)",
+  SWAP_DEFAULTED: "the writer of a staking swap fell short (ref: swapId)",
   RFQ_EXPIRED: "a request's quoting window elapsed (ref: rfqId)",
   MARGIN_CALL: "the account's risk state became MARGIN_CALL (ref: the client)",
   CLOSE_OUT: "the account's risk state became CLOSE_OUT (ref: the client)",

@@ -51,5 +51,10 @@ export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   SPOT_RESERVE: { clientKind: "cash", house: null, item: null, venue: null },
   SPOT_RELEASE: { clientKind: "cash", house: null, item: null, venue: null },
   SPOT_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "SPOT_SETTLE", venue: "trades" },
+  SWAP_RESERVE: { clientKind: "cash", house: null, item: null, venue: null },
+  SWAP_RELEASE: { clientKind: "cash", house: null, item: null, venue: null },
+  SWAP_PRINCIPAL: { clientKind: "reserved", house: () => venueAccount, item: "SWAP_PRINCIPAL", venue: "swaps" },
+  SWAP_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "SWAP_SETTLE", venue: "swaps" },
+  SWAP_FEE_ADJUST: { clientKind: "cash", house: () => venueAccount, item: "SWAP_FEE_ADJUST", venue: "swaps" },
   MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL", venue: null }
 }

@@ -38,6 +38,8 @@ export const bodyCaps = {
   mifid: 64 * 1024,
   /** Ours: the longest valid request for quotes with every character escaped has under 3 KB. */
   rfq: 16 * 1024,
+  /** Ours: the longest valid take with every character escaped has under 1 KB. */
+  take: 16 * 1024,
   /** Ours: the longest valid order with every character escaped has under 4 KB. */
   order: 16 * 1024,
   /** Ours: the longest valid request for a statement has under 200 bytes. */

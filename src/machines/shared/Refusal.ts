@@ -17,7 +17,7 @@ export type Refusal =
   /** 413 4000: more than the route takes, found inside a body within its cap. */
   | { readonly _tag: "TooLarge"; readonly sentence: string }
   /** 404 4004: unknown or somebody else's, indistinguishably. */
-  | { readonly _tag: "Unknown"; readonly sentence: string }
+  | { readonly _tag: "Unknown"; readonly sentence: string; readonly data?: JsonObject }
   /** 403 4030. */
   | {
       readonly _tag: "Unverified"

@@ -117,6 +117,9 @@ export type VenueContract = typeof VenueContract.Type
 
 export const VenuePayment = Schema.Struct({ id: VenueId, amount: DecimalText, at: Millis })
 
+/** Another taker fee from then on; each correction has an id of its own. */
+export const VenueFeeCorrection = Schema.Struct({ id: VenueId, fee: DecimalText, at: Millis })
+
 /** Amounts are decimal strings in the market's asset. */
 export const VenueSwap = Schema.Struct({
   id: VenueId,
@@ -132,6 +135,8 @@ export const VenueSwap = Schema.Struct({
   fee: DecimalText,
   openedAt: Millis,
   maturityAt: Millis,
+  /** In the order in which they were made. A venue that says nothing of them has made none. */
+  corrections: Schema.Array(VenueFeeCorrection).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   payments: Schema.Array(VenuePayment),
   /** The writer has said at maturity that it can't pay all of it. */
   short: Schema.Boolean,

@@ -10,7 +10,8 @@ export const refLetters = {
   R: "rfq",
   A: "rfq",
   T: "barrierContract",
-  O: "order"
+  O: "order",
+  S: "swap"
 } as const satisfies Readonly<Record<string, Kind>>
 type Letters = keyof typeof refLetters
 

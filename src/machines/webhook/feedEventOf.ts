@@ -12,6 +12,8 @@ export const feedEventOf: { readonly [K in ForwardedKind]: FeedEventName } = {
   BARRIER_NEAR_TP: "barrier.near_take_profit",
   BARRIER_NEAR_KO: "barrier.near_barrier",
   BARRIER_EXPIRY_SOON: "barrier.expiry_soon",
+  SWAP_SETTLED: "swap.settled",
+  SWAP_DEFAULTED: "swap.defaulted",
   STATEMENT_READY: "statement.ready"
 }
 

@@ -25,6 +25,21 @@ const owned = (instance: Instance): { readonly clientId: number; readonly partne
 
 /** Postings that count as lifetime deposits (F25). */
 const deposits: ReadonlySet<LedgerEntryType> = new Set(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
+/** Postings that keep what they are worth in another currency than USDC, signed as they are (STS-9). */
+const valued: ReadonlySet<LedgerEntryType> = new Set([
+  "SWAP_RESERVE",
+  "SWAP_RELEASE",
+  "SWAP_PRINCIPAL",
+  "SWAP_SETTLE",
+  "SWAP_FEE_ADJUST",
+  "COMMISSION"
+])
+const unvalued = {
+  type: "audit",
+  action: "ledger.unvalued",
+  before: null,
+  after: null
+} as const
 
 const handlers: Handlers = {
   "ledger.post": (turn, instance, effect) => {
@@ -33,25 +48,30 @@ const handlers: Handlers = {
     if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
     const { facts } = turn
     const isDeposit = deposits.has(effect.entry)
+    const signed = negative ? -amount : amount
+    const worth = isDeposit || valued.has(effect.entry) ? valueRefs(effect.currency, signed, facts) : {}
     const posting: Posting = {
       ...owned(instance),
       txId: instance.txId ?? turn.nextId("transaction"),
       entry: effect.entry,
       key: effect.key,
       currency: effect.currency,
-      amount: negative ? -amount : amount,
+      amount: signed,
       also:
         effect.also === undefined
           ? null
           : { currency: effect.also.currency, amount: minorOf(effect.also.amount, effect.also.currency) },
       reason: effect.reason,
-      refs: isDeposit ? { ...effect.refs, ...valueRefs(effect.currency, amount, facts) } : effect.refs,
+      refs: { ...effect.refs, ...worth },
       deposited: isDeposit ? depositValue(effect.currency, amount, facts) : 0n
     }
     post(turn, posting)
     moveLots(turn, posting)
     const item = putSettlementItem(turn, instance, posting)
     if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
+    if (worth["valueUsdc"] !== null || isDeposit) return
+    const reason = `${effect.entry} of ${effect.amount} ${effect.currency} has no known value.`
+    handlers.audit(turn, instance, { ...unvalued, reason })
   },
   event: (turn, instance, effect) => {
     const partnerId = instance.partnerId

@@ -2,12 +2,12 @@
  * Lots of assets inside a turn: what came in and at what cost, and what leaves first in first out (F21, A2-104). Trades carry
  * their own cost; whatever else comes in is a lot at its worth of that moment, and what else leaves takes its cost along.
  */
-import type { LedgerEntryType } from "../../machines/Effects.ts"
+import type { JsonObject, LedgerEntryType } from "../../machines/Effects.ts"
 import { postingRules } from "../../machines/ledger/postingRules.ts"
 import { holdingMark, valueAt } from "../../machines/market/holdingMark.ts"
 import { takeLots } from "../../machines/order/spotLots.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
-import { maxMinor } from "../../machines/shared/Money.ts"
+import { maxMinor, minorOf } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../engine/mailbox/turnRows.ts"
 import type { SpotLotRow } from "../store/tables/order.ts"
@@ -59,16 +59,26 @@ interface Moved extends Whose {
   readonly currency: Currency
   /** Signed from the client's view, minor units. */
   readonly amount: bigint
+  readonly refs: JsonObject
+}
+
+/** What of it comes or goes: a swap's principal leaves and comes back as it was, its fee goes for good, its reward comes (F21). */
+const changeOf = ({ entry, currency, amount, refs }: Moved): bigint => {
+  const part = (name: string): bigint => minorOf(String(refs[name]), currency)
+  if (entry === "SWAP_PRINCIPAL") return -part("fee")
+  return entry === "SWAP_SETTLE" ? amount - part("principal") : amount
 }
 
 /** The lots after a posting of another kind than a trade's: an asset came in, or left. What is only reserved stays. */
-export const moveLots = (turn: Turn, { entry, currency, amount, ...whose }: Moved): void => {
-  if (currency === "USDC" || entry === "SPOT_SETTLE" || postingRules[entry].house === null || amount === 0n) return
-  if (amount < 0n) return void takeFromLots(turn, currency, -amount)
+export const moveLots = (turn: Turn, moved: Moved): void => {
+  const { entry, currency, partnerId, clientId } = moved
+  if (currency === "USDC" || entry === "SPOT_SETTLE" || postingRules[entry].house === null) return
+  const change = changeOf(moved)
+  if (change < 0n) return void takeFromLots(turn, currency, -change)
   const mark = holdingMark(currency, turn.facts)
-  putLot(turn, whose, currency, {
-    qty: amount,
-    cost: mark === null ? 0n : atMost(valueAt(currency, amount, mark)),
+  putLot(turn, { partnerId, clientId }, currency, {
+    qty: change,
+    cost: mark === null ? 0n : atMost(valueAt(currency, change, mark)),
     commission: 0n
   })
 }

@@ -880,6 +880,40 @@ CREATE TABLE subjects (
   CONSTRAINT subjects_pkey PRIMARY KEY (subject)
 ) WITH (fillfactor=70);
 
+CREATE TABLE swaps (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  symbol text NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  reward bigint NOT NULL,
+  fee bigint NOT NULL,
+  paid bigint NOT NULL,
+  written_off bigint NOT NULL,
+  commission bigint NOT NULL,
+  contract_id bigint,
+  opened_at bigint,
+  maturity_at bigint,
+  closed_at bigint,
+  created_at bigint NOT NULL,
+  CONSTRAINT swaps_amount_check CHECK ((amount >= 0)),
+  CONSTRAINT swaps_commission_check CHECK ((commission >= 0)),
+  CONSTRAINT swaps_fee_check CHECK ((fee >= 0)),
+  CONSTRAINT swaps_paid_check CHECK ((paid >= 0)),
+  CONSTRAINT swaps_pkey PRIMARY KEY (id),
+  CONSTRAINT swaps_reward_check CHECK ((reward >= 0)),
+  CONSTRAINT swaps_written_off_check CHECK ((written_off >= 0))
+);
+CREATE INDEX swaps_client ON public.swaps USING btree (client_id, id);
+CREATE INDEX swaps_contract ON public.swaps USING btree (client_id, contract_id);
+CREATE INDEX swaps_live ON public.swaps USING btree (client_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
+CREATE INDEX swaps_partner ON public.swaps USING btree (partner_id, id);
+CREATE INDEX swaps_partner_live ON public.swaps USING btree (partner_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
+
 CREATE TABLE timers (
   subject text NOT NULL,
   name text NOT NULL,
@@ -1253,6 +1287,7 @@ CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_spot_lot AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_statement AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_statement_model AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_swap AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_venue_probe AS bigint START 1 INCREMENT 512;

@@ -25,6 +25,7 @@ import { reconciliationTables } from "./tables/reconciliation.ts"
 import { reportingTables } from "./tables/reporting.ts"
 import { screeningTables } from "./tables/screening.ts"
 import { settlementTables } from "./tables/settlement.ts"
+import { swapTables } from "./tables/swap.ts"
 import { statementTables } from "./tables/statement.ts"
 import { venueTables } from "./tables/venue.ts"
 import { verificationTables } from "./tables/verification.ts"
@@ -49,6 +50,7 @@ const described = {
   ...barrierTables,
   ...marginTables,
   ...orderTables,
+  ...swapTables,
   ...fundingTables,
   ...accountTables,
   ...settlementTables,

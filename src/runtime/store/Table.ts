@@ -61,6 +61,8 @@ export type Upcaster = (row: { readonly state: string; readonly context: unknown
 export interface OpenWork<S extends string = string> {
   /** In the order in which they are counted. */
   readonly states: ReadonlyArray<S>
+  /** What else must hold of such a row, where the state alone does not say it (SQL over the table). */
+  readonly only?: string
   /** What is open of one client, such as "Deposit notices are not decided". */
   readonly ofClient: string
   /** What is open of all clients of a partner. */

@@ -31,7 +31,7 @@ const listed = (states: ReadonlyArray<string>): string => states.map((state) => 
 /** The rows of a table that are open. */
 const isOpen = ({ table, open }: OpenTable): string => {
   const held = heldIn(catalogue[table] as TableSpec, open.states)
-  return `state IN (${listed(open.states)})${held === null ? "" : ` AND ${held}`}`
+  return [`state IN (${listed(open.states)})`, held, open.only ?? null].filter((each) => each !== null).join(" AND ")
 }
 
 const outside = openTables.filter(({ table }) => catalogue[table].residence?.subject !== "client")

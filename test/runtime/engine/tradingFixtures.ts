@@ -38,6 +38,26 @@ export const tradingRows = (id: number) => ({
     closedAt: noon,
     pnl: -28_500_000n
   },
+  swaps: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    ...machine,
+    state: "OPEN",
+    symbol: "ETH-SWAP",
+    currency: "ETH",
+    amount: 1_000_000_000n,
+    reward: 767_123n,
+    fee: 500_000n,
+    paid: 0n,
+    writtenOff: 0n,
+    commission: 0n,
+    contractId: 9,
+    openedAt: noon,
+    maturityAt: noon,
+    closedAt: null,
+    createdAt: noon
+  },
   orders: {
     id,
     partnerId: 1,

@@ -148,10 +148,11 @@ describe("what ledger verify finds", () => {
       "UPDATE deposit_notices SET client_id = client_id + 1 WHERE state = 'CONFIRMED'",
       "UPDATE deposit_notices SET client_id = client_id - 1 WHERE state = 'CONFIRMED'"
     ],
-    "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders hold": [
-      "UPDATE withdrawal_requests SET amount = amount + 1 WHERE state = 'REQUESTED'",
-      "UPDATE withdrawal_requests SET amount = amount - 1 WHERE state = 'REQUESTED'"
-    ],
+    "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders and takes hold":
+      [
+        "UPDATE withdrawal_requests SET amount = amount + 1 WHERE state = 'REQUESTED'",
+        "UPDATE withdrawal_requests SET amount = amount - 1 WHERE state = 'REQUESTED'"
+      ],
     "every withdrawal request has exactly the postings of its state": [
       "UPDATE withdrawal_requests SET state = 'CANCELLED' WHERE state = 'REQUESTED'",
       "UPDATE withdrawal_requests SET state = 'REQUESTED' WHERE state = 'CANCELLED'"

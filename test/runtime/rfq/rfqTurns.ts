@@ -17,6 +17,7 @@ import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.t
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
+import { swapHandler } from "../../../src/runtime/services/swap/swapHears.ts"
 import type { VenueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
 import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
 import { sampleRows } from "../engine/fixtures.ts"
@@ -37,6 +38,7 @@ export const handlers: VenueHandlers = {
   rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts),
   order: orderHandler({ ...parts, unsettled: unsettledOrders() }),
+  swap: swapHandler(parts),
   answered: () => undefined,
   unnamed: () => false,
   doubted: () => undefined

@@ -44,6 +44,7 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "market halt": null,
   "market resume": null,
   "order cancel": null,
+  "swap writeoff": "usual",
   "ledger adjust": "usual",
   "interfirm record": "usual",
   "webhook redeliver": null,

@@ -26,6 +26,16 @@ export const contractStates = [
   "TORN_UP",
   "CLOSED"
 ] as const
+/** The states of staking swaps again: for the same reason. */
+export const swapStates = [
+  "ACCEPTING",
+  "OPEN",
+  "REJECTED",
+  "MATURED",
+  "DEFAULTED",
+  "CURED",
+  "FINAL_SETTLEMENT"
+] as const
 export const resolutions = ["executed", "void", "closed"] as const
 /** The outcomes of the appropriateness test again: their file carries a schema too. */
 export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const

@@ -1,5 +1,5 @@
 /** Every durable timer that lies with a client, by name: the end of documents, cooling periods, windows of requests,
- * expiries of contracts, orders that must be asked for, stamps of funding that are held, and what the sandbox decides. */
+ * expiries of contracts, takes and maturities of swaps, orders that must be asked for, stamps of funding that are held, and what the sandbox decides. */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"
@@ -14,6 +14,7 @@ import { retakeHandlers } from "../appropriateness/retakeNotice.ts"
 import { fundingTimers } from "../funding/fundingBooking.ts"
 import { orderTimers } from "../order/askAgain.ts"
 import { Unsettled } from "../order/Unsettled.ts"
+import { swapTimers } from "../swap/swapHears.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
 /** One for every name that machines and services may set: what is missing does not compile. */
@@ -32,6 +33,7 @@ export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Direct
       ...retakeHandlers(directory),
       ...barrierTimers,
       ...orderTimers(unsettled),
+      ...swapTimers,
       ...fundingTimers({ directory, unsettled }),
       ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
     }

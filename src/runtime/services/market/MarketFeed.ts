@@ -33,6 +33,8 @@ export class MarketFeed extends Context.Service<
     readonly facts: () => Facts
     /** Null: it was never read. */
     readonly offers: () => OfferBoard | null
+    /** The same, read again where it is too old for a take to be judged on (STS-1). */
+    readonly recentOffers: Effect.Effect<OfferBoard | null>
     /** Whether the offers were last read too long ago (A2-56). */
     readonly offersStale: () => boolean
     readonly klines: KlineReads
@@ -49,6 +51,7 @@ export class MarketFeed extends Context.Service<
         mirror,
         facts: () => mirror.factsAt(null),
         offers: () => null,
+        recentOffers: Effect.succeed(null),
         offersStale: () => true,
         klines: KlineReads.none,
         figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
@@ -74,8 +77,9 @@ export class MarketFeed extends Context.Service<
         standing: () => session.standing(),
         mirror,
         facts: () => mirror.factsAt(business.now()),
-        offers,
-        offersStale: () => now() - (offers()?.readAt ?? 0) > staleMillis,
+        offers: offers.last,
+        recentOffers: offers.recent,
+        offersStale: () => now() - (offers.last()?.readAt ?? 0) > staleMillis,
         klines: new KlineReads({
           venue,
           now,

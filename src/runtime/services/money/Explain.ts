@@ -35,7 +35,7 @@ export const explainedWrites = ["collateral", "deposit", "withdrawal"] as const
 export type ExplainedWrite = (typeof explainedWrites)[number]
 
 export interface Explanation {
-  readonly write: ExplainedWrite | "rfq" | "order"
+  readonly write: ExplainedWrite | "rfq" | "order" | "take"
   /** REPLAYED: the reference is filed already, and its original is what the write answers. */
   readonly outcome: "ACCEPTED" | "REPLAYED" | "REFUSED"
   /** What the write would answer when it is refused. */

@@ -15,6 +15,7 @@ import type { OperatorCaller } from "./OperatorKeys.ts"
 import type { IssuedKey } from "../partner/partnerDecisions.ts"
 import { type KeyBody, type PartnerProfile, Partners } from "../partner/Partners.ts"
 import { type Payout, type PayoutBody, Payouts } from "../ledger/Payouts.ts"
+import { SwapDesk, type SwapView, type WriteOffRequest } from "../swap/SwapDesk.ts"
 import { Withdrawals } from "../withdrawal/Withdrawals.ts"
 import { type Resolved, type ResolveRequest, VenueResolutions } from "../venue/VenueResolutions.ts"
 import type { CustodyBody } from "../partner/partnerEnds.ts"
@@ -50,6 +51,7 @@ export interface GuardedCommands {
   "client payout": { readonly args: OfClient & PayoutBody; readonly result: Payout }
   "partner custody": { readonly args: OfPartner & CustodyBody; readonly result: PartnerProfile }
   "venue resolve": { readonly args: ResolveRequest; readonly result: Resolved }
+  "swap writeoff": { readonly args: WriteOffRequest; readonly result: SwapView }
 }
 export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
@@ -72,7 +74,7 @@ const bound = <A, C extends GuardedName>(verdict: Verdict<A>, bind: (value: A) =
 export const guardedCommands: Effect.Effect<
   GuardedTable,
   never,
-  Adjustments | Breaks | Interfirm | Partners | Payouts | VenueResolutions | Withdrawals
+  Adjustments | Breaks | Interfirm | Partners | Payouts | SwapDesk | VenueResolutions | Withdrawals
 > = Effect.gen(function* () {
   const adjustments = yield* Adjustments
   const interfirm = yield* Interfirm
@@ -81,6 +83,7 @@ export const guardedCommands: Effect.Effect<
   const payouts = yield* Payouts
   const breaks = yield* Breaks
   const resolutions = yield* VenueResolutions
+  const swaps = yield* SwapDesk
   const stepOf = (
     to: "APPROVED" | "PAID"
   ): GuardedCommand<"withdrawal approve"> & GuardedCommand<"withdrawal pay"> => ({
@@ -152,6 +155,10 @@ export const guardedCommands: Effect.Effect<
     "venue resolve": {
       check: (request) => Effect.map(resolutions.check(request), (verdict) => bound(verdict, (bind) => ({ bind }))),
       run: (caller, request) => resolutions.resolve(caller, request)
+    },
+    "swap writeoff": {
+      check: (request) => Effect.map(swaps.check(request), (verdict) => bound(verdict, (bind) => ({ bind }))),
+      run: (caller, request) => swaps.writeOff(caller, request)
     }
   }
 })

@@ -16,6 +16,7 @@ import {
   clientCash,
   clientCounts,
   openContracts,
+  openSwaps,
   pendingDeposits,
   pendingReviews,
   pendingWithdrawals
@@ -39,6 +40,7 @@ export class Summary extends Context.Service<
             const deposits = yield* pendingDeposits(sql, partnerId)
             const withdrawals = yield* pendingWithdrawals(sql, partnerId)
             const contracts = yield* openContracts(sql, partnerId)
+            const swaps = yield* openSwaps(sql, partnerId)
             const sumBy = (test: (row: (typeof counts)[number]) => boolean) =>
               counts.filter(test).reduce((sum, row) => sum + Number(row.n), 0)
             const cashOf = new Map(cash.map((row) => [row.currency, row]))
@@ -68,7 +70,7 @@ export class Summary extends Context.Service<
                 ]
               }),
               openBarriers: contracts,
-              openSwaps: 0,
+              openSwaps: swaps,
               pendingDeposits: deposits,
               pendingWithdrawals: withdrawals,
               pendingReviews: reviews

@@ -5,16 +5,14 @@
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
-import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
-import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
-import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
-import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
@@ -22,11 +20,14 @@ import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
-import { type Compared, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+import { type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
 import { ordersOf } from "./orderLook.ts"
 import { type MoneyApart, moneyDifferences, settleMoneyDifferences, standing } from "./moneyComparison.ts"
 import { moneyOf } from "./moneyLook.ts"
+import { contractsOf } from "./contractLook.ts"
+import { settleSwapDifferences, type SwapDifference, swapDifferences } from "./swapComparison.ts"
+import { swapsOf } from "./swapLook.ts"
 
 /** Between two slices, ms. */
 const sliceEvery = 60_000
@@ -44,8 +45,6 @@ const atOnce = 8
 export const accountsAtMost = 2_000
 /** Accounts that wait to be compared out of turn; others come with their slice. */
 const wantedAtMost = 10_000
-/** Open rows of a client; it may have 1,000 contracts and 50 requests (A2-22). */
-const openAtMost = 2_000
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
@@ -146,20 +145,22 @@ interface Parts {
 interface Look {
   readonly contracts: ReadonlyArray<Difference>
   readonly orders: ReadonlyArray<OrderDifference>
+  readonly swaps: ReadonlyArray<SwapDifference>
   readonly money: ReadonlyArray<MoneyApart>
   readonly withoutMoney: boolean
 }
 
 /** Claims of what two looks have both seen, and what is on its way does not explain. */
 const claimsOfBoth = (first: Look, second: Look): ReadonlyArray<string> => {
-  const before = new Set([...first.contracts, ...first.orders].map(({ claim }) => claim))
+  const before = new Set([...first.contracts, ...first.orders, ...first.swaps].map(({ claim }) => claim))
   return [
-    ...[...second.contracts, ...second.orders].filter(({ claim }) => before.has(claim)),
+    ...[...second.contracts, ...second.orders, ...second.swaps].filter(({ claim }) => before.has(claim)),
     ...standing(first.money, second.money)
   ].map(({ claim }) => claim)
 }
 
-const differs = ({ contracts, orders, money }: Look): boolean => contracts.length + orders.length + money.length > 0
+const differs = ({ contracts, orders, swaps, money }: Look): boolean =>
+  contracts.length + orders.length + swaps.length + money.length > 0
 
 class Comparison {
   private readonly parts: Parts
@@ -174,6 +175,11 @@ class Comparison {
   constructor(parts: Parts) {
     this.parts = parts
     parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
+    // Of one in default the venue may know more than it has said.
+    parts.host.onCommitted(
+      "swaps",
+      ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account)
+    )
     parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
   }
 
@@ -310,7 +316,7 @@ class Comparison {
   /** What follows of what two looks have seen; the sentences that were alarmed. */
   private settle(
     client: ClientRow,
-    { contracts, orders, money }: Look,
+    { contracts, orders, swaps, money }: Look,
     claims: ReadonlyArray<string>
   ): Effect.Effect<ReadonlyArray<string>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
@@ -327,6 +333,7 @@ class Comparison {
         decide: (turn) => [
           ...settleDifferences(turn, this.parts.hears, contracts.filter(isFresh)),
           ...settleOrderDifferences(turn, orders.filter(isFresh)),
+          ...settleSwapDifferences(turn, this.parts.hears, swaps.filter(isFresh)),
           ...settleMoneyDifferences(turn, money.filter(isFresh))
         ]
       })
@@ -344,10 +351,11 @@ class Comparison {
   private look(client: ClientRow): Effect.Effect<Look, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const account = yield* this.parts.venue.account(client.uid)
-      const contracts = differencesOf(yield* this.contractsOf(client, account))
+      const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
+      const swaps = swapDifferences(yield* swapsOf(this.parts, client, account))
       const orders = orderDifferences(yield* ordersOf(this.parts, client, account))
       const money = moneyDifferences(yield* moneyOf(this.parts.stored, client, account))
-      return { contracts, orders, money, withoutMoney: account !== null && account.money === null }
+      return { contracts, orders, swaps, money, withoutMoney: account !== null && account.money === null }
     })
   }
 
@@ -357,44 +365,5 @@ class Comparison {
       if (orderId === null) continue
       this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })
     }
-  }
-
-  /** What is open of a client here, and what the venue says of it. */
-  private contractsOf(
-    client: ClientRow,
-    account: VenueAccount | null
-  ): Effect.Effect<Compared, DispatchError | VenueUnanswered> {
-    return Effect.gen({ self: this }, function* () {
-      const { venue } = this.parts
-      const contracts = yield* this.open("barrierContracts", client)
-      const requests = (yield* this.open("rfqs", client)).filter(({ context }) => context.venueRfqId !== null)
-      const theirs = (account?.contracts ?? []).filter(({ state }) => state === "OPEN")
-      const there = new Set(theirs.map(({ id }) => id))
-      const missing = contracts.filter(({ context }) => !there.has(context.venueContractId))
-      const refs = [
-        ...missing.map(({ rfqId, context }) => acceptRef(rfqId, context.quoteId)),
-        ...requests.map(({ id }) => requestRef(id))
-      ]
-      const outcomes = new Map(
-        (refs.length === 0 ? [] : yield* venue.lookup(refs.slice(0, lookupLimit))).map((each) => [each.ref, each])
-      )
-      return { clientId: client.id, contracts, requests, theirs, outcomes }
-    })
-  }
-
-  private open(
-    table: "barrierContracts",
-    client: ClientRow
-  ): Effect.Effect<ReadonlyArray<BarrierContractRow>, DispatchError>
-  private open(table: "rfqs", client: ClientRow): Effect.Effect<ReadonlyArray<RfqRow>, DispatchError>
-  private open(
-    table: "barrierContracts" | "rfqs",
-    { id }: ClientRow
-  ): Effect.Effect<ReadonlyArray<BarrierContractRow | RfqRow>, DispatchError> {
-    const conditions = [
-      { column: "client_id", value: id },
-      { column: "state", value: "OPEN" }
-    ]
-    return this.parts.stored.page(table, conditions, { limit: openAtMost })
   }
 }

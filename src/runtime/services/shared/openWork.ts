@@ -9,12 +9,12 @@ import { openSentence, type OpenTable, openTables } from "../../store/openRows.t
 const held = openTables.filter(({ table }) => catalogue[table].residence?.subject === "client")
 
 /** Tables whose open rows tie up money of their client. */
-const exposing: ReadonlyArray<TableName> = ["rfqs", "barrierContracts", "orders", "positions"]
+const exposing: ReadonlyArray<TableName> = ["rfqs", "barrierContracts", "orders", "positions", "swaps"]
 
 /** Of a client, as its mailbox holds them: a sentence for each table with open rows. */
 export const openInMailbox = (state: SubjectState): ReadonlyArray<string> => sentences(state, held)
 
-/** Those of them that keep money from leaving: open requests for quotes and contracts, working orders and open positions. */
+/** Those of them that keep money from leaving: open requests for quotes and contracts, working orders, open positions and swaps. */
 export const openExposure = (state: SubjectState): ReadonlyArray<string> =>
   sentences(
     state,

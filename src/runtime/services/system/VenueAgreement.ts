@@ -203,10 +203,11 @@ const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | nu
   )
 
 /** The service's side: each noun of trading has its own. */
-const serviceHoldings = ({ contracts, requests, positions, orders }: OpenHere): ReadonlyArray<Holding> => [
+const serviceHoldings = ({ contracts, swaps, requests, positions, orders }: OpenHere): ReadonlyArray<Holding> => [
   ...positions.map(({ symbol, qty }): Holding => ({ kind: "position", name: symbol, figure: qty })),
   ...orders.map(({ id, left }): Holding => ({ kind: "order", name: orderRef(id), figure: left })),
   ...contracts.map(({ id, qty }): Holding => ({ kind: "contract", name: String(id), figure: qty })),
+  ...swaps.map(({ id, notional }): Holding => ({ kind: "swap", name: String(id), figure: notional })),
   ...requests.map((id): Holding => ({ kind: "request", name: requestRef(id), figure: "OPEN" }))
 ]
 

@@ -13,6 +13,7 @@ import type { Directory } from "../partner/Directory.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { rfqHandler } from "../rfq/rfqHears.ts"
+import { swapHandler } from "../swap/swapHears.ts"
 import { CallAnswers } from "./CallAnswers.ts"
 import { probeHandler } from "./probeDecisions.ts"
 import type { Unnamed, VenueHandler } from "./VenueHandler.ts"
@@ -42,6 +43,7 @@ export const venueHandlers: Effect.Effect<
     rfq: rfqHandler(parts),
     barrierContract: contractHandler(parts),
     order: orderHandler(orderParts),
+    swap: swapHandler(orderParts),
     answered: (yield* CallAnswers).take,
     unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))

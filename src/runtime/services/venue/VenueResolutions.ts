@@ -6,6 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { acceptRef } from "../../../machines/rfq/Rfq.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
+import { currencyFacts } from "../../../machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import {
   accept,
@@ -21,6 +22,7 @@ import { Venue } from "../../ports/Venue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { orderRefusal, resolveOrderExecuted, resolveOrderVoid } from "../order/resolveOrder.ts"
@@ -38,6 +40,7 @@ import {
 } from "../rfq/resolveDecisions.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { firstRow } from "../shared/listReads.ts"
+import { resolveTakeExecuted, resolveTakeVoid, takeRefusal } from "../swap/resolveSwap.ts"
 import { Recall } from "../shared/Recall.ts"
 import { venueAway } from "./venueAway.ts"
 import { venueHandlers } from "./VenueHandlers.ts"
@@ -88,7 +91,7 @@ export class VenueResolutions extends Context.Service<
         const { table, id } = named.value
         return Effect.map(firstRow(stored, table, [{ column: "id", value: id }]), (row): Verdict<Named> => {
           if (row === null) return refuse(unknown(labels[table]))
-          const wrong = evidenceErrors(table, request, row.context)
+          const wrong = evidenceErrors(table, request, gridsOf({ table, row } as Named))
           return wrong === null ? accept({ table, row } as Named) : refuse(wrong)
         })
       }
@@ -117,6 +120,13 @@ export class VenueResolutions extends Context.Service<
             ? resolveOrderVoid(at, handlers, row, reason)
             : resolveOrderExecuted(at, handlers, row, { reason, tradeId, price, qty })
         }
+        if (table === "swaps") {
+          const row = recall.row(turn, table, id)
+          if (row === null) return refuse(unknown("Swap"))
+          return as === "void"
+            ? resolveTakeVoid({ turn, of }, handlers, row, reason)
+            : resolveTakeExecuted({ turn, of }, handlers, row, { reason, tradeId, qty })
+        }
         const row = recall.row(turn, table, id)
         return row === null ? refuse(unknown("Contract")) : resolveClosed({ turn, board, of }, row, { price, reason })
       }
@@ -144,9 +154,9 @@ export class VenueResolutions extends Context.Service<
               const refusal = contractRefusal(row)
               return refusal === null ? accept({ ...request, object }) : refuse(refusal)
             }
-            if (table === "orders") {
+            if (table === "orders" || table === "swaps") {
               return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
-                const refusal = orderRefusal(state, row)
+                const refusal = table === "orders" ? orderRefusal(state, row) : takeRefusal(state, row)
                 return refusal === null ? accept({ ...request, object }) : refuse(refusal)
               })
             }
@@ -178,6 +188,7 @@ type Named =
   | { readonly table: "rfqs"; readonly row: RfqRow }
   | { readonly table: "barrierContracts"; readonly row: BarrierContractRow }
   | { readonly table: "orders"; readonly row: OrderRow }
+  | { readonly table: "swaps"; readonly row: SwapRow }
 
 const knownAtVenue = conflict("The venue knows the contract: it ends by the venue's word.")
 
@@ -185,10 +196,11 @@ const tables = {
   rfq: "rfqs",
   barrierContract: "barrierContracts",
   contract: "barrierContracts",
-  order: "orders"
+  order: "orders",
+  swap: "swaps"
 } as const
-const labels = { rfqs: "Request", barrierContracts: "Contract", orders: "Order" } as const
-const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order" } as const
+const labels = { rfqs: "Request", barrierContracts: "Contract", orders: "Order", swaps: "Swap" } as const
+const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order", swaps: "swap" } as const
 
 const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
 
@@ -199,10 +211,16 @@ const namedBy = (
   const [kind = "", text = "", ...rest] = object.split(":")
   const id = parseId(text)
   if (!Object.hasOwn(tables, kind) || id === undefined || rest.length > 0) {
-    return refuse(invalidFields({ object: "The object must be rfq:ID, order:ID or contract:ID." }))
+    return refuse(invalidFields({ object: "The object must be rfq:ID, order:ID, swap:ID or contract:ID." }))
   }
   return accept({ table: tables[kind as keyof typeof tables], id })
 }
+
+/** Of a take the scale of its asset, which is all that its quantity must fit. */
+const gridsOf = (named: Named): Grids =>
+  named.table === "swaps"
+    ? { priceDecimals: 0, qtyDecimals: currencyFacts[named.row.context.asset].scale }
+    : named.row.context
 
 interface Grids {
   readonly priceDecimals: number
@@ -220,14 +238,16 @@ const evidenceErrors = (
   if (isContract !== (as === "closed")) {
     errors["as"] = isContract
       ? "A contract is resolved as closed."
-      : `${table === "orders" ? "An order" : "A request"} is resolved as executed or void.`
+      : `${subjects[table]} is resolved as executed or void.`
   }
-  const takes = { tradeId: as === "executed", price: as !== "void", qty: as === "executed" }
+  // A take has a rate, which is the offer's, and no price.
+  const takes = { tradeId: as === "executed", price: as !== "void" && table !== "swaps", qty: as === "executed" }
   const given = { tradeId, price, qty }
   const names = { tradeId: "trade id", price: "price", qty: "quantity" } as const
   for (const field of ["tradeId", "price", "qty"] as const) {
     if (takes[field] && given[field] === undefined) errors[field] = `The ${names[field]} is required.`
-    if (!takes[field] && given[field] !== undefined) errors[field] = `The ${names[field]} does not go with ${as}.`
+    if (!takes[field] && given[field] !== undefined)
+      errors[field] = `The ${names[field]} does not go with ${as}${table === "swaps" ? " of a take" : ""}.`
   }
   if (takes.price && price !== undefined && !isOnGrid(price, priceDecimals)) {
     errors["price"] = `The price must be a positive decimal with at most ${priceDecimals} places.`
@@ -237,6 +257,8 @@ const evidenceErrors = (
   }
   return Object.keys(errors).length === 0 ? null : invalidFields(errors)
 }
+
+const subjects = { rfqs: "A request", orders: "An order", swaps: "A take" } as const
 
 const isOnGrid = (text: string, decimals: number): boolean =>
   /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/.test(text) &&

@@ -41,12 +41,16 @@ export const hearItsEvent = (turn: Turn, clientId: number, { outcome, sequence }
 export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
   outcome.outcome === "UNKNOWN" || isUnseen(outcome) ? null : (outcome as DefiniteOutcome)
 
-/** An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed. */
-export const isUnseen = ({ outcome, ref, contract }: VenueOutcome): boolean =>
-  outcome === "EXECUTED" &&
-  quoteOfRef(ref) !== null &&
+/**
+ * An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed; or a take
+ * was, and it does not show the swap.
+ */
+export const isUnseen = ({ outcome, ref, contract, swap }: VenueOutcome): boolean => {
+  if (outcome !== "EXECUTED") return false
+  if (ownerOfRef(ref)?.owner === "swap") return swap === null
   // A contract has the ref of the accept that opened it; another accept closed it.
-  (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
+  return quoteOfRef(ref) !== null && (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
+}
 
 /**
  * What a fact says of the call that made its object: the venue took it. Null for one that has no object, or none of a call.

@@ -15,6 +15,7 @@ import { orderChecks } from "./orderChecks.ts"
 import { onceChecks } from "./onceChecks.ts"
 import { ownershipChecks } from "./ownershipChecks.ts"
 import { settlementChecks } from "./settlementChecks.ts"
+import { swapChecks } from "./swapChecks.ts"
 import { withdrawalChecks } from "./withdrawalChecks.ts"
 
 export interface SqlCheck {
@@ -77,6 +78,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...barrierChecks,
   ...marginChecks,
   ...orderChecks,
+  ...swapChecks,
   ...fundingChecks,
   ...accountChecks,
   ...settlementChecks,

@@ -35,7 +35,7 @@ const booked = `booked AS MATERIALIZED (
   SELECT t.key, t.type, p.client_id, p.currency, p.amount
     FROM ledger_transactions t JOIN postings p USING (tx_id)
    WHERE p.client_id IS NOT NULL
-     AND (t.type = 'PNL' OR (t.type = 'COMMISSION' AND t.key NOT LIKE 'commission:contract:%')
+     AND (t.type = 'PNL' OR (t.type = 'COMMISSION' AND t.key NOT LIKE 'commission:contract:%' AND t.key NOT LIKE 'commission:swap:%')
           OR (t.type = 'SPOT_SETTLE' AND p.currency = ${base("t.refs ->> 'Instrument'")})))`
 
 /** What of an order's reserve is still held: minor units of its currency (F20). */

@@ -8,7 +8,7 @@ import { postingRules } from "../../../machines/ledger/postingRules.ts"
 import type { PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import { type SpotLot, takeLots } from "../../../machines/order/spotLots.ts"
-import type { Currency } from "../../../machines/shared/Currency.ts"
+import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
 import { maxMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 
 /** Goes through the rows of one check; answers what breaks the rule, the first time that something does. */
@@ -149,7 +149,15 @@ const entries = Object.keys(postingRules) as ReadonlyArray<LedgerEntryType>
 /** What moves money from or to elsewhere; what is only reserved stays in its lot. */
 const moving = listed(entries.filter((entry) => postingRules[entry].house !== null && entry !== "SPOT_SETTLE"))
 /** Postings that keep what they were worth, none where nothing was known of it. */
-const valued = listed(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
+const valued = listed(["PARTNER_COLLATERAL_IN", "DEPOSIT", "SWAP_SETTLE", "SWAP_FEE_ADJUST"])
+/** How many minor units a currency has, as rows of a VALUES list. */
+const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
+/** What comes or goes of a posting: of a swap's principal nothing, which leaves and comes back as it was (F21). */
+const change = `CASE t.type WHEN 'SWAP_PRINCIPAL' THEN -(t.refs ->> 'fee')::numeric * u.unit
+                            WHEN 'SWAP_SETTLE' THEN p.amount - (t.refs ->> 'principal')::numeric * u.unit ELSE p.amount END`
+/** Micro-USDC, rounded down: of a swap what is no principal at the mark of then, of anything else as its posting says. */
+const worth = `CASE WHEN t.type = 'SWAP_SETTLE'
+                 THEN floor((${change}) / u.unit * (t.refs ->> 'mark')::numeric * 1000000) ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END`
 const base = "split_part(t.refs ->> 'Instrument', '-', 1)"
 
 /**
@@ -162,9 +170,9 @@ const lotRows = `WITH begun AS (SELECT coalesce(min(acquired_at), 92233720368547
       LEFT JOIN postings q ON q.tx_id = t.tx_id AND q.client_id IS NOT NULL AND q.currency <> ${base}
      WHERE t.type = 'SPOT_SETTLE'),
   moves AS MATERIALIZED (
-    SELECT p.client_id, p.currency AS asset, p.posting_id AS id, p.amount AS qty,
-           CASE WHEN t.type IN (${valued}) THEN least(coalesce((t.refs ->> 'valueUsdc')::numeric * 1000000, 0), ${maxMinor})::bigint END AS cost
-      FROM ledger_transactions t JOIN postings p USING (tx_id)
+    SELECT p.client_id, p.currency AS asset, p.posting_id AS id, (${change})::bigint AS qty,
+           CASE WHEN t.type IN (${valued}) THEN least(coalesce(${worth}, 0), ${maxMinor})::bigint END AS cost
+      FROM ledger_transactions t JOIN postings p USING (tx_id) JOIN ${units} AS u (code, unit) ON u.code = p.currency
      WHERE p.client_id IS NOT NULL AND p.currency <> 'USDC' AND t.type IN (${moving}) AND t.ts >= (SELECT ts FROM begun))
   SELECT client_id, asset, false AS is_lot, 0::bigint AS at, r.id, r.qty, r.cost, coalesce(f.commission, 0) AS commission, f.realized_pnl AS realized
     FROM trades r LEFT JOIN (SELECT 'spot:' || order_id || ':' || trade_id AS key, commission, realized_pnl FROM fills WHERE family = 'SPOT') f USING (key)

@@ -29,6 +29,11 @@ const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } 
   SPOT_RESERVE: null,
   SPOT_RELEASE: null,
   SPOT_SETTLE: null,
+  SWAP_RESERVE: null,
+  SWAP_RELEASE: null,
+  SWAP_PRINCIPAL: null,
+  SWAP_SETTLE: null,
+  SWAP_FEE_ADJUST: null,
   MANUAL: null
 }
 

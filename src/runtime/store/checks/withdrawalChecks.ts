@@ -3,6 +3,7 @@
  * REQUESTED and of what working orders hold, each request has exactly the postings that its state says, and nothing else leaves through them.
  */
 import { heldByOrders } from "./orderChecks.ts"
+import { heldBySwaps } from "./swapChecks.ts"
 
 /** Legs of each step: ledger type, whether the house's, what they move, and their sign. */
 const legs = `(VALUES ('reserve', 'WITHDRAWAL_RESERVE', false, 'cash', -1), ('reserve', 'WITHDRAWAL_RESERVE', false, 'reserved', 1),
@@ -19,14 +20,14 @@ const steps = `(VALUES ('REQUESTED', false, 'reserve'), ('APPROVED', true, 'rese
 /** Entries of the list in ledgerChecks.ts. */
 export const withdrawalChecks = [
   {
-    name: "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders hold",
+    name: "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders and takes hold",
     figure: "SELECT count(*) AS n FROM withdrawal_requests WHERE state = 'REQUESTED'",
     breaks: `WITH asked AS (
                SELECT client_id, currency, sum(amount) AS amount
                  FROM (SELECT client_id, currency, amount::numeric FROM withdrawal_requests WHERE state = 'REQUESTED'
-                       UNION ALL (${heldByOrders})) AS each GROUP BY client_id, currency),
+                       UNION ALL (${heldByOrders}) UNION ALL (${heldBySwaps})) AS each GROUP BY client_id, currency),
              held AS (SELECT client_id, currency, reserved FROM balances WHERE reserved <> 0)
-             SELECT 'client ' || client_id || ' ' || currency || ': reserve ' || coalesce(h.reserved, 0) || ', requested and held by orders '
+             SELECT 'client ' || client_id || ' ' || currency || ': reserve ' || coalesce(h.reserved, 0) || ', requested and held by orders and takes '
                     || trim_scale(coalesce(a.amount, 0)) AS what
                FROM held h FULL JOIN asked a USING (client_id, currency)
               WHERE coalesce(h.reserved, 0) <> coalesce(a.amount, 0) LIMIT 1`

@@ -61,6 +61,13 @@ export const pendingWithdrawals = (
 export const openContracts = (sql: PgClient.PgClient, partnerId: number): Effect.Effect<number, SqlError.SqlError> =>
   countOf(sql, "SELECT count(*) AS n FROM barrier_contracts WHERE partner_id = $1 AND state = 'OPEN'", partnerId)
 
+export const openSwaps = (sql: PgClient.PgClient, partnerId: number): Effect.Effect<number, SqlError.SqlError> =>
+  countOf(
+    sql,
+    "SELECT count(*) AS n FROM swaps WHERE partner_id = $1 AND state IN ('ACCEPTING', 'OPEN', 'DEFAULTED') AND closed_at IS NULL",
+    partnerId
+  )
+
 /** Ids of the partners that are closed. */
 export const closedPartners = (sql: PgClient.PgClient): Rows<number> =>
   Effect.map(sql.unsafe<{ readonly id: bigint }>("SELECT id FROM partners WHERE state = 'CLOSED'"), (rows) =>

@@ -11,7 +11,7 @@ export interface VenueTraffic {
   readonly inFlight: ReadonlyArray<string>
   /** Number of the last event that was taken. */
   readonly taken: number
-  /** Uids of the accounts that the venue has spoken of, or that have open contracts. */
+  /** Uids of the accounts that the venue has spoken of, or that have open contracts or swaps. */
   readonly accounts: ReadonlyArray<string>
 }
 
@@ -19,7 +19,8 @@ const trafficText = `SELECT
     COALESCE((SELECT json_agg(ref) FROM (SELECT ref FROM venue_calls ORDER BY at, ref LIMIT $1) oldest), '[]') AS in_flight,
     COALESCE((SELECT max(number) FROM venue_cursor), 0) AS taken,
     COALESCE((SELECT json_agg(uid ORDER BY uid) FROM clients WHERE id IN (
-        SELECT client_id FROM venue_accounts UNION SELECT client_id FROM barrier_contracts WHERE state = 'OPEN')), '[]') AS accounts`
+        SELECT client_id FROM venue_accounts UNION SELECT client_id FROM barrier_contracts WHERE state = 'OPEN'
+        UNION SELECT client_id FROM swaps WHERE state IN ('OPEN', 'DEFAULTED') AND closed_at IS NULL)), '[]') AS accounts`
 
 interface Row {
   readonly in_flight: ReadonlyArray<string>
@@ -39,6 +40,8 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
 export interface OpenHere {
   /** By the venue's id. */
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
+  /** By the venue's id: what it may still pay, written off or not. */
+  readonly swaps: ReadonlyArray<{ readonly id: number; readonly notional: string }>
   /** Ids of the requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<number>
   /** What of each market is held, spot quantities among it; flat ones are left out. */
@@ -53,6 +56,7 @@ export interface OpenHere {
 
 export const nothingOpen: OpenHere = {
   contracts: [],
+  swaps: [],
   requests: [],
   positions: [],
   orders: [],
@@ -63,6 +67,8 @@ export const nothingOpen: OpenHere = {
 const openText = `SELECT uid,
     (SELECT json_agg(json_build_object('id', (context ->> 'venueContractId')::bigint, 'qty', context ->> 'qty'))
        FROM barrier_contracts WHERE client_id = clients.id AND state = 'OPEN') AS contracts,
+    (SELECT json_agg(json_build_object('id', contract_id, 'notional', context ->> 'notional'))
+       FROM swaps WHERE client_id = clients.id AND state IN ('OPEN', 'DEFAULTED')) AS swaps,
     (SELECT json_agg(id) FROM rfqs
       WHERE client_id = clients.id AND state = 'OPEN' AND context ->> 'venueRfqId' IS NOT NULL) AS requests,
     (SELECT json_agg(json_build_object('symbol', symbol, 'qty', net_qty))
@@ -99,10 +105,11 @@ export const openHere = (
     sql.unsafe<OpenRow>(openText, [texts(uids)]),
     (rows) =>
       new Map(
-        rows.map(({ uid, contracts, requests, positions, orders, trades, ...money }) => [
+        rows.map(({ uid, contracts, swaps, requests, positions, orders, trades, ...money }) => [
           uid,
           {
             contracts: contracts ?? [],
+            swaps: swaps ?? [],
             requests: requests ?? [],
             positions: positions ?? [],
             orders: orders ?? [],

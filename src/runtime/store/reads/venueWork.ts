@@ -5,7 +5,8 @@ import { catalogue, type TableName } from "../Catalogue.ts"
 
 /** Tables with such rows. `only` says which of their rows (SQL over the table); null: all of them. */
 const tables: ReadonlyArray<{ readonly table: TableName; readonly only: string | null; readonly rows: string }> = [
-  { table: "venueCalls", only: null, rows: "calls in flight" }
+  { table: "venueCalls", only: null, rows: "calls in flight" },
+  { table: "swaps", only: "state IN ('ACCEPTING', 'OPEN', 'DEFAULTED') AND closed_at IS NULL", rows: "open swaps" }
 ]
 
 /** What is open at the venue, such as "2 calls in flight"; empty when nothing is. */

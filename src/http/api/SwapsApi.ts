@@ -1,0 +1,80 @@
+/**
+ * Staking swaps of a client: taking a part of an offer, and what became of it (doc 2, Staking; STS-1..STS-4, STS-7). What leaves a
+ * take in flight at the venue answers 502 with what it is known by, and is kept under its Idempotency-Key (A1-51).
+ */
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
+import { swapLists, SwapsWire, SwapWire } from "../../machines/swap/SwapWire.ts"
+import { TakeBody } from "../../machines/swap/TakeBody.ts"
+import { okAs } from "./Envelope.ts"
+import { Explanation } from "./explanation.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
+import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { swapExamples as examples } from "./swapExamples.ts"
+import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
+
+const offerParams = { ...clientParams, offerId: pathId("The offer's id, as the board has it.") }
+const writes = { idempotent: false, reliance: false, bodyCap: bodyCaps.take } as const
+const refusals = [BadRequest, Conflict, VenueAway] as const
+
+const summary = (text: string, description?: string) =>
+  OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
+
+export class SwapsApi extends HttpApiGroup.make("swaps")
+  .add(
+    HttpApiEndpoint.post("accept", "/clients/:clientId/staking/:offerId/accept", {
+      params: offerParams,
+      headers: idempotencyHeaders,
+      payload: TakeBody,
+      success: okAs(SwapWire, examples.opened),
+      error: refusals
+    })
+      .annotate(RouteRules, { ...writes, idempotent: true })
+      .annotateMerge(
+        summary(
+          "Take a part of a staking offer",
+          "Sets notional and taker fee aside in the asset and answers once the venue has: OPEN. Judged on a board at most 3 seconds old. 404 when the offer has left the board, with data {swapId, state, rejectReason} when the venue said so; 400 with the same data when the venue refuses for another reason. 502 with data {swapId, offerId, state} when the venue's answer is not known yet: the take is there, and is adopted or released by itself. A 502 without data has written nothing. The body may have up to 16 KB."
+        )
+      ),
+    HttpApiEndpoint.post("explain", "/clients/:clientId/staking/:offerId/explain", {
+      params: offerParams,
+      payload: TakeBody,
+      success: okAs(Explanation, examples.explanation),
+      error: refusals
+    })
+      .annotate(RouteRules, { ...writes, reads: true })
+      .annotateMerge(
+        summary(
+          "Explain what a take would be answered",
+          "Our addition. Takes the body of the take and answers each of its gates in the order checked. Writes nothing and is open to READ keys; it counts in the TRADE window."
+        )
+      ),
+    HttpApiEndpoint.get("list", "/clients/:clientId/staking/swaps", {
+      params: clientParams,
+      query: { state: tokenParam("state", swapLists), ...pageParams(pageLimits.history) },
+      success: okAs(SwapsWire, examples.swaps),
+      error: BadRequest
+    }).annotateMerge(
+      summary(
+        "Staking swaps of a client, newest first",
+        "state is live when absent: ACCEPTING, OPEN and DEFAULTED; history has the rest, all has both. before is a swapId."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/clients/:clientId/staking/swaps/:swapId", {
+      params: { ...clientParams, swapId: pathId("The venue's contractId, else the service's own swapId.") },
+      success: okAs(SwapWire, examples.opened)
+    }).annotateMerge(
+      summary(
+        "One staking swap",
+        "Looked for by the venue's contractId first; the service's swapId is taken when no contract of the client has that id."
+      )
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Staking swaps",
+      description:
+        "What clients have taken of staking offers. The writer's obligation is unsecured. 503 code 5030 when no venue is attached to the service."
+    })
+  ) {}

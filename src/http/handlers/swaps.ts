@@ -1,0 +1,27 @@
+/** Staking swaps of a client: taken, explained, read (doc 2, Staking). */
+import { Effect } from "effect"
+import type { Explanation } from "../../runtime/services/money/Explain.ts"
+import { Swaps } from "../../runtime/services/swap/Swaps.ts"
+import { SwapsApi } from "../api/SwapsApi.ts"
+import { wireExplanation } from "../explanationWire.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { done, orRefused, orUnknown, write, writeAs } from "./handler.ts"
+
+export const swaps = feature({
+  api: SwapsApi,
+  layer: Swaps.layer,
+  handlers: Effect.map(Swaps, (service) =>
+    handlersOf(SwapsApi, {
+      accept: write(({ caller, params: { clientId, offerId }, body, slot }, store) =>
+        service.take(caller, offerId, { clientId, body, key: slot?.request ?? null, store })
+      ),
+      explain: writeAs(
+        (explained: Explanation) => done(wireExplanation(explained)),
+        ({ caller, params, body }) => service.explain(caller, params.clientId, params.offerId, body)
+      ),
+      list: ({ caller, params, query: { state = "live", ...page } }) =>
+        Effect.map(service.list(caller, params.clientId, { state, ...page }), orUnknown),
+      get: ({ caller, params }) => Effect.map(service.get(caller, params.clientId, params.swapId), orRefused)
+    })
+  )
+})

@@ -1,0 +1,18 @@
+/** Commands on the object that their path names by its id: what can't be an id names nothing (A1-01). */
+import { Effect } from "effect"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
+import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer } from "./toOperatorError.ts"
+
+export const onObject = <A>(
+  what: string,
+  segment: string,
+  run: (caller: OperatorCaller, id: number) => Effect.Effect<Verdict<A>, DispatchError>
+) =>
+  Effect.flatMap(currentCaller, (caller) => {
+    const id = parseId(segment)
+    return answer(id === undefined ? Effect.succeed(refuse(unknown(what))) : run(caller, id))
+  })

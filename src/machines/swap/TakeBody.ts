@@ -1,0 +1,25 @@
+/** The body of POST .../staking/{offerId}/accept: how much of the offer is taken (doc 2, Staking). */
+import * as Fields from "../shared/Fields.ts"
+import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
+import { trimText } from "../shared/Text.ts"
+
+const labels = { qty: "The quantity" } as const
+
+/** The body as sent. */
+export const TakeBody = Fields.objectOf({ qty: Fields.positiveDecimal(labels.qty) }, "The request body")
+
+export interface TakeAsked {
+  /** In the market's asset, as it was written. */
+  readonly qty: string
+}
+
+export type DecodedTake = { readonly ok: true; readonly body: TakeAsked } | BodyFaults
+
+/** Judges a take; on refusal as every body (400 code 4000). */
+export const decodeTake = (body: unknown): DecodedTake =>
+  judgeBody(body, labels, (raw, add) => {
+    const decoded = decodeBody(raw, add)
+    return decoded === undefined ? undefined : { ok: true, body: { qty: trimText(decoded.qty) } }
+  })
+
+const decodeBody = Fields.decoderOf(TakeBody)

@@ -1,0 +1,189 @@
+/**
+ * The gates of a take behind its fields and its offer, as data (STS-1): the write and `explain` walk the same ones. What stands
+ * against new risk comes first, then the market, the size and the money.
+ */
+import { account, halt, type OpeningClient, partner, restriction, venue } from "../client/openingGates.ts"
+import type { RiskState } from "../margin/accountRisk.ts"
+import { gridOf, onGrid } from "../market/Grid.ts"
+import type { PartnerStatus } from "../partner/Partner.ts"
+import { type Currency, currencyFacts } from "../shared/Currency.ts"
+import { compared, floorTo, scaled } from "../shared/Exact.ts"
+import { type Gate, gateOf, type Gates, type Rule } from "../shared/Gates.ts"
+import { formatAmount, maxMinor } from "../shared/Money.ts"
+import type { Refusal } from "../shared/Refusal.ts"
+import type { VenueOffer, VenueStakingMarket } from "../venue/VenueMarket.ts"
+import { verificationGate } from "../verification/requirements.ts"
+import { swapReward, takerFee } from "./swapFigures.ts"
+
+/** An offer with its market and how much of it is asked for. */
+export interface AskedTake {
+  readonly offer: VenueOffer
+  readonly market: VenueStakingMarket
+  readonly asset: Currency
+  /** As it was written. */
+  readonly qty: string
+}
+
+/** What a take would be: amounts in minor units of the asset. */
+export interface TakeFigures {
+  /** On the lot grid, with its places. */
+  readonly qty: string
+  readonly notional: bigint
+  readonly reward: bigint
+  readonly fee: bigint
+}
+
+export interface TakeFacts {
+  readonly client: OpeningClient
+  readonly partnerState: PartnerStatus
+  /** On the live marks, and as it was last recorded. */
+  readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
+  readonly venueConnected: boolean
+  /** The message of a halt that covers the market; null: it trades. */
+  readonly halt: string | null
+  readonly asked: AskedTake
+  /** Null: the quantity has none. */
+  readonly figures: TakeFigures | null
+  /** What can be set aside: free cash of the asset, of USDC no more than the free margin. */
+  readonly free: bigint
+  /** What the balance could come to once everything has come back to it that may. */
+  readonly atMost: bigint
+  /** Every mark that the account's figures use is fresh (F3). */
+  readonly marksFresh: boolean
+}
+
+/** The figures of a quantity (F22); null: it is off the grid, or more than any amount may be. */
+export const takeFigures = ({ offer, market, asset, qty }: AskedTake): TakeFigures | null => {
+  const grid = gridOf(market.qtyStep)
+  const { scale } = currencyFacts[asset]
+  const on = grid === null || grid.decimals > scale ? null : onGrid(qty, grid)
+  if (on === null) return null
+  const notional = floorTo(scaled(on.text), scale)
+  const reward = swapReward(notional, offer.rateBps, offer.tenorDays)
+  const fee = takerFee(notional, market.takerFeeBps)
+  return notional + reward + fee > maxMinor ? null : { qty: on.text, notional, reward, fee }
+}
+
+const verification: Gate<TakeFacts> = {
+  gate: "verification",
+  refusal: ({ client: { blocks, level } }) => {
+    const refused = verificationGate("TRADE:STAKING", blocks, level, false)
+    return refused === null ? null : { _tag: "Unverified", ...refused }
+  },
+  compared: ({ client: { level } }) => ({ figure: level, limit: "MICA_MIFID" })
+}
+
+const sentenceGate = (rule: Rule<TakeFacts>): Gate<TakeFacts> => gateOf(rule, (facts: TakeFacts) => facts)
+
+const market = sentenceGate({
+  gate: "market",
+  sentence: ({ asked: { market: of } }) =>
+    of.delisted
+      ? "The market is delisted: nothing can be taken in it."
+      : of.enabled
+        ? null
+        : "The market is disabled: nothing can be taken in it at the moment.",
+  compared: ({ asked: { market: of } }) => ({
+    figure: of.delisted ? "delisted" : of.enabled ? "enabled" : "disabled",
+    limit: "enabled"
+  })
+})
+
+/** Of a field: the sentence stands at it too. */
+const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
+  gate: rule.gate,
+  compared: rule.compared,
+  refusal: (facts): Refusal | null => {
+    const sentence = rule.sentence(facts)
+    return sentence === null ? null : { _tag: "Invalid", sentence, errors: { qty: sentence } }
+  }
+})
+
+const isMore = (one: string, other: string): boolean => compared(scaled(one), scaled(other)) > 0n
+
+/** The lesser of what the market takes at once and what is left of the offer. */
+const largestOf = ({ market: of, offer }: AskedTake): string =>
+  isMore(of.maxQty, offer.remainingQty) ? offer.remainingQty : of.maxQty
+
+/** What is beyond the largest is told so below, whatever its places. */
+const step = ofQuantity({
+  gate: "step",
+  sentence: ({ asked, figures }) => {
+    const { market: of, qty } = asked
+    if (figures !== null || isMore(qty, largestOf(asked))) return null
+    const grid = gridOf(of.qtyStep)
+    return grid !== null && onGrid(qty, grid) !== null
+      ? "The quantity is too large."
+      : `The quantity must be a multiple of ${of.qtyStep}.`
+  },
+  compared: ({ asked: { market: of, qty } }) => ({ figure: qty, limit: `a multiple of ${of.qtyStep}` })
+})
+
+const least = ofQuantity({
+  gate: "minQty",
+  sentence: ({ asked: { offer, qty } }) =>
+    isMore(offer.minQty, qty) ? `The quantity must be at least ${offer.minQty}.` : null,
+  compared: ({ asked: { offer, qty } }) => ({ figure: qty, limit: `at least ${offer.minQty}` })
+})
+
+const largest = ofQuantity({
+  gate: "maxQty",
+  sentence: ({ asked }) => {
+    if (isMore(asked.qty, asked.offer.remainingQty)) return `Only ${asked.offer.remainingQty} of the offer is left.`
+    return isMore(asked.qty, asked.market.maxQty) ? `The quantity must be at most ${asked.market.maxQty}.` : null
+  },
+  compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${largestOf(asked)}` })
+})
+
+/** What is paid in USDC is judged by the whole account's figures: all of them must be live (F3, F20). */
+const usedMarks = sentenceGate({
+  gate: "usedMarks",
+  sentence: ({ asked: { asset }, marksFresh }) =>
+    marksFresh || asset !== "USDC"
+      ? null
+      : "A market that the account holds a position in has no live price at the moment: try again shortly.",
+  compared: ({ asked: { asset }, marksFresh }) =>
+    asset === "USDC" ? { figure: marksFresh ? "live" : "stale", limit: "live" } : null
+})
+
+const costOf = ({ figures }: TakeFacts): bigint => (figures === null ? 0n : figures.notional + figures.fee)
+
+const balance = sentenceGate({
+  gate: "balance",
+  sentence: (facts) => {
+    const { asset } = facts.asked
+    const cost = costOf(facts)
+    return cost <= facts.free
+      ? null
+      : `The free ${asset} of ${formatAmount(facts.free, asset)} does not cover notional and fee of ${formatAmount(cost, asset)}.`
+  },
+  compared: (facts) => ({
+    figure: formatAmount(costOf(facts), facts.asked.asset),
+    limit: `at most ${formatAmount(facts.free, facts.asked.asset)}`
+  })
+})
+
+/** A reward must find room in the balance once it comes (F2). */
+const room = sentenceGate({
+  gate: "room",
+  sentence: ({ atMost, figures }) =>
+    atMost + (figures?.reward ?? 0n) <= maxMinor ? null : "The reward would take the balance beyond what it can hold.",
+  compared: () => null
+})
+
+/** Of the write and of `explain`, in the order of STS-1. */
+export const takeGates: Gates<TakeFacts> = [
+  account,
+  verification,
+  restriction,
+  partner,
+  venue,
+  market,
+  halt,
+  step,
+  least,
+  largest,
+  usedMarks,
+  balance,
+  room
+]

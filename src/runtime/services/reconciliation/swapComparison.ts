@@ -1,0 +1,131 @@
+/**
+ * Where service and venue differ in staking swaps of one client, and what follows in its turn (A2-103, D8). The venue is right in
+ * what it has taken, paid and ended: that is taken over. A swap that one side alone has opens a break of what is at stake: what
+ * the service has more than the venue, micro-USDC at the last mark.
+ */
+import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
+import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
+import { minorOf } from "../../../machines/shared/Money.ts"
+import { progressOfSwap, swapRef, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
+import { swapHandler, type SwapParts } from "../swap/swapHears.ts"
+import { breakOfClient } from "./clientBreaks.ts"
+
+/** What a client has lent, here and there. */
+export interface ComparedSwaps {
+  readonly clientId: number
+  /** OPEN and DEFAULTED ones. */
+  readonly swaps: ReadonlyArray<SwapRow>
+  /** Those that have not ended at the venue. */
+  readonly theirs: ReadonlyArray<VenueSwap>
+  /** What the venue answers for those of ours that are not among them; by ref. */
+  readonly outcomes: ReadonlyMap<string, VenueOutcome>
+}
+
+type What =
+  | { readonly is: "more"; readonly swapId: number; readonly theirs: VenueSwap }
+  | { readonly is: "unknown"; readonly swapId: number }
+  | { readonly is: "notHere"; readonly theirs: VenueSwap }
+
+export interface SwapDifference {
+  /** The unique fact that it has been alarmed. */
+  readonly claim: string
+  readonly what: What
+}
+
+export const swapDifferences = ({
+  clientId,
+  swaps,
+  theirs,
+  outcomes
+}: ComparedSwaps): ReadonlyArray<SwapDifference> => {
+  const difference = (claim: string, what: What): SwapDifference => ({ claim: `differs:${clientId}:${claim}`, what })
+  const byId = new Map(theirs.map((each) => [each.id, each]))
+  const ours = new Set(swaps.map(({ contractId }) => contractId))
+  const here = swaps.flatMap((row): ReadonlyArray<SwapDifference> => {
+    const outcome = outcomes.get(swapRef(row.id))
+    const venue = (row.contractId === null ? undefined : byId.get(row.contractId)) ?? outcome?.swap ?? null
+    if (venue !== null) {
+      const claim = `swap:${row.id}:${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
+      return saysMore(row, venue) ? [difference(claim, { is: "more", swapId: row.id, theirs: venue })] : []
+    }
+    return outcome === undefined ? [] : [difference(`swapUnknown:${row.id}`, { is: "unknown", swapId: row.id })]
+  })
+  const there = theirs
+    .filter(({ id }) => !ours.has(id))
+    .map((swap) => difference(`swapNotHere:${swap.id}`, { is: "notHere", theirs: swap }))
+  return [...here, ...there]
+}
+
+/** Whether the venue has gone on since its last word that is booked. */
+const saysMore = ({ state, context }: SwapRow, { payments, corrections, short, end, maturityAt }: VenueSwap): boolean =>
+  payments.some(({ id }) => context.payments.every((booked) => booked.id !== id)) ||
+  corrections.some(({ id }) => !context.corrections.includes(id)) ||
+  end !== null ||
+  (short && state === "OPEN" && context.ts >= maturityAt)
+
+/** Takes over what the venue is right in, opens breaks for the rest; a sentence for each that is an alarm. */
+export const settleSwapDifferences = (
+  turn: Turn,
+  parts: SwapParts,
+  differences: ReadonlyArray<SwapDifference>
+): ReadonlyArray<string> => {
+  const client = turn.state.one("clients")
+  // An answer that is on its way may explain all of it.
+  if (client === undefined || turn.state.all("venueCalls").length > 0) return []
+  const whose = { clientId: client.id, partnerId: client.partnerId }
+  return differences.flatMap(({ claim, what }) => {
+    const alarm = what.is === "unknown" ? unknownAtVenue(turn, parts, what.swapId) : heard(turn, parts, what)
+    if (alarm === null) return []
+    turn.draft.claim(claim, client.id)
+    if (alarm.more !== 0n) breakOfClient(turn, whose, alarm.more, alarm.sentence)
+    return [alarm.sentence]
+  })
+}
+
+interface Alarm {
+  readonly sentence: string
+  /** What the service has more, micro-USDC. */
+  readonly more: bigint
+}
+
+/** Null: it was taken over. */
+const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: "unknown" }>): Alarm | null => {
+  const { theirs: swap } = what
+  const named = ownerOfRef(swap.ref)
+  const id = what.is === "more" ? what.swapId : named?.owner === "swap" ? named.id : null
+  const row = id === null ? null : parts.recall.row(turn, "swaps", id)
+  const isOurs = row !== null && (row.contractId === null || row.contractId === swap.id)
+  if (isOurs && id !== null) {
+    const fact = { type: "swap", account: swap.account, sequence: 0, swap } as const
+    swapHandler(parts).said(turn, { id, at: turn.now, fact })
+    return null
+  }
+  const sentence = `The venue has swap ${swap.id} of ${swap.notional} in ${swap.symbol} open and the service has not.`
+  const asset = swap.symbol.slice(0, swap.symbol.indexOf("-"))
+  return { sentence, more: isCurrency(asset) ? -worthOf(turn, asset, minorOf(swap.notional, asset)) : 0n }
+}
+
+/** Null: it has ended meanwhile. */
+const unknownAtVenue = (turn: Turn, { recall }: SwapParts, swapId: number): Alarm | null => {
+  const row = recall.row(turn, "swaps", swapId)
+  if (row === null || (row.state !== "OPEN" && row.state !== "DEFAULTED")) return null
+  const { partnerId, clientId, state, context } = row
+  const sentence = `The venue does not know swap ${row.id}, which is ${state} here.`
+  applyEffects(turn, { partnerId, clientId, object: `swap:${row.id}` }, [
+    { type: "audit", action: "swap.unknownAtVenue", before: state, after: state, reason: sentence }
+  ])
+  const outstanding = outstandingOf(termsOfSwap(context), progressOfSwap(context))
+  return { sentence, more: worthOf(turn, context.asset, outstanding) }
+}
+
+const worthOf = (turn: Turn, asset: Currency, amount: bigint): bigint => {
+  const mark = holdingMark(asset, turn.facts)
+  return mark === null ? 0n : valueAt(asset, amount, mark)
+}

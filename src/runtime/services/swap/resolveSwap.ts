@@ -1,0 +1,111 @@
+/**
+ * What staff end with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116). What follows is
+ * what the venue's own word would bring. The evidence has no id of the contract: that comes with the venue's next word on it.
+ */
+import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  type Refusal,
+  refuse,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
+import { swapRef } from "../../../machines/swap/Swap.ts"
+import { dayMillis, swapReward } from "../../../machines/swap/swapFigures.ts"
+import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../effects/Instance.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
+import { endCall } from "../venue/outcomes.ts"
+import type { VenueHandlers } from "../venue/VenueHandlers.ts"
+import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
+
+/** Why a take can't be ended so; null when it can: it was made, and the venue has never said what became of it. */
+export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): Refusal | null =>
+  state.get("venueCalls", swapRef(id)) === undefined ? answered : null
+
+const answered = conflict("The venue has answered this take: nothing of it is unknown.")
+
+/** Ends a take as one that never came to the venue: what is held for it comes back at once. */
+export const resolveTakeVoid = (
+  owned: OwnedTurn,
+  handlers: VenueHandlers,
+  row: SwapRow,
+  reason: string
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  const refusal = takeRefusal(turn.state, row)
+  if (refusal !== null) return refuse(refusal)
+  note(owned, row, reason)
+  endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now })
+  const missed = swapInTurn(turn, row.id) ?? row
+  stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
+  return accept({ state: stateOf(owned, row), breakId: null })
+}
+
+/** Ends a take as executed; what of it differs from what was asked for is a break. */
+export const resolveTakeExecuted = (
+  owned: OwnedTurn,
+  handlers: VenueHandlers,
+  row: SwapRow,
+  { reason, tradeId, qty }: Pick<Execution, "tradeId" | "qty"> & { readonly reason: string }
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  const refusal = takeRefusal(turn.state, row)
+  if (refusal !== null) return refuse(refusal)
+  const { notional } = row.context
+  if (new MoneyDecimal(qty).gt(notional)) {
+    return refuse(invalidFields({ qty: `Only ${notional} was asked for.` }))
+  }
+  note(owned, row, reason)
+  const swap = swapOf(turn.now, row, { tradeId, qty })
+  endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap })
+  const asset = assetOf(row)
+  const less = minorOf(notional, asset) - minorOf(qty, asset)
+  const mark = holdingMark(asset, turn.facts)
+  const value = mark === null ? 0n : valueAt(asset, less, mark)
+  const sentence = `swap:${row.id} was resolved at ${formatAmount(less, asset)} ${asset} less than was asked for.`
+  return accept({
+    state: stateOf(owned, row),
+    breakId: value === 0n ? null : breakOfClient(turn, row, value, sentence)
+  })
+}
+
+const none = { order: null, rfq: null, contract: null, swap: null } as const
+
+/** The swap as the venue would show it, opened by the execution; zero: nobody knows the contract's id yet. */
+const swapOf = (now: number, { context }: SwapRow, { tradeId, qty }: Pick<Execution, "tradeId" | "qty">): VenueSwap => {
+  const { swapId, account, asset, symbol, offerId, rateBps, tenorDays } = context
+  return {
+    id: 0,
+    ref: swapRef(swapId),
+    account,
+    symbol,
+    offerId,
+    tradeId,
+    notional: qty,
+    rateBps,
+    tenorDays,
+    reward: formatAmount(swapReward(minorOf(qty, asset), rateBps, tenorDays), asset),
+    fee: context.estimatedFee,
+    openedAt: now,
+    maturityAt: now + tenorDays * dayMillis,
+    corrections: [],
+    payments: [],
+    short: false,
+    end: null
+  }
+}
+
+const stateOf = ({ turn }: OwnedTurn, row: SwapRow): string => swapInTurn(turn, row.id)?.state ?? row.state
+
+/** Staff took the venue's place: an alarm on the swap, with their evidence. */
+const note = ({ turn, of }: OwnedTurn, row: SwapRow, reason: string): void =>
+  applyEffects(turn, { ...of, object: `swap:${row.id}` }, [
+    { type: "audit", action: "venue.resolve", before: row.state, after: row.state, reason }
+  ])

@@ -1,0 +1,201 @@
+/**
+ * What staking swaps hear in their client's turn (D8): what became of their takes, what the venue says of their contracts, and
+ * their timers. The venue shows a contract whole each time, so what was missed is made up for by the next word on it: a payment
+ * is known by its id, a correction by its own.
+ */
+import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { releaseMillis, type Taken } from "../../../machines/swap/Swap.ts"
+import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../effects/Instance.ts"
+import { advance } from "../../effects/advance.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
+import { accountInTurn } from "../account/accountNow.ts"
+import { hearing } from "../client/hearing.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import type { Recall } from "../shared/Recall.ts"
+import type { VenueHandler } from "../venue/VenueHandler.ts"
+import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
+
+export interface SwapParts {
+  readonly directory: Directory["Service"]
+  readonly recall: Recall
+}
+
+export const swapHandler = (parts: SwapParts): VenueHandler => ({
+  ended: (turn, { id, outcome }) => {
+    const row = parts.recall.row(turn, "swaps", id)
+    if (row === null) return
+    const owned = hearing(turn, parts)
+    const { outcome: became, swap, reason } = outcome
+    if (became === "EXECUTED") {
+      // What the venue does not show stays in flight (`definite`).
+      if (swap !== null) heardSwap(owned, row, swap, outcome.at)
+    } else if (became === "REFUSED") {
+      stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: reason ?? "refused" })
+    } else {
+      stepSwap(owned, row, { type: "MISSED", at: turn.now, releaseAt: turn.now + releaseMillis })
+    }
+  },
+  said: (turn, { id, at, fact }) => {
+    const row = parts.recall.row(turn, "swaps", id)
+    if (row === null) return false
+    if (fact.type === "swap") heardSwap(hearing(turn, parts), row, fact.swap, at)
+    return true
+  },
+  quoted: null
+})
+
+/** The contract as the venue has it, at a time of its own: what of it is new here is taken, in the order in which it can have come. */
+const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
+  const known = row.context.contractId === null ? tookIn(owned, row, swap) : row
+  const taken = known === null ? null : namedIn(owned, known, swap)
+  if (taken === null || taken.context.contractId !== swap.id) return otherContract(owned, row, swap)
+  const charged = feesIn(owned, taken, swap)
+  const paid = paymentsIn(owned, charged, swap)
+  endIn(owned, paid, swap, at)
+}
+
+/** What staff resolved has no id of the venue's until the venue says it. */
+const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturityAt }: VenueSwap): SwapRow => {
+  if (row.context.contractId !== 0 || id === 0 || row.context.tradeId !== tradeId) return row
+  const times = { openedTs: openedAt, maturityTs: maturityAt }
+  return stepSwap(owned, row, { type: "NAMED", at: owned.turn.now, contractId: id, ...times }) ?? row
+}
+
+/** One take makes one contract: another one under its name is for staff. */
+const otherContract = (owned: OwnedTurn, row: SwapRow, { id }: VenueSwap): void =>
+  alarm(owned, row, "swap.otherContract", `The venue shows contract ${id} for it.`)
+
+const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null => {
+  const { turn } = owned
+  const asset = assetOf(row)
+  const text = (amount: string): string => formatAmount(minorOf(amount, asset), asset)
+  const taken: Taken = {
+    at: turn.now,
+    contractId: swap.id,
+    tradeId: swap.tradeId,
+    notional: text(swap.notional),
+    rateBps: swap.rateBps,
+    tenorDays: swap.tenorDays,
+    reward: text(swap.reward),
+    openedTs: swap.openedAt,
+    maturityTs: swap.maturityAt
+  }
+  const lacks = lackOf(row, taken)
+  const free = lacks > 0n ? freeIn(owned, asset) : 0n
+  const next = stepSwap(owned, row, { type: "TOOK", ...taken })
+  if (next === null) return null
+  const other = otherTerms(row, swap)
+  if (other !== null) alarm(owned, next, "swap.otherTerms", `The venue took it with another ${other}.`)
+  if (lacks > free) shortBreak(owned, next, lacks - (free > 0n ? free : 0n))
+  return next
+}
+
+/** What a take costs beyond what is held for it: all of it once that was given back. */
+const lackOf = ({ state, context }: SwapRow, { notional }: Taken): bigint => {
+  const { asset, estimatedFee } = context
+  const cost = minorOf(notional, asset) + minorOf(estimatedFee, asset)
+  const held = state === "ACCEPTING" ? minorOf(context.notional, asset) + minorOf(estimatedFee, asset) : 0n
+  return cost - held
+}
+
+const freeIn = ({ turn }: OwnedTurn, asset: Currency): bigint => {
+  const client = oneInTurn(turn, "clients")
+  if (client === undefined) return 0n
+  const { cashOf, risk } = accountInTurn(turn, client)
+  return asset === "USDC" ? risk.free : cashOf(asset)
+}
+
+/** Found executed when it was given up: the balance does not cover it, and staff must know before more of it leaves (D8). */
+const shortBreak = (owned: OwnedTurn, row: SwapRow, short: bigint): void => {
+  const asset = assetOf(row)
+  const reason = `Swap ${row.id} was found executed and needs ${formatAmount(short, asset)} ${asset} more than is free.`
+  valueBreak(owned, row, short, reason)
+}
+
+/** A break of an amount of the asset, in USDC at the last mark; without one, or worth nothing, the alarm alone (A3-11). */
+const valueBreak = (owned: OwnedTurn, row: SwapRow, amount: bigint, reason: string): void => {
+  const mark = holdingMark(assetOf(row), owned.turn.facts)
+  const value = mark === null ? 0n : valueAt(assetOf(row), amount, mark)
+  alarm(owned, row, "swap.short", reason)
+  if (value !== 0n) breakOfClient(owned.turn, row, value, reason)
+}
+
+/** Which of the terms differ from what was asked for; null: none. */
+const otherTerms = ({ context }: SwapRow, swap: VenueSwap): string | null => {
+  if (swap.symbol !== context.symbol || swap.offerId !== context.offerId) return "offer"
+  if (!new MoneyDecimal(swap.notional).eq(context.notional)) return "notional"
+  if (swap.rateBps !== context.rateBps || swap.tenorDays !== context.tenorDays) return "rate or tenor"
+  return new MoneyDecimal(swap.reward).eq(context.reward) ? null : "reward"
+}
+
+/** Corrections of the fee that are not booked yet, each once; the fee of the take itself counts as the first of them. */
+const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
+  let now = row
+  const asset = assetOf(row)
+  const correct = (correctionId: number, fee: string): void => {
+    const event = {
+      type: "FEE",
+      at: owned.turn.now,
+      correctionId,
+      fee: formatAmount(minorOf(fee, asset), asset)
+    } as const
+    now = stepSwap(owned, now, event) ?? now
+  }
+  if (swap.corrections.length === 0 && now.context.corrections.length === 0) {
+    if (!new MoneyDecimal(swap.fee).eq(now.context.fee)) correct(0, swap.fee)
+    return now
+  }
+  for (const { id, fee } of swap.corrections.toSorted((one, other) => one.id - other.id)) {
+    if (!now.context.corrections.includes(id)) correct(id, fee)
+  }
+  return now
+}
+
+/** Payments that are not booked yet, each once. Of a delisted market's the last one settles it. */
+const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap): SwapRow => {
+  let now = row
+  const asset = assetOf(row)
+  const inOrder = payments.toSorted((one, other) => one.id - other.id)
+  const last = end === "FINAL_SETTLEMENT" ? inOrder.at(-1)?.id : undefined
+  for (const { id: paymentId, amount: said, at } of inOrder) {
+    const amount = formatAmount(minorOf(said, asset), asset)
+    const booked = now.context.payments.find(({ id }) => id === paymentId)
+    if (booked === undefined) {
+      now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
+    } else if (booked.amount !== amount) {
+      const reason = `Payment ${paymentId} of swap ${now.id} came again as ${amount}; booked was ${booked.amount}.`
+      valueBreak(owned, now, minorOf(amount, asset) - minorOf(booked.amount, asset), reason)
+    }
+  }
+  return now
+}
+
+/** How the venue says that it stands: settled with its market though nothing was paid, or short at its maturity (D8). */
+const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: number): void => {
+  const { turn } = owned
+  if (end === "FINAL_SETTLEMENT") return void stepSwap(owned, row, { type: "DELISTED", at: turn.now })
+  if (short && end === null) stepSwap(owned, row, { type: "SHORT", at: Math.max(at, turn.now) })
+}
+
+/** An audit row on the swap that staff look at. */
+const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, reason: string): void =>
+  applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
+
+/** Timers of swaps, by handler; each names its swap. */
+export const swapTimers = {
+  "swap.release": (turn, _dueAt, id) => {
+    const row = swapInTurn(turn, Number(id))
+    if (row !== undefined) advance(turn, "swaps", row, { type: "RELEASE", at: turn.now })
+  },
+  "swap.overdue": (turn, _dueAt, id) => {
+    const row = swapInTurn(turn, Number(id))
+    if (row !== undefined) advance(turn, "swaps", row, { type: "OVERDUE", at: turn.now })
+  }
+} as const satisfies Readonly<Record<string, TimerHandler>>

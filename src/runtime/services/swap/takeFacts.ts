@@ -1,0 +1,30 @@
+/** What the gates of a take judge, gathered from a client as a turn or a reader sees it: explained as it is done (STS-1). */
+import { type AskedTake, type TakeFacts, takeFigures } from "../../../machines/swap/takeGates.ts"
+import { cashAtMost } from "../../ledger/Ledger.ts"
+import { type ClientMoment } from "../account/clientMoment.ts"
+import { blockStatuses, clientContext } from "../client/clientState.ts"
+import type { SwapMarkets } from "./swapMarkets.ts"
+
+export const takeFacts = (at: ClientMoment, asked: AskedTake, markets: SwapMarkets): TakeFacts => {
+  const { client, state, account, partnerState } = at
+  const { risk, recorded, cashOf } = account
+  const { asset, market } = asked
+  const balance = state.all("balances").find(({ currency }) => currency === asset)
+  return {
+    client: {
+      lifecycle: client.state,
+      level: client.level,
+      restrictions: clientContext(client).restrictions,
+      blocks: blockStatuses(state)
+    },
+    partnerState,
+    risk: { riskState: risk.riskState, recorded },
+    venueConnected: markets.connected(),
+    halt: markets.haltOf(market.symbol),
+    asked,
+    figures: takeFigures(asked),
+    free: asset === "USDC" ? risk.free : cashOf(asset),
+    atMost: balance === undefined ? 0n : cashAtMost(state, balance),
+    marksFresh: risk.marksFresh
+  }
+}

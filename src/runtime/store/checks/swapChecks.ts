@@ -1,0 +1,105 @@
+/**
+ * What `ledger verify` asks of staking swaps (F22; D8, STS-2, STS-6): each take reserved and paid once, each payment and each
+ * correction booked once, the service's share of what came of the reward alone, and figures that add up. Amounts are minor units.
+ */
+
+/** Minor units of an amount in the asset's full scale. */
+const minor = (text: string): string => `replace(${text}, '.', '')::numeric`
+const estimated = minor("context ->> 'estimatedFee'")
+const notional = minor("context ->> 'notional'")
+
+/** What takes that the venue has not answered hold; a part of what is reserved (withdrawalChecks.ts). */
+export const heldBySwaps = `SELECT client_id, currency, sum(${notional} + ${estimated}) AS amount
+    FROM swaps WHERE state = 'ACCEPTING' GROUP BY client_id, currency`
+
+/** What swaps make due: key, type, client, currency and the client's amount of that kind. */
+const due = `due AS MATERIALIZED (
+  SELECT 'swapPrincipal:' || id AS key, 'SWAP_PRINCIPAL' AS type, client_id, currency, -(${notional} + ${estimated}) AS amount
+    FROM swaps WHERE contract_id IS NOT NULL
+   UNION ALL
+  SELECT 'swapSettle:' || s.id || ':' || (p ->> 'id'), 'SWAP_SETTLE', s.client_id, s.currency, ${minor("p ->> 'amount'")}
+    FROM swaps s, json_array_elements(s.context -> 'payments') p WHERE ${minor("p ->> 'amount'")} <> 0)`
+
+const booked = `booked AS MATERIALIZED (
+  SELECT t.key, t.type, p.client_id, p.currency, p.amount
+    FROM ledger_transactions t JOIN postings p USING (tx_id)
+   WHERE p.client_id IS NOT NULL AND t.type IN ('SWAP_PRINCIPAL', 'SWAP_SETTLE'))`
+
+/** A key of the ledger names its swap second or, of a commission, third. */
+const swapOfKey = "split_part(t.key, ':', CASE WHEN t.type = 'COMMISSION' THEN 3 ELSE 2 END)"
+
+const received = "least(reward, greatest(0, paid - amount))"
+const share = `floor(${received}::numeric * (context ->> 'commissionRewardBps')::numeric / 10000)`
+const outstanding = "greatest(0, amount + reward - paid - written_off)"
+
+/** Entries of the list in ledgerChecks.ts. */
+export const swapChecks = [
+  {
+    name: "every swap that was taken has paid notional and fee once, and every payment of a writer is booked once",
+    figure: "SELECT count(*) AS n FROM swaps",
+    breaks: `WITH ${due}, ${booked},
+             counted AS (
+               SELECT key, amount, sum(n) AS n
+                 FROM (SELECT key, type, client_id, currency, amount, 1 AS n FROM due
+                       UNION ALL SELECT key, type, client_id, currency, amount, -1 FROM booked) AS both_sides
+                GROUP BY key, type, client_id, currency, amount HAVING sum(n) <> 0)
+             SELECT key || ' ' || amount || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked and not due' END AS what
+               FROM counted LIMIT 1`
+  },
+  {
+    name: "every swap holds what is reserved in its name, and none but an ACCEPTING one holds anything",
+    figure: "SELECT count(*) AS n FROM swaps WHERE state = 'ACCEPTING'",
+    breaks: `WITH reserved AS (
+               SELECT ${swapOfKey} AS id, p.client_id, p.currency, sum(p.amount) AS amount
+                 FROM ledger_transactions t JOIN postings p USING (tx_id)
+                WHERE t.type IN ('SWAP_RESERVE', 'SWAP_RELEASE', 'SWAP_PRINCIPAL') AND p.kind = 'reserved' GROUP BY 1, 2, 3),
+             holding AS (
+               SELECT id::text AS id, client_id, currency, state,
+                      CASE WHEN state = 'ACCEPTING' THEN ${notional} + ${estimated} ELSE 0 END AS amount FROM swaps)
+             SELECT 'swap ' || coalesce(h.id, r.id) || ' is ' || coalesce(h.state, 'not there') || ' and holds '
+                    || coalesce(h.amount, 0) || ', reserved for it are ' || coalesce(r.amount, 0) AS what
+               FROM holding h FULL JOIN reserved r USING (id, client_id, currency)
+              WHERE h.amount IS DISTINCT FROM coalesce(r.amount, 0) LIMIT 1`
+  },
+  {
+    name: "every swap was charged the venue's fee and the service's share of the reward that came, and nothing else",
+    figure: "SELECT count(*) AS n FROM swaps WHERE commission > 0",
+    breaks: `WITH booked AS (
+               SELECT ${swapOfKey} AS id, p.client_id, p.currency,
+                      coalesce(sum(p.amount) FILTER (WHERE t.type = 'COMMISSION'), 0) AS commission,
+                      coalesce(sum(p.amount) FILTER (WHERE t.type = 'SWAP_FEE_ADJUST'), 0) AS adjusted
+                 FROM ledger_transactions t JOIN postings p USING (tx_id)
+                WHERE p.client_id IS NOT NULL
+                  AND (t.type = 'SWAP_FEE_ADJUST' OR (t.type = 'COMMISSION' AND t.key LIKE 'commission:swap:%'))
+                GROUP BY 1, 2, 3)
+             SELECT 'swap ' || coalesce(s.id::text, b.id) || ': commission ' || coalesce(s.commission, 0) || ', fee ' || coalesce(s.fee, 0)
+                    || ', booked ' || coalesce(b.commission, 0) || ' and ' || coalesce(b.adjusted, 0) AS what
+               FROM swaps s FULL JOIN booked b ON b.id = s.id::text AND b.client_id = s.client_id AND b.currency = s.currency
+              WHERE s.id IS NULL OR s.commission <> -coalesce(b.commission, 0)
+                 OR s.fee <> ${minor("s.context ->> 'estimatedFee'")} - coalesce(b.adjusted, 0)
+                 OR s.commission > ${share} OR (s.closed_at IS NOT NULL AND s.commission <> ${share}) LIMIT 1`
+  },
+  {
+    name: "every swap shows the figures it was booked with: paid, outstanding and written off are what was expected, and a claim stands in default alone",
+    figure: "SELECT count(*) AS n FROM swaps WHERE state = 'DEFAULTED'",
+    breaks: `SELECT 'swap ' || id || ' is ' || state AS what FROM swaps
+              WHERE ${notional} <> amount OR ${minor("context ->> 'reward'")} <> reward OR ${minor("context ->> 'paid'")} <> paid
+                 OR ${minor("context ->> 'writtenOff'")} <> written_off
+                 OR paid <> coalesce((SELECT sum(${minor("p ->> 'amount'")}) FROM json_array_elements(context -> 'payments') p), 0)
+                 OR paid + ${outstanding} + written_off <> greatest(amount + reward, paid)
+                 OR (written_off > 0 AND state NOT IN ('DEFAULTED', 'FINAL_SETTLEMENT'))
+                 OR ${minor("context ->> 'recovered'")} > paid
+                 OR (state IN ('MATURED', 'CURED') AND ${outstanding} <> 0)
+                 OR (state IN ('ACCEPTING', 'REJECTED')) IS DISTINCT FROM (contract_id IS NULL)
+                 OR (state IN ('MATURED', 'CURED', 'FINAL_SETTLEMENT') AND closed_at IS NULL)
+                 OR (state = 'DEFAULTED' AND (closed_at IS NULL) IS DISTINCT FROM (${outstanding} > 0))
+                 OR (state IN ('ACCEPTING', 'OPEN', 'REJECTED') AND closed_at IS NOT NULL)
+                 OR (closed_at IS NULL AND state NOT IN ('MATURED', 'CURED', 'FINAL_SETTLEMENT') AND commission <> 0) LIMIT 1`
+  },
+  {
+    name: "every contract of the venue is one swap of its client",
+    figure: "SELECT count(*) AS n FROM swaps WHERE contract_id > 0",
+    breaks: `SELECT 'contract ' || contract_id || ' of client ' || client_id || ' is ' || count(*) || ' swaps' AS what
+               FROM swaps WHERE contract_id > 0 GROUP BY client_id, contract_id HAVING count(*) > 1 LIMIT 1`
+  }
+] as const

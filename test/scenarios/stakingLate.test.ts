@@ -1,0 +1,143 @@
+/**
+ * What comes late, twice or not at all to a staking swap: a take found executed after it was given up, a writer of whom nobody
+ * says anything, money beyond what was owed, an asset without a price (D8; A2-57, A2-59, STS-9; SC-STK-05).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { swapRef } from "../../src/machines/swap/Swap.ts"
+import { ofClient, query, rowsOf } from "../support/Builders.ts"
+import { openScenario } from "../support/Scenario.ts"
+import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
+
+const day = 86_400_000
+const world = stakingVenue()
+const steps = await openScenario({ layerVenue: world.layerVenue })
+const { service, key } = steps
+const { lender, offered, take, taken, until, later, held, swap, looking, read } = stakingSteps(
+  service,
+  key,
+  world,
+  steps
+)
+
+const audited = async (clientId: number) => (await ofClient(service, "audit", clientId)).map(({ action }) => action)
+
+/** A take that never came to the venue, released here. */
+const releasedTake = async (clientId: number) => {
+  const offerId = await offered("ETH-SWAP")
+  world.failing((asked) => (asked === "takeOffer" ? { lost: "before" } : {}))
+  world.deny(true)
+  const { json } = await take(clientId, offerId, "10").finally(() => world.failing(() => ({})))
+  const { swapId } = json.data
+  await looking(
+    () => ofClient(service, "venueCalls", clientId),
+    ({ length }) => length === 0
+  )
+  world.deny(false)
+  await later(310_000)
+  await until(clientId, swapId, ({ state }) => state === "REJECTED")
+  return { swapId, offerId }
+}
+
+/** What a venue does that has lied: it has executed a take after all, under its name. */
+const executedAfterAll = async (clientId: number, swapId: number, offerId: number): Promise<void> => {
+  const row = (await rowsOf(service, "clients")).find(({ id }) => id === clientId)
+  const request = { ref: swapRef(swapId), account: row?.uid ?? "", offerId, qty: "10" }
+  const { outcomes } = world.venue.apply({ type: "call", name: "takeOffer", request })
+  assert.deepStrictEqual(
+    outcomes.map(({ outcome }) => outcome),
+    ["EXECUTED"]
+  )
+}
+
+describe("a take that is found executed after it was released", () => {
+  it("SC-STK-05: is taken over and reserved again, with an alarm; nothing is short, so no break opens", async () => {
+    const anna = await lender()
+    const { swapId, offerId } = await releasedTake(anna)
+    assert.deepStrictEqual(await held(anna, "ETH"), ["20.00000000", "0.00000000"])
+    await executedAfterAll(anna, swapId, offerId)
+    const found = await until(anna, swapId, ({ state }) => state === "OPEN")
+    assert.deepInclude(found, { notional: "10.00000000", rejectReason: null })
+    assert.deepStrictEqual(await held(anna, "ETH"), ["9.99500000", "0.00000000"])
+    assert.include(await audited(anna), "swap.found")
+    assert.deepStrictEqual(await ofClient(service, "reconBreaks", anna), [])
+  }, 90_000)
+
+  it("SC-STK-05: what the balance lacks by then is a break that pauses money out, and the principal is posted all the same", async () => {
+    const anna = await lender()
+    const { swapId, offerId } = await releasedTake(anna)
+    await steps.adjust(anna, "-15", "ETH")
+    await executedAfterAll(anna, swapId, offerId)
+    await until(anna, swapId, ({ state }) => state === "OPEN")
+    assert.deepStrictEqual(await held(anna, "ETH"), ["-5.00500000", "0.00000000"])
+    const [opened] = await ofClient(service, "reconBreaks", anna)
+    assert.match(opened?.context.reason ?? "", /needs 5\.00500000 ETH more than is free/)
+    assert.isTrue(opened?.context.pausesMoneyOut)
+    // The books hold no account below zero: what the client owes is made good before they are looked at.
+    await steps.adjust(anna, "6", "ETH")
+  }, 90_000)
+})
+
+describe("a writer of whom nothing is heard", () => {
+  it("A2-59: an hour after maturity the swap is in default by our own clock, and a payment cures it", async () => {
+    const anna = await lender()
+    const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
+    world.hide("events")
+    await later(7 * day)
+    assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
+    await later(3_600_000 + 1_000)
+    await until(anna, swapId, ({ state }) => state === "DEFAULTED")
+    world.hide(false)
+    const cured = await until(anna, swapId, ({ state }) => state === "CURED")
+    assert.deepInclude(cured, { contractId, claim: "0.00000000" })
+  }, 90_000)
+})
+
+describe("money beyond what was expected", () => {
+  it("D8: is the client's all the same, with an alarm, and no more reward is charged", async () => {
+    const anna = await lender()
+    const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
+    world.pay(contractId, "11")
+    const matured = await until(anna, swapId, ({ state }) => state === "MATURED")
+    assert.deepInclude(matured, { paid: "11.00000000", outstanding: "0.00000000", commission: "0.00076712" })
+    world.pay(contractId, "1")
+    await until(anna, swapId, ({ paid }) => paid === "12.00000000")
+    assert.include(await audited(anna), "swap.beyond")
+    assert.include(await audited(anna), "swap.latePayment")
+  }, 60_000)
+})
+
+describe("what a posting of a swap is worth", () => {
+  it("STS-9: stands in its refs at the mark of then, signed as the amount is", async () => {
+    const anna = await lender()
+    const { swapId } = await taken(anna, "ETH-SWAP", "10")
+    const [row] = await query(service, `SELECT refs FROM ledger_transactions WHERE key = 'swapPrincipal:${swapId}'`)
+    const { mark, markTs, valueUsdc } = (row as { refs: Record<string, unknown> }).refs
+    assert.match(String(mark), /^[0-9]+\.[0-9]{2}$/)
+    assert.isNumber(markTs)
+    assert.match(String(valueUsdc), /^-[0-9]+\.[0-9]{6}$/)
+  }, 60_000)
+})
+
+describe("events of a swap that come twice or late", () => {
+  it("D8: each payment is booked once, whatever the stream does", async () => {
+    const anna = await lender()
+    const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
+    world.delivering(() => [40, 0, 10])
+    world.pay(contractId, "1")
+    world.pay(contractId, "2")
+    world.pay(contractId, "3")
+    await until(anna, swapId, ({ paid }) => paid === "6.00000000")
+    world.delivering(() => [0])
+    world.pay(contractId)
+    await until(anna, swapId, ({ state }) => state === "MATURED")
+    const settled = (await read(anna, "/ledger")).data.postings.filter(
+      ({ type }: { type: string }) => type === "SWAP_SETTLE"
+    )
+    assert.deepStrictEqual(settled.map(({ amount }: { amount: string }) => amount).toReversed(), [
+      "1.00000000",
+      "2.00000000",
+      "3.00000000",
+      "4.00767123"
+    ])
+  }, 60_000)
+})

@@ -1,0 +1,125 @@
+/**
+ * Steps of scenarios of staking at the simulated venue: a client that may take offers and has something to lend, takes, and both
+ * clocks moved together.
+ */
+import { assert } from "@effect/vitest"
+import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
+import { Effect } from "effect"
+import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
+import { barrierVenue } from "./barrierVenue.ts"
+import { advance, get } from "./Builders.ts"
+import { orderSteps } from "./orderSteps.ts"
+import type { Answer, Service } from "./Service.ts"
+import { operator } from "./Service.ts"
+import type { Headers, Members, stepsOf } from "./steps.ts"
+
+/** The simulated venue whose writers do as they are told. */
+export const stakingVenue = () => {
+  const world = barrierVenue()
+  const command = (given: VenueCommand): number | null => {
+    const { refusal, id } = world.venue.apply({ type: "command", command: given })
+    if (refusal !== null) throw new Error(refusal)
+    return id
+  }
+  return {
+    ...world,
+    command,
+    /** An offer on the board; its id. */
+    offer: (symbol: string, given: Members = {}): number => {
+      const {
+        rateBps = 400,
+        tenorDays = 7,
+        qty = "100"
+      } = given as Partial<{
+        rateBps: number
+        tenorDays: number
+        qty: string
+      }>
+      return command({ type: "offer", symbol, rateBps, tenorDays, qty }) as number
+    },
+    /** The writer pays an amount, or all that is owed. */
+    pay: (contractId: number, amount: string | null = null): void => void command({ type: "pay", contractId, amount }),
+    correctFee: (contractId: number, fee: string): void => void command({ type: "correctFee", contractId, fee }),
+    delist: (symbol: string): void => void command({ type: "delist", symbol }),
+    /** So many writers from now on pay nothing at maturity. */
+    defaulting: (times: number): void =>
+      void command({
+        type: "fault",
+        kind: "writer-default",
+        route: "all",
+        symbol: null,
+        forMillis: null,
+        times,
+        delayMillis: null
+      })
+  }
+}
+
+export const stakingSteps = (
+  service: Service,
+  key: string,
+  world: ReturnType<typeof stakingVenue>,
+  steps: Pick<ReturnType<typeof stepsOf>, "call" | "report" | "adjust">
+) => {
+  const { trader, looking } = orderSteps(service, key, steps)
+  const read = async (clientId: number, path: string) => {
+    const { status, json, text } = await get(service, key, `/clients/${clientId}${path}`)
+    assert.strictEqual(status, 200, text)
+    return json
+  }
+  const swap = async (clientId: number, id: number) => (await read(clientId, `/staking/swaps/${id}`)).data
+  const take = (clientId: number, offerId: number, qty: string, headers: Headers = {}): Promise<Answer> =>
+    steps.call("POST", clientId, `/staking/${offerId}/accept`, { qty }, headers)
+  /** The offer stands on the board as the service sees it. */
+  const offered = async (symbol: string, given: Members = {}): Promise<number> => {
+    const offerId = world.offer(symbol, given)
+    await looking(
+      async () => (await get(service, key, "/staking/offers")).json.data?.offers ?? [],
+      (offers: ReadonlyArray<{ readonly offerId: number }>) => offers.some((each) => each.offerId === offerId)
+    )
+    return offerId
+  }
+  return {
+    looking,
+    read,
+    swap,
+    take,
+    offered,
+    /** A client that may take offers, with so much USDC and ETH. */
+    lender: async ({ usdc = "1000.00", eth = "20" } = {}): Promise<number> => {
+      const clientId = await trader(usdc)
+      if (eth !== "0") await steps.adjust(clientId, eth, "ETH")
+      return clientId
+    },
+    /** Takes a part of a new offer; the swap as it was answered. */
+    taken: async (clientId: number, symbol: string, qty: string, given: Members = {}) => {
+      const offerId = await offered(symbol, given)
+      const { status, json, text } = await take(clientId, offerId, qty)
+      assert.strictEqual(status, 200, text)
+      return json.data
+    },
+    // oxlint-disable-next-line typescript/no-explicit-any
+    until: (clientId: number, id: number, found: (swap: any) => boolean) => looking(() => swap(clientId, id), found),
+    /** Both clocks go on by so much: the venue first, as it does in a sandbox. */
+    later: async (millis: number): Promise<void> => {
+      world.leap(millis)
+      await advance(service, millis)
+    },
+    /** Cash and reserve of a currency. */
+    held: async (clientId: number, currency: string): Promise<readonly [string, string]> => {
+      const { balances } = await read(clientId, "/balances")
+      const line = balances.find((each: { readonly currency: string }) => each.currency === currency)
+      return [line.cash, line.reserved]
+    },
+    writeOff: async (swapId: number, amount: string) => {
+      const verdict = await service.run(
+        Effect.provide(
+          SwapDesk.use((desk) => desk.writeOff(operator, { swapId, amount, reason: "the writer is insolvent" })),
+          SwapDesk.layer
+        )
+      )
+      if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
+      return verdict.value
+    }
+  }
+}
