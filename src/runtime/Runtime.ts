@@ -42,6 +42,7 @@ import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
 import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
+import { layerDailyMarks } from "./services/market/DailyMarks.ts"
 import { layerLastMarks } from "./services/market/LastMarks.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
@@ -205,7 +206,14 @@ export const layerWorkers = (options: RuntimeOptions) =>
     layerSandboxEntries,
     layerPayoutCorrections,
     hasVenue(options)
-      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerOrderResync, layerRiskMonitor)
+      ? Layer.mergeAll(
+          layerDailyMarks,
+          layerAutoAccept,
+          layerOpeningWatch,
+          layerNearLevels,
+          layerOrderResync,
+          layerRiskMonitor
+        )
       : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,

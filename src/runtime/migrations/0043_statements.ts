@@ -99,6 +99,14 @@ export const m0043 = Effect.gen(function* () {
   )
   yield* sql.unsafe(
     lastBefore(
+      "last_swap_before",
+      "SELECT id INTO high FROM swaps WHERE client_id = of_client ORDER BY id DESC LIMIT 1;",
+      `SELECT id, created_at INTO found_id, found_ts FROM swaps
+          WHERE client_id = of_client AND id > mid AND id <= high ORDER BY id LIMIT 1;`
+    )
+  )
+  yield* sql.unsafe(
+    lastBefore(
       "last_contract_before",
       "SELECT id INTO high FROM barrier_contracts WHERE client_id = of_client ORDER BY id DESC LIMIT 1;",
       `SELECT c.id, t.ts INTO found_id, found_ts FROM barrier_contracts c

@@ -1184,6 +1184,30 @@ AS $function$
       RETURN low;
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.last_swap_before(of_client bigint, moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT id INTO high FROM swaps WHERE client_id = of_client ORDER BY id DESC LIMIT 1;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT id, created_at INTO found_id, found_ts FROM swaps
+          WHERE client_id = of_client AND id > mid AND id <= high ORDER BY id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
 CREATE OR REPLACE FUNCTION public.partner_closed()
  RETURNS trigger
  LANGUAGE plpgsql

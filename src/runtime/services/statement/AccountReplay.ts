@@ -14,8 +14,9 @@ import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsOf } from "../../store/reads/statementContracts.ts"
-import { fillsOf, postingsOfTypes, postingSums } from "../../store/reads/statementReads.ts"
+import { fillsOf, postingsOfTypes, postingSums, type StatedPosting } from "../../store/reads/statementReads.ts"
 import { type Building, eachPage, eachStretch, pageRows, type Reading, reading } from "./Building.ts"
+import { partOf, swapOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
 /** Marks of a moment, by symbol. */
@@ -26,13 +27,22 @@ export interface HeldThen {
   reserved: bigint
 }
 
+export interface LentThen {
+  readonly currency: Currency
+  /** Principal that has not come back. */
+  readonly left: bigint
+}
+
 const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
 const ends = texts(["BARRIER_SETTLE"])
+const lends = texts(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
 export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
   readonly contracts = new Map<number, BarrierContractContext>()
+  /** What is lent under swaps, by swap. */
+  readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
   private readonly of: Pick<Building, "sql" | "client">
 
@@ -46,6 +56,7 @@ export class AccountReplay {
       yield* this.money(to)
       yield* this.trades(to)
       yield* this.barriers(to)
+      yield* this.lending(to)
       this.at = to
     })
   }
@@ -97,6 +108,21 @@ export class AccountReplay {
     )
   }
 
+  private lending(to: Cut): Reading<void> {
+    const { sql, client } = this.of
+    return eachStretch(this.of, { after: this.at.postingId, to: to.postingId }, (stretch) =>
+      Effect.map(reading(postingsOfTypes(sql, client.clientId, lends, stretch)), (postings) => {
+        for (const posting of postings) {
+          const id = swapOf(posting)
+          if (id === null) continue
+          const left = lentAfter(this.swaps.get(id)?.left ?? 0n, posting)
+          if (left > 0n) this.swaps.set(id, { currency: posting.currency, left })
+          else this.swaps.delete(id)
+        }
+      })
+    )
+  }
+
   private barriers(to: Cut): Reading<void> {
     const { sql, client } = this.of
     return Effect.gen({ self: this }, function* () {
@@ -121,6 +147,10 @@ export class AccountReplay {
     })
   }
 }
+
+/** A swap's principal after a posting of it. */
+const lentAfter = (before: bigint, posting: StatedPosting): bigint =>
+  posting.type === "SWAP_PRINCIPAL" ? before + partOf(posting, "notional") : before - partOf(posting, "principal")
 
 /** What an open contract has gained at a mark (F16). Micro-USDC. */
 export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>

@@ -9,8 +9,9 @@ import { unrealizedOf } from "../../../machines/margin/perpetual.ts"
 import { spotOf } from "../../../machines/market/holdingMark.ts"
 import type { ModelRow } from "../../../machines/statement/StatementModel.ts"
 import { marksOfDays } from "../../store/reads/statementCosts.ts"
-import { AccountReplay, type HeldThen, type MarksThen, unrealizedOfContract } from "./AccountReplay.ts"
-import { type Building, type Plan, reading, type Wrong } from "./Building.ts"
+import { swapsByIds } from "../../store/reads/statementSwaps.ts"
+import { AccountReplay, type HeldThen, type LentThen, type MarksThen, unrealizedOfContract } from "./AccountReplay.ts"
+import { type Building, type Plan, type Reading, reading, type Wrong } from "./Building.ts"
 import type { PlannedSection } from "./ModelWriter.ts"
 
 const notes = [
@@ -33,12 +34,14 @@ export const planAssets = (at: Building, custodyModel: string): Effect.Effect<Pl
       currencyCodes.flatMap((currency) => {
         const balance = account.balances.get(currency)
         if (currencyFacts[currency].kind !== kind || balance === undefined) return []
-        return balance.cash === 0n && balance.reserved === 0n ? [] : [heldRow(currency, balance, marks, custody)]
+        const lent = lentOf(account, currency)
+        if (balance.cash === 0n && balance.reserved === 0n && lent === 0n) return []
+        return [heldRow(currency, balance, lent, marks, custody)]
       })
     const sections = [
       section("CASH", held("CASH")),
       section("ASSETS", held("ASSET")),
-      section("SWAPS", []),
+      section("SWAPS", yield* lentRows(at, account.swaps, marks)),
       section(
         "POSITIONS",
         [...account.positions.values()]
@@ -84,7 +87,13 @@ const section = (
 const markOf = (currency: Currency, marks: MarksThen): string | null =>
   currency === "USDC" ? "1" : (marks.get(spotOf(currency)) ?? (currencyFacts[currency].kind === "CASH" ? "1" : null))
 
-const heldRow = (currency: Currency, { cash, reserved }: HeldThen, marks: MarksThen, custody: string): ModelRow => {
+const heldRow = (
+  currency: Currency,
+  { cash, reserved }: HeldThen,
+  lent: bigint,
+  marks: MarksThen,
+  custody: string
+): ModelRow => {
   const mark = markOf(currency, marks)
   const total = cash + reserved
   return {
@@ -92,15 +101,51 @@ const heldRow = (currency: Currency, { cash, reserved }: HeldThen, marks: MarksT
     asset: currency,
     quantity: formatAmount(total, currency),
     reserved: formatAmount(reserved, currency),
-    inSwaps: formatAmount(0n, currency),
+    inSwaps: formatAmount(lent, currency),
     mark,
-    value: mark === null ? null : formatAmount(floorToMinor(toDecimal(total, currency).mul(mark), "USDC"), "USDC"),
+    value: mark === null ? null : worth(total, currency, mark),
     custody,
     titleTransfer: false,
     unsecured: false,
     note: mark === null ? noPrice : ""
   }
 }
+
+/** What of a currency is lent. */
+const lentOf = ({ swaps }: AccountReplay, currency: Currency): bigint =>
+  [...swaps.values()].reduce((sum, each) => (each.currency === currency ? sum + each.left : sum), 0n)
+
+/** Swaps whose principal has not come back, but for those written off as a whole by then. */
+const lentRows = (
+  { sql, period }: Building,
+  swaps: ReadonlyMap<number, LentThen>,
+  marks: MarksThen
+): Reading<ReadonlyArray<ModelRow>> =>
+  Effect.map(reading(swapsByIds(sql, [...swaps.keys()])), (contexts) =>
+    [...swaps]
+      .toSorted(([one], [other]) => one - other)
+      .flatMap(([id, { currency, left }]) => {
+        const swap = contexts.get(id)
+        if (swap === undefined || (swap.closedTs !== null && swap.closedTs < period.to)) return []
+        const mark = markOf(currency, marks)
+        return [
+          {
+            ...openRow(swap.symbol, formatAmount(left, currency), mark ?? undefined, null),
+            currency,
+            inSwaps: formatAmount(left, currency),
+            value: mark === null ? null : worth(left, currency, mark),
+            custody: "the writer, with full title",
+            titleTransfer: true,
+            unsecured: true,
+            swapId: id,
+            maturityTs: swap.maturityTs
+          }
+        ]
+      })
+  )
+
+const worth = (amount: bigint, currency: Currency, mark: string): string =>
+  formatAmount(floorToMinor(toDecimal(amount, currency).mul(mark), "USDC"), "USDC")
 
 const openRow = (symbol: string, quantity: string, mark: string | undefined, value: bigint | null): ModelRow => ({
   currency: "USDC",

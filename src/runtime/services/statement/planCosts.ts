@@ -16,6 +16,7 @@ import { startOfDay } from "../../../machines/statement/statementPeriod.ts"
 import { costSums, type CostSum, marksOfDays } from "../../store/reads/statementCosts.ts"
 import { contractsOf, type StatedContract } from "../../store/reads/statementContracts.ts"
 import { cutBefore, fillSums } from "../../store/reads/statementReads.ts"
+import { takeSums } from "../../store/reads/statementSwaps.ts"
 import { AccountReplay } from "./AccountReplay.ts"
 import {
   type Building,
@@ -43,8 +44,9 @@ export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
     const sums = yield* sumsOf(at)
     const opened = yield* contractsOpened(at)
-    const rows = costsOf(sums, opened.spread)
-    const base = yield* baseOf(at, sums, opened.turnover)
+    const lent = yield* swapsTaken(at)
+    const rows = costsOf(sums, opened.spread, lent.fees)
+    const base = yield* baseOf(at, sums, opened.turnover + lent.notional)
     const unvalued = sums.filter(({ unvalued }) => unvalued > 0)
     return {
       sections: [
@@ -75,7 +77,7 @@ const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily | nul
     0n
   )
 
-const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint): ReadonlyArray<CostRow> => {
+const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint): ReadonlyArray<CostRow> => {
   const row = (
     category: CostRow["category"],
     family: CostRow["family"],
@@ -87,7 +89,6 @@ const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint): ReadonlyArray<Co
     description,
     amount
   })
-  const fee = of(sums, "SWAP_PRINCIPAL_FEE", "STAKING") + of(sums, "SWAP_FEE_ADJUST", "STAKING")
   return [
     row("TRANSACTION", "PERP", "Commission on trades of perpetuals", -of(sums, "COMMISSION", "PERP")),
     row("TRANSACTION", "SPOT", "Commission on spot trades", -of(sums, "COMMISSION", "SPOT")),
@@ -98,7 +99,7 @@ const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint): ReadonlyArray<Co
       -of(sums, "COMMISSION", "BARRIER")
     ),
     row("TRANSACTION", "STAKING", "The service's share of staking rewards", -of(sums, "COMMISSION", "STAKING")),
-    row("TRANSACTION", "STAKING", "Venue fees of staking swaps", -fee),
+    row("TRANSACTION", "STAKING", "Venue fees of staking swaps", takerFees - of(sums, "SWAP_FEE_ADJUST", "STAKING")),
     row("PRODUCT", "PERP", "Net funding paid on perpetuals", -of(sums, "FUNDING", "PERP")),
     row("PRODUCT", "BARRIER", "Spread at the opening of knock-out contracts", spread),
     row("THIRD_PARTY", "ALL", "Payments received from third parties", 0n)
@@ -130,6 +131,18 @@ const contractsOpened = ({ sql, client, start, cut }: Building) =>
       start.contractId
     )
     return { spread, turnover }
+  })
+
+const swapsTaken = (at: Building) =>
+  Effect.gen(function* () {
+    let [notional, fees] = [0n, 0n]
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(takeSums(at.sql, at.client.clientId, stretch)), (sums) => {
+        notional += sums.notional
+        fees += sums.fees
+      })
+    )
+    return { notional, fees }
   })
 
 const deposits = ["DEPOSIT", "WITHDRAWAL", "PARTNER_COLLATERAL_IN", "PARTNER_COLLATERAL_OUT", "MANUAL"]

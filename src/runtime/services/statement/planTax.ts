@@ -24,6 +24,7 @@ import {
 } from "./Building.ts"
 import type { Emit, PlannedSection } from "./ModelWriter.ts"
 import { movesUpTo } from "./taxMoves.ts"
+import { partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
 /** What a tax statement rests on besides its period. */
@@ -62,7 +63,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
         ),
         { facts: { name: "PERPETUALS" }, rows: (emit) => perpetuals(at, emit) },
         { facts: { name: "BARRIERS" }, rows: (emit) => barriers(at, emit) },
-        plain({ name: "STAKING" }, []),
+        { facts: { name: "STAKING" }, rows: (emit) => staking(at, emit) },
         { facts: { name: "FUNDING" }, rows: (emit) => funding(at, emit) },
         plain(totals.facts, [
           totals.row,
@@ -233,6 +234,31 @@ const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =
         )
       }
     })
+  )
+
+/** Rewards as they were paid, and the service's share of them (A2-72). */
+const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["SWAP_SETTLE", "COMMISSION"], (postings) =>
+    emit(
+      postings.flatMap((posting) => {
+        if (swapOf(posting) === null) return []
+        const isShare = posting.type === "COMMISSION"
+        const quantity = isShare ? -posting.amount : posting.amount - partOf(posting, "principal")
+        if (quantity === 0n) return []
+        const worth = worthOf(posting, quantity)
+        return [
+          {
+            ...emptyRow,
+            asset: posting.currency,
+            disposed: posting.ts,
+            quantity: formatAmount(quantity, posting.currency),
+            proceeds: isShare ? null : usdc(worth),
+            cost: isShare ? usdc(worth) : null,
+            result: usdc(isShare ? -worth : worth)
+          }
+        ]
+      })
+    )
   )
 
 const funding = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>

@@ -1,8 +1,7 @@
 /** How assets came and went, for the tax statement: spot trades, and whatever else moved them (F21, STS-26). */
 import { Effect } from "effect"
-import type { JsonObject } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { floorToMinor, usdcMinor } from "../../../machines/shared/Money.ts"
+import { floorToMinor } from "../../../machines/shared/Money.ts"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import type { AssetMove } from "../../../machines/statement/taxLots.ts"
 import { breathe } from "../../engine/breathe.ts"
@@ -10,6 +9,7 @@ import { assetPostings } from "../../store/reads/statementTax.ts"
 import { fillsOf, type StatedFill, type StatedPosting } from "../../store/reads/statementReads.ts"
 import { type Building, eachPage, eachStretch, pageRows, reading, type Wrong } from "./Building.ts"
 import { TooManyRows } from "./ModelWriter.ts"
+import { partOf, worthOf } from "./swapPostings.ts"
 
 /** Moves of an account that a tax statement takes in; they are held in memory. */
 const mostMoves = 1_000_000
@@ -61,14 +61,18 @@ const moveOfFill = ({ symbol, side, qty, notional, commission, bookedAt }: State
   }
 }
 
-const moveOfPosting = ({ currency: asset, amount, ts: at, refs }: StatedPosting): ReadonlyArray<AssetMove> => {
-  if (amount === 0n) return []
-  if (amount < 0n) return [{ kind: "LEFT", asset, at, qty: -amount, money: 0n, assumed: false }]
-  return [{ kind: "ACQUIRED", asset, at, qty: amount, money: valueOf(refs), assumed: true }]
+const moveOfPosting = (posting: StatedPosting): ReadonlyArray<AssetMove> => {
+  const { currency: asset, ts: at } = posting
+  const moved = movedBy(posting)
+  if (moved === 0n) return []
+  if (moved < 0n) return [{ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false }]
+  // A reward has cost what it was worth when it was paid; a deposit's price is not known.
+  const assumed = posting.type !== "SWAP_SETTLE"
+  return [{ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed }]
 }
 
-/** Its worth when it was booked; zero where none was known (STS-9). */
-const valueOf = (refs: JsonObject): bigint => {
-  const value = refs["valueUsdc"]
-  return typeof value === "string" ? usdcMinor(value) : 0n
+/** What came or went for good: the principal of a swap is lent, and comes back, without a disposal (F21). */
+const movedBy = (posting: StatedPosting): bigint => {
+  if (posting.type === "SWAP_PRINCIPAL") return -partOf(posting, "fee")
+  return posting.type === "SWAP_SETTLE" ? posting.amount - partOf(posting, "principal") : posting.amount
 }

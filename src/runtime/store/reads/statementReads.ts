@@ -21,16 +21,16 @@ export interface IdRange {
 /** The last of the client's objects that were booked before a moment (Unix ms). */
 export const cutBefore = (sql: PgClient.PgClient, clientId: number, moment: number): Reading<Cut> =>
   Effect.map(
-    sql.unsafe<{ readonly posting: bigint; readonly fill: bigint; readonly contract: bigint }>(
+    sql.unsafe<{ readonly posting: bigint; readonly fill: bigint; readonly contract: bigint; readonly swap: bigint }>(
       `SELECT last_posting_before($1, $2) AS posting, last_fill_before($1, $2) AS fill,
-              last_contract_before($1, $2) AS contract`,
+              last_contract_before($1, $2) AS contract, last_swap_before($1, $2) AS swap`,
       [BigInt(clientId), BigInt(moment)]
     ),
     ([row]) => ({
       postingId: Number(row?.posting ?? 0),
       fillId: Number(row?.fill ?? 0),
       contractId: Number(row?.contract ?? 0),
-      swapId: 0
+      swapId: Number(row?.swap ?? 0)
     })
   )
 

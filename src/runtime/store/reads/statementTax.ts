@@ -14,7 +14,10 @@ const moving = texts([
   "PARTNER_COLLATERAL_IN",
   "PARTNER_COLLATERAL_OUT",
   "COMMISSION",
-  "MANUAL"
+  "MANUAL",
+  "SWAP_PRINCIPAL",
+  "SWAP_SETTLE",
+  "SWAP_FEE_ADJUST"
 ])
 
 /** Postings of a stretch that moved another currency than USDC in or out, by no trade. */
