@@ -276,7 +276,7 @@ export const machines = {
     clause: "doc 2, Statements; D20",
     reached: {
       GENERATED: partner("POST .../statements"),
-      SUPERSEDED: partner("POST .../statements of TAX again, after an acquisition in the 30 days behind a British year")
+      SUPERSEDED: operator("`statement correct ID --reason R`, where today's facts and rules say something else")
     }
   }),
   webhookEndpoint: entry({

@@ -50,7 +50,7 @@ const routes = partnerRoutes.routes.map(
     const refusals = method === "GET" ? (query.length > 0 ? [400] : []) : [400, 409]
     const asking =
       /^(market|staking)\.|^margin\.leverage$/.test(operation) ||
-      (method !== "GET" && /^(rfq|barriers|orders|margin)\./.test(operation))
+      (method !== "GET" && /^(rfq|barriers|orders|swaps|margin)\./.test(operation))
     const venue = asking ? [502] : []
     const unchanged = files.includes(operation) ? [304] : []
     const own = [...form.statuses, ...unchanged, ...refusals, ...venue].filter(
@@ -260,7 +260,7 @@ describe("architecture 11: answers fit the published description", () => {
     const examples = routes.flatMap(([id, method, path]) =>
       examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
     )
-    assert.strictEqual(examples.length, 35)
+    assert.strictEqual(examples.length, 39)
     for (const { id, path, method, example } of examples) {
       const validate = validatorOf(path, method, 200)
       assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)

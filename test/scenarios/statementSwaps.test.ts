@@ -26,7 +26,12 @@ describe("statements of a swap", () => {
     }
     const executions = (await model("TRANSACTIONS")).sections[0].rows
     assert.deepStrictEqual(
-      executions.map((row: Record<string, string>) => [row["nature"], row["quantity"], row["consideration"], row["currency"]]),
+      executions.map((row: Record<string, string>) => [
+        row["nature"],
+        row["quantity"],
+        row["consideration"],
+        row["currency"]
+      ]),
       [
         ["SWAP_TAKE", "10.00000000", "10.00500000", "ETH"],
         ["SWAP_PAYMENT", "10.00767123", "10.00767123", "ETH"]

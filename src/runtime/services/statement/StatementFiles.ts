@@ -7,6 +7,7 @@ import { statementRowOf } from "../../../machines/statement/Statement.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { StatementModels } from "../../ports/StatementModels.ts"
 import { StatementRenderer } from "../../ports/StatementRenderer.ts"
+import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
 import type { StatementRow } from "../../store/tables/statement.ts"
 import { skeletonOf } from "./modelText.ts"
 
@@ -20,6 +21,8 @@ export class StatementFiles extends Context.Service<
     /** The row and its model as one JSON object. */
     detail(row: StatementRow): Bytes
     file(row: StatementRow, form: "pdf" | "csv"): Bytes
+    /** What it says but for its rows. */
+    skeleton(row: StatementRow): Effect.Effect<Skeleton, Unavailable>
   }
 >()("brokerage/runtime/services/statement/StatementFiles") {
   static readonly layer = Layer.effect(
@@ -54,6 +57,7 @@ export class StatementFiles extends Context.Service<
 
       return StatementFiles.of({
         model,
+        skeleton: ({ modelId }) => Effect.map(framesOf(modelId), skeletonOf),
         detail: (row) => {
           const opened = `${JSON.stringify(statementRowOf(row.state, row.context)).slice(0, -1)},"model":`
           return Stream.make<ReadonlyArray<Uint8Array>>(Buffer.from(opened)).pipe(

@@ -47,3 +47,10 @@ export const taxResidenciesAt = (
       return []
     }
   )
+
+/** The hash of the ledger's seal of a number; null when there is none. */
+export const sealNumbered = (sql: PgClient.PgClient, number: number): Reading<string | null> =>
+  Effect.map(
+    sql.unsafe<{ readonly hash: string }>("SELECT hash FROM seals WHERE number = $1", [BigInt(number)]),
+    ([row]) => row?.hash ?? null
+  )
