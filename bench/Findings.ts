@@ -8,6 +8,7 @@ import type { OrderFindings } from "./orders/orderRounds.ts"
 import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
 import type { ScreeningFindings } from "./screening/screeningRounds.ts"
+import type { StakingFindings } from "./staking/stakingRounds.ts"
 import type { TransitionCost } from "./transitionCost.ts"
 import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
@@ -73,6 +74,8 @@ export interface Findings {
   readonly orders?: OrderFindings
   /** Measured by itself only (--only margin). */
   readonly margin?: MarginFindings
+  /** Measured by itself only (--only staking). */
+  readonly staking?: StakingFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

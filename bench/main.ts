@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking
  * (one part, printed and not written), --rows one,crowd,... (of the margin part, these alone),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
@@ -39,6 +39,7 @@ import {
   type Plan,
   planOf,
   screeningPlanOf,
+  stakingPlanOf,
   startsPlanOf,
   webhookPlanOf
 } from "./plans.ts"
@@ -48,6 +49,8 @@ import { onDatabase } from "./reference/database.ts"
 import { scriptCommand } from "../scripts/scriptCommand.ts"
 import { renderFindings, renderParts, writeReport } from "./report.ts"
 import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
+import { stakingGoals } from "./staking/goals.ts"
+import { measureStaking } from "./staking/stakingRounds.ts"
 import { measureScreening } from "./screening/screeningRounds.ts"
 import { startService, stopServices } from "./service.ts"
 import { type BenchPartner, createPartner, onboardClients } from "./setup.ts"
@@ -208,7 +211,8 @@ const parts = {
     openings: await measureOpenings({ ...openingPlanOf(plan), progress })
   }),
   orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress }),
-  margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress })
+  margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress }),
+  staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -242,10 +246,11 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding, orders, margin }: Partial<Findings>): boolean =>
+const hasFailed = ({ onboarding, orders, margin, staking }: Partial<Findings>): boolean =>
   typeof onboarding?.listedFailure === "string" ||
   (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached)) ||
-  (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached))
+  (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached)) ||
+  (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached))
 
 /** Data directories of the parts. */
 const folders = [
@@ -262,7 +267,8 @@ const folders = [
   "margin/close-outs",
   "margin/funding",
   "margin/starts",
-  "margin/growth"
+  "margin/growth",
+  "staking/reads"
 ] as const
 
 interface Options {

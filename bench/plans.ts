@@ -1,5 +1,6 @@
 /** How much each part of a run measures: the whole run, or a quick one. */
 import { join } from "node:path"
+import type { StakingPlan } from "./staking/stakingRounds.ts"
 import { type MarginPlan, type MarginRow, usualMarginRows } from "./margin/marginRounds.ts"
 
 export interface Plan {
@@ -157,4 +158,20 @@ export const marginPlanOf = ({ dataDirectory, quick, marginRows }: Plan): Omit<M
   closeOuts: { others: quick ? 200 : 1_000, singles: quick ? 20 : 200, crowd: quick ? 200 : 10_000 },
   funding: { others: quick ? 200 : 1_000, holders: quick ? 1_000 : 100_000, stamps: 2, plain: quick ? 1_000 : 8_000 },
   starts: { clients: quick ? 4_000 : 400_000, rounds: quick ? 1 : 3 }
+})
+
+export const stakingPlanOf = ({
+  dataDirectory,
+  quick,
+  rounds,
+  sliceMillis,
+  warmMillis
+}: Plan): Omit<StakingPlan, "progress"> => ({
+  reads: {
+    dataDirectory: join(dataDirectory, "staking/reads"),
+    behind: [1_000, quick ? 100_000 : 1_000_000],
+    rounds: quick ? 1 : Math.min(3, rounds),
+    sliceMillis,
+    warmMillis
+  }
 })

@@ -10,6 +10,7 @@ import { moneySection } from "./money/section.ts"
 import { onboardingSection } from "./onboarding/section.ts"
 import { ordersSection } from "./orders/section.ts"
 import { screeningSection } from "./screening/section.ts"
+import { stakingSection } from "./staking/section.ts"
 import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
 const crashHeading = "## Crash runs"
@@ -139,7 +140,7 @@ ${figuresTable(findings)}
 
 /** The sections of the parts that were measured alone. */
 export const renderParts = (findings: Partial<Findings>): string => {
-  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin } = findings
+  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin, staking } = findings
   return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
@@ -150,13 +151,14 @@ export const renderParts = (findings: Partial<Findings>): string => {
     ...(markets === undefined ? [] : [`## Markets\n\n${marketsSection(markets)}`]),
     ...(contracts === undefined ? [] : [`## Contracts\n\n${contractsSection(contracts)}`]),
     ...(orders === undefined ? [] : [`## Orders\n\n${ordersSection(orders)}`]),
-    ...(margin === undefined ? [] : [`## Margin\n\n${marginSection(margin)}`])
+    ...(margin === undefined ? [] : [`## Margin\n\n${marginSection(margin)}`]),
+    ...(staking === undefined ? [] : [`## Staking and account reads\n\n${stakingSection(staking)}`])
   ].join("\n\n")
 }
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 
@@ -170,6 +172,7 @@ const preface = `# Benchmarks
 - Screening: invented people from a seeded generator (nine ways of naming, five scripts, common and rare names, aliases, missing birth dates); one client in ten is a listed person misspelt. The plain scan scores every entry with the same functions over names prepared beforehand, and its answers have to be the index's.
 - Money: deposits and withdrawals as pairs of a request and its decision over clients of a BROKER-custody partner, reports of 500 settlement items over those of a PARTNER-custody one. Plain SQL makes the same rows durable without HTTP, with prepared statements and whole sets; it is spared gates but the cash, the audit chain, encryption and the triggers over sums.
 - Orders: LIMIT orders far from the book, placed for a window and then all cancelled, by clients of a PARTNER-custody partner; each side calls the same venue process, which stores its books before it answers: the service over its session of calls, the references by a request of HTTP each. The references make order with what it holds, call, audit row and stored answer durable in a commit before the call and one after it; *tuned* prepares its statements and writes all rows of a commit by one. They are spared gates but cash, number and state, encryption, seals and the venue's events. Trades: plain SQL books each by the same rows (trade, order, position, ledger transactions with postings, balance, totals, notification, with PARTNER custody item, event and audit row), row by row or by one statement, whichever is faster here, at 4 to 16 connections; it knows them beforehand and hears no venue. Margin and previews: the service's own formulas over the rows of one prepared statement; both sides have to answer the same bytes. Prices stand still meanwhile: what the service keeps of an account until a row or a price changes is worked out once. After each slice \`ledger verify\` and \`sim verify\` hold, and exactly what was answered is stored. *table bytes*, *log bytes*: what the database's tables with their indexes and the write-ahead log grew by, per request or trade.
+- Account reads: the service's own formulas over the rows of one prepared statement, and the trades added up by another for each overview, on marks that stand still; the service's marks move while it is read. Both sides have to answer the same bytes but for the time before. The accounts with their trades are put into the database by statements.
 - Markets: books that take the same seeded orders in turns on one thread, and have to agree on what rests in the end.
 
 `

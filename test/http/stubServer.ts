@@ -24,6 +24,8 @@ import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { answerClaim } from "../../src/runtime/engine/journal/Commit.ts"
 import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import { SealingService } from "../../src/runtime/engine/sealing/SealingService.ts"
+import type { AccountOverviewWire } from "../../src/machines/account/AccountWire.ts"
+import { overviewExample } from "../../src/http/api/accountExamples.ts"
 import { accountSummary } from "../../src/runtime/services/account/accountSummary.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Notifications } from "../../src/runtime/services/account/Notifications.ts"
@@ -205,6 +207,10 @@ const stubReads = (stub: Stub) => {
       balances: (_partnerId, id) => stub.read(() => own(id, balances)),
       balancesAt: (_partnerId, id) => stub.read(() => own(id, balances)),
       summary: (_partnerId, id) => stub.read(() => own(id, accountSummary(1_750_000_000_000))),
+      overview: (_partnerId, id) =>
+        stub.read(() =>
+          stub.client(id) === null ? refuse(unknownOf("Client")) : accept(overviewExample as AccountOverviewWire)
+        ),
       ledger: (_partnerId, id) => stub.read(() => own(id, ledger))
     }),
     Layer.succeed(Notifications, {

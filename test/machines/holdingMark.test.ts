@@ -5,7 +5,8 @@ import { holdingMark, valueAt } from "../../src/machines/market/holdingMark.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import { type Currency } from "../../src/machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
-import { depositValue, valueRefs } from "../../src/machines/verification/depositValue.ts"
+import { postingValue } from "../../src/machines/ledger/postingValue.ts"
+import { depositValue } from "../../src/machines/verification/depositValue.ts"
 
 const now = 1_764_000_000_000
 const factsOf = (symbol: string, price: string, at: number, current = true): Facts => ({
@@ -52,20 +53,26 @@ describe("the mark of a holding", () => {
   })
 })
 
-describe("F25: the value of a deposit", () => {
+describe("F25, STS-9: the value of a posting", () => {
   const facts = factsOf("BTC-USDC", "60000", 5)
   it("takes the last mark known, however old, and keeps it with the posting", () => {
     assert.strictEqual(depositValue("BTC", 10_000_000n, facts), 6_000_000_000n)
-    assert.deepStrictEqual(valueRefs("BTC", 10_000_000n, facts), {
+    assert.deepStrictEqual(postingValue("BTC", 10_000_000n, facts), {
       mark: "60000.0",
       markTs: 5,
       valueUsdc: "6000.000000"
     })
   })
 
+  it("is signed as the amount is, and rounded against the client both ways (F1)", () => {
+    const sol = factsOf("SOL-USDC", "150.7", 7)
+    assert.strictEqual(postingValue("SOL", 1_000_009n, sol)?.valueUsdc, "0.150701")
+    assert.strictEqual(postingValue("SOL", -1_000_009n, sol)?.valueUsdc, "-0.150702")
+  })
+
   it("is at par for EUR, nothing known for an asset without a mark, and not written of USDC", () => {
-    assert.deepStrictEqual(valueRefs("EUR", 150n, facts), { mark: "1", markTs: null, valueUsdc: "1.500000" })
-    assert.deepStrictEqual(valueRefs("ETH", 150n, facts), { mark: null, markTs: null, valueUsdc: null })
-    assert.deepStrictEqual(valueRefs("USDC", 150n, facts), {})
+    assert.deepStrictEqual(postingValue("EUR", 150n, facts), { mark: "1", markTs: null, valueUsdc: "1.500000" })
+    assert.deepStrictEqual(postingValue("ETH", 150n, facts), { mark: null, markTs: null, valueUsdc: null })
+    assert.isNull(postingValue("USDC", 150n, facts))
   })
 })

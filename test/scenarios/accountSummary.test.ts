@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { formatAmount, usdcMinor } from "../../src/machines/shared/Money.ts"
 import { Effect } from "effect"
 import { m0035 } from "../../src/runtime/migrations/0035_account_totals.ts"
+import { m0041 } from "../../src/runtime/migrations/0041_account_families.ts"
 import { m0037 } from "../../src/runtime/migrations/0037_venue_money.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
@@ -102,7 +103,7 @@ describe("the account summary", () => {
     assert.isTrue(balances.some(({ fromVenue }) => fromVenue !== 0n))
     await query(service, "DROP TABLE account_totals")
     await query(service, "ALTER TABLE balances DROP COLUMN from_venue")
-    await service.run(Effect.andThen(m0035, m0037))
+    await service.run(Effect.all([m0035, m0037, m0041]))
     const begun = await ofClient(service, "accountTotals", clientId)
     assert.sameDeepMembers([...(await ofClient(service, "balances", clientId))], [...balances])
     assert.deepStrictEqual(begun, kept, "a database of an older version begins with what it holds")

@@ -13,6 +13,7 @@ import { EpisodeAudit } from "./EpisodeAudit.ts"
 import { MarginAudit } from "./MarginAudit.ts"
 import { OrderAudit } from "./OrderAudit.ts"
 import { FundingAudit } from "./FundingAudit.ts"
+import { AccountAudit } from "./AccountAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
@@ -84,6 +85,7 @@ export class World {
   readonly contracts: ContractAudit
   readonly orders: OrderAudit
   readonly positions: PositionAudit
+  readonly accounts: AccountAudit
   readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
@@ -137,6 +139,7 @@ export class World {
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
     this.positions = new PositionAudit(findings, this.venue)
+    this.accounts = new AccountAudit(findings)
     this.orderMargin = new OrderMarginAudit({
       findings,
       orders: this.orders,
@@ -181,6 +184,7 @@ export class World {
       this.contracts.take(commit)
       this.orders.take(commit)
       this.positions.take(commit)
+      this.accounts.take(commit)
       this.funding.take(commit)
       this.orderMargin.take(commit)
       this.episodes.take(commit)
@@ -303,7 +307,9 @@ export class World {
     const read = Effect.flatMap(Accounts, (accounts) => accounts.balances(partner.partnerId, clientId))
     process.lane.after(random.between(0, 5), () =>
       process.run(read, (exit) => {
-        const cash = Exit.isSuccess(exit) ? exit.value?.balances[0]?.cash : undefined
+        const shown = Exit.isSuccess(exit) ? exit.value : null
+        const cash = shown?.balances[0]?.cash
+        if (shown !== null) this.accounts.checkShown(clientId, shown)
         // A replaced process does not know yet what its successor has done.
         if (cash !== undefined && this.store.owner === process.name) {
           this.auditor.read(clientId, cash, from, this.timeline.now)

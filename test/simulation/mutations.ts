@@ -6,6 +6,7 @@ import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
 import type { OutgoingWebhook } from "../../src/runtime/ports/WebhookSender.ts"
+import { accountMutations } from "./accountMutations.ts"
 import {
   anyEpoch,
   anyToken,
@@ -69,6 +70,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ...contractMutations,
   ...orderMutations,
   ...marginMutations,
+  ...accountMutations,
   {
     name: "the writer's epoch is not checked",
     shows: ["writer"],

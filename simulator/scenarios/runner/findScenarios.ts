@@ -21,6 +21,7 @@ export const groups: Readonly<Record<string, string>> = {
   spot: "SC-SPT",
   margin: "SC-MRG",
   funding: "SC-FUN",
+  account: "SC-ACC",
   platform: "SC-PLT"
 }
 

@@ -1,9 +1,10 @@
 /**
  * What must hold after every scenario, whatever it did (docs/scenarios.md): the books prove themselves, service and venue
- * agree, the partners' deliveries come without a gap, nothing reserved is negative, and what is recorded of an account's risk is
+ * agree, the partners' deliveries come without a gap, nothing reserved is negative, what is shown of an account adds up, and what is recorded of an account's risk is
  * what the marks of the moment imply. Each answers its first difference.
  */
 import { Effect, type Scope } from "effect"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { ofRoute } from "./Answer.ts"
 import { compareDecimals, shown } from "./matching.ts"
 import { type Broken, broken, type Firm, type Session } from "./Session.ts"
@@ -18,7 +19,8 @@ export const invariants: Readonly<
   "sim verify": (session) => proof(session, "sim", "verify"),
   "deliveries without a gap": (session) =>
     firstOf([...session.firms.values()].map((firm) => (firm.receivers.size === 0 ? nothing : deliveriesOf(firm)))),
-  "nothing reserved is negative": (session) => firstOf([...session.firms.values()].map((firm) => balancesOf(firm))),
+  "nothing reserved is negative, and what is shown of an account adds up": (session) =>
+    firstOf([...session.firms.values()].map((firm) => accountsOf(firm))),
   "the recorded risk state is the one that fresh marks imply": (session) =>
     firstOf([...session.firms.values()].map((firm) => riskStatesOf(firm)))
 }
@@ -87,20 +89,85 @@ interface Line {
   readonly currency: string
   readonly cash: string
   readonly reserved: string
+  readonly value: string | null
+  readonly stakedValue: string | null
 }
 
-const balancesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
+interface Balances {
+  readonly balances: ReadonlyArray<Line>
+  readonly portfolioValue: string
+  readonly portfolio: Readonly<
+    Record<"cashTotal" | "reserved" | "holdingsValue" | "stakedValue" | "unrealizedPnl", string>
+  >
+}
+
+/** What trading has brought and cost, as one of two routes shows it. */
+interface Told {
+  readonly realized: Readonly<Record<string, string>>
+  readonly commission: Readonly<Record<string, string>>
+  readonly counts: Readonly<Record<string, number>>
+}
+
+const accountsOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
   Effect.gen(function* () {
     const page = yield* read(firm, `/clients?limit=${pageSize}`)
     if (page === null) return null
     for (const { clientId } of (page as { readonly clients: ReadonlyArray<{ readonly clientId: number }> }).clients) {
-      const found = yield* read(firm, `/clients/${clientId}/balances`)
-      const lines = (found as { readonly balances: ReadonlyArray<Line> } | null)?.balances ?? []
-      const negative = lines.find(({ reserved }) => compareDecimals(reserved, 0) === -1)
-      if (negative !== undefined) return `client ${clientId} has ${shown(negative)}`
+      const found = (yield* read(firm, `/clients/${clientId}/balances`)) as Balances | null
+      const inOne = found === null ? null : apart(found)
+      if (inOne !== null) return `client ${clientId} ${inOne}`
+      let between = yield* totalsOf(firm, clientId)
+      // What is booked between two reads makes them differ: they are asked again.
+      for (let more = 2; more > 0 && between !== null; more--) between = yield* totalsOf(firm, clientId)
+      if (between !== null) return `client ${clientId} ${between}`
     }
     return null
   })
+
+const sum = (figures: ReadonlyArray<string | null>): string =>
+  figures.reduce((total, figure) => total.plus(figure ?? 0), new MoneyDecimal(0)).toFixed(6)
+
+/** The parts of a portfolio are those of its lines, and its value is exactly their sum (F23, STS-10). */
+const apart = ({ balances, portfolioValue, portfolio }: Balances): string | null => {
+  const negative = balances.find(({ reserved }) => compareDecimals(reserved, 0) === -1)
+  if (negative !== undefined) return `has ${shown(negative)}`
+  const { cashTotal, reserved, holdingsValue, stakedValue, unrealizedPnl } = portfolio
+  const whole =
+    portfolioValue === sum([cashTotal, reserved, holdingsValue, stakedValue, unrealizedPnl]) &&
+    holdingsValue === sum(balances.filter(({ currency }) => currency !== "USDC").map(({ value }) => value)) &&
+    stakedValue === sum(balances.map((line) => line.stakedValue))
+  return whole ? null : `is worth ${portfolioValue}, made of ${shown(portfolio)} and ${shown(balances)}`
+}
+
+/** Summary and overview tell the same, and each total is the sum of its families (A2-60, A2-61). */
+const totalsOf = (firm: Firm, clientId: number): Effect.Effect<string | null, Broken> =>
+  Effect.gen(function* () {
+    const summary = yield* read(firm, `/clients/${clientId}/account/summary`)
+    // Without a market there is none.
+    const overview = (yield* read(firm, `/clients/${clientId}/account/overview`, [503])) as Told | null
+    if (summary === null || overview === null) return null
+    const { realizedByFamily, realizedTotal, commissionByFamily, commissionPaid, fundingPaid, counts } =
+      summary as Summary
+    const { fills, spot, barrier, staking, funding, total } = overview.realized
+    const same =
+      shown(realizedByFamily) === shown({ fills, spot, barrier, staking }) &&
+      sum(Object.values(realizedByFamily)) === realizedTotal &&
+      realizedTotal === total &&
+      shown({ ...commissionByFamily, total: commissionPaid }) === shown(overview.commission) &&
+      sum(Object.values(commissionByFamily)) === commissionPaid &&
+      sum([fundingPaid, funding ?? null]) === sum([]) &&
+      shown(counts) === shown(overview.counts)
+    return same ? null : `has a summary ${shown(summary)} and an overview ${shown(overview)}`
+  })
+
+interface Summary {
+  readonly realizedByFamily: Readonly<Record<string, string>>
+  readonly realizedTotal: string
+  readonly commissionByFamily: Readonly<Record<string, string>>
+  readonly commissionPaid: string
+  readonly fundingPaid: string
+  readonly counts: Readonly<Record<string, number>>
+}
 
 interface Recorded {
   readonly clientId: number

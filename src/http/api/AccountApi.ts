@@ -1,11 +1,17 @@
 /**
- * The account of one client: the balances, a bare route, its summary, the ledger and the notification feed (doc 2,
- * Balances, Other account reads; A1-03, A2-12, A2-60, A2-62..A2-64, EVT-10, F23).
+ * The account of one client: the balances, a bare route, its summary and overview, the ledger and the notification feed (doc 2,
+ * Balances, Other account reads; A1-03, A2-12, A2-60..A2-64, EVT-10, F23).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AccountSummaryWire, BalancesWire, LedgerPage } from "../../machines/account/AccountWire.ts"
+import {
+  AccountOverviewWire,
+  AccountSummaryWire,
+  BalancesWire,
+  LedgerPage
+} from "../../machines/account/AccountWire.ts"
 import { NotificationsWire } from "../../machines/account/NotificationWire.ts"
 import { notificationLimits, pageLimits } from "../../machines/shared/Limits.ts"
+import { balancesExample, overviewExample, summaryExample } from "./accountExamples.ts"
 import { bareAs, okAs } from "./Envelope.ts"
 import { clientParams, momentParam, nameParam, pageParams } from "./Parameters.ts"
 import { BadRequest } from "./WireErrors.ts"
@@ -24,83 +30,6 @@ const notificationsExample = {
   asOf: 1_763_985_600_000
 }
 
-const zero = "0.000000"
-const asset = {
-  equity: null,
-  unrealizedPnl: null,
-  freeMargin: null,
-  valueCurrency: "USDC",
-  stakedValue: zero,
-  claimsValue: zero
-}
-
-/** 500 USDC are set aside for a purchase. */
-const balancesExample = {
-  balances: [
-    {
-      ...asset,
-      currency: "USDC",
-      kind: "CASH",
-      cash: "9494.000000",
-      reserved: "500.000000",
-      total: "9994.000000",
-      free: "8294.000000",
-      displayDecimals: 2,
-      venueAsset: "USDC",
-      equity: "9494.000000",
-      unrealizedPnl: zero,
-      freeMargin: "8294.000000",
-      mark: "1",
-      markFresh: true,
-      value: "9994.000000",
-      staked: zero,
-      swapClaims: zero
-    },
-    {
-      ...asset,
-      currency: "BTC",
-      kind: "ASSET",
-      cash: "0.10000000",
-      reserved: "0.00000000",
-      total: "0.10000000",
-      free: "0.10000000",
-      displayDecimals: 8,
-      venueAsset: "BTC",
-      mark: "60000.0",
-      markFresh: true,
-      value: "6000.000000",
-      staked: "0.00000000",
-      swapClaims: "0.00000000"
-    }
-  ],
-  portfolioValue: "15994.000000",
-  portfolioCurrency: "USDC",
-  portfolio: {
-    cashTotal: "9494.000000",
-    reserved: "500.000000",
-    holdingsValue: "6000.000000",
-    stakedValue: zero,
-    unrealizedPnl: zero,
-    claimsValue: zero,
-    holdingsValued: true,
-    currency: "USDC"
-  }
-}
-
-const summaryExample = {
-  currency: "USDC",
-  realizedPnl: "600.000000",
-  commissionPaid: "18.300000",
-  fundingPaid: zero,
-  tradeCount: 3,
-  since: "2025-11-20T09:30:00.000Z",
-  sinceTs: 1_763_631_000_000,
-  realizedTotal: "550.000000",
-  realizedByFamily: { fills: "600.000000", spot: zero, barrier: "-50.000000", staking: zero },
-  commissionByFamily: { fills: "12.300000", barrier: "6.000000", staking: zero },
-  counts: { fills: 3, barrierContracts: 1, swapTakes: 0 }
-}
-
 const posted = {
   actor: "system:venue",
   reason: null,
@@ -110,9 +39,25 @@ const posted = {
   refs: { TradeId: 88_301, ClientOrderId: "O-12045", Instrument: "BTC-USDC-PERP" }
 }
 
-/** A trade that closed a position, and what it cost. */
+/** A purchase of bitcoin, then a trade that closed a position, and what it cost. */
 const ledgerExample = {
   postings: [
+    {
+      ...posted,
+      postingId: 90_116,
+      txId: 45_073,
+      type: "SPOT_SETTLE",
+      amount: "0.10000000",
+      currency: "BTC",
+      refs: {
+        TradeId: 88_302,
+        ClientOrderId: "O-12046",
+        Instrument: "BTC-USDC",
+        mark: "60000.0",
+        markTs: 1_763_989_199_400,
+        valueUsdc: "6000.000000"
+      }
+    },
     { ...posted, postingId: 90_114, txId: 45_072, type: "COMMISSION", amount: "-6.300000" },
     { ...posted, postingId: 90_112, txId: 45_071, type: "PNL", amount: "600.000000" }
   ],
@@ -132,6 +77,16 @@ export class AccountApi extends HttpApiGroup.make("account")
       params: clientParams,
       success: okAs(AccountSummaryWire, summaryExample)
     }).annotateMerge(OpenApi.annotations({ summary: "What trading brought and cost a client since its opening" })),
+    HttpApiEndpoint.get("overview", "/clients/:clientId/account/overview", {
+      params: clientParams,
+      success: okAs(AccountOverviewWire, overviewExample)
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "A client's whole portfolio in one call",
+        description:
+          "Every figure is of one state of the account and of the marks of one moment; docs/account-figures.md has the formula of each. 503 code 5030 when no venue is attached to the service."
+      })
+    ),
     HttpApiEndpoint.get("ledger", "/clients/:clientId/ledger", {
       params: clientParams,
       query: pageParams(pageLimits.history),

@@ -1,11 +1,11 @@
-/** The account of one client: balances now or at an earlier moment, summary, ledger, notifications (doc 2, Account reads). */
+/** The account of one client: balances now or at an earlier moment, summary, overview, ledger, notifications (doc 2, Account reads). */
 import { Effect, Layer } from "effect"
 import { Accounts } from "../../runtime/services/account/Accounts.ts"
 import { Notifications } from "../../runtime/services/account/Notifications.ts"
 import { AccountApi } from "../api/AccountApi.ts"
 import { toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { doneUntil, orUnknown, refused } from "./handler.ts"
+import { doneUntil, orRefused, orUnknown, refused, sharedOrUnknown } from "./handler.ts"
 
 export const account = feature({
   api: AccountApi,
@@ -16,12 +16,13 @@ export const account = feature({
     return handlersOf(AccountApi, {
       balances: ({ caller, params: { clientId }, query: { at } }) => {
         const partnerId = caller.partner.row.id
-        return Effect.map(
-          at === undefined ? accounts.balances(partnerId, clientId) : accounts.balancesAt(partnerId, clientId, at),
-          orUnknown
-        )
+        return at === undefined
+          ? Effect.mapEager(accounts.balances(partnerId, clientId), sharedOrUnknown)
+          : Effect.map(accounts.balancesAt(partnerId, clientId, at), orUnknown)
       },
       summary: ({ caller, params }) => Effect.map(accounts.summary(caller.partner.row.id, params.clientId), orUnknown),
+      overview: ({ caller, params }) =>
+        Effect.mapEager(accounts.overview(caller.partner.row.id, params.clientId), orRefused),
       ledger: ({ caller, params, query }) =>
         Effect.map(accounts.ledger(caller.partner.row.id, params.clientId, query), orUnknown),
       notifications: ({ exchange, caller, params, query }) =>

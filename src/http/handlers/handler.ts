@@ -69,6 +69,9 @@ export const refused = (refusal: WireRefusal): Reply<never> => ({ ok: false, ref
 /** What a service found of a client; null: it is none of the caller's. */
 export const orUnknown = <A>(found: A | null): Reply<A> =>
   found === null ? refused(gateRefusals.unknownClient) : done(found)
+/** As `orUnknown`, of an object that many readers get. */
+export const sharedOrUnknown = <A extends object>(found: A | null): Reply<A> =>
+  found === null ? refused(gateRefusals.unknownClient) : shared(found)
 /** A service's verdict as it is. */
 export const orRefused = <A>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? done(verdict.value) : refused(toWire(verdict.refusal))

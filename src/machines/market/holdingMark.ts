@@ -3,8 +3,9 @@
  * USD1 and EUR, else nothing is known (F23, F25, STS-10). The facts keep the last mark of every market they ever had.
  */
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
-import { floorToMinor, MoneyDecimal, toDecimal } from "../shared/Money.ts"
-import { type Facts, isFresh } from "./Facts.ts"
+import { floorToMicro, product, scaled } from "../shared/Exact.ts"
+import { MoneyDecimal } from "../shared/Money.ts"
+import { type Facts, isFresh, type Mark } from "./Facts.ts"
 
 export interface HoldingMark {
   readonly price: MoneyDecimal
@@ -29,12 +30,21 @@ export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): Hold
   if (mark === undefined) return currencyFacts[currency].kind === "CASH" ? par : null
   return {
     price: mark.price,
-    text: mark.price.toFixed(mark.places),
+    text: textOf(mark),
     at: mark.at,
     fresh: takenAt !== null && isFresh(mark, takenAt)
   }
 }
 
-/** Micro-USDC of an amount in minor units at a mark; may be larger than 64 bits hold. */
+/** A mark is written once, however many accounts and postings it values. */
+const texts = new WeakMap<Mark, string>()
+
+const textOf = (mark: Mark): string => {
+  let found = texts.get(mark)
+  if (found === undefined) texts.set(mark, (found = mark.price.toFixed(mark.places)))
+  return found
+}
+
+/** Micro-USDC of an amount in minor units at a mark, rounded down; may be larger than 64 bits hold. */
 export const valueAt = (currency: Currency, amount: bigint, { price }: HoldingMark): bigint =>
-  floorToMinor(toDecimal(amount, currency).mul(price), "USDC")
+  floorToMicro(product({ units: amount, places: currencyFacts[currency].scale }, scaled(price)))

@@ -38,7 +38,10 @@ export const outstandingOf = (terms: SwapTerms, { paid, writtenOff }: SwapProgre
   atLeastZero(expectedPayout(terms) - paid - writtenOff)
 
 /** Of the reward, what was paid: the principal comes first, and nothing beyond the reward is any. */
-export const rewardReceived = ({ notional, reward }: SwapTerms, { paid }: Pick<SwapProgress, "paid">): bigint => {
+export const rewardReceived = (
+  { notional, reward }: Pick<SwapTerms, "notional" | "reward">,
+  { paid }: Pick<SwapProgress, "paid">
+): bigint => {
   const beyond = atLeastZero(paid - notional)
   return beyond < reward ? beyond : reward
 }

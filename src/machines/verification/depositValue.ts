@@ -3,11 +3,9 @@
  * (F25). The mark of its SPOT market when one is known, however old, else USD1 and EUR at par; an asset without any value
  * counts as reaching the threshold, however little of it comes: one such deposit asks for the source of wealth.
  */
-import type { Json } from "../Effects.ts"
 import type { Facts } from "../market/Facts.ts"
 import { holdingMark, valueAt } from "../market/holdingMark.ts"
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
-import { formatAmount } from "../shared/Money.ts"
 import { defaultSourceOfWealthThreshold } from "./sourceOfWealth.ts"
 
 /**
@@ -26,13 +24,4 @@ export const unvaluedDeposit = defaultSourceOfWealthThreshold
 export const depositValue = (currency: Currency, amount: bigint, facts: Facts): bigint => {
   const mark = holdingMark(currency, facts)
   return mark === null ? unvaluedDeposit : valueAt(currency, amount, mark)
-}
-
-/** What the posting of a deposit keeps of its value; nothing of USDC (STS-9). */
-export const valueRefs = (currency: Currency, amount: bigint, facts: Facts): Readonly<Record<string, Json>> => {
-  if (currency === "USDC") return {}
-  const mark = holdingMark(currency, facts)
-  return mark === null
-    ? { mark: null, markTs: null, valueUsdc: null }
-    : { mark: mark.text, markTs: mark.at, valueUsdc: formatAmount(valueAt(currency, amount, mark), "USDC") }
 }

@@ -3,9 +3,10 @@
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
 import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import { type PostingValue, postingValue } from "../../machines/ledger/postingValue.ts"
 import { minorOf, parseAmount } from "../../machines/shared/Money.ts"
 import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
-import { depositValue, valueRefs } from "../../machines/verification/depositValue.ts"
+import { depositValue } from "../../machines/verification/depositValue.ts"
 import type { Instance } from "./Instance.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
 import { moveLots } from "../ledger/lots.ts"
@@ -25,53 +26,36 @@ const owned = (instance: Instance): { readonly clientId: number; readonly partne
 
 /** Postings that count as lifetime deposits (F25). */
 const deposits: ReadonlySet<LedgerEntryType> = new Set(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
-/** Postings that keep what they are worth in another currency than USDC, signed as they are (STS-9). */
-const valued: ReadonlySet<LedgerEntryType> = new Set([
-  "SWAP_RESERVE",
-  "SWAP_RELEASE",
-  "SWAP_PRINCIPAL",
-  "SWAP_SETTLE",
-  "SWAP_FEE_ADJUST",
-  "COMMISSION"
-])
-const unvalued = {
-  type: "audit",
-  action: "ledger.unvalued",
-  before: null,
-  after: null
-} as const
-
 const handlers: Handlers = {
   "ledger.post": (turn, instance, effect) => {
     const negative = effect.amount.startsWith("-")
     const amount = parseAmount(negative ? effect.amount.slice(1) : effect.amount, effect.currency)
     if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
     const { facts } = turn
-    const isDeposit = deposits.has(effect.entry)
+    const { currency } = effect
     const signed = negative ? -amount : amount
-    const worth = isDeposit || valued.has(effect.entry) ? valueRefs(effect.currency, signed, facts) : {}
+    const isDeposit = deposits.has(effect.entry)
     const posting: Posting = {
       ...owned(instance),
       txId: instance.txId ?? turn.nextId("transaction"),
       entry: effect.entry,
       key: effect.key,
-      currency: effect.currency,
+      currency,
       amount: signed,
       also:
         effect.also === undefined
           ? null
           : { currency: effect.also.currency, amount: minorOf(effect.also.amount, effect.also.currency) },
       reason: effect.reason,
-      refs: { ...effect.refs, ...worth },
-      deposited: isDeposit ? depositValue(effect.currency, amount, facts) : 0n
+      refs: effect.refs,
+      value: postingValue(currency, signed, facts),
+      deposited: isDeposit ? depositValue(currency, amount, facts) : 0n
     }
     post(turn, posting)
+    if (!isDeposit && isUnvalued(posting.value)) applyEffects(turn, instance, [unvaluedNote(effect)])
     moveLots(turn, posting)
     const item = putSettlementItem(turn, instance, posting)
     if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
-    if (worth["valueUsdc"] !== null || isDeposit) return
-    const reason = `${effect.entry} of ${effect.amount} ${effect.currency} has no known value.`
-    handlers.audit(turn, instance, { ...unvalued, reason })
   },
   event: (turn, instance, effect) => {
     const partnerId = instance.partnerId
@@ -131,6 +115,17 @@ const handlers: Handlers = {
     })
   }
 }
+
+const isUnvalued = (value: PostingValue | null): boolean => value !== null && value.valueUsdc === null
+
+/** Whoever works out tax later finds a posting that nothing valued (STS-9); what a deposit without a value counts, its own note says. */
+const unvaluedNote = ({ entry, currency, key }: EffectOf<"ledger.post">): MachineEffect => ({
+  type: "audit",
+  action: "ledger.unvalued",
+  before: null,
+  after: null,
+  reason: `${entry} ${key}: ${currency} has no value known to the service, the posting counts zero.`
+})
 
 /** Writes the effects of one step into the turn's draft, in the order they were emitted. */
 export const applyEffects = (turn: Turn, instance: Instance, effects: ReadonlyArray<MachineEffect>): void => {

@@ -10,6 +10,7 @@ import type { SubjectState } from "../engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, tableNames } from "../store/Catalogue.ts"
 import type { BalanceRow } from "../store/tables/ledger.ts"
 import { clientAccount, postingRules } from "../../machines/ledger/postingRules.ts"
+import type { PostingValue } from "../../machines/ledger/postingValue.ts"
 
 export interface Posting {
   readonly txId: number
@@ -24,6 +25,8 @@ export interface Posting {
   readonly also: { readonly currency: Currency; readonly amount: bigint } | null
   readonly reason: string | null
   readonly refs: JsonObject
+  /** What it is worth, kept with the refs; null: it is USDC (STS-9). */
+  readonly value: PostingValue | null
   /** What this adds to the client's lifetime deposits, in micro-USDC (F25). */
   readonly deposited: bigint
 }
@@ -84,7 +87,7 @@ export const post = (turn: Turn, posting: Posting): void => {
     reason: posting.reason,
     clientId,
     partnerId,
-    refs: posting.refs,
+    refs: posting.value === null ? posting.refs : { ...posting.refs, ...posting.value },
     ts: turn.now
   })
   postLegs(turn, posting)

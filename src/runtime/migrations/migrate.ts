@@ -40,6 +40,7 @@ import { m0036 } from "./0036_order_writes.ts"
 import { m0037 } from "./0037_venue_money.ts"
 import { m0038 } from "./0038_funding.ts"
 import { m0039 } from "./0039_swaps.ts"
+import { m0041 } from "./0041_account_families.ts"
 import { m0043 } from "./0043_statements.ts"
 import { m0044 } from "./0044_daily_marks.ts"
 
@@ -87,6 +88,7 @@ export const migrate = run({
     "0037_venue_money": m0037,
     "0038_funding": m0038,
     "0039_swaps": m0039,
+    "0041_account_families": m0041,
     "0043_statements": m0043,
     "0044_daily_marks": m0044
   }),

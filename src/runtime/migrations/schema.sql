@@ -11,11 +11,20 @@ CREATE TABLE account_totals (
   barrier_commission bigint NOT NULL,
   contracts bigint NOT NULL,
   perp_flow bigint DEFAULT 0 NOT NULL,
+  staking_pnl bigint DEFAULT 0 NOT NULL,
+  staking_commission bigint DEFAULT 0 NOT NULL,
+  swap_takes bigint DEFAULT 0 NOT NULL,
+  wins bigint DEFAULT 0 NOT NULL,
+  losses bigint DEFAULT 0 NOT NULL,
   CONSTRAINT account_totals_barrier_commission_check CHECK ((barrier_commission >= 0)),
   CONSTRAINT account_totals_contracts_check CHECK ((contracts >= 0)),
   CONSTRAINT account_totals_fills_check CHECK ((fills >= 0)),
   CONSTRAINT account_totals_fills_commission_check CHECK ((fills_commission >= 0)),
-  CONSTRAINT account_totals_pkey PRIMARY KEY (client_id)
+  CONSTRAINT account_totals_losses_check CHECK ((losses >= 0)),
+  CONSTRAINT account_totals_pkey PRIMARY KEY (client_id),
+  CONSTRAINT account_totals_staking_commission_check CHECK ((staking_commission >= 0)),
+  CONSTRAINT account_totals_swap_takes_check CHECK ((swap_takes >= 0)),
+  CONSTRAINT account_totals_wins_check CHECK ((wins >= 0))
 );
 
 CREATE TABLE answers (

@@ -126,7 +126,7 @@ export const orderPlants: Readonly<Record<string, readonly [plant: string, undo:
     `${noFill}; ${noPosition}`
   ],
   "every lot and the result of every sale are what came in and left makes of them, first in first out": [lot(), noLot],
-  "the totals of every account are what its fills and contracts add up to": [
+  "the totals of every account are what its fills, contracts and swaps add up to": [
     `${totals()}; UPDATE account_totals SET spot_pnl = 1`,
     noTotals
   ],
@@ -162,6 +162,18 @@ export const moreOrderPlants: ReadonlyArray<readonly [check: string, what: strin
     "the totals of every account",
     "a result counted for another family",
     `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, spot_pnl = 5`,
+    `${noFill}; ${noTotals}`
+  ],
+  [
+    "the totals of every account",
+    "a take, a reward and a result of no swap",
+    `${totals()}; UPDATE account_totals SET swap_takes = 1, staking_pnl = 5, wins = 1`,
+    noTotals
+  ],
+  [
+    "the totals of every account",
+    "a result that is counted as won and as lost",
+    `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, fills_pnl = 5, perp_flow = -50000000, wins = 1, losses = 1`,
     `${noFill}; ${noTotals}`
   ],
   ["every position is the sum", "fills without a position", fill(), noFill],

@@ -22,6 +22,7 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
 import { accountSummary } from "../../../src/runtime/services/account/accountSummary.ts"
+import { balancesIn, fundingOf, overviewIn } from "../../../src/runtime/services/account/StandingPortfolio.ts"
 import { instanceOf, usdcBalance } from "../../../src/runtime/services/client/clientState.ts"
 import { bookFunding, fundingTimers } from "../../../src/runtime/services/funding/fundingBooking.ts"
 import { chooseLeverage } from "../../../src/runtime/services/order/leverageDecisions.ts"
@@ -317,7 +318,14 @@ export class TradingWorld {
   }
 
   get summary() {
-    const usdc = this.state.all("balances").find(({ currency }) => currency === "USDC")
-    return accountSummary(client.createdAt, this.state.one("accountTotals"), usdc?.funding)
+    return accountSummary(client.createdAt, this.state.one("accountTotals"), fundingOf(this.state.all("balances")))
+  }
+
+  get overview() {
+    return overviewIn(this.state, this.facts)
+  }
+
+  get balances() {
+    return balancesIn(this.state, this.facts)
   }
 }

@@ -247,6 +247,30 @@ const compareAccount = (world: TradingWorld, naive: NaiveAccount): void => {
     commissionPaid: usdc(commission)
   })
   assert.deepInclude(world.summary.realizedByFamily, { fills: usdc(pnl), spot: usdc(spotPnl) })
+  comparePortfolio(world, naive)
+}
+
+/** The same figures wherever they are shown, and each holding at what its lots have cost. */
+const comparePortfolio = ({ balances, overview, lots }: TradingWorld, naive: NaiveAccount): void => {
+  const { fills, pnl, spotPnl, commission, wins, losses } = naive.totals
+  const risk = naive.risk()
+  assert.strictEqual(balances.portfolioValue, usdc(naive.worth))
+  assert.deepInclude(overview, {
+    equity: usdc(risk.equity),
+    cash: usdc(naive.cash["USDC"] ?? 0n),
+    freeMargin: usdc(risk.freeMargin),
+    initialMargin: usdc(risk.initialMargin),
+    unrealizedPnl: usdc(risk.unrealizedPnl),
+    wins,
+    losses
+  })
+  assert.deepInclude(overview.realized, { fills: usdc(pnl), spot: usdc(spotPnl), total: usdc(pnl + spotPnl) })
+  assert.deepStrictEqual([overview.commission.total, overview.counts.fills], [usdc(commission), fills])
+  const held = (naive.cash["BTC"] ?? 0n) + (naive.reserved["BTC"] ?? 0n)
+  const cost = lots.reduce((sum, lot) => sum + lot.cost + lot.commission, 0n)
+  const [holding] = overview.holdings
+  assert.strictEqual(overview.holdings.length, held === 0n ? 0 : 1)
+  if (held !== 0n) assert.deepInclude(holding, { asset: "BTC", qty: moneyText(held, "BTC"), cost: usdc(cost) })
 }
 
 /** Enough for what the first tiers leave, or so little that prices call it. */

@@ -1,28 +1,20 @@
 /**
  * A client's running totals, each counted in the turn that writes what it counts, so that nobody ever adds up a history
- * (STS-11; A2-60). `ledger verify` proves them against the fills and contracts (accountChecks.ts).
+ * (STS-11; A2-60). `ledger verify` proves them against fills, contracts, swaps and their postings (accountChecks.ts).
  */
+import { type AccountTotals, noTotals, outcomeOf } from "../../../machines/account/accountTotals.ts"
+import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { rewardReceived } from "../../../machines/swap/swapFigures.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { AccountTotalsRow } from "../../store/tables/account.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import type { FillRow } from "../../store/tables/order.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
 
 type Owner = Pick<AccountTotalsRow, "clientId" | "partnerId">
-type Totals = Omit<AccountTotalsRow, keyof Owner>
 
-/** Of a client that has never traded. */
-export const noTotals: Totals = {
-  fills: 0,
-  fillsPnl: 0n,
-  spotPnl: 0n,
-  barrierPnl: 0n,
-  fillsCommission: 0n,
-  barrierCommission: 0n,
-  contracts: 0,
-  perpFlow: 0n
-}
-
-const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<Totals>): void => {
+const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<AccountTotals>): void => {
   const key = String(clientId)
   const before = turn.draft.peek("accountTotals", key) ?? turn.state.get("accountTotals", key) ?? noTotals
   turn.draft.put("accountTotals", {
@@ -32,9 +24,14 @@ const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<Totals>):
     fillsPnl: before.fillsPnl + (more.fillsPnl ?? 0n),
     spotPnl: before.spotPnl + (more.spotPnl ?? 0n),
     barrierPnl: before.barrierPnl + (more.barrierPnl ?? 0n),
+    stakingPnl: before.stakingPnl + (more.stakingPnl ?? 0n),
     fillsCommission: before.fillsCommission + (more.fillsCommission ?? 0n),
     barrierCommission: before.barrierCommission + (more.barrierCommission ?? 0n),
+    stakingCommission: before.stakingCommission + (more.stakingCommission ?? 0n),
     contracts: before.contracts + (more.contracts ?? 0),
+    swapTakes: before.swapTakes + (more.swapTakes ?? 0),
+    wins: before.wins + (more.wins ?? 0),
+    losses: before.losses + (more.losses ?? 0),
     perpFlow: before.perpFlow + (more.perpFlow ?? 0n)
   })
 }
@@ -48,7 +45,7 @@ export const countFill = (
   if (currency !== "USDC") return add(turn, fill, { fills: 1 })
   const flow = side === "BUY" ? -notional : notional
   const realized = family === "PERP" ? { fillsPnl: realizedPnl, perpFlow: flow } : { spotPnl: realizedPnl }
-  add(turn, fill, { fills: 1, fillsCommission: commission, ...realized })
+  add(turn, fill, { fills: 1, fillsCommission: commission, ...outcomeOf(realizedPnl), ...realized })
 }
 
 /** A contract that is opened. */
@@ -58,5 +55,39 @@ export const countOpened = (turn: Turn, contract: BarrierContractRow): void =>
 /** A contract that has ended, once. */
 export const countEnded = (turn: Turn, contract: BarrierContractRow): void => {
   if (contract.pnl === null) throw new Error(`contract:${contract.id} has ended without a settlement`)
-  add(turn, contract, { barrierPnl: contract.pnl })
+  add(turn, contract, { barrierPnl: contract.pnl, ...outcomeOf(contract.pnl) })
 }
+
+/** A step of a swap, which it is another by. */
+interface SwapStep {
+  readonly before: SwapRow
+  readonly after: SwapRow
+}
+
+/**
+ * What a step of a swap has brought: what came of its reward and what was charged, at the mark that its postings of this turn keep
+ * (STS-9), and once it is closed whether more came back than went out. What comes later may turn a loss into a win.
+ */
+export const countSwap = (turn: Turn, { before, after }: SwapStep): void => {
+  const asset = after.currency as Currency
+  const mark = holdingMark(asset, turn.facts)
+  const valued = (amount: bigint): bigint => (mark === null ? 0n : valueAt(asset, amount, mark))
+  const [had, has] = [outcomeOf(resultOf(before)), outcomeOf(resultOf(after))]
+  const more = {
+    stakingPnl: valued(receivedBy(after) - receivedBy(before)),
+    stakingCommission: -valued(before.commission - after.commission),
+    swapTakes: Number(wasTaken(after)) - Number(wasTaken(before)),
+    wins: has.wins - had.wins,
+    losses: has.losses - had.losses
+  }
+  if (Object.values(more).some((figure) => BigInt(figure) !== 0n)) add(turn, after, more)
+}
+
+const receivedBy = ({ amount: notional, reward, paid }: SwapRow): bigint =>
+  rewardReceived({ notional, reward }, { paid })
+
+/** A take that was refused, or never found, was never open. */
+const wasTaken = ({ openedAt }: SwapRow): boolean => openedAt !== null
+
+/** What came back less what went out, once nothing more is expected; fee and commission stand apart. */
+const resultOf = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)

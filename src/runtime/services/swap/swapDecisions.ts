@@ -9,6 +9,7 @@ import type { AskedTake, TakeFigures } from "../../../machines/swap/takeGates.ts
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { countSwap } from "../account/accountTotals.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 
@@ -62,8 +63,11 @@ export const takeSwap = (
   })
 }
 
-/** The swap after an event; null when its state does not take it: nothing is written. */
-export const stepSwap = ({ turn, of }: OwnedTurn, row: SwapRow, event: SwapEvent): SwapRow | null =>
-  advance(turn, "swaps", row, event, { of })
+/** The swap after an event, counted in its client's totals; null when its state does not take it: nothing is written. */
+export const stepSwap = ({ turn, of }: OwnedTurn, row: SwapRow, event: SwapEvent): SwapRow | null => {
+  const next = advance(turn, "swaps", row, event, { of })
+  if (next !== null) countSwap(turn, { before: row, after: next })
+  return next
+}
 
 export const assetOf = ({ context }: Pick<SwapRow, "context">): Currency => context.asset

@@ -1,38 +1,79 @@
-/** What `ledger verify` asks of the totals that are kept of each account: they are what its fills and contracts add up to (STS-11). */
+/**
+ * What `ledger verify` asks of the totals that are kept of each account: they are what its fills, contracts and swaps add up to
+ * (STS-11). Each side names its columns; one that it does not name is nothing there.
+ */
 
-/** Of a market that is not paid in USDC only the number of trades counts. */
-const traded = `SELECT client_id, 1 AS fills,
-                       CASE WHEN currency = 'USDC' AND family = 'PERP' THEN realized_pnl ELSE 0 END AS fills_pnl,
-                       CASE WHEN currency = 'USDC' AND family = 'SPOT' THEN realized_pnl ELSE 0 END AS spot_pnl,
-                       0 AS barrier_pnl, CASE WHEN currency = 'USDC' THEN commission ELSE 0 END AS fills_commission,
-                       0 AS barrier_commission, 0 AS contracts,
-                       CASE WHEN currency <> 'USDC' OR family <> 'PERP' THEN 0 WHEN side = 'BUY' THEN -notional ELSE notional END AS perp_flow
-                  FROM fills
-                 UNION ALL
-                SELECT client_id, 0, 0, 0, coalesce(pnl, 0), 0, commission, 1, 0 FROM barrier_contracts
-                 UNION ALL
-                SELECT client_id, -fills, -fills_pnl, -spot_pnl, -barrier_pnl, -fills_commission, -barrier_commission, -contracts, -perp_flow
-                  FROM account_totals`
-
-/** In the order in which they are shown. */
+/** Kept of each account, in the order in which they are shown. */
 const totals = [
   "fills",
   "fills_pnl",
   "spot_pnl",
   "barrier_pnl",
+  "staking_pnl",
   "fills_commission",
   "barrier_commission",
+  "staking_commission",
   "contracts",
+  "swap_takes",
+  "wins",
+  "losses",
   "perp_flow"
+] as const
+type Total = (typeof totals)[number]
+
+/** Rows of one source, each total by what the row adds to it. */
+const part = (source: string, adds: { readonly [T in Total]?: string }): string =>
+  `SELECT client_id, ${totals.map((name) => `${adds[name] ?? "0"} AS ${name}`).join(", ")} FROM ${source}`
+
+/** Zero is neither won nor lost. */
+const outcomes = (result: string) => ({ wins: `(${result} > 0)::int`, losses: `(${result} < 0)::int` })
+
+/** Of a market that is not paid in USDC only the number of trades counts. */
+const inUsdc = (family: "PERP" | "SPOT", figure: string): string =>
+  `CASE WHEN currency = 'USDC' AND family = '${family}' THEN ${figure} ELSE 0 END`
+
+/** Postings of swaps; a USDC is worth one. */
+const staking = `SELECT p.client_id, t.type, (t.refs ->> 'reward')::numeric AS reward,
+                        CASE p.currency WHEN 'USDC' THEN 1 ELSE (t.refs ->> 'mark')::numeric END AS mark,
+                        CASE p.currency WHEN 'USDC' THEN p.amount ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END AS value
+                   FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id AND p.client_id IS NOT NULL
+                  WHERE t.type = 'SWAP_SETTLE' OR (t.type = 'COMMISSION' AND t.key LIKE 'commission:swap:%')`
+
+const sources = [
+  part("fills", {
+    fills: "1",
+    fills_pnl: inUsdc("PERP", "realized_pnl"),
+    spot_pnl: inUsdc("SPOT", "realized_pnl"),
+    fills_commission: "CASE WHEN currency = 'USDC' THEN commission ELSE 0 END",
+    ...outcomes("CASE WHEN currency = 'USDC' THEN realized_pnl ELSE 0 END"),
+    perp_flow: inUsdc("PERP", "CASE WHEN side = 'BUY' THEN -notional ELSE notional END")
+  }),
+  part("barrier_contracts", {
+    barrier_pnl: "coalesce(pnl, 0)",
+    barrier_commission: "commission",
+    contracts: "1",
+    ...outcomes("coalesce(pnl, 0)")
+  }),
+  part("swaps", {
+    swap_takes: "(opened_at IS NOT NULL)::int",
+    ...outcomes("CASE WHEN closed_at IS NULL THEN 0 ELSE paid - amount END")
+  }),
+  part("staking", {
+    // What came of a reward, and what was charged on it, each at the mark that its posting keeps (STS-9).
+    staking_pnl: "CASE type WHEN 'SWAP_SETTLE' THEN coalesce(floor(reward * mark * 1000000), 0) ELSE 0 END",
+    staking_commission: "CASE type WHEN 'COMMISSION' THEN -coalesce(value, 0) ELSE 0 END"
+  }),
+  part("account_totals", Object.fromEntries(totals.map((name) => [name, `-${name}`])))
 ]
 
 /** Entries of the list in ledgerChecks.ts. */
 export const accountChecks = [
   {
-    name: "the totals of every account are what its fills and contracts add up to",
+    name: "the totals of every account are what its fills, contracts and swaps add up to",
     figure: "SELECT count(*) AS n FROM account_totals",
-    breaks: `SELECT 'client ' || client_id || ': its totals lack ' || concat_ws(', ', ${totals.map((name) => `'${name} ' || sum(${name})`).join(", ")}) AS what
-               FROM (${traded}) AS both_sides
+    breaks: `WITH staking AS MATERIALIZED (${staking})
+             SELECT 'client ' || client_id || ': its totals lack ' || concat_ws(', ', ${totals.map((name) => `'${name} ' || sum(${name})`).join(", ")}) AS what
+               FROM (${sources.join(" UNION ALL ")}) AS both_sides
               GROUP BY client_id HAVING ${totals.map((name) => `sum(${name}) <> 0`).join(" OR ")} LIMIT 1`
   }
 ] as const

@@ -148,8 +148,6 @@ const listed = (types: ReadonlyArray<string>): string => types.map((type) => `'$
 const entries = Object.keys(postingRules) as ReadonlyArray<LedgerEntryType>
 /** What moves money from or to elsewhere; what is only reserved stays in its lot. */
 const moving = listed(entries.filter((entry) => postingRules[entry].house !== null && entry !== "SPOT_SETTLE"))
-/** Postings that keep what they were worth, none where nothing was known of it. */
-const valued = listed(["PARTNER_COLLATERAL_IN", "DEPOSIT", "SWAP_SETTLE", "SWAP_FEE_ADJUST"])
 /** How many minor units a currency has, as rows of a VALUES list. */
 const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
 /** What comes or goes of a posting: of a swap's principal nothing, which leaves and comes back as it was (F21). */
@@ -158,6 +156,9 @@ const change = `CASE t.type WHEN 'SWAP_PRINCIPAL' THEN -(t.refs ->> 'fee')::nume
 /** Micro-USDC, rounded down: of a swap what is no principal at the mark of then, of anything else as its posting says. */
 const worth = `CASE WHEN t.type = 'SWAP_SETTLE'
                  THEN floor((${change}) / u.unit * (t.refs ->> 'mark')::numeric * 1000000) ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END`
+/** What came in has cost so much: nothing where no worth was known, null where an older posting does not say (STS-9). */
+const cost = `CASE WHEN t.refs -> 'valueUsdc' IS NOT NULL OR t.type IN ('PARTNER_COLLATERAL_IN', 'DEPOSIT')
+                   THEN least(coalesce(${worth}, 0), ${maxMinor})::bigint END`
 const base = "split_part(t.refs ->> 'Instrument', '-', 1)"
 
 /**
@@ -170,8 +171,7 @@ const lotRows = `WITH begun AS (SELECT coalesce(min(acquired_at), 92233720368547
       LEFT JOIN postings q ON q.tx_id = t.tx_id AND q.client_id IS NOT NULL AND q.currency <> ${base}
      WHERE t.type = 'SPOT_SETTLE'),
   moves AS MATERIALIZED (
-    SELECT p.client_id, p.currency AS asset, p.posting_id AS id, (${change})::bigint AS qty,
-           CASE WHEN t.type IN (${valued}) THEN least(coalesce(${worth}, 0), ${maxMinor})::bigint END AS cost
+    SELECT p.client_id, p.currency AS asset, p.posting_id AS id, (${change})::bigint AS qty, ${cost} AS cost
       FROM ledger_transactions t JOIN postings p USING (tx_id) JOIN ${units} AS u (code, unit) ON u.code = p.currency
      WHERE p.client_id IS NOT NULL AND p.currency <> 'USDC' AND t.type IN (${moving}) AND t.ts >= (SELECT ts FROM begun))
   SELECT client_id, asset, false AS is_lot, 0::bigint AS at, r.id, r.qty, r.cost, coalesce(f.commission, 0) AS commission, f.realized_pnl AS realized

@@ -1,25 +1,11 @@
 /** What trading has brought and cost a client, added up as it happens (doc 2, Other account reads; STS-11). */
+import type { AccountTotals } from "../../../machines/account/accountTotals.ts"
 import { ofClient, table } from "../Table.ts"
 
-/** Since the account was opened. Money is micro-USDC; of a market that is paid in another currency only the number counts. */
-export interface AccountTotalsRow {
+/** Since the account was opened. */
+export interface AccountTotalsRow extends AccountTotals {
   readonly clientId: number
   readonly partnerId: number
-  readonly fills: number
-  /** Realized by perpetuals, without commission. */
-  readonly fillsPnl: bigint
-  /** Realized by disposals on SPOT, without commission. */
-  readonly spotPnl: bigint
-  /** What contracts that have ended paid, negative what they cost. */
-  readonly barrierPnl: bigint
-  /** Charged on perpetuals and SPOT, positive. */
-  readonly fillsCommission: bigint
-  /** Charged on contracts, positive. */
-  readonly barrierCommission: bigint
-  /** Contracts that were ever opened. */
-  readonly contracts: number
-  /** What perpetuals have brought less what they cost, each trade with all of its value: the venue's own figure (A2-103). */
-  readonly perpFlow: bigint
 }
 
 export const accountTables = {
@@ -39,9 +25,16 @@ export const accountTables = {
       fillsCommission: "money",
       barrierCommission: "money",
       contracts: "id",
-      perpFlow: "money"
+      perpFlow: "money",
+      stakingPnl: "money",
+      stakingCommission: "money",
+      swapTakes: "id",
+      wins: "id",
+      losses: "id"
     },
-    check: (row) => row.fills >= 0 && row.contracts >= 0 && row.fillsCommission >= 0n && row.barrierCommission >= 0n,
+    check: ({ fills, contracts, swapTakes, wins, losses, fillsCommission, barrierCommission, stakingCommission }) =>
+      [fills, contracts, swapTakes, wins, losses].every((count) => count >= 0) &&
+      [fillsCommission, barrierCommission, stakingCommission].every((charged) => charged >= 0n),
     residence: ofClient
   })
 }

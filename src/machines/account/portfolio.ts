@@ -1,0 +1,107 @@
+/**
+ * What a client owns, currency by currency and in sum, on the marks of one moment (F23, STS-10). Every figure that is shown is
+ * made here out of the same lines, so that the sum is exactly what its parts add up to.
+ */
+import type { AccountRisk } from "../margin/accountRisk.ts"
+import type { HoldingMark } from "../market/holdingMark.ts"
+import { valueAt } from "../market/holdingMark.ts"
+import { type Currency, currencyCodes } from "../shared/Currency.ts"
+import type { StakedAsset } from "./stakedSwaps.ts"
+
+/** A balance, in minor units of its currency. */
+export interface Held {
+  readonly cash: bigint
+  readonly reserved: bigint
+}
+
+/** One state of an account, and the marks that value it. */
+export interface PortfolioState {
+  readonly held: ReadonlyMap<Currency, Held>
+  readonly staked: ReadonlyMap<Currency, StakedAsset>
+  /** Null: no value of the currency is known. */
+  readonly markOf: (currency: Currency) => HoldingMark | null
+  /** Null: of an earlier moment, of which it is not known. */
+  readonly risk: AccountRisk | null
+}
+
+/** One currency. Amounts in its minor units; values micro-USDC, null where no mark is known of what there is. */
+export interface PortfolioLine extends Held {
+  readonly currency: Currency
+  readonly mark: HoldingMark | null
+  /** Of cash and reserve together. */
+  readonly value: bigint | null
+  readonly staked: bigint
+  readonly stakedValue: bigint | null
+  readonly claims: bigint
+  readonly claimsValue: bigint | null
+}
+
+/** Micro-USDC; what has no mark counts zero. */
+export interface Portfolio {
+  /** USDC first, then every currency that the client has ever held, in the order of the currency table. */
+  readonly lines: ReadonlyArray<PortfolioLine>
+  readonly cashTotal: bigint
+  readonly reserved: bigint
+  /** Every currency but USDC. */
+  readonly holdingsValue: bigint
+  readonly stakedValue: bigint
+  /** Of perpetuals and knock-out contracts. */
+  readonly unrealizedPnl: bigint
+  /** Shown apart and in no sum: nothing secures them. */
+  readonly claimsValue: bigint
+  /** Whether everything that there is has a mark. */
+  readonly holdingsValued: boolean
+  readonly value: bigint
+}
+
+const nothing: Held = { cash: 0n, reserved: 0n }
+
+/** Everything of one state. */
+export const portfolioOf = (state: PortfolioState): Portfolio => {
+  const { held, staked, risk } = state
+  const lines = currencyCodes
+    .filter((currency) => currency === "USDC" || held.has(currency) || staked.has(currency))
+    .map((currency) => lineOf(state, currency))
+  const { cash: cashTotal, reserved } = held.get("USDC") ?? nothing
+  const unrealizedPnl = risk === null ? 0n : risk.unrealizedPnl + risk.barrierUnrealizedPnl
+  let [holdingsValue, stakedValue, claimsValue] = [0n, 0n, 0n]
+  for (const line of lines) {
+    if (line.currency !== "USDC") holdingsValue += line.value ?? 0n
+    stakedValue += line.stakedValue ?? 0n
+    claimsValue += line.claimsValue ?? 0n
+  }
+  return {
+    lines,
+    cashTotal,
+    reserved,
+    holdingsValue,
+    stakedValue,
+    unrealizedPnl,
+    claimsValue,
+    holdingsValued: lines.every(isValued),
+    value: cashTotal + reserved + holdingsValue + stakedValue + unrealizedPnl
+  }
+}
+
+const lineOf = ({ held, staked: live, markOf }: PortfolioState, currency: Currency): PortfolioLine => {
+  const { cash, reserved } = held.get(currency) ?? nothing
+  const mark = markOf(currency)
+  const { staked, claims } = live.get(currency) ?? { staked: 0n, claims: 0n }
+  const valueOf = (amount: bigint) => (mark === null ? null : valueAt(currency, amount, mark))
+  const valueOrNothing = (amount: bigint) => (amount === 0n ? 0n : valueOf(amount))
+  return {
+    currency,
+    cash,
+    reserved,
+    mark,
+    value: valueOf(cash + reserved),
+    staked,
+    stakedValue: valueOrNothing(staked),
+    claims,
+    claimsValue: valueOrNothing(claims)
+  }
+}
+
+/** Nothing of a currency needs no mark. */
+const isValued = ({ cash, reserved, value, stakedValue, claimsValue }: PortfolioLine): boolean =>
+  (value !== null || cash + reserved === 0n) && stakedValue !== null && claimsValue !== null

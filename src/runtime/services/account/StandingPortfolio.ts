@@ -1,0 +1,131 @@
+/**
+ * What a client owns as it is committed, valued on the market of a moment (F23, STS-10, STS-12): the rows are read once for as long
+ * as they stay as they are, and what is made of them stands until a mark or the account's risk says anything else. A reader gets
+ * everything from one state and one market.
+ */
+import type { AccountOverviewWire, BalancesWire } from "../../../machines/account/AccountWire.ts"
+import { noTotals } from "../../../machines/account/accountTotals.ts"
+import { balancesWireOf } from "../../../machines/account/balancesWire.ts"
+import { overviewOf } from "../../../machines/account/overview.ts"
+import { type Held, type Portfolio, portfolioOf } from "../../../machines/account/portfolio.ts"
+import { type LiveSwap, stakedByAsset, type StakedAsset } from "../../../machines/account/stakedSwaps.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import { holdingMark, type HoldingMark } from "../../../machines/market/holdingMark.ts"
+import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
+import { progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { expectedPayout, outstandingOf } from "../../../machines/swap/swapFigures.ts"
+import { reading, type RowsOf, type SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { TableName } from "../../store/Catalogue.ts"
+import type { BalanceRow } from "../../store/tables/ledger.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
+import { accountIn } from "./accountNow.ts"
+
+/** Whatever of an account its risk does not say. */
+const portfolioTables = [
+  "clients",
+  "balances",
+  "accountTotals",
+  "spotLots",
+  "swaps"
+] as const satisfies ReadonlyArray<TableName>
+
+type PortfolioRows = RowsOf<(typeof portfolioTables)[number]>
+type Overview = Omit<AccountOverviewWire, "asOf">
+
+/** Answers of one state and market. Do not change them: many readers get the same. */
+interface Shown {
+  readonly risk: AccountRisk
+  readonly marks: ReadonlyArray<HoldingMark | null>
+  readonly portfolio: Portfolio
+  readonly balances: BalancesWire
+  /** Made when it is asked for. */
+  overview: Overview | null
+}
+
+class StandingPortfolio {
+  private readonly rows: PortfolioRows
+  private readonly held: ReadonlyMap<Currency, Held>
+  private readonly staked: ReadonlyMap<Currency, StakedAsset>
+  /** The currencies that a mark is asked for. */
+  private readonly valued: ReadonlyArray<Currency>
+  private shown: Shown | null = null
+
+  constructor(rows: PortfolioRows) {
+    this.rows = rows
+    this.held = heldOf(rows.all("balances"))
+    this.staked = stakedByAsset(rows.all("swaps").flatMap(liveSwapOf))
+    this.valued = currencyCodes.filter((code) => code !== "USDC" && (this.held.has(code) || this.staked.has(code)))
+  }
+
+  balances(risk: AccountRisk, facts: Facts): BalancesWire {
+    return this.at(risk, facts).balances
+  }
+
+  overview(risk: AccountRisk, facts: Facts): Overview {
+    const shown = this.at(risk, facts)
+    const { rows, staked } = this
+    return (shown.overview ??= overviewOf({
+      portfolio: shown.portfolio,
+      staked,
+      risk,
+      totals: rows.one("accountTotals") ?? noTotals,
+      funding: fundingOf(rows.all("balances")),
+      lots: rows.all("spotLots"),
+      level: rows.one("clients")?.level ?? "NONE"
+    }))
+  }
+
+  /** The same object for as long as it says the same. */
+  private at(risk: AccountRisk, facts: Facts): Shown {
+    const { held, staked, valued, shown } = this
+    const marks = valued.map((currency) => holdingMark(currency, facts))
+    if (shown?.risk === risk && marks.every((mark, index) => isSame(mark, shown.marks[index] ?? null))) return shown
+    const markOf = (currency: Currency) =>
+      currency === "USDC" ? holdingMark(currency, facts) : (marks[valued.indexOf(currency)] ?? null)
+    const portfolio = portfolioOf({ held, staked, risk, markOf })
+    return (this.shown = { risk, marks, portfolio, balances: balancesWireOf(portfolio, risk), overview: null })
+  }
+}
+
+/** A mark that is only said again differs in its time, which no answer shows. */
+const isSame = (one: HoldingMark | null, other: HoldingMark | null): boolean =>
+  one === other || (one !== null && other !== null && one.text === other.text && one.fresh === other.fresh)
+
+/** A swap that is staked or claimed; what an ACCEPTING one holds stands in the reserve. */
+const liveSwapOf = (row: SwapRow): ReadonlyArray<LiveSwap> => {
+  const { state, currency, amount: notional, reward, paid, maturityAt, context } = row
+  if ((state !== "OPEN" && state !== "DEFAULTED") || maturityAt === null) return []
+  const terms = termsOfSwap(context)
+  return [
+    {
+      asset: currency as Currency,
+      state,
+      notional,
+      reward,
+      expectedPayout: expectedPayout(terms),
+      paid,
+      claim: state === "DEFAULTED" ? outstandingOf(terms, progressOfSwap(context)) : 0n,
+      maturityTs: maturityAt
+    }
+  ]
+}
+
+/** Balances by currency. */
+export const heldOf = (
+  rows: ReadonlyArray<Pick<BalanceRow, "currency" | "cash" | "reserved">>
+): ReadonlyMap<Currency, Held> => new Map(rows.map((row) => [row.currency as Currency, row]))
+
+/** What was posted of funding, micro-USDC from the client's view. */
+export const fundingOf = (rows: ReadonlyArray<BalanceRow>): bigint =>
+  rows.find(({ currency }) => currency === "USDC")?.funding ?? 0n
+
+const standing = reading(portfolioTables, (rows) => new StandingPortfolio(rows))
+
+/** The balances of a client as they are committed; one object for as long as they say the same. */
+export const balancesIn = (state: SubjectState, facts: Facts): BalancesWire =>
+  state.derived(standing).balances(accountIn(state, facts).risk, facts)
+
+/** The overview of a client as it is committed, without its time. */
+export const overviewIn = (state: SubjectState, facts: Facts): Overview =>
+  state.derived(standing).overview(accountIn(state, facts).risk, facts)
