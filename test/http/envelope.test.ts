@@ -47,8 +47,8 @@ const values: Readonly<Record<string, string>> = {
   rfqId: "501",
   contractId: "77",
   orderId: "601",
-  offerId: "7001",
-  swapId: "41",
+  offerId: "31",
+  swapId: "812",
   partnerClientRef: encodeURIComponent("ref 1/ä")
 }
 const concrete = ({ path, query }: Route): string => {
