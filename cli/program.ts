@@ -26,6 +26,7 @@ import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addSimRunCommands } from "./commands/simRun.ts"
 import { addSimVerifyCommand } from "./commands/simVerify.ts"
+import { addStatementCommands } from "./commands/statement.ts"
 import { addSwapCommands } from "./commands/swap.ts"
 import { addTradeCommands } from "./commands/trade.ts"
 import { addVenueCommands } from "./commands/venue.ts"
@@ -59,6 +60,7 @@ export const buildProgram = (cli: Cli): Command => {
   addBreakCommands(program, cli)
   addTradeCommands(program, cli)
   addSwapCommands(program, cli)
+  addStatementCommands(program, cli)
   addExplainCommands(program, cli)
   addLedgerCommands(program, cli)
   addInterfirmCommands(program, cli)

@@ -26,7 +26,11 @@ const importsOf = (file: string, text: string): ReadonlyArray<string> => {
   const children = [...text.matchAll(/\bnew Child(?:<[^>]*>)?\("([^"]+)"\)/g)].map(([, path = ""]) =>
     join("bench", path)
   )
-  return [...specifiers, ...children]
+  // Threads are named by their file.
+  const threads = [...text.matchAll(/\bnew URL\("([^"]+\.ts)", import\.meta\.url\)/g)].map(([, path = ""]) =>
+    join(dirname(file), path)
+  )
+  return [...specifiers, ...children, ...threads]
 }
 
 const exportsOf = (text: string): ReadonlyArray<string> => [

@@ -24,6 +24,7 @@ import { profile } from "./handlers/profile.ts"
 import { rfq } from "./handlers/rfq.ts"
 import { settlement } from "./handlers/settlement.ts"
 import { swaps } from "./handlers/swaps.ts"
+import { statements } from "./handlers/statements.ts"
 import { verification } from "./handlers/verification.ts"
 import { webhook } from "./handlers/webhook.ts"
 import { withdrawals } from "./handlers/withdrawals.ts"
@@ -48,6 +49,7 @@ const features = {
   explain,
   settlement,
   account,
+  statements,
   webhook,
   market,
   staking,

@@ -99,6 +99,16 @@ const table: Table = {
     ...wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
     retryAt: retakeAt
   }),
+  // Not the request's own fault, and over in an hour: its key is given back.
+  TooManyBuilds: ({ retryAt }) => ({
+    ...wire(
+      429,
+      4290,
+      "The client has had 30 statements made within an hour: try again after the time in Retry-After."
+    ),
+    retryAt,
+    passing: true
+  }),
   VenueAway: ({ sentence, data }) =>
     data === undefined ? { ...wire(502, 5020, sentence), passing: true } : wire(502, 5020, sentence, data),
   // Kept, it would be given to the request that the key belongs to.

@@ -60,6 +60,7 @@ export type FeedEventName =
   | "barrier.expiry_soon"
   | "swap.settled"
   | "swap.defaulted"
+  | "statement.ready"
 
 /** Kinds of the client's notification feed that become webhook events (doc 3, derived events). */
 export type ForwardedKind =
@@ -72,6 +73,7 @@ export type ForwardedKind =
   | "BARRIER_EXPIRY_SOON"
   | "SWAP_SETTLED"
   | "SWAP_DEFAULTED"
+  | "STATEMENT_READY"
 
 /** Kinds of the client's notification feed that stand for no webhook event: partners poll them (A2-64). */
 export type PolledKind =

@@ -28,6 +28,8 @@ import { watchImportMachine } from "./screening/watchImportMachine.ts"
 import { watchImportInput, watchImportSamples } from "./screening/watchImportSamples.ts"
 import { settlementMachine } from "./settlement/settlementMachine.ts"
 import { settlementInput, settlementSamples } from "./settlement/settlementSamples.ts"
+import { statementMachine } from "./statement/statementMachine.ts"
+import { statementInput, statementSamples } from "./statement/statementSamples.ts"
 import { reconBreakMachine } from "./reconciliation/reconBreakMachine.ts"
 import { reconBreakInput, reconBreakSamples } from "./reconciliation/reconBreakSamples.ts"
 import { blockMachine } from "./verification/blockMachine.ts"
@@ -265,6 +267,18 @@ export const machines = {
     }
   }),
   ...tradingMachines,
+  statement: entry({
+    machine: statementMachine,
+    samples: statementSamples,
+    inputs: [statementInput],
+    title: "Statement",
+    meaning: "What a client's account says of a period, for ever; a correction is a new version.",
+    clause: "doc 2, Statements; D20",
+    reached: {
+      GENERATED: partner("POST .../statements"),
+      SUPERSEDED: operator("`statement correct ID --reason R`, where today's facts and rules say something else")
+    }
+  }),
   webhookEndpoint: entry({
     machine: endpointMachine,
     samples: endpointSamples,

@@ -18,6 +18,8 @@ import { Timers } from "./engine/timers/Timers.ts"
 import { Breaks } from "./services/reconciliation/Breaks.ts"
 import { clientTimers } from "./services/client/clientTimers.ts"
 import { DocumentContents } from "./ports/DocumentContents.ts"
+import { StatementModels } from "./ports/StatementModels.ts"
+import { layerRenderThreads } from "./adapters/statements/RenderThreads.ts"
 import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
 import { systemTimers } from "./services/system/systemTimers.ts"
@@ -40,6 +42,7 @@ import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
 import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
+import { layerDailyMarks } from "./services/market/DailyMarks.ts"
 import { layerLastMarks } from "./services/market/LastMarks.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
@@ -73,6 +76,7 @@ import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
 import { ContentSweep } from "./workers/ContentSweep.ts"
+import { ModelSweep } from "./workers/ModelSweep.ts"
 import { type ResealPace, ResealWorker } from "./workers/ResealWorker.ts"
 
 export interface RuntimeOptions {
@@ -169,6 +173,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
   return Layer.mergeAll(
     Breaks.layer,
     DocumentContents.layer,
+    StatementModels.layer,
+    layerRenderThreads(),
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
@@ -200,10 +206,18 @@ export const layerWorkers = (options: RuntimeOptions) =>
     layerSandboxEntries,
     layerPayoutCorrections,
     hasVenue(options)
-      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerOrderResync, layerRiskMonitor)
+      ? Layer.mergeAll(
+          layerDailyMarks,
+          layerAutoAccept,
+          layerOpeningWatch,
+          layerNearLevels,
+          layerOrderResync,
+          layerRiskMonitor
+        )
       : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,
+    ModelSweep.layer,
     ResealWorker.layer({
       databaseUrl: options.databaseUrl,
       owner: options.owner,

@@ -5,6 +5,14 @@ import { defaultMarketTerms, type MarketTerms } from "../machines/market/marketT
 import { defaultBlockedJurisdictions } from "../machines/shared/Country.ts"
 import { defaultSourceOfWealthThreshold } from "../machines/verification/sourceOfWealth.ts"
 
+/** The firm as statements name it (STS-20). */
+export interface FirmSettings {
+  readonly name: string
+  readonly legalEntity: string
+  /** The trading venue, as statements name it. */
+  readonly venue: string
+}
+
 export interface SettingsShape {
   readonly sandbox: boolean
   /** ISO alpha-2 codes refused as residency or residential address (A1-17). */
@@ -26,6 +34,7 @@ export interface SettingsShape {
   readonly webhookAuthority: string | null
   /** Idle subjects kept in memory. */
   readonly residentClients: number
+  readonly firm: FirmSettings
 }
 
 export const defaultSettings: SettingsShape = {
@@ -39,7 +48,8 @@ export const defaultSettings: SettingsShape = {
   fourEyes: new Set(),
   webhookHosts: new Set(),
   webhookAuthority: null,
-  residentClients: 10_000
+  residentClients: 10_000,
+  firm: { name: "Partner Brokerage", legalEntity: "Partner Brokerage Ltd", venue: "Venue" }
 }
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("brokerage/runtime/Settings") {

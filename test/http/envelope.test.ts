@@ -34,8 +34,7 @@ const bare: ReadonlyArray<string> = [
   "POST C/leverage",
   "GET C/balances",
   "GET C/statements",
-  "POST C/statements",
-  "GET C/statements/:sid"
+  "POST C/statements"
 ]
 
 const nameOf = ({ method, path }: Route): string =>
@@ -75,7 +74,8 @@ describe("A1-03: the envelope, route by route", () => {
   afterAll(() => server.close())
 
   const { paths } = openApiDocument()
-  for (const route of partnerRoutes.routes) {
+  // Files and what is sent as it is read have no members: tests of their own hold them.
+  for (const route of partnerRoutes.routes.filter(({ form }) => form.kind === "json")) {
     const { method, path } = route
     const isBare = bare.includes(nameOf(route))
     it(`A1-03: ${nameOf(route)} is ${isBare ? "bare" : "in the envelope"}, as described and as answered`, async () => {

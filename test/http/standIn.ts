@@ -47,8 +47,11 @@ export const standIn = (
 /** Parameters of a route of one client. */
 const clientOf = (params: unknown): number => (params as { readonly clientId: number }).clientId
 
-const dataOf = (operation: string, success: Schema.Top, { kind, enveloped }: AnswerForm): unknown => {
-  if (kind === "stream") return Stream.succeed(Buffer.from(operation))
+const dataOf = (operation: string, success: Schema.Top, { kind, enveloped, contentType }: AnswerForm): unknown => {
+  if (kind === "stream") {
+    const text = contentType === "application/json" ? JSON.stringify({ operation }) : operation
+    return Stream.succeed(Buffer.from(text))
+  }
   const [answer] = samplesOf(success, operation, 1)
   return enveloped ? (answer as { readonly data: unknown }).data : answer
 }

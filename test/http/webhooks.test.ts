@@ -33,7 +33,8 @@ const derived = [
   ["barrier.near_barrier", "BARRIER_NEAR_KO"],
   ["barrier.expiry_soon", "BARRIER_EXPIRY_SOON"],
   ["swap.settled", "SWAP_SETTLED"],
-  ["swap.defaulted", "SWAP_DEFAULTED"]
+  ["swap.defaulted", "SWAP_DEFAULTED"],
+  ["statement.ready", "STATEMENT_READY"]
 ] as const
 
 /** Told to the partner about itself: no client (doc 3, Webhook). */

@@ -225,6 +225,8 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "venue resolve": { body: { object: "rfq:1", as: "void", reason }, status: 404 },
     "order cancel": { params: { orderId: "1" }, body: { reason }, status: 404 },
     "swap writeoff": { params: { swapId: "1" }, body: { amount: "1", reason }, status: 404 },
+    "statement generate": { params: client, body: { kind: "ACCOUNT" }, writes: "statements" },
+    "statement correct": { params: { statementId: "1" }, body: { reason }, status: 404 },
     "quarantine drop": { params: { quarantineId: "1" }, status: 404 },
     // The harness keeps no key file, so there is nothing to rotate.
     "encryption rotate": { status: 409 },

@@ -42,7 +42,8 @@ describe("operator surface, roles", () => {
   it("SUPPORT reads and nothing else; ADMIN may do everything", () => {
     for (const { command, method } of routes) {
       // Whole books are finance's alone, the simulated venue the administrator's.
-      const read = method === "GET" && command !== "ledger export" && command !== "venue show"
+      const read =
+        method === "GET" && command !== "ledger export" && command !== "venue show" && !command.startsWith("statement ")
       assert.strictEqual(mayRun("SUPPORT", command), read, command)
       assert.isTrue(mayRun("ADMIN", command), command)
     }
@@ -67,6 +68,8 @@ describe("operator surface, roles", () => {
       "ledger adjust",
       "venue reconcile",
       "swap writeoff",
+      "statement generate",
+      "statement correct",
       ...deciding
     ])
     assert.sameMembers(writes("COMPLIANCE"), [

@@ -74,6 +74,7 @@ describe("GET /clients/{clientId}/notifications", () => {
       ["VERIFICATION_DECISION", "client.verification_decision"],
       ["MONEY_MOVEMENT", "money.movement"],
       ["BARRIER_OPENED", null],
+      ["STATEMENT_READY", "statement.ready"],
       ["BARRIER_SETTLED", null],
       ["RFQ_EXPIRED", null],
       ["MARGIN_CALL", null],

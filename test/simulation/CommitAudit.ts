@@ -21,6 +21,7 @@ import { OperatorAudit } from "./OperatorAudit.ts"
 import { PartnerAudit } from "./PartnerAudit.ts"
 import { ReviewAudit } from "./ReviewAudit.ts"
 import { ScreeningAudit } from "./ScreeningAudit.ts"
+import { StatementAudit } from "./StatementAudit.ts"
 import { TimerAudit } from "./TimerAudit.ts"
 
 /** What a collateral report keeps, as the auditor reads it. */
@@ -86,6 +87,7 @@ export class CommitAudit {
   readonly review: ReviewAudit
   readonly operator: OperatorAudit
   readonly screening: ScreeningAudit
+  private readonly statements: StatementAudit
   readonly coverage = new Coverage()
   /** What contracts tie up of a client's cash. */
   trading: Pick<ContractAudit, "tied" | "isExposed"> = { tied: () => 0n, isExposed: () => false }
@@ -121,6 +123,7 @@ export class CommitAudit {
       held: (clientId) => this.holdings((owner) => owner === clientId)
     })
     this.screening = new ScreeningAudit(findings, store)
+    this.statements = new StatementAudit(findings)
     this.operator = new OperatorAudit(findings, {
       guarded,
       level: (clientId) => this.review.levels.get(clientId),
@@ -154,6 +157,7 @@ export class CommitAudit {
     this.operator.take(commit, now)
     this.review.take(commit)
     this.screening.take(commit)
+    this.statements.take(commit)
     for (const report of rows.collateralReports ?? []) this.checkReport(report, commit)
     this.money.take(commit)
     this.checkMoney(commit, now)

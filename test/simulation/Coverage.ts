@@ -25,6 +25,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   settlementItem: "settlement-item",
   withdrawalRequest: "withdrawals",
   reconBreak: "breaks",
+  statement: "statements",
   venueProbe: "venue",
   rfq: "accepts",
   barrierContract: "contracts",

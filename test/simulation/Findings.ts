@@ -51,6 +51,7 @@ export const invariants = {
   "write-off": "a write-off is exactly the debt of a retail client with nothing open or on its way, once per episode",
   funding: "each stamp of a position is posted once, for the quantity at its place, to the micro-USDC",
   totals: "an account's totals are what its trades and contracts have added up to, and what is shown of it adds up",
+  statements: "versions of a statement's period follow one another, each says something else, and one is live",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",
   barred: "nothing is done for a suspended partner or with a revoked key, and nobody is onboarded without reliance",

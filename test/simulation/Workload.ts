@@ -17,6 +17,7 @@ import { DealingDesk } from "./DealingDesk.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
 import { OrderDesk } from "./OrderDesk.ts"
 import { OrderScenes, type Scene } from "./OrderScenes.ts"
+import { StatementDesk } from "./StatementDesk.ts"
 import { type Trade, TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
@@ -26,6 +27,7 @@ const operatorSteps = 16
 const operatorSessions = 2
 const complianceSteps = 20
 const dealingSteps = 25
+const statementSteps = 6
 const sessionsPerPartner = 2
 const tradingSessions = 3
 /** How often a step of those who place orders is a scene. */
@@ -52,6 +54,7 @@ export class Workload {
   private readonly orders: OrderDesk
   private readonly scenes: OrderScenes
   private readonly dealing: DealingDesk
+  private readonly statements: StatementDesk
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
@@ -71,6 +74,7 @@ export class Workload {
     this.orders = new OrderDesk(world, this.traders.papers)
     this.scenes = new OrderScenes(world)
     this.dealing = new DealingDesk(world)
+    this.statements = new StatementDesk(world)
   }
 
   get idle(): boolean {
@@ -89,6 +93,7 @@ export class Workload {
     }
     this.session(complianceSteps, (done) => this.compliance.step(done))
     this.session(dealingSteps, (done) => this.dealing.step(done))
+    this.session(statementSteps, (done) => this.statements.step(done))
   }
 
   /** Brings the first clients of each partner whose clients trade, from one on, as far as their first request; run before any fault. */

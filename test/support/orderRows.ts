@@ -76,6 +76,7 @@ export const putFill = (turn: Turn, orderId: number, columns: Partial<FillRow> =
     commission: 3_000_000n,
     realizedPnl: 0n,
     ts: turn.now,
+    bookedAt: turn.now,
     ...columns
   })
   return id

@@ -34,6 +34,7 @@ import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
 import { RfqGroup } from "./operator/RfqGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
+import { StatementGroup } from "./operator/StatementGroup.ts"
 import { SwapGroup } from "./operator/SwapGroup.ts"
 import { VenueGroup } from "./operator/VenueGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
@@ -61,6 +62,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(OrderGroup)
   .add(PositionGroup)
   .add(SwapGroup)
+  .add(StatementGroup)
   .add(MarginGroup)
   .add(CloseOutGroup)
   .add(ExplainGroup)

@@ -22,6 +22,7 @@ import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
 import { SwapsApi } from "./SwapsApi.ts"
+import { StatementsApi } from "./StatementsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { VerificationApi } from "./VerificationApi.ts"
 import { WebhookApi } from "./WebhookApi.ts"
@@ -45,6 +46,7 @@ export class PartnerApi extends HttpApi.make("partner")
     ExplainApi,
     SettlementApi,
     AccountApi,
+    StatementsApi,
     WebhookApi,
     MarketApi,
     StakingApi,

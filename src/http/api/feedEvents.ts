@@ -15,7 +15,8 @@ const summaries: { readonly [E in FeedEventName]: string } = {
   "barrier.near_barrier": "The mark is within 10 basis points of an open contract's barrier",
   "barrier.expiry_soon": "An open contract expires in 20 minutes, or was opened closer to its expiry",
   "swap.settled": "A staking swap paid out: at maturity, after a default, or with its delisted market",
-  "swap.defaulted": "The writer of a staking swap fell short: what is outstanding stands as a claim"
+  "swap.defaulted": "The writer of a staking swap fell short: what is outstanding stands as a claim",
+  "statement.ready": "A statement was generated"
 }
 
 const dataOf = (kind: ForwardedKind) =>

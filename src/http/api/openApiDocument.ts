@@ -8,6 +8,7 @@ import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { PartnerApi } from "./PartnerApi.ts"
 import { examplesOfRefusal, refusalExamples } from "./refusalExamples.ts"
+import { describeStatements } from "./statementAnswers.ts"
 import { webhookItems, webhookTag } from "./webhookEvents.ts"
 
 interface JsonObject {
@@ -112,7 +113,9 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
         const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
         if (schema?.["type"] === "integer") Object.assign(parameter, { schema })
       }
-      const goesOn = values.get(operation.operationId)?.["query"]?.["after"] !== undefined
+      const goesOn =
+        values.get(operation.operationId)?.["query"]?.["after"] !== undefined ||
+        operation.operationId === "statements.list"
       for (const [status, response] of Object.entries(operation.responses)) {
         const headers = headersOf(Number(status), operation.security.length > 0, goesOn)
         Object.assign(response as object, { headers })
@@ -120,6 +123,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
         const examples = examplesOfRefusal(operation.operationId, path, Number(status))
         if (body !== undefined && Object.keys(examples).length > 0) Object.assign(body, { examples })
       }
+      describeStatements(operation.operationId, operation.responses)
     }
   }
   return spec

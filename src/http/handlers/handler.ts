@@ -10,6 +10,7 @@ import type { DispatchError, StoreAnswer } from "../../runtime/engine/mailbox/Ac
 import type { PartnerPrincipal, Principal } from "../../runtime/services/shared/Principal.ts"
 import {
   type AnswerForm,
+  type AnswerHeaders,
   type Outgoing,
   renderJson,
   renderRefusal,
@@ -44,7 +45,10 @@ export type Reply<A> =
       readonly status: number | null
       readonly shared?: true
       readonly link?: string
+      readonly own?: AnswerHeaders
     }
+  /** The caller has it already (RFC 9110, 15.4.5). */
+  | { readonly ok: "unchanged"; readonly own: AnswerHeaders }
   | { readonly ok: false; readonly refusal: WireRefusal }
 
 export const done = <A>(data: A, status: number | null = null): Reply<A> => ({ ok: true, data, status })
@@ -55,6 +59,10 @@ export const doneUntil = <A>(data: A, next: string | null): Reply<A> => ({
   status: null,
   ...(next === null ? {} : { link: `<${next}>; rel="next"` })
 })
+/** As `done`, with headers of the answer's own. */
+export const doneWith = <A>(data: A, own: AnswerHeaders): Reply<A> => ({ ok: true, data, status: null, own })
+/** 304, with the headers that a 200 would have. */
+export const unchanged = (own: AnswerHeaders): Reply<never> => ({ ok: "unchanged", own })
 /** As `done`, with an object that many readers get and that never changes: it is written as JSON once. */
 export const shared = <A extends object>(data: A): Reply<A> => ({ ok: true, data, status: null, shared: true })
 export const refused = (refusal: WireRefusal): Reply<never> => ({ ok: false, refusal })
@@ -163,15 +171,26 @@ const storeNothing = (): null => null
 
 /** A reply of a write as the text that is stored and sent. */
 export const rendered = (form: AnswerForm, reply: Reply<unknown>): Rendered =>
-  reply.ok ? renderJson(form, reply.data, reply.status) : renderRefusal(reply.refusal)
+  reply.ok === true ? renderJson(form, reply.data, reply.status) : renderRefusal(refusalIn(reply))
+
+/** What only reads answer a write never does. */
+const refusalIn = (reply: Exclude<Reply<unknown>, { readonly ok: true }>): WireRefusal => {
+  if (reply.ok === "unchanged") throw new Error("a write answers nothing that its caller has")
+  return reply.refusal
+}
 
 /** A reply of a read in the form of its route. */
-export const outgoing = (form: AnswerForm, reply: Reply<unknown>): Outgoing =>
-  reply.ok
-    ? reply.shared === true
-      ? renderShared(form, reply.data as object)
-      : { ...renderSuccess(form, reply.data, reply.status), ...(reply.link === undefined ? {} : { link: reply.link }) }
-    : renderRefusal(reply.refusal)
+export const outgoing = (form: AnswerForm, reply: Reply<unknown>): Outgoing => {
+  if (reply.ok === "unchanged") return { status: 304, body: "", own: reply.own }
+  if (!reply.ok) return renderRefusal(reply.refusal)
+  if (reply.shared === true) return renderShared(form, reply.data as object)
+  const { link, own } = reply
+  return {
+    ...renderSuccess(form, reply.data, reply.status),
+    ...(link === undefined ? {} : { link }),
+    ...(own === undefined ? {} : { own })
+  }
+}
 
 type HandlerOf<E, P extends Principal> = E extends Endpoint
   ? E["method"] extends "GET"

@@ -28,12 +28,15 @@ export interface WholeAnswer extends Omit<Rendered, "body"> {
   readonly contentType?: string
   /** The header Link: how a list goes on (RFC 8288). */
   readonly link?: string
+  /** Headers of its own, in place of those that every answer has. */
+  readonly own?: AnswerHeaders
 }
 
 /** An answer that is sent as it is made (streams.ts). */
 export interface StreamedAnswer extends Omit<Rendered, "body"> {
   readonly pieces: ByteStream
   readonly contentType: string
+  readonly own?: AnswerHeaders
 }
 
 export type Outgoing = WholeAnswer | StreamedAnswer
@@ -79,9 +82,10 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
 })
 
 /** Adds what every answer has. After a 413 the rest of the body is not read: the connection ends with the answer. */
-export const complete = (status: number, contentType: string, headers: AnswerHeaders): void => {
-  headers["content-type"] = contentType
+export const complete = (status: number, contentType: string, headers: AnswerHeaders, own?: AnswerHeaders): void => {
+  if (status !== 304) headers["content-type"] = contentType
   headers["cache-control"] = "no-store"
+  if (own !== undefined) Object.assign(headers, own)
   if (status === 413) headers["connection"] = "close"
 }
 
@@ -111,20 +115,20 @@ export interface Pair {
  */
 export const answerNow = (
   { request, response }: Pair,
-  { status, body, contentType = json }: WholeAnswer,
+  { status, body, contentType = json, own }: WholeAnswer,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
   // Node calls a request complete only once its handler has returned, even one without a body.
   const whole = request.complete || bodyless(request)
   // A body that ended early: what follows on the connection, if anything, is no request.
   if (!whole && request.destroyed) headers["connection"] = "close"
-  complete(status, contentType, headers)
+  complete(status, contentType, headers, own)
   if (!whole || response.destroyed || response.headersSent) {
     return typeof body === "string"
       ? HttpServerResponse.text(body, { status, headers })
       : HttpServerResponse.uint8Array(body, { status, headers, contentType })
   }
-  headers["content-length"] = String(Buffer.byteLength(body))
+  if (status !== 304) headers["content-length"] = String(Buffer.byteLength(body))
   response.writeHead(status, headers)
   response.end(body)
   return sent

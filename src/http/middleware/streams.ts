@@ -21,13 +21,13 @@ export const timeOf = ({ time = "quick" }: RouteRules): number => readTimes[time
  */
 export const answerStreamed = (
   { request, response }: Pair,
-  { status, pieces, contentType }: StreamedAnswer,
+  { status, pieces, contentType, own }: StreamedAnswer,
   headers: AnswerHeaders,
   { rules, closing }: { readonly rules: RouteRules; readonly closing: AbortSignal | undefined }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown> =>
   Effect.suspend(() => {
     if (response.destroyed || response.headersSent) return Effect.succeed(sent)
-    complete(status, contentType, headers)
+    complete(status, contentType, headers, own)
     response.writeHead(status, headers)
     if (request.method === "HEAD") {
       response.end()

@@ -17,6 +17,7 @@ import { key, operator, partner } from "./PartnerHandlers.ts"
 import { quarantine } from "./QuarantineHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
+import { statement } from "./StatementHandlers.ts"
 import { swap } from "./SwapHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
 import { closeout, contract, margin, rfq } from "./TradeHandlers.ts"
@@ -47,6 +48,7 @@ const features = {
   order,
   position,
   swap,
+  statement,
   margin,
   closeout,
   explain,

@@ -48,6 +48,7 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "MarginBreach":
     case "LeverageMismatch":
     case "RetakeTooEarly":
+    case "TooManyBuilds":
     case "KeyReused":
       // These belong to the partner surface: an operator command that meets one gets it without its details.
       return new OperatorConflict(envelopeOf(4092, "The client's state does not allow this command."))

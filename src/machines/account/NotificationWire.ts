@@ -17,6 +17,7 @@ const meanings: { readonly [K in NotificationKind]: string } = {
   BARRIER_NEAR_TP: "the mark is within 10 basis points of a contract's take profit (ref: contractId)",
   BARRIER_NEAR_KO: "the mark is within 10 basis points of a contract's barrier (ref: contractId)",
   BARRIER_EXPIRY_SOON: "a contract expires within 20 minutes (ref: contractId)",
+  STATEMENT_READY: "a statement was generated (ref: statementId)",
   BARRIER_SETTLED: "a contract ended and was settled (ref: contractId)",
   SWAP_SETTLED: "a staking swap paid out: matured, cured or settled with its market (ref: swapId)",
   SWAP_DEFAULTED: "the writer of a staking swap fell short (ref: swapId)",

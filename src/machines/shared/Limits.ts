@@ -42,6 +42,8 @@ export const bodyCaps = {
   take: 16 * 1024,
   /** Ours: the longest valid order with every character escaped has under 4 KB. */
   order: 16 * 1024,
+  /** Ours: the longest valid request for a statement has under 200 bytes. */
+  statement: 16 * 1024,
   documentFile: 8 * 1024 * 1024,
   /** Base64 of a full 8 MB file (doc 1, rule 10). */
   documentBase64: 11_184_812,
@@ -218,4 +220,18 @@ export const notificationLimits = {
   rereadMillis: 30 * second,
   answerMax: 200,
   usualMillis: day
+} as const
+
+/** Statements (doc 2, Limits; A2-65, A2-75, STS-15, STS-21). Builds at a time and waiting are of a partner; ours. */
+export const statementLimits = {
+  /** Sliding, of a client. */
+  builds: { most: 30, windowMillis: hour },
+  rows: 250_000,
+  periodMillis: 366 * day,
+  running: 2,
+  waiting: 4,
+  /** How long a caller waits for a build, wall milliseconds; the build goes on. */
+  patienceMillis: 20 * second,
+  /** How long a build that nobody waited for is found by the retry although its period ends at another now. */
+  keptMillis: 10 * minute
 } as const

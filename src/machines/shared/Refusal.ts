@@ -36,6 +36,8 @@ export type Refusal =
   | { readonly _tag: "LeverageMismatch"; readonly sent: number; readonly stored: number }
   /** 429 4290: the appropriateness test may be taken again at `retakeAt`, Unix ms. */
   | { readonly _tag: "RetakeTooEarly"; readonly retakeAt: number }
+  /** 429 4290: the client has had its builds of statements of this hour; the next may be at `retryAt`, Unix ms (A2-75). */
+  | { readonly _tag: "TooManyBuilds"; readonly retryAt: number }
   /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer (A1-51). */
   | { readonly _tag: "VenueAway"; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */

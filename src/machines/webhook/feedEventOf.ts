@@ -13,7 +13,8 @@ export const feedEventOf: { readonly [K in ForwardedKind]: FeedEventName } = {
   BARRIER_NEAR_KO: "barrier.near_barrier",
   BARRIER_EXPIRY_SOON: "barrier.expiry_soon",
   SWAP_SETTLED: "swap.settled",
-  SWAP_DEFAULTED: "swap.defaulted"
+  SWAP_DEFAULTED: "swap.defaulted",
+  STATEMENT_READY: "statement.ready"
 }
 
 /** The webhook event of a stored notification; null: its kind is polled, or of a newer version. */

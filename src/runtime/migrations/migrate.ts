@@ -41,6 +41,8 @@ import { m0037 } from "./0037_venue_money.ts"
 import { m0038 } from "./0038_funding.ts"
 import { m0039 } from "./0039_swaps.ts"
 import { m0040 } from "./0040_account_families.ts"
+import { m0041 } from "./0041_statements.ts"
+import { m0042 } from "./0042_daily_marks.ts"
 
 const run = Migrator.make({})
 
@@ -86,7 +88,9 @@ export const migrate = run({
     "0037_venue_money": m0037,
     "0038_funding": m0038,
     "0039_swaps": m0039,
-    "0040_account_families": m0040
+    "0040_account_families": m0040,
+    "0041_statements": m0041,
+    "0042_daily_marks": m0042
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

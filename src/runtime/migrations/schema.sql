@@ -275,6 +275,14 @@ CREATE TABLE custody_changes (
 CREATE INDEX custody_changes_partner ON public.custody_changes USING btree (partner_id, id);
 CREATE TRIGGER custody_changes_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.custody_changes FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
+CREATE TABLE daily_marks (
+  day bigint NOT NULL,
+  symbol text NOT NULL,
+  price text NOT NULL,
+  at bigint NOT NULL,
+  CONSTRAINT daily_marks_pkey PRIMARY KEY (day, symbol)
+);
+
 CREATE TABLE decisions (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -380,6 +388,7 @@ CREATE TABLE fills (
   commission bigint NOT NULL,
   realized_pnl bigint NOT NULL,
   ts bigint NOT NULL,
+  booked_at bigint NOT NULL,
   CONSTRAINT fills_order_id_trade_id_key UNIQUE (order_id, trade_id),
   CONSTRAINT fills_pkey PRIMARY KEY (id)
 );
@@ -760,6 +769,7 @@ CREATE TABLE seals (
   custody_to bigint DEFAULT 0 NOT NULL,
   CONSTRAINT seals_pkey PRIMARY KEY (number)
 );
+CREATE INDEX seals_posting ON public.seals USING btree (posting_to);
 CREATE TRIGGER seals_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE service_stamp (
@@ -827,6 +837,51 @@ CREATE TABLE spot_lots (
   CONSTRAINT spot_lots_qty_check CHECK ((qty >= 0))
 );
 CREATE INDEX spot_lots_left ON public.spot_lots USING btree (client_id) WHERE (qty > 0);
+
+CREATE TABLE statement_models (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  sha256 text NOT NULL,
+  size bigint NOT NULL,
+  pieces bigint NOT NULL,
+  counts json NOT NULL,
+  stored_at bigint NOT NULL,
+  CONSTRAINT statement_models_pkey PRIMARY KEY (id),
+  CONSTRAINT statement_models_sha256_key UNIQUE (sha256)
+);
+CREATE INDEX statement_models_stored ON public.statement_models USING btree (stored_at);
+
+CREATE TABLE statement_pieces (
+  model_id bigint NOT NULL,
+  number bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  section bigint NOT NULL,
+  content bytea NOT NULL,
+  stored_at bigint NOT NULL,
+  CONSTRAINT statement_pieces_pkey PRIMARY KEY (model_id, number)
+);
+CREATE INDEX statement_pieces_first ON public.statement_pieces USING btree (stored_at) WHERE (number = 0);
+
+CREATE TABLE statements (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  kind text NOT NULL,
+  period_from bigint NOT NULL,
+  period_to bigint NOT NULL,
+  number bigint NOT NULL,
+  model_id bigint NOT NULL,
+  generated_at bigint NOT NULL,
+  CONSTRAINT statements_pkey PRIMARY KEY (id)
+);
+CREATE INDEX statements_client ON public.statements USING btree (client_id, id);
+CREATE INDEX statements_model ON public.statements USING btree (model_id);
+CREATE INDEX statements_period ON public.statements USING btree (client_id, kind, period_from, period_to, number);
 
 CREATE TABLE subjects (
   subject text NOT NULL,
@@ -1067,6 +1122,103 @@ AS $function$
       RETURN true;
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.last_contract_before(of_client bigint, moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT id INTO high FROM barrier_contracts WHERE client_id = of_client ORDER BY id DESC LIMIT 1;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT c.id, t.ts INTO found_id, found_ts FROM barrier_contracts c
+           JOIN ledger_transactions t ON t.key = 'commission:contract:' || c.id
+          WHERE c.client_id = of_client AND c.id > mid AND c.id <= high ORDER BY c.id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.last_fill_before(of_client bigint, moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT id INTO high FROM fills WHERE client_id = of_client ORDER BY id DESC LIMIT 1;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT id, booked_at INTO found_id, found_ts FROM fills
+          WHERE client_id = of_client AND id > mid AND id <= high ORDER BY id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.last_posting_before(of_client bigint, moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT posting_id INTO high FROM postings WHERE client_id = of_client ORDER BY posting_id DESC LIMIT 1;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT p.posting_id, t.ts INTO found_id, found_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
+          WHERE p.client_id = of_client AND p.posting_id > mid AND p.posting_id <= high ORDER BY p.posting_id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.last_swap_before(of_client bigint, moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT id INTO high FROM swaps WHERE client_id = of_client ORDER BY id DESC LIMIT 1;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT id, created_at INTO found_id, found_ts FROM swaps
+          WHERE client_id = of_client AND id > mid AND id <= high ORDER BY id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
 CREATE OR REPLACE FUNCTION public.partner_closed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1168,6 +1320,8 @@ CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_spot_lot AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_statement AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_statement_model AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_swap AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;

@@ -26,6 +26,7 @@ import { reportingTables } from "./tables/reporting.ts"
 import { screeningTables } from "./tables/screening.ts"
 import { settlementTables } from "./tables/settlement.ts"
 import { swapTables } from "./tables/swap.ts"
+import { statementTables } from "./tables/statement.ts"
 import { venueTables } from "./tables/venue.ts"
 import { verificationTables } from "./tables/verification.ts"
 import { webhookTables } from "./tables/webhook.ts"
@@ -54,6 +55,7 @@ const described = {
   ...accountTables,
   ...settlementTables,
   ...documentTables,
+  ...statementTables,
   ...ledgerTables,
   ...webhookTables,
   ...venueTables,

@@ -231,6 +231,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     closedAt: noon
   },
   tradingHalts: { id, ...machine, state: "ACTIVE", scope: "ALL", startedAt: noon },
+  dailyMarks: { day: id * 86_400_000, symbol: "BTC-USDC", price: "60000.5", at: noon },
   lastMarks: { symbol: `A${id}-USDC`, price: "60000.5", at: noon },
   collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
   settlementItems: {
@@ -291,6 +292,29 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     deletedAt: null
   },
   documentContents: { documentId: id, partnerId: 1, clientId: id, storedAt: noon, content: "AAAA" },
+  statements: {
+    id,
+    ...machine,
+    partnerId: 1,
+    clientId: id,
+    kind: "ACCOUNT",
+    periodFrom: 0,
+    periodTo: noon,
+    number: 1,
+    modelId: id,
+    generatedAt: noon
+  },
+  statementModels: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    sha256: String(id).padStart(64, "0"),
+    size: 2,
+    pieces: 1,
+    counts: [0],
+    storedAt: noon
+  },
+  statementPieces: { modelId: id, number: 0, partnerId: 1, clientId: id, section: -1, content: "{}", storedAt: noon },
   ledgerTransactions: {
     txId: id,
     key: `collateral:${id}`,

@@ -45,6 +45,8 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "market resume": null,
   "order cancel": null,
   "swap writeoff": "usual",
+  "statement generate": null,
+  "statement correct": null,
   "ledger adjust": "usual",
   "interfirm record": "usual",
   "webhook redeliver": null,

@@ -140,7 +140,8 @@ const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, reali
     notional: valueOf(fill, posted.quote),
     commission,
     realizedPnl: realized,
-    ts: fill.at
+    ts: fill.at,
+    bookedAt: turn.now
   }
   turn.draft.put("fills", booked)
   countFill(turn, booked)

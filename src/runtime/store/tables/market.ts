@@ -17,6 +17,16 @@ export interface LastMarkRow {
   readonly at: number
 }
 
+/** The last mark of a market at or before 00:00 UTC of a day (STS-28). */
+export interface DailyMarkRow {
+  /** That midnight, Unix ms. */
+  readonly day: number
+  readonly symbol: string
+  readonly price: string
+  /** The venue's time of it, Unix ms. */
+  readonly at: number
+}
+
 export const marketTables = {
   tradingHalts: table<TradingHaltRow>()({
     title: "trading halt",
@@ -33,5 +43,12 @@ export const marketTables = {
     key: ["symbol"],
     mode: "upsert",
     columns: { symbol: "text", price: "text", at: "id" }
+  }),
+  dailyMarks: table<DailyMarkRow>()({
+    title: "mark of a day",
+    machine: null,
+    key: ["day", "symbol"],
+    mode: "upsert",
+    columns: { day: "id", symbol: "text", price: "text", at: "id" }
   })
 }

@@ -50,6 +50,8 @@ export interface FillRow {
   readonly realizedPnl: bigint
   /** Business time at the venue. */
   readonly ts: number
+  /** Business time of its booking here, which dates it in statements (STS-19). */
+  readonly bookedAt: number
 }
 
 /** What the fills of a client in a market add up to (F11). Of a spot market the quantity alone, which the venue is held to. */
@@ -177,7 +179,8 @@ export const orderTables = {
       notional: "money",
       commission: "money",
       realizedPnl: "money",
-      ts: "id"
+      ts: "id",
+      bookedAt: "id"
     },
     unique: [["orderId", "tradeId"]],
     id: ["fill", "hot"]

@@ -1,0 +1,166 @@
+/** `brokerage statement …`: what accounts say of a period: listed, made, saved, corrected, proved (operator surface). */
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { type Command, Option } from "commander"
+import { Effect, Stream } from "effect"
+import { statementKinds } from "../../src/machines/statement/Statement.ts"
+import type { Cli } from "../Cli.ts"
+import { CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
+import { findConnection } from "../connection.ts"
+import { given, required, requiredToken, whole } from "../options.ts"
+import { intoFile, refuseExisting } from "../outputFile.ts"
+import { fields, table, time } from "../views/View.ts"
+
+interface GenerateOptions {
+  readonly kind: (typeof statementKinds)[number]
+  readonly from?: number
+  readonly to?: number
+  readonly taxYear?: number
+  readonly quarter?: string
+}
+
+interface GetOptions {
+  readonly format: "json" | "pdf" | "csv"
+  readonly output: string
+}
+
+const moment = (flags: string, meaning: string): Option =>
+  new Option(flags, meaning).argParser(whole(0, Number.MAX_SAFE_INTEGER))
+
+export const addStatementCommands = (program: Command, cli: Cli): void => {
+  const statement = program.command("statement").description("statements of clients")
+  addListCommand(statement, cli)
+  addMakingCommands(statement, cli)
+  statement
+    .command("get")
+    .description("saves a statement: its model, its PDF or its CSV")
+    .argument("<ID>", "statement id")
+    .addOption(requiredToken("--format <format>", "what is saved", ["json", "pdf", "csv"]))
+    .addOption(required("--output <file>", "the file, readable by you alone; --yes overwrites it"))
+    .action((id: string, options: GetOptions, command: Command) => save(cli, id, options, command))
+  statement
+    .command("verify")
+    .description("proves a PDF or a model: its hash, the stored model, the ledger's seal, the bytes made anew")
+    .argument("<FILE>", "a statement's PDF, or its model.json")
+    .action((file: string, _options: object, command: Command) => prove(cli, file, command))
+}
+
+const addListCommand = (statement: Command, cli: Cli): void => {
+  statement
+    .command("list")
+    .description("a client's statements, all versions, newest first")
+    .argument("<C>", "client id or uid")
+    .addOption(new Option("--kind <kind>", "only this kind").choices(statementKinds))
+    .addOption(new Option("--limit <n>", "at most so many").argParser(whole(1, 200)))
+    .addOption(new Option("--before <id>", "only older ones").argParser(whole(1, Number.MAX_SAFE_INTEGER)))
+    .action((client: string, options: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.statement.list({ params: { client }, query: given(options) }),
+        ({ statements }) =>
+          table(
+            statements,
+            {
+              id: (row) => row.statementId,
+              kind: (row) => row.kind,
+              from: (row) => time(row.periodFrom),
+              to: (row) => time(row.periodTo),
+              version: (row) => row.version,
+              state: (row) => row.state,
+              rows: (row) => row.rows,
+              made: (row) => time(row.generatedAt),
+              by: (row) => row.generatedBy
+            },
+            "no statements"
+          )
+      )
+    )
+}
+
+const addMakingCommands = (statement: Command, cli: Cli): void => {
+  statement
+    .command("generate")
+    .description("makes a statement; the one that is there where it would say the same")
+    .argument("<C>", "client id or uid")
+    .addOption(requiredToken("--kind <kind>", "which statement", statementKinds))
+    .addOption(moment("--from <ms>", "from this time on, Unix ms"))
+    .addOption(moment("--to <ms>", "before this time, Unix ms"))
+    .addOption(new Option("--tax-year <year>", "the year that it begins in").argParser(whole(2000, 9998)))
+    .option("--quarter <quarter>", "such as 2026-Q1")
+    .action((client: string, options: GenerateOptions, command: Command) =>
+      cli.call(command, (api) => api.statement.generate({ params: { client }, payload: given(options) }), fields)
+    )
+  statement
+    .command("correct")
+    .description("makes a statement's period anew; another say is its next version, the same is refused")
+    .argument("<ID>", "statement id")
+    .addOption(required("--reason <text>", "why; kept in the audit and shown with the new version"))
+    .action((statementId: string, { reason }: { readonly reason: string }, command: Command) =>
+      cli.call(command, (api) => api.statement.correct({ params: { statementId }, payload: { reason } }), fields)
+    )
+}
+
+const save = (cli: Cli, statementId: string, { format, output }: GetOptions, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const connection = findConnection(globals, cli.io)
+    refuseExisting(output, globals)
+    const { callService } = await import("../OperatorClient.ts")
+    const bytes = await intoFile(output, async (write) => {
+      let size = 0
+      await callService(connection, (api) =>
+        Effect.flatMap(api.statement.get({ params: { statementId }, query: { format } }), (stream) =>
+          Stream.runForEach(stream, (chunk) =>
+            Effect.sync(() => {
+              write(chunk)
+              size += chunk.length
+            })
+          )
+        )
+      )
+      return size
+    })
+    return cli.show(globals, { statementId: Number(statementId), format, output, bytes }, fields)
+  })
+
+/** What a PDF says of itself: its document information holds constants, ids and the hash alone (STS-31). */
+const idOfPdf = (bytes: Buffer): string | null =>
+  /statement ([1-9][0-9]{0,18}) version/.exec(bytes.toString("latin1"))?.[1] ?? null
+
+const prove = (cli: Cli, file: string, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const connection = findConnection(globals, cli.io)
+    const bytes = readWhole(file)
+    const hash = createHash("sha256").update(bytes).digest("hex")
+    const isPdf = bytes.subarray(0, 5).toString("latin1") === "%PDF-"
+    const named = isPdf ? idOfPdf(bytes) : hash
+    if (named === null) throw cliFailure(exitStatus.refused, 4004, "The file names no statement.")
+    const { callService } = await import("../OperatorClient.ts")
+    const { data } = await callService(connection, (api) => api.statement.verify({ params: { statement: named } }))
+    const { statement, modelSha256, pdfSha256, sealed } = data
+    const proof = {
+      statementId: statement.statementId,
+      version: statement.version,
+      state: statement.state,
+      sha256: statement.sha256,
+      file: isPdf ? hash === pdfSha256 : hash === statement.sha256,
+      model: modelSha256 === statement.sha256,
+      seal: sealed ?? true
+    }
+    const ok = proof.file && proof.model && proof.seal
+    await cli.show(globals, { ok, ...proof }, fields)
+    if (!ok) throw new CliFailure(exitStatus.refused, differs)
+  })
+
+const differs = {
+  code: 4092,
+  msg: "The file is not what the service says.",
+  error: "The file is not what the service says."
+}
+
+const readWhole = (file: string): Buffer => {
+  try {
+    return readFileSync(file)
+  } catch {
+    throw cliFailure(exitStatus.usage, 4000, "The file can not be read.")
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Statements of one client: made on request, listed, read with their model, saved as PDF and CSV (doc 2, Statements; A2-65,
+ * A2-66, STS-15, STS-16, STS-31, STS-32). The first three are bare.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
+import { StatementRow, statementKinds } from "../../machines/statement/Statement.ts"
+import { StatementBody } from "../../machines/statement/StatementBody.ts"
+import { bareAs } from "./Envelope.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
+import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict } from "./WireErrors.ts"
+
+const example = {
+  statementId: 4711,
+  clientId: 42,
+  kind: "ACCOUNT",
+  periodFrom: 1_761_955_200_000,
+  periodTo: 1_764_547_200_000,
+  currency: "USDC",
+  version: 1,
+  supersedes: null,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  generatedAt: 1_764_550_800_000,
+  generatedBy: "PARTNER",
+  state: "GENERATED",
+  supersededBy: null,
+  correctionReason: null,
+  rows: 128,
+  renderer: 1
+}
+
+/** A statement with its model, as it is answered: sent as it is read, so its schema is published apart. */
+export const StatementDetail = Schema.Struct({
+  ...StatementRow.fields,
+  model: Schema.Record(Schema.String, Schema.Json).annotate({
+    description:
+      "What the statement says, in canonical form (RFC 8785): its text, from its first brace to its last, has the SHA-256 in sha256."
+  })
+}).annotate({ description: "Success; this route has no envelope." })
+
+const params = { ...clientParams, sid: pathId("The statement's id.") }
+const long = { idempotent: false, reliance: false, bodyCap: 0, time: "long" } as const
+
+export class StatementsApi extends HttpApiGroup.make("statements")
+  .add(
+    HttpApiEndpoint.get("list", "/clients/:clientId/statements", {
+      params: clientParams,
+      query: { ...pageParams(pageLimits.statements), kind: tokenParam("kind", statementKinds) },
+      success: bareAs(Schema.Struct({ statements: Schema.Array(StatementRow) }), { statements: [example] }),
+      error: BadRequest
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Statements of a client, newest first",
+        description: "All versions, of closed accounts too. A Link header with rel=next when there are more."
+      })
+    ),
+    HttpApiEndpoint.post("generate", "/clients/:clientId/statements", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: StatementBody,
+      success: bareAs(StatementRow, example),
+      error: [BadRequest, Conflict]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.statement })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Make a statement",
+          description:
+            "The same period with the same content answers the statement that is there; other content makes the next version. At most 30 are built for a client in an hour (429), two at a time and four waiting for a partner (503); a build that takes longer than 20 seconds answers 503 and goes on: ask again. A statement has at most 250,000 rows."
+        })
+      ),
+    HttpApiEndpoint.get("get", "/clients/:clientId/statements/:sid", {
+      params,
+      success: HttpApiSchema.StreamUint8Array({ contentType: "application/json" })
+    })
+      .annotate(RouteRules, long)
+      .annotateMerge(OpenApi.annotations({ summary: "A statement with its model" })),
+    HttpApiEndpoint.get("pdf", "/clients/:clientId/statements/:sid/pdf", {
+      params,
+      success: HttpApiSchema.StreamUint8Array({ contentType: "application/pdf" })
+    })
+      .annotate(RouteRules, long)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "A statement as PDF",
+          description:
+            "An attachment, always of the same bytes. ETag and If-None-Match: 304 for who has it. Its footer has the model's SHA-256."
+        })
+      ),
+    HttpApiEndpoint.get("csv", "/clients/:clientId/statements/:sid/csv", {
+      params,
+      success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv; charset=utf-8; header=present" })
+    })
+      .annotate(RouteRules, long)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "A statement as CSV",
+          description:
+            "An attachment (RFC 4180). ETag and If-None-Match: 304 for who has it. A text that begins like a formula has an apostrophe before it; numbers, times and ids never do."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({ title: "Statements", description: "What an account says of a period, the same for ever." })
+  ) {}

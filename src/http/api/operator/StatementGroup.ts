@@ -1,0 +1,51 @@
+/** Statements of clients for finance: listed, made, handed out, corrected, proved (operator surface; STS-33). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { token } from "../../../machines/shared/Fields.ts"
+import { pageLimits } from "../../../machines/shared/Limits.ts"
+import { StatementRow, statementKinds } from "../../../machines/statement/Statement.ts"
+import { StatementBody } from "../../../machines/statement/StatementBody.ts"
+import { finance, openTo } from "./CommandRules.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
+
+/** What a statement is proved by: the hash of the model that is stored, of the PDF made anew, and its seal in the chain. */
+export const StatementProof = Schema.Struct({
+  statement: StatementRow,
+  modelSha256: Schema.String,
+  pdfSha256: Schema.String,
+  /** Whether the ledger has the seal that the model names; null: it names none. */
+  sealed: Schema.NullOr(Schema.Boolean)
+})
+
+export class StatementGroup extends HttpApiGroup.make("statement").add(
+  HttpApiEndpoint.get("list", "/clients/:client/statements", {
+    params: { client: Reference },
+    query: {
+      kind: Schema.optionalKey(token("The kind", statementKinds)),
+      limit: Limit(pageLimits.statements.max),
+      before: Cursor("The cursor")
+    },
+    success: Answer(Schema.Struct({ statements: Schema.Array(StatementRow), nextBefore: Schema.NullOr(Schema.Int) }))
+  }).pipe(openTo(finance)),
+  HttpApiEndpoint.post("generate", "/clients/:client/statements", {
+    params: { client: Reference },
+    payload: StatementBody,
+    success: Answer(StatementRow)
+  }).pipe(openTo(finance)),
+  HttpApiEndpoint.get("get", "/statements/:statementId/file", {
+    params: { statementId: Reference },
+    query: { format: token("The format", ["json", "pdf", "csv"]) },
+    success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" })
+  }).pipe(openTo(finance)),
+  HttpApiEndpoint.post("correct", "/statements/:statementId/correct", {
+    params: { statementId: Reference },
+    payload: Schema.Struct({ reason: Reason }),
+    success: Answer(StatementRow)
+  }).pipe(openTo(finance)),
+  // By its id, or by the hash of its model.
+  HttpApiEndpoint.get("verify", "/statements/:statement/proof", {
+    params: { statement: Reference },
+    success: Answer(StatementProof)
+  }).pipe(openTo(finance))
+) {}

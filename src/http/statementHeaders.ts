@@ -1,0 +1,23 @@
+/** The headers of a statement's file: it is an attachment whose bytes never change (STS-32; RFC 6266, RFC 9110). */
+import type { StatementRow } from "../runtime/store/tables/statement.ts"
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+/** `<clientUid>-<KIND>-<from>-<to>-v<n>`, dates UTC. */
+export const fileName = ({ context }: Pick<StatementRow, "context">, form: "pdf" | "csv"): string =>
+  `${context.clientUid}-${context.kind}-${dayOf(context.periodFrom)}-${dayOf(context.periodTo)}-v${context.version}.${form}`
+
+export interface FileHeaders extends Record<string, string> {
+  readonly etag: string
+}
+
+export const fileHeaders = (row: Pick<StatementRow, "context">, form: "pdf" | "csv"): FileHeaders => ({
+  "content-disposition": `attachment; filename="${fileName(row, form)}"`,
+  "cache-control": "private",
+  etag: `"${row.context.sha256}-${row.context.renderer}"`
+})
+
+/** Whether If-None-Match names what would be sent; weak comparison (RFC 9110, 13.1.2). */
+export const has = (header: string | undefined, etag: string): boolean =>
+  header !== undefined &&
+  header.split(",").some((item) => item.trim() === "*" || item.trim().replace(/^W\//, "") === etag)

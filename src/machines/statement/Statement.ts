@@ -1,0 +1,121 @@
+/**
+ * A statement (doc 2, Statements; D20): what it says stands in its model, apart; the row says whose it is, over which period,
+ * in which version, and by which hash and renderer its bytes are made again (A2-66, STS-16, STS-18).
+ */
+import { Schema } from "effect"
+import { Id } from "../shared/Ids.ts"
+
+export const statementKinds = ["ACCOUNT", "COSTS", "TRANSACTIONS", "TAX", "CLIENT_ASSETS"] as const
+export type StatementKind = (typeof statementKinds)[number]
+
+export const isStatementKind = (name: string): name is StatementKind =>
+  (statementKinds as ReadonlyArray<string>).includes(name)
+
+export const statementStates = ["GENERATED", "SUPERSEDED"] as const
+
+/** The renderer that new statements name. What changes its bytes is a new number, and the old one stays (STS-18). */
+export const currentRenderer = 1
+
+/** The schema of a kind's model, as the model says it (STS-20). */
+export const schemaOf: { readonly [K in StatementKind]: string } = {
+  ACCOUNT: "account/1",
+  COSTS: "costs/1",
+  TRANSACTIONS: "transactions/1",
+  TAX: "tax/1",
+  CLIENT_ASSETS: "client-assets/1"
+}
+
+/** What the bytes of a version are made of besides its model. */
+export interface StatementVersion {
+  readonly statementId: number
+  readonly version: number
+  /** The version that it stands in place of; null: the first of its period. */
+  readonly supersedes: { readonly statementId: number; readonly version: number; readonly sha256: string } | null
+}
+
+export interface StatementInput {
+  readonly statementId: number
+  readonly clientId: number
+  /** Files are named by it. */
+  readonly clientUid: string
+  readonly kind: StatementKind
+  /** Unix ms, inclusive. */
+  readonly periodFrom: number
+  /** Unix ms, exclusive. */
+  readonly periodTo: number
+  readonly currency: string
+  readonly version: number
+  readonly supersedes: StatementVersion["supersedes"]
+  /** SHA-256 of the model's canonical text, hex. */
+  readonly sha256: string
+  /** Rows of all sections. */
+  readonly rows: number
+  readonly renderer: number
+  readonly correctionReason: string | null
+  /** A short text of what the model was made of: while it stays the same, so does the model (STS-21). */
+  readonly facts: string
+}
+
+export interface StatementContext extends StatementInput {
+  readonly generatedAt: number
+  readonly generatedBy: string
+  readonly supersededBy: number | null
+}
+
+export type StatementEvent =
+  | { readonly type: "GENERATE"; readonly at: number; readonly by: string }
+  /** A later version of the same period says something else (A2-66, STS-33). */
+  | { readonly type: "SUPERSEDE"; readonly supersededBy: number; readonly reason: string | null }
+
+const millis = (description: string) => Schema.Int.annotate({ description })
+
+/** A row of the list, in the order of the wire (A2-66, STS-16). */
+export const StatementRow = Schema.Struct({
+  statementId: Id,
+  clientId: Id,
+  kind: Schema.Literals(statementKinds),
+  periodFrom: millis("Unix ms, inclusive."),
+  periodTo: millis("Unix ms, exclusive."),
+  currency: Schema.String.annotate({ description: "What its money is in where a row names no currency of its own." }),
+  version: Schema.Int.annotate({ description: "1 for the first statement of its period." }),
+  supersedes: Schema.NullOr(Id).annotate({ description: "The statement that this version stands in place of." }),
+  sha256: Schema.String.annotate({ description: "SHA-256 of the model's canonical text (RFC 8785), lower-case hex." }),
+  generatedAt: millis("Unix ms."),
+  generatedBy: Schema.String.annotate({ description: "The role that asked for it; SYSTEM for the service's own." }),
+  state: Schema.Literals(statementStates),
+  supersededBy: Schema.NullOr(Id).annotate({ description: "The statement that stands in place of this one." }),
+  correctionReason: Schema.NullOr(Schema.String).annotate({ description: "Why staff had it made anew; usually null." }),
+  rows: Schema.Int.annotate({ description: "Rows of all its sections." }),
+  renderer: Schema.Int.annotate({ description: "Which layout its PDF and CSV are made with, the same for ever." })
+}).annotate({ identifier: "StatementRow" })
+export type StatementRow = typeof StatementRow.Type
+
+/** A stored statement as partners read it. */
+export const statementRowOf = (state: StatementRow["state"], context: StatementContext): StatementRow => ({
+  statementId: context.statementId,
+  clientId: context.clientId,
+  kind: context.kind,
+  periodFrom: context.periodFrom,
+  periodTo: context.periodTo,
+  currency: context.currency,
+  version: context.version,
+  supersedes: context.supersedes?.statementId ?? null,
+  sha256: context.sha256,
+  generatedAt: context.generatedAt,
+  generatedBy: context.generatedBy,
+  state,
+  supersededBy: context.supersededBy,
+  correctionReason: context.correctionReason,
+  rows: context.rows,
+  renderer: context.renderer
+})
+
+/** What no two versions of a period share: once made, a version is never made again (STS-29). */
+export const versionClaim = ({
+  kind,
+  clientId,
+  periodFrom,
+  periodTo,
+  version
+}: Pick<StatementInput, "kind" | "clientId" | "periodFrom" | "periodTo" | "version">): string =>
+  `statement:${kind}:${clientId}:${periodFrom}:${periodTo}:${version}`

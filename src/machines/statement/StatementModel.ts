@@ -1,0 +1,47 @@
+/**
+ * What a statement says, as data: a head, and sections with rows (STS-17, STS-20, STS-22). Money and quantities are decimal
+ * texts, times Unix ms. It holds no id of the statement, no time of its making and nothing personal: the same facts give the
+ * same text for ever. Sections are described without their rows, which follow one page at a time.
+ */
+import type { Json, JsonObject } from "../Effects.ts"
+
+/** The last objects that a statement rests on: those of the client's turns up to the end of its period (STS-19). */
+export interface Cut {
+  readonly postingId: number
+  readonly fillId: number
+  readonly contractId: number
+  readonly swapId: number
+}
+
+export interface ModelHead {
+  readonly schema: string
+  readonly kind: string
+  readonly firm: { readonly name: string; readonly legalEntity: string }
+  /** Code of the partner. */
+  readonly partner: string
+  readonly clientUid: string
+  /** At the end of the period. */
+  readonly custodyModel: string
+  readonly currency: string
+  readonly periodFrom: number
+  readonly periodTo: number
+  readonly timeZone: string
+  readonly cut: Cut
+  /** The seal that holds the last posting of the cut: it ties the statement to the ledger's chain; null without a posting. */
+  readonly ledgerSeal: { readonly number: number; readonly hash: string } | null
+  readonly notes: ReadonlyArray<string>
+}
+
+/** A section as the model says it, but for its rows: a name, and facts that its rows add up to. */
+export type SectionFacts = JsonObject & { readonly name: string }
+
+/** A row of a section: flat but for `refs`. */
+export type ModelRow = { readonly [column: string]: Json }
+
+/** A model with every section empty: what a reader knows before the rows come. */
+export interface Skeleton extends ModelHead {
+  readonly sections: ReadonlyArray<SectionFacts & { readonly rows: ReadonlyArray<never> }>
+}
+
+/** What stands where rows go, in the canonical text of a skeleton. No text inside it can: its quotes would be escaped. */
+export const emptyRows = '"rows":[]'

@@ -1,0 +1,21 @@
+/**
+ * Days in London, numbered: HMRC's same-day and 30-day rules count them (A2-83). British summer time runs from the last Sunday
+ * of March to the last Sunday of October, 01:00 UTC both.
+ */
+
+const hourMillis = 3_600_000
+const dayMillis = 24 * hourMillis
+
+/** 01:00 UTC of the last Sunday of a month that has 31 days; `month` counts from 0. */
+const lastSunday = (year: number, month: number): number => {
+  const last = Date.UTC(year, month, 31, 1)
+  return last - new Date(last).getUTCDay() * dayMillis
+}
+
+const isSummer = (at: number): boolean => {
+  const year = new Date(at).getUTCFullYear()
+  return at >= lastSunday(year, 2) && at < lastSunday(year, 9)
+}
+
+/** The number of the London day of a moment: the next day has the next number. */
+export const londonDayOf = (at: number): number => Math.floor((at + (isSummer(at) ? hourMillis : 0)) / dayMillis)

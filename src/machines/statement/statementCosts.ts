@@ -1,0 +1,79 @@
+/**
+ * What trading has cost, category by category (A2-70, STS-24). Money is micro-USDC, percentages have four places, half up; a
+ * percentage of nothing is null. The total is commissions, fees, net funding, entry spreads and third parties.
+ */
+import { MoneyDecimal, formatAmount } from "../shared/Money.ts"
+import type { ModelRow, SectionFacts } from "./StatementModel.ts"
+
+export type CostCategory = "TRANSACTION" | "PRODUCT" | "ANCILLARY" | "THIRD_PARTY"
+export type CostFamily = "PERP" | "SPOT" | "BARRIER" | "STAKING"
+
+export interface CostRow {
+  readonly category: CostCategory
+  readonly family: CostFamily | "ALL"
+  readonly description: string
+  /** Positive: the client paid it. */
+  readonly amount: bigint
+}
+
+/** What the period moved and was worth. */
+export interface CostBase {
+  /** Sum of what was traded. */
+  readonly turnover: bigint
+  /** Mean of the daily equities; null without any. */
+  readonly averageEquity: bigint | null
+  readonly startEquity: bigint | null
+  readonly endEquity: bigint | null
+  /** Deposits less withdrawals. */
+  readonly netDeposits: bigint
+}
+
+/** Percent with four places, half up; null of nothing, or less. */
+export const percentOf = (amount: bigint, whole: bigint | null): string | null =>
+  whole === null || whole <= 0n
+    ? null
+    : new MoneyDecimal(amount.toString()).mul(100).div(whole.toString()).toFixed(4, MoneyDecimal.ROUND_HALF_UP)
+
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+
+/** The mean of so many figures, rounded towards minus infinity. */
+export const meanOf = (figures: ReadonlyArray<bigint>): bigint | null => {
+  if (figures.length === 0) return null
+  const sum = figures.reduce((total, figure) => total + figure, 0n)
+  const count = BigInt(figures.length)
+  const mean = sum / count
+  return sum < 0n && mean * count !== sum ? mean - 1n : mean
+}
+
+export const costRows = (rows: ReadonlyArray<CostRow>, base: CostBase): ReadonlyArray<ModelRow> =>
+  rows.map(({ category, family, description, amount }) => ({
+    category,
+    family,
+    description,
+    amount: usdc(amount),
+    pctOfTurnover: percentOf(amount, base.turnover),
+    pctOfAverageEquity: percentOf(amount, base.averageEquity)
+  }))
+
+/** The totals, third parties apart, and what the costs made of the return. */
+export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): SectionFacts => {
+  const total = rows.reduce((sum, { amount }) => sum + amount, 0n)
+  const thirdParties = rows.reduce((sum, row) => (row.category === "THIRD_PARTY" ? sum + row.amount : sum), 0n)
+  const { startEquity, endEquity, averageEquity, netDeposits, turnover } = base
+  const gained = startEquity === null || endEquity === null ? null : endEquity - startEquity - netDeposits
+  const text = (minor: bigint | null) => (minor === null ? null : usdc(minor))
+  return {
+    name: "COSTS",
+    total: usdc(total),
+    thirdPartyPayments: usdc(thirdParties),
+    turnover: usdc(turnover),
+    averageEquity: text(averageEquity),
+    startEquity: text(startEquity),
+    endEquity: text(endEquity),
+    netDeposits: usdc(netDeposits),
+    pctOfTurnover: percentOf(total, turnover),
+    pctOfAverageEquity: percentOf(total, averageEquity),
+    returnBeforeCostsPct: gained === null ? null : percentOf(gained + total, averageEquity),
+    returnAfterCostsPct: gained === null ? null : percentOf(gained, averageEquity)
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A statement as CSV (A2-74, STS-30): RFC 4180 with CRLF, a first line with the column names, UTF-8 without byte order mark,
+ * ISO 8601 times. A text that a spreadsheet would take for a formula gets an apostrophe; numbers, times and ids never do, so
+ * that a negative amount stays a number.
+ */
+import type { StatementKind } from "./Statement.ts"
+import type { ModelHead, ModelRow, SectionFacts } from "./StatementModel.ts"
+
+type CellKind = "text" | "number" | "time" | "id"
+
+export interface CsvColumn {
+  readonly name: string
+  readonly kind: CellKind
+}
+
+const columns = (kind: CellKind, ...names: ReadonlyArray<string>): ReadonlyArray<CsvColumn> =>
+  names.map((name) => ({ name, kind }))
+
+export const csvColumns: { readonly [K in StatementKind]: ReadonlyArray<CsvColumn> } = {
+  ACCOUNT: [
+    ...columns("time", "ts", "venueTs"),
+    ...columns("text", "currency", "type"),
+    ...columns("number", "amount", "balance"),
+    ...columns("text", "kind"),
+    ...columns("id", "postingId", "txId"),
+    ...columns("text", "refs")
+  ],
+  TRANSACTIONS: [
+    ...columns("text", "firm", "clientUid"),
+    ...columns("time", "bookedAt"),
+    ...columns("text", "tradingDay", "tradingTime", "orderType", "venue", "instrument", "side", "nature"),
+    ...columns("number", "quantity", "unitPrice", "consideration", "commission"),
+    ...columns("text", "currency", "counterparty"),
+    ...columns("id", "orderId")
+  ],
+  COSTS: [
+    ...columns("text", "category", "family", "description"),
+    ...columns("number", "amount", "pctOfTurnover", "pctOfAverageEquity")
+  ],
+  TAX: [
+    ...columns("text", "section", "asset"),
+    ...columns("time", "acquired", "disposed"),
+    ...columns("number", "quantity", "proceeds", "cost", "result"),
+    ...columns("text", "method")
+  ],
+  CLIENT_ASSETS: [
+    ...columns("text", "currency", "asset"),
+    ...columns("number", "quantity", "reserved", "inSwaps", "mark", "value")
+  ]
+}
+
+const formula = /^[=+\-@\t\r]/
+const quoted = /[",\r\n]/
+
+/** A cell as it is written (RFC 4180, 2.5 to 2.7); a text that begins like a formula after an apostrophe. */
+export const csvCell = (value: unknown, kind: CellKind): string => {
+  if (value === null || value === undefined) return ""
+  if (kind === "time") return new Date(value as number).toISOString()
+  const plain = String(value)
+  const text = kind === "text" && formula.test(plain) ? `'${plain}` : plain
+  return quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export const csvLine = (layout: ReadonlyArray<CsvColumn>, row: ModelRow, refs: string | null): string =>
+  `${layout.map(({ name, kind }) => csvCell(name === "refs" ? refs : row[name], kind)).join(",")}\r\n`
+
+export const csvHead = (layout: ReadonlyArray<CsvColumn>): string => `${layout.map(({ name }) => name).join(",")}\r\n`
+
+/** What every row of a section has besides its own columns. */
+export const csvCommon = (head: ModelHead, section: SectionFacts): ModelRow => ({
+  section: section.name,
+  firm: head.firm.name,
+  clientUid: head.clientUid,
+  counterparty: section["counterparty"] ?? null,
+  ...(section["currency"] === undefined ? {} : { currency: section["currency"] })
+})
+
+type Held = { readonly cash: string; readonly reserved: string }
+
+/** An ACCOUNT section begins and ends with what was there: a row for each kind, without amount, venue's time and ids. */
+export const csvEdges = (
+  head: ModelHead,
+  section: SectionFacts,
+  edge: "OPENING" | "CLOSING"
+): ReadonlyArray<ModelRow> => {
+  const held = section[edge === "OPENING" ? "opening" : "closing"] as Held | undefined
+  if (held === undefined) return []
+  const ts = edge === "OPENING" ? head.periodFrom : head.periodTo - 1
+  return (["cash", "reserved"] as const).map((kind) => ({ ts, type: edge, kind, balance: held[kind] }))
+}

@@ -1,0 +1,204 @@
+/**
+ * What each disposal of an asset has cost, lot by lot, for the tax statement (A2-72, A2-83, F21): by HMRC's order for a
+ * British residency (same day, then the next 30 days with the earliest first, then the section 104 pool), else first in first
+ * out. Costs have the acquisition's commission in them, proceeds are after the disposal's. Quantities are the asset's minor
+ * units, money micro-USDC; shares are half to even and the last slice takes what remains, so that no cost is lost or doubled.
+ */
+import { takeLots } from "../order/spotLots.ts"
+import type { Currency } from "../shared/Currency.ts"
+
+export type TaxMethod = "SAME_DAY" | "THIRTY_DAY" | "S104" | "FIFO"
+
+/** An asset comes in, is sold, or leaves the service without a disposal. */
+export interface AssetMove {
+  readonly kind: "ACQUIRED" | "DISPOSED" | "LEFT"
+  readonly asset: Currency
+  readonly at: number
+  /** More than zero. */
+  readonly qty: bigint
+  /** What was paid with commission, or what was got after it; of what leaves zero. */
+  readonly money: bigint
+  /** The cost is a value at a mark, not a price paid (STS-26). */
+  readonly assumed: boolean
+}
+
+/** The part of a disposal that one lot, or the pool, was sold by. */
+export interface TaxSlice {
+  readonly asset: Currency
+  /** Null: from the pool, or from nothing that is known. */
+  readonly acquired: number | null
+  readonly disposed: number
+  readonly quantity: bigint
+  readonly proceeds: bigint
+  readonly cost: bigint
+  readonly method: TaxMethod
+  readonly assumed: boolean
+}
+
+/** part of amount for qty of all, half to even; nothing is negative. */
+const share = (amount: bigint, qty: bigint, all: bigint): bigint => {
+  if (qty === all) return amount
+  const below = (amount * qty) / all
+  const twice = 2n * (amount * qty - below * all)
+  return twice > all || (twice === all && below % 2n === 1n) ? below + 1n : below
+}
+
+/** What is left of a disposal, with its proceeds; the last piece takes the rest of them. */
+class Selling {
+  readonly asset: Currency
+  readonly at: number
+  qty: bigint
+  /** Of what is left. */
+  proceeds: bigint
+  readonly slices: Array<TaxSlice> = []
+
+  constructor({ asset, at, qty, money }: Pick<AssetMove, "asset" | "at" | "qty" | "money">) {
+    this.asset = asset
+    this.at = at
+    this.qty = qty
+    this.proceeds = money
+  }
+
+  /** Sells so much of what was acquired then, for that cost. */
+  take(qty: bigint, from: Pick<TaxSlice, "acquired" | "cost" | "method" | "assumed">): void {
+    if (qty === 0n) return
+    const proceeds = share(this.proceeds, qty, this.qty)
+    this.slices.push({ asset: this.asset, disposed: this.at, quantity: qty, proceeds, ...from })
+    this.qty -= qty
+    this.proceeds -= proceeds
+  }
+}
+
+/** First in first out. `moves` of one asset in their order. */
+export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSlice> => {
+  const assumed = new Set<number>()
+  let lots: ReadonlyArray<Parameters<typeof takeLots>[0][number]> = []
+  const slices: Array<TaxSlice> = []
+  for (const [id, move] of moves.entries()) {
+    if (move.kind === "ACQUIRED") {
+      if (move.assumed) assumed.add(id)
+      const { asset, qty, money: cost, at: acquiredAt } = move
+      lots = [...lots, { id, asset, qty, cost, commission: 0n, acquiredAt }]
+      continue
+    }
+    const { taken, left, missing } = takeLots(lots, move.qty)
+    lots = left
+    if (move.kind === "LEFT") continue
+    const selling = new Selling(move)
+    for (const lot of taken) {
+      const { acquiredAt: acquired, cost } = lot
+      selling.take(lot.qty, { acquired, cost, method: "FIFO", assumed: assumed.has(lot.id) })
+    }
+    selling.take(missing, { acquired: null, cost: 0n, method: "FIFO", assumed: true })
+    slices.push(...selling.slices)
+  }
+  return slices
+}
+
+/** What is left of a day's acquisitions: HMRC takes those of one day as one. */
+interface Bought {
+  readonly day: number
+  readonly at: number
+  qty: bigint
+  cost: bigint
+  assumed: boolean
+}
+
+interface Day {
+  readonly day: number
+  bought: Bought | null
+  sold: Selling | null
+  left: bigint
+}
+
+/** Days within which a later acquisition is matched with a disposal. */
+const matchedDays = 30
+
+/**
+ * HMRC's order (CRYPTO22250 and following). `moves` of one asset in their order, up to 30 days behind the last disposal that is
+ * asked for; `dayOf` numbers the days of the residency's zone.
+ */
+export const hmrcSlices = (
+  moves: ReadonlyArray<AssetMove>,
+  dayOf: (at: number) => number
+): { readonly slices: ReadonlyArray<TaxSlice>; readonly pool: { readonly qty: bigint; readonly cost: bigint } } => {
+  const days = daysOf(moves, dayOf)
+  for (const { bought, sold } of days) if (bought !== null && sold !== null) match(sold, bought, "SAME_DAY")
+  for (const [at, { day, sold }] of days.entries()) {
+    if (sold === null) continue
+    for (let next = at + 1; next < days.length && sold.qty > 0n; next++) {
+      const later = days[next] as Day
+      if (later.day > day + matchedDays) break
+      if (later.bought !== null) match(sold, later.bought, "THIRTY_DAY")
+    }
+  }
+  return pooled(days)
+}
+
+const match = (sold: Selling, bought: Bought, method: TaxMethod): void => {
+  const qty = sold.qty < bought.qty ? sold.qty : bought.qty
+  if (qty === 0n) return
+  const cost = share(bought.cost, qty, bought.qty)
+  sold.take(qty, { acquired: bought.at, cost, method, assumed: bought.assumed })
+  bought.qty -= qty
+  bought.cost -= cost
+}
+
+const daysOf = (moves: ReadonlyArray<AssetMove>, dayOf: (at: number) => number): ReadonlyArray<Day> => {
+  const days: Array<Day> = []
+  for (const move of moves) {
+    const day = dayOf(move.at)
+    let entry = days.at(-1)
+    if (entry === undefined || entry.day !== day) days.push((entry = { day, bought: null, sold: null, left: 0n }))
+    if (move.kind === "LEFT") entry.left += move.qty
+    else if (move.kind === "ACQUIRED") buy(entry, move)
+    else sell(entry, move)
+  }
+  return days
+}
+
+const buy = (entry: Day, { at, qty, money, assumed }: AssetMove): void => {
+  entry.bought ??= { day: entry.day, at, qty: 0n, cost: 0n, assumed: false }
+  entry.bought.qty += qty
+  entry.bought.cost += money
+  entry.bought.assumed ||= assumed
+}
+
+const sell = (entry: Day, move: AssetMove): void => {
+  const before = entry.sold
+  entry.sold = new Selling({
+    ...move,
+    at: before?.at ?? move.at,
+    qty: move.qty + (before?.qty ?? 0n),
+    money: move.money + (before?.proceeds ?? 0n)
+  })
+}
+
+/** What no rule before has matched goes into the pool, or comes out of it, day by day. */
+const pooled = (days: ReadonlyArray<Day>) => {
+  const slices: Array<TaxSlice> = []
+  let pool = { qty: 0n, cost: 0n, assumed: false }
+  const out = (qty: bigint): bigint => {
+    const cost = pool.qty === 0n ? 0n : share(pool.cost, qty, pool.qty)
+    pool = { qty: pool.qty - qty, cost: pool.cost - cost, assumed: pool.assumed && pool.qty > qty }
+    return cost
+  }
+  for (const { bought, sold, left } of days) {
+    if (bought !== null)
+      pool = {
+        qty: pool.qty + bought.qty,
+        cost: pool.cost + bought.cost,
+        assumed: pool.assumed || (bought.assumed && bought.qty > 0n)
+      }
+    if (sold !== null) {
+      const { assumed } = pool
+      const known = sold.qty < pool.qty ? sold.qty : pool.qty
+      if (known > 0n) sold.take(known, { acquired: null, cost: out(known), method: "S104", assumed })
+      sold.take(sold.qty, { acquired: null, cost: 0n, method: "S104", assumed: true })
+      slices.push(...sold.slices)
+    }
+    const leaves = left < pool.qty ? left : pool.qty
+    if (leaves > 0n) out(leaves)
+  }
+  return { slices, pool: { qty: pool.qty, cost: pool.cost } }
+}

@@ -1,0 +1,56 @@
+/**
+ * The PDF of a statement, renderer 1 (STS-17, STS-18, STS-31): from its record alone, the same bytes for ever. Tagged and with the
+ * model attached up to 20,000 rows (PDF/A-3a); above, a table element a page, because tags cost more than the text. Nothing of it
+ * may change: what would change bytes is a renderer of its own.
+ */
+import { once } from "node:events"
+import type { Rendering } from "./protocol.ts"
+import { headLines, PdfPages } from "./PdfPages.ts"
+import { rowsOfPiece } from "./pieceRows.ts"
+import { pagesOf } from "./pageFlow.ts"
+
+/** Rows up to which every cell is tagged and the model attached. */
+const taggedRows = 20_000
+/** Bytes gathered before they go on their way. */
+const enough = 64 * 1024
+
+export const renderPdf = async ({ head, next, write }: Rendering): Promise<void> => {
+  if (head.renderer !== 1) throw new Error(`there is no renderer ${head.renderer}`)
+  const rows = head.counts.reduce((sum, count) => sum + count, 0)
+  const isTagged = rows <= taggedRows
+  const lines = headLines(head)
+  const pages = new PdfPages(head, lines, pagesOf(head.skeleton, head.counts, lines.length), isTagged)
+  const { document } = pages
+  const gathered: Array<Buffer> = []
+  let size = 0
+  document.on("data", (chunk: Buffer) => {
+    gathered.push(chunk)
+    size += chunk.length
+  })
+  const send = async (least: number): Promise<void> => {
+    if (size < least || size === 0) return
+    const bytes = Buffer.concat(gathered.splice(0))
+    size = 0
+    await write(bytes)
+  }
+  const model: Array<string> = []
+  let section = -1
+  pages.begin()
+  for (let piece = await next(); piece !== null; piece = await next()) {
+    if (isTagged) model.push(piece.content)
+    if (piece.section < 0) {
+      section++
+      if (section < head.skeleton.sections.length) pages.section(section)
+      continue
+    }
+    for (const row of rowsOfPiece(piece.content)) {
+      pages.row(piece.section, row)
+      if (size >= enough) await send(enough)
+    }
+    await send(enough)
+  }
+  const ended = once(document, "end")
+  pages.end(isTagged ? model.join("") : null)
+  await ended
+  await send(1)
+}

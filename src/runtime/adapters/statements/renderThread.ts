@@ -1,0 +1,57 @@
+/** The rendering thread: one job at a time, each from its record alone. Started by RenderThreads.ts with a cap on its memory. */
+import { parentPort } from "node:worker_threads"
+import { chunksOnTheWay, type FromThread, type JobHead, type Piece, type Rendering, type ToThread } from "./protocol.ts"
+import { renderCsv } from "./renderCsv.ts"
+
+const port = parentPort
+if (port === null) throw new Error("this is a thread of the service")
+
+const say = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
+  // A thread speaks to its parent alone: there is no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  port.postMessage(message, [...transfer])
+
+let wanted: ((piece: Piece | null) => void) | null = null
+let room: (() => void) | null = null
+let onTheWay = 0
+const isFull = (): boolean => onTheWay >= chunksOnTheWay
+
+const next = (): Promise<Piece | null> =>
+  new Promise((resolve) => {
+    wanted = resolve
+    say({ type: "want" })
+  })
+
+const write = async (bytes: Uint8Array): Promise<void> => {
+  while (isFull()) await new Promise<void>((resolve) => (room = resolve))
+  onTheWay++
+  // A copy of its own: what belongs to a pool can't be handed over.
+  const own = new Uint8Array(bytes)
+  say({ type: "chunk", bytes: own }, [own.buffer])
+}
+
+const render = async (head: JobHead): Promise<void> => {
+  onTheWay = 0
+  const rendering: Rendering = { head, next, write }
+  if (head.form === "csv") return renderCsv(rendering)
+  const { renderPdf } = await import("./renderPdf.ts")
+  return renderPdf(rendering)
+}
+
+port.on("message", (message: ToThread) => {
+  if (message.type === "piece") {
+    const resolve = wanted
+    wanted = null
+    return resolve?.(message.piece)
+  }
+  if (message.type === "taken") {
+    onTheWay--
+    room?.()
+    room = null
+    return
+  }
+  render(message.head).then(
+    () => say({ type: "done" }),
+    (error: unknown) => say({ type: "failed", reason: error instanceof Error ? error.message : "unknown" })
+  )
+})

@@ -1,0 +1,72 @@
+/**
+ * The models of statements, encrypted at rest in pieces of canonical text (STS-22; architecture, At rest). A model is written
+ * before the commit of the row that names it, so that megabytes never stand in a batch in front of anybody's money. The same
+ * text is kept once, under its hash; what no statement came to name is swept after a day.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import { SealingService } from "../engine/sealing/SealingService.ts"
+import { withinTime } from "../engine/withinTime.ts"
+import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"
+import { whenAway } from "../store/whenAway.ts"
+import {
+  dropPieces,
+  finishModel,
+  modelOf,
+  piecesOf,
+  type ReadPiece,
+  sweepModels,
+  writePiece
+} from "../store/writes/statementWrites.ts"
+
+export type NewPiece = Omit<StatementPieceRow, "storedAt">
+export type NewModel = Omit<StatementModelRow, "storedAt">
+
+/** Pieces read at once: a quarter of a megabyte each. */
+const piecesAtOnce = 4
+
+export class StatementModels extends Context.Service<
+  StatementModels,
+  {
+    write(piece: NewPiece): Effect.Effect<void, Unavailable>
+    /** Makes a model whole; its id, or that of the same model that was there before: then these pieces are dropped. */
+    finish(model: NewModel): Effect.Effect<number, Unavailable>
+    /** Removes the pieces of a model that did not come to be. */
+    drop(modelId: number): Effect.Effect<void, Unavailable>
+    find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
+    /** The next pieces behind `after`; `frames`: those that hold no rows alone. */
+    pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
+    /** Removes models stored before this (wall clock, Unix ms) that no statement names; how many. */
+    sweep(before: number): Effect.Effect<number, Unavailable>
+  }
+>()("brokerage/runtime/ports/StatementModels") {
+  static readonly layer = Layer.effect(
+    StatementModels,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const run = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
+        withinTime(Effect.catch(statement, whenAway), () => new Unavailable({ unknown: false }))
+      const drop = (modelId: number) => run(dropPieces(sql, modelId))
+      return StatementModels.of({
+        // Wall time: business time may be moved while a build runs, and then its model would look forgotten.
+        write: (piece) =>
+          Effect.flatMap(Clock.currentTimeMillis, (storedAt) => run(writePiece(sql, sealing, { ...piece, storedAt }))),
+        finish: (model) =>
+          Effect.gen(function* () {
+            const storedAt = yield* Clock.currentTimeMillis
+            const id = yield* run(finishModel(sql, { ...model, storedAt }))
+            if (id !== model.id) yield* drop(model.id)
+            return id
+          }),
+        drop,
+        find: (modelId) => run(modelOf(sql, modelId)),
+        pieces: (modelId, after, frames) =>
+          run(piecesOf(sql, sealing, modelId, { after, limit: piecesAtOnce, frames: frames !== undefined })),
+        sweep: (before) => run(sweepModels(sql, before))
+      })
+    })
+  )
+}

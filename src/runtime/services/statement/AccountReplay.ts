@@ -1,0 +1,164 @@
+/**
+ * An account as it stood at moments of the past, worked out again from what was booked: balances from postings, positions from
+ * fills at average cost, contracts from their openings and ends (F11, F16, F23, STS-28). It walks forward, so a year of days costs
+ * no more than the year's rows.
+ */
+import { Effect } from "effect"
+import { pnlAt } from "../../../machines/barrier/barrierFigures.ts"
+import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
+import { isFlat, type PerpPosition, unrealizedOf } from "../../../machines/margin/perpetual.ts"
+import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { usdcMinor } from "../../../machines/shared/Money.ts"
+import type { Cut } from "../../../machines/statement/StatementModel.ts"
+import { breathe } from "../../engine/breathe.ts"
+import { texts } from "../../store/arrays.ts"
+import { contractsOf } from "../../store/reads/statementContracts.ts"
+import { fillsOf, postingsOfTypes, postingSums, type StatedPosting } from "../../store/reads/statementReads.ts"
+import { type Building, eachPage, eachStretch, pageRows, type Reading, reading } from "./Building.ts"
+import { partOf, swapOf } from "./swapPostings.ts"
+import { contractOf } from "./venueTimes.ts"
+
+/** Marks of a moment, by symbol. */
+export type MarksThen = ReadonlyMap<string, string>
+
+export interface HeldThen {
+  cash: bigint
+  reserved: bigint
+}
+
+export interface LentThen {
+  readonly currency: Currency
+  /** Principal that has not come back. */
+  readonly left: bigint
+}
+
+const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
+const ends = texts(["BARRIER_SETTLE"])
+const lends = texts(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
+
+export class AccountReplay {
+  readonly balances = new Map<Currency, HeldThen>()
+  readonly positions = new Map<string, PerpPosition>()
+  readonly contracts = new Map<number, BarrierContractContext>()
+  /** What is lent under swaps, by swap. */
+  readonly swaps = new Map<number, LentThen>()
+  private at: Cut = nowhere
+  private readonly of: Pick<Building, "sql" | "client">
+
+  constructor(of: Pick<Building, "sql" | "client">) {
+    this.of = of
+  }
+
+  /** Goes on to a later cut. */
+  advance(to: Cut): Reading<void> {
+    return Effect.gen({ self: this }, function* () {
+      yield* this.money(to)
+      yield* this.trades(to)
+      yield* this.barriers(to)
+      yield* this.lending(to)
+      this.at = to
+    })
+  }
+
+  /** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
+  equityAt(marks: MarksThen): bigint {
+    let equity = this.balances.get("USDC")?.cash ?? 0n
+    for (const position of this.positions.values()) {
+      const mark = marks.get(position.symbol)
+      if (mark !== undefined) equity += unrealizedOf(position, mark)
+    }
+    for (const contract of this.contracts.values()) {
+      const mark = marks.get(contract.symbol)
+      if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
+    }
+    return equity
+  }
+
+  private money(to: Cut): Reading<void> {
+    const { sql, client } = this.of
+    return eachStretch(this.of, { after: this.at.postingId, to: to.postingId }, (stretch) =>
+      Effect.map(reading(postingSums(sql, client.clientId, stretch)), (sums) => {
+        for (const { currency, kind, amount } of sums) {
+          const held = this.balances.get(currency) ?? { cash: 0n, reserved: 0n }
+          held[kind] += amount
+          this.balances.set(currency, held)
+        }
+      })
+    )
+  }
+
+  private trades(to: Cut): Reading<void> {
+    const { sql, client } = this.of
+    return eachPage(
+      pageRows,
+      (after) => reading(fillsOf(sql, client.clientId, { after, to: to.fillId }, pageRows, "PERP")),
+      ({ id }) => id,
+      (fills) =>
+        Effect.suspend(() => {
+          for (const { symbol, side, qty, price } of fills) {
+            const before = this.positions.get(symbol) ?? flatPosition(symbol)
+            const { position } = applyFill(before, { side, qty, price })
+            if (isFlat(position)) this.positions.delete(symbol)
+            else this.positions.set(symbol, position)
+          }
+          return breathe
+        }),
+      this.at.fillId
+    )
+  }
+
+  private lending(to: Cut): Reading<void> {
+    const { sql, client } = this.of
+    return eachStretch(this.of, { after: this.at.postingId, to: to.postingId }, (stretch) =>
+      Effect.map(reading(postingsOfTypes(sql, client.clientId, lends, stretch)), (postings) => {
+        for (const posting of postings) {
+          const id = swapOf(posting)
+          if (id === null) continue
+          const left = lentAfter(this.swaps.get(id)?.left ?? 0n, posting)
+          if (left > 0n) this.swaps.set(id, { currency: posting.currency, left })
+          else this.swaps.delete(id)
+        }
+      })
+    )
+  }
+
+  private barriers(to: Cut): Reading<void> {
+    const { sql, client } = this.of
+    return Effect.gen({ self: this }, function* () {
+      yield* eachPage(
+        pageRows,
+        (after) => reading(contractsOf(sql, client.clientId, { after, to: to.contractId }, pageRows)),
+        ({ id }) => id,
+        (contracts) =>
+          Effect.sync(() => {
+            for (const { id, context } of contracts) this.contracts.set(id, context)
+          }),
+        this.at.contractId
+      )
+      yield* eachStretch(this.of, { after: this.at.postingId, to: to.postingId }, (stretch) =>
+        Effect.map(reading(postingsOfTypes(sql, client.clientId, ends, stretch)), (postings) => {
+          for (const posting of postings) {
+            const id = contractOf(posting)
+            if (id !== null) this.contracts.delete(id)
+          }
+        })
+      )
+    })
+  }
+}
+
+/** A swap's principal after a posting of it. */
+const lentAfter = (before: bigint, posting: StatedPosting): bigint =>
+  posting.type === "SWAP_PRINCIPAL" ? before + partOf(posting, "notional") : before - partOf(posting, "principal")
+
+/** What an open contract has gained at a mark (F16). Micro-USDC. */
+export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
+  pnlAt(
+    {
+      ...context,
+      premium: usdcMinor(context.premium),
+      potentialProfit: context.potentialProfit === null ? null : usdcMinor(context.potentialProfit)
+    },
+    mark
+  )

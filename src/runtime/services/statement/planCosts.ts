@@ -1,0 +1,178 @@
+/**
+ * COSTS (A2-70, STS-24): commissions by family, net funding, the spread that contracts were opened at; what was turned over, the
+ * account's mean equity, and its return before and after costs.
+ */
+import { Effect } from "effect"
+import { MoneyDecimal, ceilToMinor, usdcMinor } from "../../../machines/shared/Money.ts"
+import {
+  type CostBase,
+  type CostFamily,
+  costFacts,
+  type CostRow,
+  costRows,
+  meanOf
+} from "../../../machines/statement/statementCosts.ts"
+import { startOfDay } from "../../../machines/statement/statementPeriod.ts"
+import { costSums, type CostSum, marksOfDays } from "../../store/reads/statementCosts.ts"
+import { contractsOf, type StatedContract } from "../../store/reads/statementContracts.ts"
+import { cutBefore, fillSums } from "../../store/reads/statementReads.ts"
+import { takeSums } from "../../store/reads/statementSwaps.ts"
+import { AccountReplay } from "./AccountReplay.ts"
+import {
+  type Building,
+  eachPage,
+  eachStretch,
+  fillsOfPeriod,
+  pageRows,
+  type Plan,
+  postingsOfPeriod,
+  type Reading,
+  reading,
+  type Wrong
+} from "./Building.ts"
+
+const notes = [
+  "An itemised breakdown is this statement's rows.",
+  "Amounts are USDC; a positive amount was paid by the client. Funding received is negative.",
+  "Average equity is the mean of the equities at 00:00 UTC of the period's days since the account was opened.",
+  "Ancillary services were not charged."
+]
+
+const dayMillis = 86_400_000
+
+export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
+  Effect.gen(function* () {
+    const sums = yield* sumsOf(at)
+    const opened = yield* contractsOpened(at)
+    const lent = yield* swapsTaken(at)
+    const rows = costsOf(sums, opened.spread, lent.fees)
+    const base = yield* baseOf(at, sums, opened.turnover + lent.notional)
+    const unvalued = sums.filter(({ unvalued }) => unvalued > 0)
+    return {
+      sections: [
+        {
+          facts: costFacts(rows, base),
+          rows: (emit) => emit(costRows(rows, base))
+        }
+      ],
+      notes:
+        unvalued.length === 0 ? notes : [...notes, "Charges in an asset without a known value are counted as zero."],
+      rows: rows.length
+    }
+  })
+
+const sumsOf = (at: Building): Reading<ReadonlyArray<CostSum>> =>
+  Effect.gen(function* () {
+    const found: Array<CostSum> = []
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(costSums(at.sql, at.client.clientId, stretch)), (sums) => void found.push(...sums))
+    )
+    return found
+  })
+
+/** Of the sums: those of a type and family, as the client sees them. */
+const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily | null): bigint =>
+  sums.reduce(
+    (total, sum) => (sum.type === type && (family === null || sum.family === family) ? total + sum.usdc : total),
+    0n
+  )
+
+const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint): ReadonlyArray<CostRow> => {
+  const row = (
+    category: CostRow["category"],
+    family: CostRow["family"],
+    description: string,
+    amount: bigint
+  ): CostRow => ({
+    category,
+    family,
+    description,
+    amount
+  })
+  return [
+    row("TRANSACTION", "PERP", "Commission on trades of perpetuals", -of(sums, "COMMISSION", "PERP")),
+    row("TRANSACTION", "SPOT", "Commission on spot trades", -of(sums, "COMMISSION", "SPOT")),
+    row(
+      "TRANSACTION",
+      "BARRIER",
+      "Commission at the opening of knock-out contracts",
+      -of(sums, "COMMISSION", "BARRIER")
+    ),
+    row("TRANSACTION", "STAKING", "The service's share of staking rewards", -of(sums, "COMMISSION", "STAKING")),
+    row("TRANSACTION", "STAKING", "Venue fees of staking swaps", takerFees - of(sums, "SWAP_FEE_ADJUST", "STAKING")),
+    row("PRODUCT", "PERP", "Net funding paid on perpetuals", -of(sums, "FUNDING", "PERP")),
+    row("PRODUCT", "BARRIER", "Spread at the opening of knock-out contracts", spread),
+    row("THIRD_PARTY", "ALL", "Payments received from third parties", 0n)
+  ]
+}
+
+/** dir x qty x (entry - mark at request), where the client paid it, rounded up (A2-70, F1). */
+const spreadOf = ({ context: { side, qty, entry }, markAtRequest }: StatedContract): bigint => {
+  if (markAtRequest === null) return 0n
+  const paid = new MoneyDecimal(entry).minus(markAtRequest).mul(side === "BUY" ? qty : `-${qty}`)
+  return paid.isPositive() ? ceilToMinor(paid, "USDC") : 0n
+}
+
+const contractsOpened = ({ sql, client, start, cut }: Building) =>
+  Effect.gen(function* () {
+    let spread = 0n
+    let turnover = 0n
+    yield* eachPage(
+      pageRows,
+      (after) => reading(contractsOf(sql, client.clientId, { after, to: cut.contractId }, pageRows)),
+      ({ id }) => id,
+      (contracts) =>
+        Effect.sync(() => {
+          for (const contract of contracts) {
+            spread += spreadOf(contract)
+            turnover += usdcMinor(contract.context.notional)
+          }
+        }),
+      start.contractId
+    )
+    return { spread, turnover }
+  })
+
+const swapsTaken = (at: Building) =>
+  Effect.gen(function* () {
+    let [notional, fees] = [0n, 0n]
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(takeSums(at.sql, at.client.clientId, stretch)), (sums) => {
+        notional += sums.notional
+        fees += sums.fees
+      })
+    )
+    return { notional, fees }
+  })
+
+const deposits = ["DEPOSIT", "WITHDRAWAL", "PARTNER_COLLATERAL_IN", "PARTNER_COLLATERAL_OUT", "MANUAL"]
+
+const baseOf = (at: Building, sums: ReadonlyArray<CostSum>, contracts: bigint): Reading<CostBase> =>
+  Effect.gen(function* () {
+    const fills = yield* reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at)))
+    const traded = fills.reduce((sum, { currency, notional }) => (currency === "USDC" ? sum + notional : sum), 0n)
+    const equities = yield* equitiesOf(at)
+    return {
+      turnover: traded + contracts,
+      averageEquity: meanOf(equities),
+      startEquity: equities.at(0) ?? null,
+      endEquity: equities.at(-1) ?? null,
+      netDeposits: deposits.reduce((sum, type) => sum + of(sums, type, null), 0n)
+    }
+  })
+
+/** Equities at 00:00 UTC of the period's days, from its first midnight to its end, since the account was opened (STS-28). */
+const equitiesOf = (at: Building): Reading<ReadonlyArray<bigint>> =>
+  Effect.gen(function* () {
+    const { sql, client, period } = at
+    const begins = Math.max(period.from, client.createdAt)
+    const first = startOfDay(begins) === begins ? begins : startOfDay(begins) + dayMillis
+    const marks = yield* reading(marksOfDays(sql, first, period.to))
+    const replay = new AccountReplay(at)
+    const equities: Array<bigint> = []
+    for (let day = first; day <= period.to; day += dayMillis) {
+      yield* replay.advance(yield* reading(cutBefore(sql, client.clientId, day)))
+      equities.push(replay.equityAt(marks.get(day) ?? new Map()))
+    }
+    return equities
+  })

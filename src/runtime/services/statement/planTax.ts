@@ -1,0 +1,277 @@
+/**
+ * TAX (A2-72, A2-83, F21, STS-26): what disposals of assets brought and had cost lot by lot, what perpetuals and contracts gave,
+ * staking and funding, and totals. By HMRC's order for a British residency, else first in first out. Amounts are USDC.
+ */
+import { Effect } from "effect"
+import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { londonDayOf } from "../../../machines/statement/londonDay.ts"
+import type { Cut, ModelRow, SectionFacts } from "../../../machines/statement/StatementModel.ts"
+import { thirtyDaysMillis } from "../../../machines/statement/statementPeriod.ts"
+import { fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
+import { texts } from "../../store/arrays.ts"
+import { contractsByIds } from "../../store/reads/statementContracts.ts"
+import { fillsOf, postingsOfTypes, postingSums, type StatedPosting } from "../../store/reads/statementReads.ts"
+import {
+  type Building,
+  eachPage,
+  eachStretch,
+  pageRows,
+  type Plan,
+  postingsOfPeriod,
+  reading,
+  type Wrong
+} from "./Building.ts"
+import type { Emit, PlannedSection } from "./ModelWriter.ts"
+import { movesUpTo } from "./taxMoves.ts"
+import { partOf, swapOf, worthOf } from "./swapPostings.ts"
+import { contractOf } from "./venueTimes.ts"
+
+/** What a tax statement rests on besides its period. */
+export interface TaxTerms {
+  readonly isBritish: boolean
+  /** What lies before the end of the 30 days in which acquisitions still count. */
+  readonly behind: Cut
+  /** Those days have passed. */
+  readonly isComplete: boolean
+}
+
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+
+const notes = ({ isBritish, isComplete }: TaxTerms): ReadonlyArray<string> => [
+  "Amounts are USDC and are not converted into another currency.",
+  "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
+  "Assets that left the account were not disposed of by that; they took their cost along.",
+  isBritish
+    ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
+    : "Disposals are matched with the oldest acquisitions first.",
+  ...(isBritish && !isComplete
+    ? ["Disposals of the last 30 days are provisional: later acquisitions may still be matched with them."]
+    : [])
+]
+
+export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wrong> =>
+  Effect.gen(function* () {
+    const slices = yield* slicesOf(at, terms)
+    const moved = yield* typeSums(at)
+    const totals = totalsOf(slices)
+    return {
+      sections: [
+        plain(
+          { name: "DISPOSALS" },
+          slices.map((slice) => sliceRow(slice, at, terms))
+        ),
+        { facts: { name: "PERPETUALS" }, rows: (emit) => perpetuals(at, emit) },
+        { facts: { name: "BARRIERS" }, rows: (emit) => barriers(at, emit) },
+        { facts: { name: "STAKING" }, rows: (emit) => staking(at, emit) },
+        { facts: { name: "FUNDING" }, rows: (emit) => funding(at, emit) },
+        plain(totals.facts, [
+          totals.row,
+          totalRow("PERPETUALS", moved.get("PNL")),
+          totalRow("BARRIERS", moved.get("BARRIER_SETTLE")),
+          totalRow("FUNDING", moved.get("FUNDING"))
+        ])
+      ],
+      notes: notes(terms),
+      rows: slices.length
+    }
+  })
+
+const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSection<Wrong> => ({
+  facts,
+  rows: (emit) => emit(rows)
+})
+
+/** The slices of disposals inside the period, asset by asset. */
+const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<ReadonlyArray<TaxSlice>, Wrong> =>
+  Effect.map(movesUpTo(at, isBritish ? behind : at.cut), (byAsset) =>
+    currencyCodes.flatMap((asset) => {
+      const moves = byAsset.get(asset) ?? []
+      const slices = isBritish ? hmrcSlices(moves, londonDayOf).slices : fifoSlices(moves)
+      return slices.filter(({ disposed }) => disposed >= at.period.from && disposed < at.period.to)
+    })
+  )
+
+const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete }: TaxTerms): ModelRow => ({
+  asset: slice.asset,
+  acquired: slice.acquired,
+  disposed: slice.disposed,
+  quantity: formatAmount(slice.quantity, slice.asset),
+  proceeds: usdc(slice.proceeds),
+  cost: usdc(slice.cost),
+  result: usdc(slice.proceeds - slice.cost),
+  method: slice.method,
+  assumed: slice.assumed,
+  provisional: isBritish && !isComplete && slice.disposed >= period.to - thirtyDaysMillis
+})
+
+const totalsOf = (slices: ReadonlyArray<TaxSlice>) => {
+  let [proceeds, costs, gains, losses] = [0n, 0n, 0n, 0n]
+  for (const slice of slices) {
+    const result = slice.proceeds - slice.cost
+    proceeds += slice.proceeds
+    costs += slice.cost
+    if (result > 0n) gains += result
+    else losses -= result
+  }
+  const disposals = new Set(slices.map(({ asset, disposed }) => `${asset}:${disposed}`)).size
+  const facts: SectionFacts = {
+    name: "TOTALS",
+    disposals,
+    proceeds: usdc(proceeds),
+    costs: usdc(costs),
+    gains: usdc(gains),
+    losses: usdc(losses)
+  }
+  const row: ModelRow = {
+    ...emptyRow,
+    asset: "DISPOSALS",
+    quantity: String(disposals),
+    proceeds: usdc(proceeds),
+    cost: usdc(costs),
+    result: usdc(proceeds - costs)
+  }
+  return { facts, row }
+}
+
+const emptyRow = {
+  asset: "",
+  acquired: null,
+  disposed: null,
+  quantity: null,
+  proceeds: null,
+  cost: null,
+  result: null,
+  method: null
+} as const satisfies ModelRow
+
+interface TypeSum {
+  amount: bigint
+  rows: number
+}
+
+const totalRow = (asset: string, sum: TypeSum | undefined): ModelRow => ({
+  ...emptyRow,
+  asset,
+  quantity: String(sum?.rows ?? 0),
+  result: usdc(sum?.amount ?? 0n)
+})
+
+const typeSums = (at: Building): Effect.Effect<ReadonlyMap<string, TypeSum>, Wrong> =>
+  Effect.gen(function* () {
+    const found = new Map<string, TypeSum>()
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(postingSums(at.sql, at.client.clientId, stretch)), (sums) => {
+        for (const { type, currency, amount, rows } of sums) {
+          if (currency !== "USDC") continue
+          const sum = found.get(type) ?? { amount: 0n, rows: 0 }
+          found.set(type, { amount: sum.amount + amount, rows: sum.rows + rows })
+        }
+      })
+    )
+    return found
+  })
+
+const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPage(
+    pageRows,
+    (after) => reading(fillsOf(sql, client.clientId, { after, to: cut.fillId }, pageRows, "PERP")),
+    ({ id }) => id,
+    (fills) =>
+      emit(
+        fills.flatMap(({ symbol, closedQty, bookedAt, commission, realizedPnl }) =>
+          closedQty === null
+            ? []
+            : [
+                {
+                  ...emptyRow,
+                  asset: symbol,
+                  disposed: bookedAt,
+                  quantity: closedQty,
+                  cost: usdc(commission),
+                  result: usdc(realizedPnl)
+                }
+              ]
+        )
+      ),
+    start.fillId
+  )
+
+/** Rows of the period's postings of some types, a stretch at a time. */
+const eachPosting = (
+  at: Building,
+  types: ReadonlyArray<string>,
+  work: (postings: ReadonlyArray<StatedPosting>) => Effect.Effect<void, Wrong>
+): Effect.Effect<void, Wrong> =>
+  eachStretch(at, postingsOfPeriod(at), (stretch) =>
+    Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
+  )
+
+const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["BARRIER_SETTLE"], (postings) =>
+    Effect.gen(function* () {
+      for (let from = 0; from < postings.length; from += pageRows) {
+        const page = postings.slice(from, from + pageRows)
+        const ids = page.flatMap((posting) => contractOf(posting) ?? [])
+        const contracts = new Map((yield* reading(contractsByIds(at.sql, ids))).map(({ id, context }) => [id, context]))
+        yield* emit(
+          page.flatMap((posting) => {
+            const contract = contracts.get(contractOf(posting) ?? 0)
+            if (contract === undefined) return []
+            const { symbol, openedAt, qty, commission } = contract
+            return [
+              {
+                ...emptyRow,
+                asset: symbol,
+                acquired: openedAt,
+                disposed: posting.ts,
+                quantity: qty,
+                cost: commission,
+                result: usdc(posting.amount)
+              }
+            ]
+          })
+        )
+      }
+    })
+  )
+
+/** Rewards as they were paid, and the service's share of them (A2-72). */
+const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["SWAP_SETTLE", "COMMISSION"], (postings) =>
+    emit(
+      postings.flatMap((posting) => {
+        if (swapOf(posting) === null) return []
+        const isShare = posting.type === "COMMISSION"
+        const quantity = isShare ? -posting.amount : posting.amount - partOf(posting, "principal")
+        if (quantity === 0n) return []
+        const worth = worthOf(posting, quantity)
+        return [
+          {
+            ...emptyRow,
+            asset: posting.currency,
+            disposed: posting.ts,
+            quantity: formatAmount(quantity, posting.currency),
+            proceeds: isShare ? null : usdc(worth),
+            cost: isShare ? usdc(worth) : null,
+            result: usdc(isShare ? -worth : worth)
+          }
+        ]
+      })
+    )
+  )
+
+const funding = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["FUNDING"], (postings) =>
+    emit(
+      postings.map(({ ts, amount, refs }) => ({
+        ...emptyRow,
+        asset: text(refs["symbol"]),
+        disposed: ts,
+        quantity: text(refs["qty"]),
+        result: usdc(amount)
+      }))
+    )
+  )
+
+const text = (value: unknown): string | null => (typeof value === "string" ? value : null)

@@ -1,0 +1,83 @@
+/** What trading has cost, summed by type and family, and the marks that the days were valued by (STS-24, STS-28). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { CostFamily } from "../../../machines/statement/statementCosts.ts"
+import type { IdRange } from "./statementReads.ts"
+
+type Reading<A> = Effect.Effect<A, SqlError.SqlError>
+
+/** Postings of one type and family, valued. */
+export interface CostSum {
+  readonly type: string
+  readonly family: CostFamily | null
+  /** Micro-USDC, signed from the client's view. */
+  readonly usdc: bigint
+  /** Postings in another currency whose value is not known; they count nothing. */
+  readonly unvalued: number
+}
+
+/** By what a posting's transaction names: a swap, a contract, a market. */
+const familyOf = `CASE WHEN t.refs->>'swapId' IS NOT NULL THEN 'STAKING' WHEN t.refs->>'contractId' IS NOT NULL THEN 'BARRIER'
+    WHEN t.type = 'FUNDING' OR t.refs->>'Instrument' LIKE '%-PERP' THEN 'PERP'
+    WHEN t.refs->>'Instrument' IS NOT NULL THEN 'SPOT' END`
+
+/** Sums over a stretch of a client's postings; one in another currency counts what it was worth when it was booked (STS-9). */
+export const costSums = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  { after, to }: IdRange
+): Reading<ReadonlyArray<CostSum>> =>
+  Effect.map(
+    sql.unsafe<{
+      readonly type: string
+      readonly family: CostFamily | null
+      readonly usdc: string
+      readonly unvalued: bigint
+    }>(
+      `SELECT t.type, ${familyOf} AS family,
+              coalesce(sum(CASE WHEN p.currency = 'USDC' THEN p.amount
+                ELSE round((t.refs->>'valueUsdc')::numeric * 1000000) END), 0)::bigint::text AS usdc,
+              count(*) FILTER (WHERE p.currency <> 'USDC' AND t.refs->>'valueUsdc' IS NULL) AS unvalued
+         FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3
+          AND t.type IN ('COMMISSION', 'FUNDING', 'SWAP_FEE_ADJUST', 'DEPOSIT', 'WITHDRAWAL', 'PARTNER_COLLATERAL_IN',
+            'PARTNER_COLLATERAL_OUT', 'MANUAL') GROUP BY 1, 2`,
+      [BigInt(clientId), BigInt(after), BigInt(to)]
+    ),
+    (rows) => rows.map((row) => ({ ...row, usdc: BigInt(row.usdc), unvalued: Number(row.unvalued) }))
+  )
+
+/** The marks kept of the days from one moment to another, by day (Unix ms) and symbol. */
+export const marksOfDays = (
+  sql: PgClient.PgClient,
+  from: number,
+  to: number
+): Reading<ReadonlyMap<number, ReadonlyMap<string, string>>> =>
+  Effect.map(
+    sql.unsafe<{ readonly day: bigint; readonly symbol: string; readonly price: string }>(
+      "SELECT day, symbol, price FROM daily_marks WHERE day >= $1 AND day <= $2",
+      [BigInt(from), BigInt(to)]
+    ),
+    (rows) => {
+      const days = new Map<number, Map<string, string>>()
+      for (const { day, symbol, price } of rows) {
+        const marks = days.get(Number(day)) ?? new Map<string, string>()
+        days.set(Number(day), marks.set(symbol, price))
+      }
+      return days
+    }
+  )
+
+/** How many marks are kept of the days of a period, both ends with it: while it is the same, so is what they say. */
+export const marksKept = (
+  sql: PgClient.PgClient,
+  { from, to }: { readonly from: number; readonly to: number }
+): Reading<number> =>
+  Effect.map(
+    sql.unsafe<{ readonly n: bigint }>("SELECT count(*) AS n FROM daily_marks WHERE day >= $1 AND day <= $2", [
+      BigInt(from),
+      BigInt(to)
+    ]),
+    ([row]) => Number(row?.n ?? 0)
+  )

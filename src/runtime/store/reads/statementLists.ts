@@ -1,0 +1,56 @@
+/** What the making of statements asks of the database besides their content (A2-72, A2-75, STS-26). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { placeOf } from "../../engine/journal/columnValues.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+
+type Reading<A> = Effect.Effect<A, SqlError.SqlError>
+
+/** When statements were made of a client at somebody's request after a moment (Unix ms). */
+export const buildsSince = (sql: PgClient.PgClient, clientId: number, since: number): Reading<ReadonlyArray<number>> =>
+  Effect.map(
+    sql.unsafe<{ readonly at: bigint }>(
+      `SELECT generated_at AS at FROM statements
+        WHERE client_id = $1 AND generated_at > $2 AND context->>'generatedBy' <> 'SYSTEM' ORDER BY id DESC LIMIT 30`,
+      [BigInt(clientId), BigInt(since)]
+    ),
+    (rows) => rows.map(({ at }) => Number(at))
+  )
+
+interface Residencies {
+  readonly taxResidency?: { readonly tax_residencies?: ReadonlyArray<{ readonly country?: string }> }
+}
+
+/** Revisions looked through for the one that said where the client is taxed; a revision holds only what was sent. */
+const revisionsLookedAt = 100
+
+/** The countries of tax residence in the KYC that stood at a moment (Unix ms); none when there was none yet. */
+export const taxResidenciesAt = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  clientId: number,
+  moment: number
+): Reading<ReadonlyArray<string>> =>
+  Effect.map(
+    sql.unsafe<{ readonly payload: Uint8Array }>(
+      `SELECT r.payload FROM kyc_packages p JOIN kyc_revisions r ON r.package_id = p.id
+        WHERE p.client_id = $1 AND r.received_at <= $2 ORDER BY r.revision DESC LIMIT $3`,
+      [BigInt(clientId), BigInt(moment), BigInt(revisionsLookedAt)]
+    ),
+    (rows) => {
+      for (const { payload } of rows) {
+        const text = sealing.open(payload, placeOf("kyc_revisions", "payload"))
+        const list = (JSON.parse(text) as Residencies).taxResidency?.tax_residencies
+        if (list !== undefined) return list.flatMap(({ country }) => (country === undefined ? [] : [country]))
+      }
+      return []
+    }
+  )
+
+/** The hash of the ledger's seal of a number; null when there is none. */
+export const sealNumbered = (sql: PgClient.PgClient, number: number): Reading<string | null> =>
+  Effect.map(
+    sql.unsafe<{ readonly hash: string }>("SELECT hash FROM seals WHERE number = $1", [BigInt(number)]),
+    ([row]) => row?.hash ?? null
+  )

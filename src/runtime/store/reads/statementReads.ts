@@ -1,0 +1,286 @@
+/**
+ * What statements are made of, read by keyset under the ids of their cut (STS-19, STS-22): postings, executions and what they
+ * belong to. Nothing here waits in a transaction: what lies under a cut never changes, so every page says the same whenever it
+ * is read.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import type { Cut } from "../../../machines/statement/StatementModel.ts"
+
+type Reading<A> = Effect.Effect<A, SqlError.SqlError>
+
+/** Ids in a range: `after` exclusive, `to` inclusive. */
+export interface IdRange {
+  readonly after: number
+  readonly to: number
+}
+
+/** The last of the client's objects that were booked before a moment (Unix ms). */
+export const cutBefore = (sql: PgClient.PgClient, clientId: number, moment: number): Reading<Cut> =>
+  Effect.map(
+    sql.unsafe<{ readonly posting: bigint; readonly fill: bigint; readonly contract: bigint; readonly swap: bigint }>(
+      `SELECT last_posting_before($1, $2) AS posting, last_fill_before($1, $2) AS fill,
+              last_contract_before($1, $2) AS contract, last_swap_before($1, $2) AS swap`,
+      [BigInt(clientId), BigInt(moment)]
+    ),
+    ([row]) => ({
+      postingId: Number(row?.posting ?? 0),
+      fillId: Number(row?.fill ?? 0),
+      contractId: Number(row?.contract ?? 0),
+      swapId: Number(row?.swap ?? 0)
+    })
+  )
+
+/** The seal that holds a posting. */
+export const sealOfPosting = (
+  sql: PgClient.PgClient,
+  postingId: number
+): Reading<{ readonly number: number; readonly hash: string } | null> =>
+  Effect.map(
+    sql.unsafe<{ readonly number: bigint; readonly hash: string }>(
+      "SELECT number, hash FROM seals WHERE posting_to >= $1 ORDER BY posting_to, number LIMIT 1",
+      [BigInt(postingId)]
+    ),
+    ([row]) => (row === undefined ? null : { number: Number(row.number), hash: row.hash })
+  )
+
+/** Postings looked at by one statement. */
+const chunkOfPostings = 20_000
+
+/** The end of the next stretch of a client's postings; null when none is left in the range. */
+export const postingChunkEnd = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  { after, to }: IdRange
+): Reading<number | null> =>
+  Effect.map(
+    sql.unsafe<{ readonly last: bigint | null }>(
+      `SELECT max(posting_id) AS last FROM (SELECT posting_id FROM postings
+         WHERE client_id = $1 AND posting_id > $2 AND posting_id <= $3 ORDER BY posting_id LIMIT $4) stretch`,
+      [BigInt(clientId), BigInt(after), BigInt(to), BigInt(chunkOfPostings)]
+    ),
+    ([row]) => (row?.last == null ? null : Number(row.last))
+  )
+
+/** What postings of one currency, kind and type add up to. */
+export interface PostingSum {
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly type: string
+  /** Minor units. */
+  readonly amount: bigint
+  readonly rows: number
+}
+
+/** Sums over a stretch of a client's postings. */
+export const postingSums = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  { after, to }: IdRange
+): Reading<ReadonlyArray<PostingSum>> =>
+  Effect.map(
+    sql.unsafe<Omit<PostingSum, "amount" | "rows"> & { readonly amount: string; readonly rows: bigint }>(
+      `SELECT p.currency, p.kind, t.type, sum(p.amount)::text AS amount, count(*) AS rows
+         FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3 GROUP BY p.currency, p.kind, t.type`,
+      [BigInt(clientId), BigInt(after), BigInt(to)]
+    ),
+    (rows) => rows.map((row) => ({ ...row, amount: BigInt(row.amount), rows: Number(row.rows) }))
+  )
+
+/** A posting with its transaction. */
+export interface StatedPosting {
+  readonly postingId: number
+  readonly txId: number
+  readonly key: string
+  readonly type: string
+  readonly ts: number
+  readonly amount: bigint
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly refs: JsonObject
+}
+
+interface RawPosting {
+  readonly posting_id: bigint
+  readonly tx_id: bigint
+  readonly key: string
+  readonly type: string
+  readonly ts: bigint
+  readonly amount: bigint
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly refs: JsonObject
+}
+
+const statedPosting = (row: RawPosting): StatedPosting => ({
+  postingId: Number(row.posting_id),
+  txId: Number(row.tx_id),
+  key: row.key,
+  type: row.type,
+  ts: Number(row.ts),
+  amount: row.amount,
+  currency: row.currency,
+  kind: row.kind,
+  refs: row.refs
+})
+
+const postingColumns = "p.posting_id, p.tx_id, t.key, t.type, t.ts, p.amount, p.currency, p.kind, t.refs"
+
+/** A client's postings of one currency in the order of their ids, at most `limit`. */
+export const postingsOf = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  currency: Currency,
+  { after, to }: IdRange,
+  limit: number
+): Reading<ReadonlyArray<StatedPosting>> =>
+  Effect.map(
+    sql.unsafe<RawPosting>(
+      `SELECT ${postingColumns} FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3 AND p.currency = $4
+        ORDER BY p.posting_id LIMIT $5`,
+      [BigInt(clientId), BigInt(after), BigInt(to), currency, BigInt(limit)]
+    ),
+    (rows) => rows.map(statedPosting)
+  )
+
+/** All postings of these types in a stretch of a client's postings, in the order of their ids. */
+export const postingsOfTypes = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  types: unknown,
+  { after, to }: IdRange
+): Reading<ReadonlyArray<StatedPosting>> =>
+  Effect.map(
+    sql.unsafe<RawPosting>(
+      `SELECT ${postingColumns} FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3 AND t.type = ANY ($4::text[])
+        ORDER BY p.posting_id`,
+      [BigInt(clientId), BigInt(after), BigInt(to), types]
+    ),
+    (rows) => rows.map(statedPosting)
+  )
+
+/** A fill as a statement tells it; `orderType` is its order's. */
+export interface StatedFill {
+  readonly id: number
+  readonly orderId: number
+  readonly tradeId: number
+  readonly symbol: string
+  readonly family: "PERP" | "SPOT"
+  readonly side: "BUY" | "SELL"
+  readonly price: string
+  readonly qty: string
+  readonly closedQty: string | null
+  readonly currency: Currency
+  readonly notional: bigint
+  readonly commission: bigint
+  readonly realizedPnl: bigint
+  /** The venue's time, Unix ms. */
+  readonly ts: number
+  readonly bookedAt: number
+  readonly orderType: string
+  readonly reduceOnly: boolean
+  readonly origin: string
+}
+
+interface RawFill extends Omit<
+  StatedFill,
+  "id" | "orderId" | "tradeId" | "closedQty" | "realizedPnl" | "ts" | "bookedAt"
+> {
+  readonly id: bigint
+  readonly order_id: bigint
+  readonly trade_id: bigint
+  readonly closed_qty: string | null
+  readonly realized_pnl: bigint
+  readonly ts: bigint
+  readonly booked_at: bigint
+}
+
+/** A client's fills in the order of their ids, at most `limit`; of one family where it is said. */
+export const fillsOf = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  { after, to }: IdRange,
+  limit: number,
+  family: "PERP" | "SPOT" | null = null
+): Reading<ReadonlyArray<StatedFill>> =>
+  Effect.map(
+    sql.unsafe<RawFill>(
+      `SELECT f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency, f.notional,
+              f.commission, f.realized_pnl, f.ts, f.booked_at, coalesce(o.context->>'type', '') AS "orderType",
+              coalesce((o.context->>'reduceOnly')::boolean, false) AS "reduceOnly",
+              coalesce(o.context->>'origin', '') AS origin
+         FROM fills f LEFT JOIN orders o ON o.id = f.order_id
+        WHERE f.client_id = $1 AND f.id > $2 AND f.id <= $3 AND ($5::text IS NULL OR f.family = $5)
+        ORDER BY f.id LIMIT $4`,
+      [BigInt(clientId), BigInt(after), BigInt(to), BigInt(limit), family]
+    ),
+    (rows) =>
+      rows.map(({ order_id, trade_id, closed_qty, realized_pnl, booked_at, id, ts, ...row }) => ({
+        ...row,
+        id: Number(id),
+        orderId: Number(order_id),
+        tradeId: Number(trade_id),
+        closedQty: closed_qty,
+        realizedPnl: realized_pnl,
+        ts: Number(ts),
+        bookedAt: Number(booked_at)
+      }))
+  )
+
+/** Fills in a range, and what they moved, by family and currency. */
+export const fillSums = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  { after, to }: IdRange
+): Reading<
+  ReadonlyArray<{
+    readonly family: "PERP" | "SPOT"
+    readonly currency: Currency
+    readonly notional: bigint
+    readonly rows: number
+  }>
+> =>
+  Effect.map(
+    sql.unsafe<{
+      readonly family: "PERP" | "SPOT"
+      readonly currency: Currency
+      readonly notional: string
+      readonly rows: bigint
+    }>(
+      `SELECT family, currency, sum(notional)::text AS notional, count(*) AS rows FROM fills
+        WHERE client_id = $1 AND id > $2 AND id <= $3 GROUP BY family, currency`,
+      [BigInt(clientId), BigInt(after), BigInt(to)]
+    ),
+    (rows) => rows.map((row) => ({ ...row, notional: BigInt(row.notional), rows: Number(row.rows) }))
+  )
+
+/** The venue's times of trades, by order and trade. */
+export const tradeTimes = (
+  sql: PgClient.PgClient,
+  orderIds: unknown,
+  tradeIds: unknown
+): Reading<ReadonlyMap<string, number>> =>
+  Effect.map(
+    sql.unsafe<{ readonly order_id: bigint; readonly trade_id: bigint; readonly ts: bigint }>(
+      `SELECT f.order_id, f.trade_id, f.ts FROM unnest($1::int8[], $2::int8[]) AS v(o, t)
+         JOIN fills f ON f.order_id = v.o AND f.trade_id = v.t`,
+      [orderIds, tradeIds]
+    ),
+    (rows) => new Map(rows.map(({ order_id, trade_id, ts }) => [`${order_id}:${trade_id}`, Number(ts)]))
+  )
+
+/** A partner's custody model at a moment; `now` is the one of now. */
+export const custodyAt = (sql: PgClient.PgClient, partnerId: number, now: string, moment: number): Reading<string> =>
+  Effect.map(
+    sql.unsafe<{ readonly before: string }>(
+      "SELECT before FROM custody_changes WHERE partner_id = $1 AND changed_at >= $2 ORDER BY id LIMIT 1",
+      [BigInt(partnerId), BigInt(moment)]
+    ),
+    ([row]) => row?.before ?? now
+  )

@@ -1,0 +1,31 @@
+/** Postings that tax statements tell of (STS-26). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { texts } from "../arrays.ts"
+import { type IdRange, postingsOfTypes, type StatedPosting } from "./statementReads.ts"
+
+type Reading<A> = Effect.Effect<A, SqlError.SqlError>
+
+/** Types that move an asset in or out of the account, trades apart. */
+const moving = texts([
+  "DEPOSIT",
+  "WITHDRAWAL",
+  "PARTNER_COLLATERAL_IN",
+  "PARTNER_COLLATERAL_OUT",
+  "COMMISSION",
+  "MANUAL",
+  "SWAP_PRINCIPAL",
+  "SWAP_SETTLE",
+  "SWAP_FEE_ADJUST"
+])
+
+/** Postings of a stretch that moved another currency than USDC in or out, by no trade. */
+export const assetPostings = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  stretch: IdRange
+): Reading<ReadonlyArray<StatedPosting>> =>
+  Effect.map(postingsOfTypes(sql, clientId, moving, stretch), (postings) =>
+    postings.filter(({ currency }) => currency !== "USDC")
+  )

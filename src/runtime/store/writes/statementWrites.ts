@@ -1,0 +1,149 @@
+/** Models of statements, written in pieces before the commit of the row that names them (STS-22). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { placeOf } from "../../engine/journal/columnValues.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
+
+type Writing<A> = Effect.Effect<A, SqlError.SqlError>
+
+const place = placeOf("statement_pieces", "content")
+
+export const writePiece = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  { modelId, number, partnerId, clientId, section, content, storedAt }: StatementPieceRow
+): Writing<void> =>
+  Effect.suspend(() =>
+    Effect.asVoid(
+      sql.unsafe(
+        `INSERT INTO statement_pieces (model_id, number, partner_id, client_id, section, content, stored_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        [
+          BigInt(modelId),
+          BigInt(number),
+          BigInt(partnerId),
+          BigInt(clientId),
+          BigInt(section),
+          sealing.seal(content, place),
+          BigInt(storedAt)
+        ]
+      )
+    )
+  )
+
+/** Makes a model whole; the id of the one that has its hash, which is another where the same model was there before. */
+export const finishModel = (
+  sql: PgClient.PgClient,
+  { id, partnerId, clientId, sha256, size, pieces, counts, storedAt }: StatementModelRow
+): Writing<number> =>
+  Effect.gen(function* () {
+    yield* sql.unsafe(
+      `INSERT INTO statement_models (id, partner_id, client_id, sha256, size, pieces, counts, stored_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+       ON CONFLICT (sha256) DO UPDATE SET stored_at = greatest(statement_models.stored_at, EXCLUDED.stored_at)`,
+      [
+        BigInt(id),
+        BigInt(partnerId),
+        BigInt(clientId),
+        sha256,
+        BigInt(size),
+        BigInt(pieces),
+        JSON.stringify(counts),
+        BigInt(storedAt)
+      ]
+    )
+    const [row] = yield* sql.unsafe<{ readonly id: bigint }>("SELECT id FROM statement_models WHERE sha256 = $1", [
+      sha256
+    ])
+    return Number(row?.id ?? id)
+  })
+
+/** Removes the pieces of a model that did not come to be. */
+export const dropPieces = (sql: PgClient.PgClient, modelId: number): Writing<void> =>
+  Effect.asVoid(
+    sql.unsafe(
+      `DELETE FROM statement_pieces p WHERE p.model_id = $1
+         AND NOT EXISTS (SELECT 1 FROM statement_models m WHERE m.id = p.model_id)`,
+      [BigInt(modelId)]
+    )
+  )
+
+const modelColumns = "id, partner_id, client_id, sha256, size, pieces, counts, stored_at"
+
+interface RawModel {
+  readonly id: bigint
+  readonly partner_id: bigint
+  readonly client_id: bigint
+  readonly sha256: string
+  readonly size: bigint
+  readonly pieces: bigint
+  readonly counts: ReadonlyArray<number>
+  readonly stored_at: bigint
+}
+
+export const modelOf = (sql: PgClient.PgClient, modelId: number): Writing<StatementModelRow | null> =>
+  Effect.map(
+    sql.unsafe<RawModel>(`SELECT ${modelColumns} FROM statement_models WHERE id = $1`, [BigInt(modelId)]),
+    ([row]) =>
+      row === undefined
+        ? null
+        : {
+            id: Number(row.id),
+            partnerId: Number(row.partner_id),
+            clientId: Number(row.client_id),
+            sha256: row.sha256,
+            size: Number(row.size),
+            pieces: Number(row.pieces),
+            counts: row.counts,
+            storedAt: Number(row.stored_at)
+          }
+  )
+
+/** A piece as it is read. */
+export interface ReadPiece {
+  readonly number: number
+  readonly section: number
+  readonly content: string
+}
+
+/** The pieces of a model behind `after` in their order, at most `limit`; `frames`: those that hold no rows alone. */
+export const piecesOf = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  modelId: number,
+  { after, limit, frames }: { readonly after: number; readonly limit: number; readonly frames: boolean }
+): Writing<ReadonlyArray<ReadPiece>> =>
+  Effect.map(
+    sql.unsafe<{ readonly number: bigint; readonly section: bigint; readonly content: Uint8Array }>(
+      `SELECT number, section, content FROM statement_pieces
+        WHERE model_id = $1 AND number > $2 ${frames ? "AND section = -1" : ""} ORDER BY number LIMIT $3`,
+      [BigInt(modelId), BigInt(after), BigInt(limit)]
+    ),
+    (rows) =>
+      rows.map(({ number, section, content }) => ({
+        number: Number(number),
+        section: Number(section),
+        content: sealing.open(content, place)
+      }))
+  )
+
+/** Removes models and pieces stored before this (wall clock, Unix ms) that no statement names; how many models. */
+export const sweepModels = (sql: PgClient.PgClient, before: number): Writing<number> =>
+  Effect.map(
+    sql.unsafe<{ readonly n: bigint }>(
+      `WITH forgotten AS (
+         DELETE FROM statement_models m WHERE m.stored_at < $1
+            AND NOT EXISTS (SELECT 1 FROM statements s WHERE s.model_id = m.id) RETURNING m.id),
+       unfinished AS (
+         SELECT p.model_id AS id FROM statement_pieces p WHERE p.number = 0 AND p.stored_at < $1
+            AND NOT EXISTS (SELECT 1 FROM statement_models m WHERE m.id = p.model_id)),
+       gone AS (
+         DELETE FROM statement_pieces p USING (SELECT id FROM forgotten UNION SELECT id FROM unfinished) f
+          WHERE p.model_id = f.id RETURNING p.model_id)
+       SELECT count(DISTINCT model_id) AS n FROM gone`,
+      [BigInt(before)]
+    ),
+    ([row]) => Number(row?.n ?? 0)
+  )

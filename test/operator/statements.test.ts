@@ -1,0 +1,47 @@
+/** `statement …` on the command line: made, listed, saved, proved, corrected (operator surface; STS-17, STS-33). */
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { openOperatorScenario } from "./operatorScenario.ts"
+
+const { service, client, call, now } = await openOperatorScenario()
+const folder = mkdtempSync(join(tmpdir(), "statements-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe("operator surface, statement", () => {
+  it("STS-33: made, listed, saved and proved; what was touched is not proved, and the same is not corrected", async () => {
+    const clientId = await client()
+    const report = { partnerRef: "cli-1", direction: "DEPOSIT", amount: "5" }
+    const from = String((await now()) - 60_000)
+    assert.strictEqual((await call("POST", clientId, "/collateral", report)).status, 201)
+    const to = String((await now()) + 1)
+    const range = ["--kind", "ACCOUNT", "--from", from, "--to", to]
+    const { statementId, sha256, generatedBy } = await service.done(
+      ["statement", "generate", String(clientId), ...range],
+      "FINANCE"
+    )
+    assert.strictEqual(generatedBy, "FINANCE")
+    const { statements } = await service.done(["statement", "list", String(clientId), "--kind", "ACCOUNT"], "FINANCE")
+    assert.deepStrictEqual(
+      statements.map((row: { statementId: number }) => row.statementId),
+      [statementId]
+    )
+    for (const format of ["json", "pdf", "csv"]) {
+      const output = join(folder, `s.${format}`)
+      const line = ["statement", "get", String(statementId), "--format", format, "--output", output]
+      const { bytes } = await service.done(line, "FINANCE")
+      assert.strictEqual(bytes, readFileSync(output).length)
+    }
+    for (const format of ["json", "pdf"]) {
+      const proof = await service.done(["statement", "verify", join(folder, `s.${format}`)], "FINANCE")
+      assert.deepInclude(proof, { ok: true, statementId, sha256, file: true, model: true, seal: true })
+    }
+    const touched = join(folder, "touched.pdf")
+    writeFileSync(touched, Buffer.concat([readFileSync(join(folder, "s.pdf")), Buffer.from("\n")]))
+    const refused = await service.cli(["statement", "verify", touched], "FINANCE")
+    assert.deepStrictEqual([refused.status, refused.json?.file], [1, false])
+    const same = await service.cli(["statement", "correct", String(statementId), "--reason", "looked wrong"], "FINANCE")
+    assert.deepStrictEqual([same.status, /says the same/.test(same.stderr)], [1, true])
+  })
+})

@@ -1,0 +1,57 @@
+/** How many builds there may be: of a client in an hour, of a partner at a time (A2-75, STS-21). */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
+import { BuildRoom } from "../../../src/runtime/services/statement/BuildRoom.ts"
+import { BuildWindow } from "../../../src/runtime/services/statement/BuildWindow.ts"
+
+const hour = 3_600_000
+
+describe("BuildWindow", () => {
+  it("A2-75: 30 within an hour that slides, and says when the next may be", () => {
+    const window = new BuildWindow()
+    window.learn(1, [])
+    for (let n = 0; n < 30; n++) assert.isNull(window.take(1, 1000 + n))
+    assert.strictEqual(window.take(1, 2000), 1000 + hour)
+    assert.isNull(window.take(1, 1000 + hour))
+    assert.strictEqual(window.take(1, 1000 + hour), 1001 + hour)
+    window.learn(2, [])
+    assert.isNull(window.take(2, 2000), "another client's are its own")
+  })
+
+  it("A2-75: what was made before a restart counts", () => {
+    const window = new BuildWindow()
+    assert.isFalse(window.knows(1))
+    window.learn(
+      1,
+      Array.from({ length: 30 }, (_, n) => 5_000 - n)
+    )
+    assert.isTrue(window.knows(1))
+    assert.strictEqual(window.take(1, 6_000), 4_971 + hour)
+  })
+})
+
+describe("BuildRoom", () => {
+  it.effect("STS-21: two run, four wait, one more is asked to come back; another partner is not concerned", () =>
+    Effect.gen(function* () {
+      const room = new BuildRoom()
+      const gate = yield* Deferred.make<void>()
+      let running = 0
+      let most = 0
+      const build = Effect.gen(function* () {
+        most = Math.max(most, ++running)
+        yield* Deferred.await(gate)
+        running--
+      })
+      const fibers = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () =>
+        Effect.forkChild(room.within(1, build), { startImmediately: true })
+      )
+      assert.isTrue(room.isFull(1))
+      assert.instanceOf(yield* Effect.flip(room.within(1, build)), Unavailable)
+      assert.strictEqual(yield* room.within(2, Effect.succeed("done")), "done")
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual([most, room.isFull(1)], [2, false])
+    })
+  )
+})
