@@ -13,7 +13,7 @@ import {
   meanOf
 } from "../../../machines/statement/statementCosts.ts"
 import { startOfDay } from "../../../machines/statement/statementPeriod.ts"
-import { costSums, type CostSum, marksOfDays } from "../../store/reads/statementCosts.ts"
+import { costSums, type CostSum, equityMoves, marksOfDays } from "../../store/reads/statementCosts.ts"
 import { contractsOf, type StatedContract } from "../../store/reads/statementContracts.ts"
 import { cutBefore, fillSums } from "../../store/reads/statementReads.ts"
 import { takeSums } from "../../store/reads/statementSwaps.ts"
@@ -35,7 +35,8 @@ const notes = [
   "An itemised breakdown is this statement's rows.",
   "Amounts are USDC; a positive amount was paid by the client. Funding received is negative.",
   "Average equity is the mean of the equities at 00:00 UTC of the period's days since the account was opened.",
-  "Ancillary services were not charged."
+  "Returns are of what counts as equity; netDeposits is all that came into it less what left it, reserves, assets and swaps with it.",
+  "Ancillary services were not charged. The firm neither paid third parties nor was paid by them for its services."
 ]
 
 const dayMillis = 86_400_000
@@ -46,7 +47,7 @@ export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
     const opened = yield* contractsOpened(at)
     const lent = yield* swapsTaken(at)
     const rows = costsOf(sums, opened.spread, lent.fees)
-    const base = yield* baseOf(at, sums, opened.turnover + lent.notional)
+    const base = yield* baseOf(at, opened.turnover + lent.notional)
     const unvalued = sums.filter(({ unvalued }) => unvalued > 0)
     return {
       sections: [
@@ -71,11 +72,8 @@ const sumsOf = (at: Building): Reading<ReadonlyArray<CostSum>> =>
   })
 
 /** Of the sums: those of a type and family, as the client sees them. */
-const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily | null): bigint =>
-  sums.reduce(
-    (total, sum) => (sum.type === type && (family === null || sum.family === family) ? total + sum.usdc : total),
-    0n
-  )
+const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily): bigint =>
+  sums.reduce((total, sum) => (sum.type === type && sum.family === family ? total + sum.usdc : total), 0n)
 
 const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint): ReadonlyArray<CostRow> => {
   const row = (
@@ -145,34 +143,50 @@ const swapsTaken = (at: Building) =>
     return { notional, fees }
   })
 
-const deposits = ["DEPOSIT", "WITHDRAWAL", "PARTNER_COLLATERAL_IN", "PARTNER_COLLATERAL_OUT", "MANUAL"]
-
-const baseOf = (at: Building, sums: ReadonlyArray<CostSum>, contracts: bigint): Reading<CostBase> =>
+const baseOf = (at: Building, otherTurnover: bigint): Reading<CostBase> =>
   Effect.gen(function* () {
     const fills = yield* reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at)))
     const traded = fills.reduce((sum, { currency, notional }) => (currency === "USDC" ? sum + notional : sum), 0n)
-    const equities = yield* equitiesOf(at)
+    const { daily, start, end } = yield* equitiesOf(at)
+    let netDeposits = 0n
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(equityMoves(at.sql, at.client.clientId, stretch)), (moved) => {
+        netDeposits += moved
+      })
+    )
     return {
-      turnover: traded + contracts,
-      averageEquity: meanOf(equities),
-      startEquity: equities.at(0) ?? null,
-      endEquity: equities.at(-1) ?? null,
-      netDeposits: deposits.reduce((sum, type) => sum + of(sums, type, null), 0n)
+      turnover: traded + otherTurnover,
+      averageEquity: meanOf(daily),
+      startEquity: start,
+      endEquity: end,
+      netDeposits
     }
   })
 
-/** Equities at 00:00 UTC of the period's days, from its first midnight to its end, since the account was opened (STS-28). */
-const equitiesOf = (at: Building): Reading<ReadonlyArray<bigint>> =>
+interface Equities {
+  /** At 00:00 UTC of each of the period's days since the account was opened (STS-28). */
+  readonly daily: ReadonlyArray<bigint>
+  /** At the period's own ends, each at the marks of the midnight at or before it; zero before the account was opened. */
+  readonly start: bigint
+  readonly end: bigint
+}
+
+const equitiesOf = (at: Building): Reading<Equities> =>
   Effect.gen(function* () {
-    const { sql, client, period } = at
-    const begins = Math.max(period.from, client.createdAt)
-    const first = startOfDay(begins) === begins ? begins : startOfDay(begins) + dayMillis
-    const marks = yield* reading(marksOfDays(sql, first, period.to))
+    const { sql, client, period, start, cut } = at
+    const marks = yield* reading(marksOfDays(sql, startOfDay(period.from), period.to))
     const replay = new AccountReplay(at)
-    const equities: Array<bigint> = []
-    for (let day = first; day <= period.to; day += dayMillis) {
+    const equityIn = (moment: number) => replay.equityAt(marks.get(startOfDay(moment)) ?? new Map())
+    yield* replay.advance(start)
+    const first = equityIn(period.from)
+    const daily: Array<bigint> = []
+    for (let day = nextMidnight(Math.max(period.from, client.createdAt)); day < period.to; day += dayMillis) {
       yield* replay.advance(yield* reading(cutBefore(sql, client.clientId, day)))
-      equities.push(replay.equityAt(marks.get(day) ?? new Map()))
+      daily.push(equityIn(day))
     }
-    return equities
+    yield* replay.advance(cut)
+    return { daily, start: first, end: equityIn(period.to) }
   })
+
+/** 00:00 UTC at or after a moment. */
+const nextMidnight = (at: number): number => (startOfDay(at) === at ? at : startOfDay(at) + dayMillis)
