@@ -97,6 +97,8 @@ beforeAll(async () => {
   add("order", ordered.orderId, "order.place", "order.cancel", "order.end")
   add("attachment", ordered.parentId, "attachment.place")
   add("swap", await swapOf(service), "swap.take", "swap.open")
+  const { statementId } = await service.done(["statement", "generate", String(clientId), "--kind", "ACCOUNT"])
+  add("statement", statementId, "statement.generate")
   add("riskMonitor", traded.clientId, "risk.state", "risk.state")
   add("closeOut", traded.closeOutId, "closeout.start", "closeout.tearUp", "closeout.end")
   add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")

@@ -283,6 +283,8 @@ const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
     return json.state
   },
   "swap OPEN": async () => (await staking.taken(await staking.lender({ eth: "0" }), "USDC-SWAP", "10")).state,
+  "statement GENERATED": async () =>
+    (await call("POST", `/clients/${await onboarded(null)}/statements`, { kind: "ACCOUNT" })).json.state,
   "attachment ARMED": async () => {
     const { orderId } = await placedBy(ordering.limit("BUY", "0.001", "59000", protectedBy))
     return attachmentOf(orderId, "ARMED")

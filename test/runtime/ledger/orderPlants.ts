@@ -51,6 +51,7 @@ export const fill = (columns: object = {}) => {
     commission: 50_000,
     realized_pnl: 0,
     ts: 1,
+    booked_at: 1,
     ...columns
   }
   return `INSERT INTO fills (${Object.keys(row).join(", ")}) VALUES (${Object.values(row).join(", ")})`
