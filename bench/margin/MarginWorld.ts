@@ -129,8 +129,8 @@ export const endMarginWorld = async ({ load, receiver }: MarginWorld): Promise<v
 }
 
 /** Cash by reports over HTTP. */
-const fund = async (
-  { load, partner }: MarginWorld,
+export const fund = async (
+  { load, partner }: Pick<MarginWorld, "load" | "partner">,
   { port, ca }: RunningService,
   clientIds: ReadonlyArray<number>,
   { tag, cash: amount }: { readonly tag: string; readonly cash: string }
@@ -142,7 +142,7 @@ const fund = async (
 
 /** What the other partner's requests took while `work` was done, and what that found. */
 export const besideOthers = async <A>(
-  { load, other }: MarginWorld,
+  { load, other }: Pick<MarginWorld, "load" | "other">,
   { port, ca }: RunningService,
   tag: string,
   work: () => Promise<A>

@@ -299,6 +299,9 @@ const compare = ({ state, facts, naive }: World): void => {
       (swap) => swap.asset === asset && (swap.state === "OPEN" || (swap.state === "DEFAULTED" && left(swap) > 0n))
     ).length
     assert.strictEqual(overview.staked.find((row) => row.asset === asset)?.swaps ?? 0, count)
+    // What may still come back is kept, however many swaps there are (F2).
+    const onItsWay = naive.sum(asset, "ACCEPTING", ({ reward }) => reward)
+    assert.strictEqual(state.returning(asset), onItsWay + naive.sum(asset, "OPEN", left) + claims)
     all += worth(staked) ?? 0n
     if (asset === "ETH") all += worth(naive.cash.ETH + naive.reserved.ETH) ?? 0n
   }
