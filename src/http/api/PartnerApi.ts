@@ -18,7 +18,6 @@ import { OrdersApi } from "./OrdersApi.ts"
 import { PositionsApi } from "./PositionsApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { RfqApi } from "./RfqApi.ts"
-import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
 import { SwapsApi } from "./SwapsApi.ts"
@@ -65,10 +64,7 @@ export class PartnerApi extends HttpApi.make("partner")
     OpenApi.annotations({
       title: apiTitle,
       version: apiVersion,
-      description: [
-        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id. This page is made from [/openapi.json](/openapi.json), which tools read.",
-        "# Sandbox names and values",
-        sandboxText()
-      ].join("\n\n")
+      description:
+        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id. This page is made from [/openapi.json](/openapi.json), which tools read."
     })
   ) {}

@@ -6,10 +6,12 @@
  */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { PartnerApi } from "./PartnerApi.ts"
-import { examplesOfRefusal, refusalExamples } from "./refusalExamples.ts"
-import { describeStatements } from "./statementAnswers.ts"
-import { webhookItems, webhookTag } from "./webhookEvents.ts"
+import { PartnerApi } from "./api/PartnerApi.ts"
+import { guides } from "./guides/guides.ts"
+import { sandboxText } from "./api/sandboxText.ts"
+import { examplesOfRefusal, refusalExamples } from "./api/refusalExamples.ts"
+import { describeStatements } from "./api/statementAnswers.ts"
+import { webhookItems, webhookTag } from "./api/webhookEvents.ts"
 
 interface JsonObject {
   [key: string]: unknown
@@ -115,6 +117,7 @@ const optionalOrNull = (node: unknown): void => {
   }
 }
 
+const sandboxSection = (): string => `# Sandbox names and values\n\n${sandboxText()}`
 const contact = { name: "The operator's integration desk" }
 const license = { name: "By agreement with the operator", identifier: "LicenseRef-Agreement" }
 
@@ -133,7 +136,12 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   const components = { ...described.components, examples: refusalExamples }
   const spec = {
     ...described,
-    info: { ...described.info, contact, license },
+    info: {
+      ...described.info,
+      contact,
+      license,
+      description: `${described.info.description}\n\n${guides()}\n\n${sandboxSection()}`
+    },
     servers: [{ url: "/", description: "The service that serves this description" }],
     components,
     webhooks: webhookItems(),
