@@ -48,11 +48,19 @@ export const traderOf = instanceOf(client, view)
 const of = traderOf
 const subject = "client:1"
 
-const listed = new Map([
-  [perp, market(perp)],
-  [gold, market(gold, { assetClass: "metal" })],
-  [spot, market(spot, { family: "SPOT" })]
-])
+const listedWith = (spotStep: string) =>
+  new Map([
+    [perp, market(perp)],
+    [gold, market(gold, { assetClass: "metal" })],
+    [spot, market(spot, { family: "SPOT", qtyStep: spotStep, minQty: spotStep })]
+  ])
+
+interface TradingOptions {
+  readonly store?: MemoryStore
+  readonly clock?: () => number
+  /** Of quantities of the spot market: a fine one makes considerations that are no whole micro-USDC. */
+  readonly spotStep?: string
+}
 
 /** How far the best prices are from the mark. */
 const halfSpread = 10
@@ -61,6 +69,7 @@ export class TradingWorld {
   readonly store: MemoryStore
   /** What the clock says; else a time that is another in each turn. */
   private readonly clock: (() => number) | null
+  private readonly listed: ReturnType<typeof listedWith>
   private state = new SubjectState(subject, { token: null, rows: [] })
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
@@ -71,8 +80,9 @@ export class TradingWorld {
   /** What the venue's own books have of the trades that it has executed. */
   private readonly flows = new Map<string, MoneyDecimal>()
 
-  constructor({ store = new MemoryStore(), clock }: { store?: MemoryStore; clock?: () => number } = {}) {
+  constructor({ store = new MemoryStore(), clock, spotStep = "0.0001" }: TradingOptions = {}) {
     this.store = store
+    this.listed = listedWith(spotStep)
     this.clock = clock ?? null
     this.recall = this.recalling()
     this.turn((turn) => {
@@ -150,7 +160,8 @@ export class TradingWorld {
   private readonly markets: OrderMarkets = {
     terms: defaultMarketTerms,
     connected: () => true,
-    find: (symbol) => orderMarket(symbol, { market: (wanted) => listed.get(wanted) ?? null, isStaking: () => false }),
+    find: (symbol) =>
+      orderMarket(symbol, { market: (wanted) => this.listed.get(wanted) ?? null, isStaking: () => false }),
     haltOf: () => null,
     quoted: (symbol) => {
       const mark = this.marks.get(symbol) ?? null

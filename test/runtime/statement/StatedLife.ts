@@ -69,7 +69,7 @@ export class StatedLife {
   constructor(createdAt: number) {
     this.createdAt = createdAt
     this.now = createdAt
-    this.world = new TradingWorld({ store: this.store, clock: () => this.now })
+    this.world = new TradingWorld({ store: this.store, clock: () => this.now, spotStep: "0.000001" })
     this.naive = new NaiveAccount(
       defaultMarketTerms.riskTiers.map(({ from, maxLeverage }) => ({ from: usdcOf(from), maxLeverage }))
     )

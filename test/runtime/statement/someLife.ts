@@ -49,14 +49,17 @@ const fund = fc.record({ amount: fc.integer({ min: -9_000_000, max: 9_000_000 })
       life.fund(perp, BigInt(amount))
 )
 
+const placesOf = (symbol: string): number => (symbol === spot ? 6 : 4)
+
 const fillOf = (life: StatedLife, id: number, share: number, better: number): void => {
   const order = life.naive.orders.get(id)
   if (order === undefined) return
   const left = order.qty.minus(order.filled)
-  const units = left.times(fraction(share)).by(fraction(10)).ceil(4)
-  const qty = left.min(fraction(units).by(fraction(10_000)))
+  const places = placesOf(order.symbol)
+  const units = left.times(fraction(share)).by(fraction(10)).ceil(places)
+  const qty = left.min(fraction(units).by(fraction(10 ** places)))
   const price = fraction(order.price ?? "0").plus(fraction(order.side === "BUY" ? -better : better))
-  life.fill(id, textOf(qty, 4), textOf(price, 1))
+  life.fill(id, textOf(qty, places), textOf(price, 1))
 }
 
 /** An order at some price, of which a part trades at once. */
@@ -71,9 +74,16 @@ const trade = fc
   .map(({ symbol, side, lots, share, better }): Step => (life) => {
     const before = new Set(life.naive.orders.keys())
     const held = life.naive.cash["BTC"] ?? 0n
-    const most = symbol === spot && side === "SELL" ? Number(held / 10_000n) : 15_000
+    const places = placesOf(symbol)
+    const wanted = symbol === spot ? lots * 100 - (lots % 97) : lots
+    const most = symbol === spot && side === "SELL" ? Number(held / 100n) : wanted
     if (most === 0) return
-    life.place(symbol, side, (Math.min(lots, most) / 10_000).toFixed(4), textOf(life.naive.mark(symbol), 1))
+    life.place(
+      symbol,
+      side,
+      (Math.min(wanted, most) / 10 ** places).toFixed(places),
+      textOf(life.naive.mark(symbol), 1)
+    )
     const id = [...life.naive.orders.keys()].find((each) => !before.has(each))
     if (id !== undefined && share > 0) fillOf(life, id, Math.min(share, 10), better)
   })
