@@ -5,7 +5,16 @@
 import { Effect } from "effect"
 import { fillsOf, fillSums, type StatedFill } from "../../store/reads/statementReads.ts"
 import { type BookedEvent, bookedEvents, spotSettled } from "./bookedEvents.ts"
-import { type Building, eachPage, fillsOfPeriod, pageRows, type Plan, reading, type Wrong } from "./Building.ts"
+import {
+  type Building,
+  eachPage,
+  fillsOfPeriod,
+  pageRows,
+  type Plan,
+  type Reading,
+  reading,
+  type Wrong
+} from "./Building.ts"
 import { eventRows, fillRow } from "./executionRows.ts"
 import type { Emit } from "./ModelWriter.ts"
 
@@ -16,32 +25,56 @@ const notes = [
   "A write-off moved no money: it gave up so much of a claim on the writer."
 ]
 
+/** Where executions come from: read one client at a time, or many together. */
+export interface ExecutionReads {
+  /** Fills of the period. */
+  readonly count: Reading<number>
+  /** Those of the period that are no trades, in the order of their booking. */
+  readonly events: Effect.Effect<ReadonlyArray<BookedEvent>, Wrong>
+  /** The next fills behind an id, at most `pageRows`. */
+  readonly fills: (after: number) => Reading<ReadonlyArray<StatedFill>>
+  /** What spot trades were settled for in their quote, minor units, by order and trade. */
+  readonly settled: Effect.Effect<ReadonlyMap<string, bigint>, Wrong>
+}
+
 export const planTransactions = (at: Building): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
-    const fills = yield* reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at)))
-    const events = yield* bookedEvents(at)
-    const settled = fills.some(({ family }) => family === "SPOT") ? yield* spotSettled(at) : new Map<string, bigint>()
+    const { sql, client, cut } = at
+    const sums = yield* reading(fillSums(sql, client.clientId, fillsOfPeriod(at)))
+    return yield* planExecutions(at, {
+      count: Effect.succeed(sums.reduce((rows, each) => rows + each.rows, 0)),
+      events: bookedEvents(at),
+      fills: (after) => reading(fillsOf(sql, client.clientId, { after, to: cut.fillId }, pageRows)),
+      settled: sums.some(({ family }) => family === "SPOT") ? spotSettled(at) : Effect.succeed(new Map())
+    })
+  })
+
+export const planExecutions = (at: Building, reads: ExecutionReads): Effect.Effect<Plan, Wrong> =>
+  Effect.gen(function* () {
+    const fills = yield* reads.count
+    const events = yield* reads.events
+    const settled = yield* reads.settled
     return {
       sections: [
         {
           facts: { name: "EXECUTIONS", counterparty: "the firm" },
-          rows: (emit) => rowsOf(at, events, settled, emit)
+          rows: (emit) => rowsOf(at, reads, events, settled, emit)
         }
       ],
       notes,
-      rows: events.length + fills.reduce((rows, each) => rows + each.rows, 0)
+      rows: events.length + fills
     }
   })
 
 /** Fills and events in one order: by booking, in one millisecond fills first, then by id. */
 const rowsOf = (
   at: Building,
+  reads: ExecutionReads,
   events: ReadonlyArray<BookedEvent>,
   settled: ReadonlyMap<string, bigint>,
   emit: Emit<Wrong>
 ): Effect.Effect<void, Wrong> =>
   Effect.gen(function* () {
-    const { sql, client, cut, start } = at
     let next = 0
     const row = (fill: StatedFill) =>
       fillRow(at.venue, fill, settled.get(`${fill.orderId}:${fill.tradeId}`) ?? fill.notional)
@@ -56,7 +89,7 @@ const rowsOf = (
       })
     yield* eachPage(
       pageRows,
-      (after) => reading(fillsOf(sql, client.clientId, { after, to: cut.fillId }, pageRows)),
+      reads.fills,
       ({ id }) => id,
       (fills) =>
         Effect.gen(function* () {
@@ -70,7 +103,7 @@ const rowsOf = (
           }
           yield* emit(fills.slice(from).map(row))
         }),
-      start.fillId
+      at.start.fillId
     )
     yield* eventsUntil(Number.MAX_SAFE_INTEGER)
   })
