@@ -62,6 +62,10 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
     /^Only [0-9.]+ of the offer is left\.$|^The quantity must be (a multiple of|at least|at most) |^The market is (delisted|disabled): nothing can be taken /
   ],
   [
+    "a statement's period by its kind and the time",
+    /^The (start of the period|end of the period|tax year|quarter) does not belong to a statement of kind |^The period must (end after it begins|begin in the past|have at most 366 days)\.$|^The (tax year|quarter) (has not ended yet|must be of a year from )/
+  ],
+  [
     "what became of a request, a quote or a contract",
     /^(The (request|contract|quote|dealer) |An accept of|A (cancel|request|later quote) |The (premium at this quote|venue has) )/
   ]
