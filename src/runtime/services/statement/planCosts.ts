@@ -12,8 +12,11 @@ import {
   costRows,
   meanOf
 } from "../../../machines/statement/statementCosts.ts"
+import { daysOf } from "../../../machines/statement/statementJobs.ts"
 import { startOfDay } from "../../../machines/statement/statementPeriod.ts"
+import { equitiesCovered, keptEquities } from "../../store/reads/dailyEquityReads.ts"
 import { costSums, type CostSum, equityMoves, marksOfDays } from "../../store/reads/statementCosts.ts"
+import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { contractsOf, type StatedContract } from "../../store/reads/statementContracts.ts"
 import { cutBefore, fillSums } from "../../store/reads/statementReads.ts"
 import { takeSums } from "../../store/reads/statementSwaps.ts"
@@ -171,22 +174,40 @@ interface Equities {
   readonly end: bigint
 }
 
+/** Equities that are kept of midnights; of moments before any were, and between two, by the replay that kept ones are proved by. */
 const equitiesOf = (at: Building): Reading<Equities> =>
   Effect.gen(function* () {
     const { sql, client, period, start, cut } = at
-    const marks = yield* reading(marksOfDays(sql, startOfDay(period.from), period.to))
+    const days = midnightsOf(Math.max(period.from, client.createdAt), period.to)
+    const isKept = yield* keptOf(at)
+    const kept = yield* reading(keptEquities(sql, client.clientId, [period.from, ...days, period.to].filter(isKept)))
     const replay = new AccountReplay(at)
-    const equityIn = (moment: number) => replay.equityAt(marks.get(startOfDay(moment)) ?? new Map())
-    yield* replay.advance(start)
-    const first = equityIn(period.from)
+    const needsMarks = ![period.from, ...days, period.to].every(isKept)
+    const marks = needsMarks ? yield* reading(marksOfDays(sql, startOfDay(period.from), period.to)) : new Map()
+    const equityAt = (moment: number, before: Reading<Cut>): Reading<bigint> =>
+      // A day that is kept without a row is one at which nothing was held.
+      isKept(moment)
+        ? Effect.succeed(kept.get(moment) ?? 0n)
+        : Effect.map(
+            Effect.flatMap(before, (bound) => replay.advance(bound)),
+            () => replay.equityAt(marks.get(startOfDay(moment)) ?? new Map())
+          )
+    const first = yield* equityAt(period.from, Effect.succeed(start))
     const daily: Array<bigint> = []
-    for (let day = nextMidnight(Math.max(period.from, client.createdAt)); day < period.to; day += dayMillis) {
-      yield* replay.advance(yield* reading(cutBefore(sql, client.clientId, day)))
-      daily.push(equityIn(day))
-    }
-    yield* replay.advance(cut)
-    return { daily, start: first, end: equityIn(period.to) }
+    for (const day of days) daily.push(yield* equityAt(day, reading(cutBefore(sql, client.clientId, day))))
+    return { daily, start: first, end: yield* equityAt(period.to, Effect.succeed(cut)) }
   })
 
-/** 00:00 UTC at or after a moment. */
-const nextMidnight = (at: number): number => (startOfDay(at) === at ? at : startOfDay(at) + dayMillis)
+/** Which moments are midnights whose equities are kept. */
+const keptOf = ({ sql, client, period }: Building): Reading<(moment: number) => boolean> =>
+  Effect.map(
+    reading(equitiesCovered(sql, client.clientId, startOfDay(period.from), period.to)),
+    (covered) => (moment) =>
+      startOfDay(moment) === moment && covered.some(({ from, to }) => moment >= from && moment <= to)
+  )
+
+/** 00:00 UTC of each day, from one at or after `from` to one before `to`. */
+const midnightsOf = (from: number, to: number): ReadonlyArray<number> => {
+  const first = startOfDay(from) === from ? from : startOfDay(from) + dayMillis
+  return first < to ? daysOf({ from: first, to: startOfDay(to - 1) }) : []
+}
