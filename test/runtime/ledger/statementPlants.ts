@@ -22,6 +22,10 @@ export const statementPlants: Readonly<Record<string, readonly [plant: string, u
     String.raw`\"ledgerSeal\":{\"hash\":\"`,
     String.raw`\"ledgerSeal\":{\"hash\":\"-`
   ),
+  "every equity of a day is of its client's partner": [
+    "INSERT INTO daily_equities (day, client_id, partner_id, equity) VALUES (86400000, 1, 999, 0)",
+    "DELETE FROM daily_equities WHERE partner_id = 999"
+  ],
   "every model of a statement has the hash and the size it is kept under": [
     "UPDATE statement_models SET size = size + 1",
     "UPDATE statement_models SET size = size - 1"
