@@ -1,5 +1,5 @@
 /** A statement's files as they are usually made: a text joined in memory, and pdfkit with a text for each cell. */
-import { PDFDocument } from "pdfkit"
+import Document from "pdfkit"
 
 export interface ReferenceRow {
   readonly postingId: number
@@ -62,7 +62,7 @@ const rowHeight = 12
 
 /** Pages are kept until all are there, so that each can say how many they are: pdfkit's own way. */
 export const pdfOf = ({ clientId, opening, closing, rows }: ReferenceModel): PDFKit.PDFDocument => {
-  const document = new PDFDocument({ size: "A4", layout: "landscape", margin, bufferPages: true })
+  const document = new Document({ size: "A4", layout: "landscape", margin, bufferPages: true })
   const bottom = document.page.height - margin - rowHeight
   document.fontSize(14).text(`Account statement of client ${clientId}`, margin, margin)
   document.fontSize(8).text(`Opening ${opening}, closing ${closing}`)
