@@ -37,6 +37,11 @@ const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
 const ends = texts(["BARRIER_SETTLE"])
 const lends = texts(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
+/** Whose account is gone through. */
+interface Replayed extends Pick<Building, "sql"> {
+  readonly client: Pick<Building["client"], "clientId">
+}
+
 export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
@@ -44,9 +49,9 @@ export class AccountReplay {
   /** What is lent under swaps, by swap. */
   readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
-  private readonly of: Pick<Building, "sql" | "client">
+  private readonly of: Replayed
 
-  constructor(of: Pick<Building, "sql" | "client">) {
+  constructor(of: Replayed) {
     this.of = of
   }
 
@@ -61,18 +66,20 @@ export class AccountReplay {
     })
   }
 
-  /** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
+  /** What the account is worth at these marks. Micro-USDC. */
   equityAt(marks: MarksThen): bigint {
-    let equity = this.balances.get("USDC")?.cash ?? 0n
-    for (const position of this.positions.values()) {
-      const mark = marks.get(position.symbol)
-      if (mark !== undefined) equity += unrealizedOf(position, mark)
-    }
-    for (const contract of this.contracts.values()) {
-      const mark = marks.get(contract.symbol)
-      if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
-    }
-    return equity
+    const { positions, contracts } = this
+    return equityOf(
+      { cash: this.balances.get("USDC")?.cash ?? 0n, positions: positions.values(), contracts: contracts.values() },
+      marks
+    )
+  }
+
+  /** Whether anything is held, reserved, open or lent. */
+  get holds(): boolean {
+    const { balances, positions, contracts, swaps } = this
+    if (positions.size + contracts.size + swaps.size > 0) return true
+    return [...balances.values()].some(({ cash, reserved }) => cash !== 0n || reserved !== 0n)
   }
 
   private money(to: Cut): Reading<void> {
@@ -146,6 +153,28 @@ export class AccountReplay {
       )
     })
   }
+}
+
+/** What an account's equity is made of (STS-28). */
+export interface EquityParts {
+  /** Micro-USDC. */
+  readonly cash: bigint
+  readonly positions: Iterable<Pick<PerpPosition, "symbol" | "netQty" | "avgEntry">>
+  readonly contracts: Iterable<BarrierContractContext>
+}
+
+/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
+export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): bigint => {
+  let equity = cash
+  for (const position of positions) {
+    const mark = marks.get(position.symbol)
+    if (mark !== undefined) equity += unrealizedOf(position, mark)
+  }
+  for (const contract of contracts) {
+    const mark = marks.get(contract.symbol)
+    if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
+  }
+  return equity
 }
 
 /** A swap's principal after a posting of it. */

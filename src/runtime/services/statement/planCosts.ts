@@ -12,7 +12,9 @@ import {
   costRows,
   meanOf
 } from "../../../machines/statement/statementCosts.ts"
+import { daysOf } from "../../../machines/statement/statementJobs.ts"
 import { startOfDay } from "../../../machines/statement/statementPeriod.ts"
+import { equitiesCovered, keptEquities } from "../../store/reads/dailyEquityReads.ts"
 import { costSums, type CostSum, marksOfDays } from "../../store/reads/statementCosts.ts"
 import { contractsOf, type StatedContract } from "../../store/reads/statementContracts.ts"
 import { cutBefore, fillSums } from "../../store/reads/statementReads.ts"
@@ -161,18 +163,30 @@ const baseOf = (at: Building, sums: ReadonlyArray<CostSum>, contracts: bigint): 
     }
   })
 
-/** Equities at 00:00 UTC of the period's days, from its first midnight to its end, since the account was opened (STS-28). */
+/**
+ * Equities at 00:00 UTC of the period's days, from its first midnight to its end, since the account was opened (STS-28): those that
+ * are kept; days before any were are worked out by the replay that kept ones are proved by.
+ */
 const equitiesOf = (at: Building): Reading<ReadonlyArray<bigint>> =>
   Effect.gen(function* () {
     const { sql, client, period } = at
     const begins = Math.max(period.from, client.createdAt)
     const first = startOfDay(begins) === begins ? begins : startOfDay(begins) + dayMillis
-    const marks = yield* reading(marksOfDays(sql, first, period.to))
+    if (first > period.to) return []
+    const days = daysOf({ from: first, to: startOfDay(period.to) })
+    const covered = yield* reading(equitiesCovered(sql, client.clientId, first, period.to))
+    const kept = yield* reading(keptEquities(sql, client.clientId, days))
+    const isCovered = (day: number) => covered.some(({ from, to }) => day >= from && day <= to)
     const replay = new AccountReplay(at)
+    const marks = days.every(isCovered) ? new Map() : yield* reading(marksOfDays(sql, first, period.to))
     const equities: Array<bigint> = []
-    for (let day = first; day <= period.to; day += dayMillis) {
-      yield* replay.advance(yield* reading(cutBefore(sql, client.clientId, day)))
-      equities.push(replay.equityAt(marks.get(day) ?? new Map()))
+    for (const day of days) {
+      // A day that is kept without a row is one at which nothing was held.
+      if (isCovered(day)) equities.push(kept.get(day) ?? 0n)
+      else {
+        yield* replay.advance(yield* reading(cutBefore(sql, client.clientId, day)))
+        equities.push(replay.equityAt(marks.get(day) ?? new Map()))
+      }
     }
     return equities
   })

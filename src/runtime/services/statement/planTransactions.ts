@@ -39,7 +39,7 @@ const notes = [
 ]
 
 /** An opening or an end of a contract, or a take or a payment of a swap, as it was booked. */
-interface BookedEvent {
+export interface BookedEvent {
   readonly ts: number
   readonly of: "contract" | "swap"
   /** Of the contract or the swap. */
@@ -47,18 +47,39 @@ interface BookedEvent {
   readonly posting: StatedPosting
 }
 
+/** Where executions come from: read one client at a time, or many together. */
+export interface ExecutionReads {
+  /** Fills of the period. */
+  readonly count: Reading<number>
+  readonly events: Effect.Effect<ReadonlyArray<BookedEvent>, Wrong>
+  /** The next fills behind an id, at most `pageRows`. */
+  readonly fills: (after: number) => Reading<ReadonlyArray<StatedFill>>
+}
+
 export const planTransactions = (at: Building): Effect.Effect<Plan, Wrong> =>
+  planExecutions(at, {
+    count: Effect.map(reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at))), (fills) =>
+      fills.reduce((rows, each) => rows + each.rows, 0)
+    ),
+    events: bookedEvents(at),
+    fills: (after) => reading(fillsOf(at.sql, at.client.clientId, { after, to: at.cut.fillId }, pageRows))
+  })
+
+export const planExecutions = (at: Building, reads: ExecutionReads): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
-    const fills = yield* reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at)))
-    const events = yield* bookedEvents(at)
+    const fills = yield* reads.count
+    const events = yield* reads.events
     return {
-      sections: [{ facts: { name: "EXECUTIONS", counterparty: "the firm" }, rows: (emit) => rowsOf(at, events, emit) }],
+      sections: [
+        { facts: { name: "EXECUTIONS", counterparty: "the firm" }, rows: (emit) => rowsOf(at, reads, events, emit) }
+      ],
       notes,
-      rows: events.length + fills.reduce((rows, each) => rows + each.rows, 0)
+      rows: events.length + fills
     }
   })
 
-const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEvent>, Wrong> =>
+/** Those of the period that are no trades, in the order of their booking. */
+export const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEvent>, Wrong> =>
   Effect.gen(function* () {
     const { sql, client } = at
     const events: Array<BookedEvent> = []
@@ -77,9 +98,13 @@ const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEvent>, W
   })
 
 /** Fills and events in one order: by booking, in one millisecond fills first, then by id. */
-const rowsOf = (at: Building, events: ReadonlyArray<BookedEvent>, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+const rowsOf = (
+  at: Building,
+  reads: ExecutionReads,
+  events: ReadonlyArray<BookedEvent>,
+  emit: Emit<Wrong>
+): Effect.Effect<void, Wrong> =>
   Effect.gen(function* () {
-    const { sql, client, cut, start } = at
     let next = 0
     const row = (fill: StatedFill) => fillRow(at.venue, fill)
     const eventsUntil = (ts: number) =>
@@ -93,7 +118,7 @@ const rowsOf = (at: Building, events: ReadonlyArray<BookedEvent>, emit: Emit<Wro
       })
     yield* eachPage(
       pageRows,
-      (after) => reading(fillsOf(sql, client.clientId, { after, to: cut.fillId }, pageRows)),
+      reads.fills,
       ({ id }) => id,
       (fills) =>
         Effect.gen(function* () {
@@ -107,7 +132,7 @@ const rowsOf = (at: Building, events: ReadonlyArray<BookedEvent>, emit: Emit<Wro
           }
           yield* emit(fills.slice(from).map(row))
         }),
-      start.fillId
+      at.start.fillId
     )
     yield* eventsUntil(Number.MAX_SAFE_INTEGER)
   })
