@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking
- * (one part, printed and not written), --rows one,crowd,takes,... (of the parts margin and staking, these alone),
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements
+ * (one part, printed and not written), --rows one,crowd,takes,... (of the parts margin, staking and statements, these alone),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
@@ -41,6 +41,7 @@ import {
   planOf,
   screeningPlanOf,
   stakingPlanOf,
+  statementPlanOf,
   startsPlanOf,
   webhookPlanOf
 } from "./plans.ts"
@@ -52,6 +53,8 @@ import { renderFindings, renderParts, writeReport } from "./report.ts"
 import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
 import { stakingGoals } from "./staking/goals.ts"
 import { measureStaking } from "./staking/stakingRounds.ts"
+import { statementGoals } from "./statements/goals.ts"
+import { measureStatements } from "./statements/statementRounds.ts"
 import { measureScreening } from "./screening/screeningRounds.ts"
 import { startService, stopServices } from "./service.ts"
 import { type BenchPartner, createPartner, onboardClients } from "./setup.ts"
@@ -213,7 +216,8 @@ const parts = {
   }),
   orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress }),
   margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress }),
-  staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress })
+  staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress }),
+  statements: (plan: Plan) => measureStatements({ ...statementPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -247,11 +251,12 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding, orders, margin, staking }: Partial<Findings>): boolean =>
+const hasFailed = ({ onboarding, orders, margin, staking, statements }: Partial<Findings>): boolean =>
   typeof onboarding?.listedFailure === "string" ||
   (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached)) ||
   (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached)) ||
-  (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached))
+  (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached)) ||
+  (statements !== undefined && statementGoals(statements).some(({ reached }) => !reached))
 
 /** Data directories of the parts. */
 const folders = [
@@ -271,7 +276,10 @@ const folders = [
   "margin/growth",
   "staking/reads",
   "staking/takes",
-  "staking/maturities"
+  "staking/maturities",
+  "statements/files",
+  "statements/night",
+  "statements/nights"
 ] as const
 
 interface Options {

@@ -1,6 +1,7 @@
 /** How much each part of a run measures: the whole run, or a quick one. */
 import { join } from "node:path"
 import { type StakingPlan, stakingRows } from "./staking/stakingRounds.ts"
+import { type StatementPlan, statementRows, usualStatementRows } from "./statements/statementRounds.ts"
 import { type MarginPlan, marginRows, usualMarginRows } from "./margin/marginRounds.ts"
 
 export interface Plan {
@@ -20,7 +21,7 @@ export interface Plan {
 }
 
 /** Rows of parts that are measured in rows, by their names. */
-export const namedRows: ReadonlyArray<string> = [...marginRows, ...stakingRows]
+export const namedRows: ReadonlyArray<string> = [...marginRows, ...stakingRows, ...statementRows]
 
 const rowsOf = <R extends string>(rows: Plan["rows"], all: ReadonlyArray<R>, usual = all): ReadonlySet<R> =>
   new Set(rows === null ? usual : all.filter((row) => rows.has(row)))
@@ -193,3 +194,24 @@ export const stakingPlanOf = ({
     calmMillis: quick ? 5_000 : 20_000
   }
 })
+
+export const statementPlanOf = ({ dataDirectory, quick, rows, rounds }: Plan): Omit<StatementPlan, "progress"> => {
+  const night = { clients: quick ? 500 : 10_000, each: 20, plain: quick ? 200 : 2_000, others: quick ? 200 : 1_000 }
+  return {
+    rows: rowsOf(rows, statementRows, usualStatementRows),
+    files: {
+      dataDirectory: join(dataDirectory, "statements/files"),
+      postings: quick ? 10_000 : 100_000,
+      few: 1_000,
+      rounds: quick ? 1 : Math.min(3, rounds),
+      others: night.others
+    },
+    night: { ...night, dataDirectory: join(dataDirectory, "statements/night") },
+    nights: {
+      ...night,
+      clients: 10 * night.clients,
+      plain: 0,
+      dataDirectory: join(dataDirectory, "statements/nights")
+    }
+  }
+}

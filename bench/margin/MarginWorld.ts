@@ -62,8 +62,8 @@ export const holdMark = async (service: RunningService, of: string, price: strin
   return (JSON.parse(text) as { readonly data: { readonly at: number } }).data.at
 }
 
-/** The order that all positions are copied from. */
-const tradePattern = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
+/** The order that all copies are made of. */
+export const tradePattern = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
   await partnerCall(service, partner, {
     method: "POST",
     path: `/partner/v1/clients/${clientId}/orders`,

@@ -1,6 +1,5 @@
 /** The staking part of the report. */
-import { disturbed, millis, rowsTable, spread, table, whole } from "../markdown.ts"
-import type { PacedResult } from "../contracts/protocol.ts"
+import { disturbed, latencyRow, millis, rowsTable, spread, table, whole } from "../markdown.ts"
 import type { Spread } from "../rounds.ts"
 import { stakingGoals } from "./goals.ts"
 import type { MaturityFindings } from "./maturityRounds.ts"
@@ -61,12 +60,6 @@ const takeSection = ({ rows: { service, typical, tuned }, takes, otherCores }: T
   `${whole(takes)} takes were acknowledged by the service, and each of them was found open, paid for once and known at the venue. Other programs kept ${spread(otherCores, (value) => value.toFixed(2))} cores busy during these slices.${disturbed(otherCores)}`
 ]
 
-const latencies = (name: string, { reads, reports }: PacedResult): ReadonlyArray<string> => [
-  name,
-  `${millis(reads.p50Millis)}, ${millis(reads.p99Millis)}, ${millis(reads.maxMillis)}`,
-  `${millis(reports.p50Millis)}, ${millis(reports.p99Millis)}, ${millis(reports.maxMillis)}`
-]
-
 const maturitySection = (found: MaturityFindings): ReadonlyArray<string> => {
   const { swaps, seconds, rate, program, database, venue, plain, beside, without } = found
   return [
@@ -87,7 +80,7 @@ const maturitySection = (found: MaturityFindings): ReadonlyArray<string> => {
     ),
     table(
       ["another partner's callers", "reads p50, p99, longest ms", "reports p50, p99, longest ms"],
-      [latencies("while they mature", beside), latencies("before", without)]
+      [latencyRow("while they mature", beside), latencyRow("before", without)]
     ),
     `From the instant at the venue until the last swap was stored as matured: ${seconds.toFixed(1)} s. Every swap was paid with its reward, charged its commission, has two settlement items and one notification. Afterwards \`ledger verify\` and \`sim verify\` found nothing.`
   ]
