@@ -87,7 +87,7 @@ export class CommitAudit {
   readonly review: ReviewAudit
   readonly operator: OperatorAudit
   readonly screening: ScreeningAudit
-  private readonly statements: StatementAudit
+  readonly statements: StatementAudit
   readonly coverage = new Coverage()
   /** What contracts tie up of a client's cash. */
   trading: Pick<ContractAudit, "tied" | "isExposed"> = { tied: () => 0n, isExposed: () => false }

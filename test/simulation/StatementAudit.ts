@@ -1,4 +1,8 @@
-/** What the auditor knows of statements: versions of a period follow one another, and one of them is live (D20; A2-66). */
+/**
+ * What the auditor knows of statements: versions of a period follow one another, one of them is live, each holds all that was booked
+ * before it was asked for, and the same facts make the same model (D20; A2-66, STS-17, STS-19).
+ */
+import { createHash } from "node:crypto"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
 import type { Findings } from "./Findings.ts"
@@ -7,12 +11,25 @@ export class StatementAudit {
   private readonly findings: Findings
   /** By client, kind and period. */
   private readonly live = new Map<string, StatementRow>()
+  /** Ids of each client's postings, as they are committed. */
+  private readonly booked = new Map<number, Array<number>>()
 
   constructor(findings: Findings) {
     this.findings = findings
   }
 
+  /** The last posting of a client that is committed. */
+  lastPosting(clientId: number): number {
+    return this.booked.get(clientId)?.at(-1) ?? 0
+  }
+
   take({ rows }: Commit): void {
+    for (const { clientId, postingId } of rows.postings ?? []) {
+      if (clientId === null) continue
+      const known = this.booked.get(clientId)
+      if (known === undefined) this.booked.set(clientId, [postingId])
+      else known.push(postingId)
+    }
     const written = rows.statements ?? []
     const superseded = written.filter(({ state }) => state === "SUPERSEDED")
     for (const row of written) if (row.state === "GENERATED") this.made(row, superseded)
@@ -38,6 +55,24 @@ export class StatementAudit {
       () => `statement ${row.id} says the same as ${before?.id}`
     )
     this.live.set(key, row)
+    this.says(row)
+  }
+
+  /** Its facts are what the desk wrote down: the last posting when it was asked for, then a line for each that it rests on. */
+  private says(row: StatementRow): void {
+    const [asked = "", ...lines] = row.context.facts.split("\n")
+    const said = new Set(lines.map((line) => Number(line.split(" ")[0])))
+    const missing = (this.booked.get(row.clientId) ?? []).find((id) => id <= Number(asked) && !said.has(id))
+    this.findings.expect(
+      missing === undefined,
+      "statements",
+      () => `statement ${row.id} lacks posting ${missing}, which was booked before it was asked for`
+    )
+    this.findings.expect(
+      row.context.sha256 === createHash("sha256").update(lines.join("\n")).digest("hex"),
+      "statements",
+      () => `statement ${row.id} has another hash than its facts`
+    )
   }
 
   private replaced(row: StatementRow, written: ReadonlyArray<StatementRow>): void {

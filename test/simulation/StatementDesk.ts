@@ -41,13 +41,18 @@ export class StatementDesk {
     // Two at a time, of one period: one of them makes the version, and the other finds it.
     let left = random.chance(0.5) ? 2 : 1
     const one = (): void => void (--left === 0 && done())
-    for (let n = left; n > 0; n--) world.operate("statement", random, filed(by, clientId), one)
+    for (let n = left; n > 0; n--) {
+      const asked = world.auditor.commits.statements.lastPosting(clientId)
+      world.operate("statement", random, filed(by, clientId, asked), one)
+    }
   }
 }
 
+/** `asked`: the client's last posting when it was asked for. */
 const filed = (
   by: Attribution,
-  clientId: number
+  clientId: number,
+  asked: number
 ): Effect.Effect<Verdict<StatementRow> | null, DispatchError, Services> =>
   Effect.gen(function* () {
     const host = yield* ActorHost
@@ -67,7 +72,7 @@ const filed = (
         client: stated,
         period: { kind: "ACCOUNT", from: 0, to: dayMillis, cutFrom: null, taxYear: null, isBritish: false },
         model: { modelId: 1, sha256: createHash("sha256").update(said).digest("hex"), rows: postings.length },
-        fingerprint: said
+        fingerprint: `${asked}\n${said}`
       }
     )
   })

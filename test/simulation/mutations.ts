@@ -21,6 +21,7 @@ import {
   without
 } from "./bends.ts"
 import { contractMutations } from "./contractMutations.ts"
+import { statementMutations } from "./statementMutations.ts"
 import { swapMutations } from "./swapMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
 import { marginMutations } from "./marginMutations.ts"
@@ -70,6 +71,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ...venueMutations,
   ...contractMutations,
   ...swapMutations,
+  ...statementMutations,
   ...orderMutations,
   ...marginMutations,
   ...accountMutations,

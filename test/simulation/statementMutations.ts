@@ -1,0 +1,61 @@
+/** Deliberate faults in the making of statements: too little in one, two of one version, the hour in a model (see mutations.ts). */
+import { createHash } from "node:crypto"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
+import { commits, type Mutation } from "./bends.ts"
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** New statements of a commit say something else; those that they supersede stay as they are. */
+const bent = (change: (context: StatementRow["context"]) => Partial<StatementRow["context"]>) =>
+  commits((commit: Commit): Commit => {
+    const { statements } = commit.rows
+    if (statements === undefined) return commit
+    const rows = statements.map((row) =>
+      row.state === "GENERATED" ? { ...row, context: { ...row.context, ...change(row.context) } } : row
+    )
+    return { ...commit, rows: { ...commit.rows, statements: rows } }
+  })
+
+/** The newest posting is the first line behind the one that says when it was asked for. */
+const withoutLast = (facts: string): ReadonlyArray<string> => {
+  const [asked = "", , ...lines] = facts.split("\n")
+  return [asked, ...lines]
+}
+
+export const statementMutations: ReadonlyArray<Mutation> = [
+  {
+    name: "a statement is cut before the client's last turn",
+    shows: ["statements"],
+    seams: () =>
+      bent(({ facts }) => {
+        const [asked = "", ...lines] = withoutLast(facts)
+        return { facts: [asked, ...lines].join("\n"), sha256: hashOf(lines.join("\n")) }
+      })
+  },
+  {
+    name: "two builds of one period both make its next version",
+    shows: ["statements"],
+    seams: () =>
+      commits((commit) => ({ ...commit, claims: commit.claims.filter(({ name }) => !name.startsWith("statement:")) }))
+  },
+  {
+    name: "the hour of its making is in a model",
+    shows: ["statements"],
+    seams: () => bent(({ sha256, generatedAt }) => ({ sha256: hashOf(`${sha256} ${generatedAt}`) }))
+  },
+  {
+    name: "a model is written in the words of the machine's locale",
+    shows: ["statements"],
+    seams: () =>
+      bent(({ facts }) => ({
+        sha256: hashOf(
+          facts
+            .split("\n")
+            .slice(1)
+            .map((line) => line.replace(/[0-9]{4,}$/, (digits) => Number(digits).toLocaleString("de-DE")))
+            .join("\n")
+        )
+      }))
+  }
+]
