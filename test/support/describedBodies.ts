@@ -5,7 +5,7 @@
  * A1-01, A1-27).
  */
 import Ajv2020 from "ajv/dist/2020.js"
-import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
 
 /** Rules that join fields, need a fact or go by what a text holds, by the sentences of those that break them. */
