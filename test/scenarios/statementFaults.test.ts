@@ -1,0 +1,80 @@
+/**
+ * A build that meets a fault of the database, and one whose period is posted to while it is read (STS-19, STS-22): no row, nothing left
+ * of the model, and the retry makes exactly one; what was booked behind the cut is in the next statement, not in this one.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { collateral, get } from "../support/Builders.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, key, client, now, call } = await openScenario()
+
+const query = (text: string) =>
+  service.run(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(text)) as never) as Promise<
+    ReadonlyArray<{ readonly count: number }>
+  >
+const money = async (clientId: number, partnerRef: string, amount: string) =>
+  assert.strictEqual(
+    (await collateral(service, key, clientId, { partnerRef, direction: "DEPOSIT", amount })).status,
+    201
+  )
+const countOf = async (text: string): Promise<number> => Number((await query(text))[0]?.count)
+
+describe("a fault of the database in the middle of a build", () => {
+  it.each([
+    ["53100", "a full disk", 1],
+    ["57014", "a statement that is cancelled", 2]
+  ] as const)("%s, %s: nothing is left, and the retry makes one row", async (code, _, number) => {
+    const clientId = await client()
+    const from = await now()
+    await money(clientId, `fault-${code}`, "5")
+    const body = { kind: "ACCOUNT", from: from - 1000, to: (await now()) + 1 }
+    await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.number = ${number} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '${code}'; END IF; RETURN NEW; END $$`)
+    await query("CREATE TRIGGER refuse BEFORE INSERT ON statement_pieces FOR EACH ROW EXECUTE FUNCTION refuse()")
+    const failed = await call("POST", clientId, "/statements", body)
+    await query("DROP TRIGGER refuse ON statement_pieces")
+    await query("DROP FUNCTION refuse()")
+    assert.deepStrictEqual([failed.status, failed.json.code, failed.headers["retry-after"]], [503, 5030, "1"])
+    const stored = `SELECT count(*)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`
+    assert.strictEqual(await countOf(stored), 0, "what was written of it is dropped")
+    const again = await call("POST", clientId, "/statements", body)
+    assert.strictEqual(again.status, 200, again.text)
+    const list = await get(service, key, `/clients/${clientId}/statements`)
+    assert.deepStrictEqual(list.json.statements, [again.json])
+    assert.strictEqual(
+      await countOf(
+        `SELECT count(DISTINCT model_id)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`
+      ),
+      1
+    )
+  })
+})
+
+describe("a posting that is booked while its period is read", () => {
+  it("STS-19: is in the statement or behind its cut; the same period says the same afterwards", async () => {
+    const clientId = await client()
+    const from = await now()
+    for (let n = 0; n < 5; n++) await money(clientId, `before-${n}`, "1")
+    const asked = call("POST", clientId, "/statements", { kind: "ACCOUNT", from, to: from + 86_400_000 })
+    await Promise.all(Array.from({ length: 10 }, (_, n) => money(clientId, `while-${n}`, "1")))
+    const row = (await asked).json
+    const { model } = (await get(service, key, `/clients/${clientId}/statements/${row.statementId}`)).json
+    const [section] = model.sections
+    assert.isAtLeast(section.rows.length, 5)
+    assert.strictEqual(section.closing.cash, `${section.rows.length}.000000`)
+    assert.isTrue(section.rows.every(({ ts }: { readonly ts: number }) => ts < row.periodTo))
+    const same = await call("POST", clientId, "/statements", { kind: "ACCOUNT", from, to: row.periodTo })
+    assert.deepStrictEqual(same.json, row)
+    const rest = await call("POST", clientId, "/statements", {
+      kind: "ACCOUNT",
+      from: row.periodTo,
+      to: from + 86_400_000
+    })
+    const behind = (await get(service, key, `/clients/${clientId}/statements/${rest.json.statementId}`)).json.model
+      .sections[0]
+    assert.strictEqual(behind.opening.cash, section.closing.cash)
+    assert.strictEqual(behind.closing.cash, "15.000000")
+  })
+})
