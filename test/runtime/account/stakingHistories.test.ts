@@ -325,6 +325,23 @@ const compare = ({ state, facts, naive }: World): void => {
   )
 }
 
+/** The event log says every move of every swap once, each from where the last one led, and nothing else of it (EVT-2). */
+const checkLog = ({ store }: World): void => {
+  const moves = store.rows("events").filter(({ name }) => name === "state.changed")
+  for (const { id, state, partnerId, clientId } of store.rows("swaps")) {
+    const own = moves.filter(({ data }) => data["machine"] === "swap" && data["id"] === id)
+    let at: unknown = null
+    for (const { data, ...entry } of own) {
+      assert.deepStrictEqual(data, { machine: "swap", id, from: at as never, to: data["to"] as never })
+      assert.notStrictEqual(data["to"], at)
+      assert.deepInclude(entry, { partnerId, clientId })
+      at = data["to"]
+    }
+    assert.strictEqual(at, state)
+  }
+  assert.isEmpty(store.rows("webhookDeliveries"))
+}
+
 describe("a second working out of swaps in the account's figures", () => {
   it("agrees after every step of any life", { timeout: 120_000 }, () => {
     const seen = { ended: 0, claimed: 0, lost: 0, unvalued: 0, found: 0 }
@@ -348,6 +365,7 @@ describe("a second working out of swaps in the account's figures", () => {
           const held = own.reduce((sum, { amount }) => sum + amount, 0n)
           assert.strictEqual(held, world.naive.cash[asset] + world.naive.reserved[asset])
         }
+        checkLog(world)
       }),
       { numRuns: 80, seed: 17 }
     )
