@@ -71,13 +71,13 @@ const logMove = <T extends MachineTable>(turn: Turn, table: T, row: Tables[T], f
   if (from === state || !logged.has(table)) return
   const { partnerId, clientId } = ownerOf(table, row)
   if (partnerId === null) throw new Error("an object of trading has a partner")
-  const { id } = row as unknown as { readonly id: number }
-  const data = { machine: catalogue[table].object, id, from, to: state }
+  const data = { machine: catalogue[table].object, id: idOf(row), from, to: state }
   const seq = turn.draft.nextEventSlot()
   turn.draft.put("events", { partnerId, seq, name: "state.changed", clientId, data, ts: turn.now })
 }
 
 const stateOf = (row: object): string => (row as { readonly state: string }).state
+const idOf = (row: object): number => (row as { readonly id: number }).id
 
 /** What audit rows call the object: the kind and the columns of its key. */
 export const objectName = <T extends MachineTable>(table: T, row: Tables[T]): ObjectName => {
