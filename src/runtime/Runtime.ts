@@ -42,7 +42,7 @@ import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
 import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
-import { layerDailyMarks } from "./services/market/DailyMarks.ts"
+import { DailyMarks, layerDailyMarks } from "./services/market/DailyMarks.ts"
 import { layerLastMarks } from "./services/market/LastMarks.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
@@ -50,6 +50,7 @@ import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { layerStatementJobs } from "./services/statement/StatementJobs.ts"
 import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
@@ -205,15 +206,9 @@ export const layerWorkers = (options: RuntimeOptions) =>
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,
+    layerStatementJobs.pipe(Layer.provide(hasVenue(options) ? layerDailyMarks : DailyMarks.none)),
     hasVenue(options)
-      ? Layer.mergeAll(
-          layerDailyMarks,
-          layerAutoAccept,
-          layerOpeningWatch,
-          layerNearLevels,
-          layerOrderResync,
-          layerRiskMonitor
-        )
+      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerOrderResync, layerRiskMonitor)
       : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,

@@ -69,7 +69,7 @@ export const positionMarginAt = (qtyAbs: Exact, mark: Exact, terms: PerpTerms): 
 }
 
 /** What a position has gained or lost at a mark, towards minus infinity (F4). */
-export const unrealizedOf = ({ netQty, avgEntry }: PerpPosition, mark: Exact): bigint =>
+export const unrealizedOf = ({ netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">, mark: Exact): bigint =>
   floorToMicro(product(scaled(netQty), sum(scaled(mark), negated(scaled(avgEntry)))))
 
 /**

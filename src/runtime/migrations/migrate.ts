@@ -43,6 +43,7 @@ import { m0039 } from "./0039_swaps.ts"
 import { m0040 } from "./0040_account_families.ts"
 import { m0041 } from "./0041_statements.ts"
 import { m0042 } from "./0042_daily_marks.ts"
+import { m0043 } from "./0043_statement_jobs.ts"
 
 const run = Migrator.make({})
 
@@ -90,7 +91,8 @@ export const migrate = run({
     "0039_swaps": m0039,
     "0040_account_families": m0040,
     "0041_statements": m0041,
-    "0042_daily_marks": m0042
+    "0042_daily_marks": m0042,
+    "0043_statement_jobs": m0043
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -275,6 +275,14 @@ CREATE TABLE custody_changes (
 CREATE INDEX custody_changes_partner ON public.custody_changes USING btree (partner_id, id);
 CREATE TRIGGER custody_changes_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.custody_changes FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
+CREATE TABLE daily_equities (
+  day bigint NOT NULL,
+  client_id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  equity bigint NOT NULL,
+  CONSTRAINT daily_equities_pkey PRIMARY KEY (day, client_id)
+);
+
 CREATE TABLE daily_marks (
   day bigint NOT NULL,
   symbol text NOT NULL,
@@ -488,6 +496,7 @@ CREATE TABLE ledger_transactions (
   CONSTRAINT ledger_transactions_key_key UNIQUE (key),
   CONSTRAINT ledger_transactions_pkey PRIMARY KEY (tx_id)
 );
+CREATE INDEX ledger_transactions_executions ON public.ledger_transactions USING btree (ts, client_id) WHERE ((type = ANY (ARRAY['BARRIER_SETTLE'::text, 'SWAP_PRINCIPAL'::text, 'SWAP_SETTLE'::text])) OR (key ~~ 'commission:contract:%'::text));
 CREATE INDEX ledger_transactions_time ON public.ledger_transactions USING brin (ts) WITH (pages_per_range='32', autosummarize='on');
 CREATE TRIGGER ledger_transactions_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
@@ -838,6 +847,38 @@ CREATE TABLE spot_lots (
 );
 CREATE INDEX spot_lots_left ON public.spot_lots USING btree (client_id) WHERE (qty > 0);
 
+CREATE TABLE statement_job_failures (
+  id bigint NOT NULL,
+  job_id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  tries bigint NOT NULL,
+  retry_at bigint NOT NULL,
+  reason text NOT NULL,
+  failed_at bigint NOT NULL,
+  CONSTRAINT statement_job_failures_job_id_client_id_key UNIQUE (job_id, client_id),
+  CONSTRAINT statement_job_failures_pkey PRIMARY KEY (id)
+);
+CREATE INDEX statement_job_failures_open ON public.statement_job_failures USING btree (retry_at) WHERE (state = 'OPEN'::text);
+
+CREATE TABLE statement_jobs (
+  id bigint NOT NULL,
+  name text NOT NULL,
+  period_from bigint NOT NULL,
+  period_to bigint NOT NULL,
+  due_at bigint NOT NULL,
+  cursor bigint NOT NULL,
+  clients bigint NOT NULL,
+  made bigint NOT NULL,
+  started_at bigint NOT NULL,
+  ended_at bigint,
+  CONSTRAINT statement_jobs_name_period_from_period_to_key UNIQUE (name, period_from, period_to),
+  CONSTRAINT statement_jobs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX statement_jobs_name ON public.statement_jobs USING btree (name, id);
+CREATE INDEX statement_jobs_open ON public.statement_jobs USING btree (id) WHERE (ended_at IS NULL);
+
 CREATE TABLE statement_models (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -924,6 +965,7 @@ CREATE INDEX swaps_live ON public.swaps USING btree (client_id) WHERE ((state = 
 CREATE INDEX swaps_partner ON public.swaps USING btree (partner_id, id);
 CREATE INDEX swaps_partner_live ON public.swaps USING btree (partner_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
 CREATE INDEX swaps_state ON public.swaps USING btree (state, id);
+CREATE INDEX swaps_written_off ON public.swaps USING btree (client_id) WHERE (json_array_length((context -> 'writeOffs'::text)) > 0);
 
 CREATE TABLE timers (
   subject text NOT NULL,
@@ -1171,6 +1213,47 @@ AS $function$
       RETURN low;
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.last_fill_near(of_client bigint, moment bigint, hint bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      at_id bigint;
+      at_ts bigint;
+      next_ts bigint;
+    BEGIN
+      SELECT id, booked_at INTO at_id, at_ts FROM fills
+          WHERE client_id = of_client AND id <= hint ORDER BY id DESC LIMIT 1;
+      IF at_id IS NOT NULL AND at_ts >= moment THEN RETURN last_fill_before(of_client, moment); END IF;
+      SELECT booked_at INTO next_ts FROM fills WHERE client_id = of_client AND id > hint ORDER BY id LIMIT 1;
+      IF next_ts IS NOT NULL AND next_ts < moment THEN RETURN last_fill_before(of_client, moment); END IF;
+      RETURN coalesce(at_id, 0);
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.last_fill_of_all_before(moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT max(id) INTO high FROM fills;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT id, booked_at INTO found_id, found_ts FROM fills WHERE id > mid AND id <= high ORDER BY id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
 CREATE OR REPLACE FUNCTION public.last_posting_before(of_client bigint, moment bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1190,6 +1273,49 @@ AS $function$
         found_id := NULL;
         SELECT p.posting_id, t.ts INTO found_id, found_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
           WHERE p.client_id = of_client AND p.posting_id > mid AND p.posting_id <= high ORDER BY p.posting_id LIMIT 1;
+        IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
+      END LOOP;
+      RETURN low;
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.last_posting_near(of_client bigint, moment bigint, hint bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      at_id bigint;
+      at_ts bigint;
+      next_ts bigint;
+    BEGIN
+      SELECT p.posting_id, t.ts INTO at_id, at_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
+          WHERE p.client_id = of_client AND p.posting_id <= hint ORDER BY p.posting_id DESC LIMIT 1;
+      IF at_id IS NOT NULL AND at_ts >= moment THEN RETURN last_posting_before(of_client, moment); END IF;
+      SELECT t.ts INTO next_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
+          WHERE p.client_id = of_client AND p.posting_id > hint ORDER BY p.posting_id LIMIT 1;
+      IF next_ts IS NOT NULL AND next_ts < moment THEN RETURN last_posting_before(of_client, moment); END IF;
+      RETURN coalesce(at_id, 0);
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.last_posting_of_all_before(moment bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE
+      low bigint := 0;
+      high bigint;
+      mid bigint;
+      found_id bigint;
+      found_ts bigint;
+    BEGIN
+      SELECT max(posting_id) INTO high FROM postings;
+      high := coalesce(high, 0);
+      WHILE low < high LOOP
+        mid := (low + high) / 2;
+        found_id := NULL;
+        SELECT p.posting_id, t.ts INTO found_id, found_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
+          WHERE p.posting_id > mid AND p.posting_id <= high ORDER BY p.posting_id LIMIT 1;
         IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
       END LOOP;
       RETURN low;
@@ -1321,6 +1447,8 @@ CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_spot_lot AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_statement AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_statement_job AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_statement_job_failure AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_statement_model AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_swap AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;

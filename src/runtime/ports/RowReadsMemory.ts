@@ -26,7 +26,8 @@ const tester = (table: TableName, conditions: ReadonlyArray<Condition>): ((row: 
       if (held === null) return false
       if (comparison === "<>") return held !== value
       if (typeof value === "string") return held === value
-      return comparison === ">=" ? BigInt(held) >= BigInt(value) : BigInt(held) === BigInt(value)
+      if (comparison === ">=") return BigInt(held) >= BigInt(value)
+      return comparison === "<=" ? BigInt(held) <= BigInt(value) : BigInt(held) === BigInt(value)
     }
   })
   return (row) => tests.every((test) => test(row))

@@ -18,6 +18,7 @@ import {
   piecesOf,
   type ReadPiece,
   sweepModels,
+  writeModels,
   writePiece
 } from "../store/writes/statementWrites.ts"
 
@@ -35,6 +36,11 @@ export class StatementModels extends Context.Service<
     finish(model: NewModel): Effect.Effect<number, Unavailable>
     /** Removes the pieces of a model that did not come to be. */
     drop(modelId: number): Effect.Effect<void, Unavailable>
+    /** Writes models that are whole, with all their pieces, at once; the id of each by its hash, as `finish` answers it. */
+    writeAll(
+      models: ReadonlyArray<NewModel>,
+      pieces: ReadonlyArray<NewPiece>
+    ): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
     /** The next pieces behind `after`; `frames`: those that hold no rows alone. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
@@ -62,6 +68,17 @@ export class StatementModels extends Context.Service<
             return id
           }),
         drop,
+        writeAll: (written, parts) =>
+          Effect.flatMap(Clock.currentTimeMillis, (storedAt) =>
+            run(
+              writeModels(
+                sql,
+                sealing,
+                written.map((model) => ({ ...model, storedAt })),
+                parts.map((piece) => ({ ...piece, storedAt }))
+              )
+            )
+          ),
         find: (modelId) => run(modelOf(sql, modelId)),
         pieces: (modelId, after, frames) =>
           run(piecesOf(sql, sealing, modelId, { after, limit: piecesAtOnce, frames: frames !== undefined })),

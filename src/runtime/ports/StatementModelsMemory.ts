@@ -1,7 +1,7 @@
 /** Models of statements kept in memory, for tests: the same promises as the stored ones, but for encryption. */
 import { Clock, Effect, Layer } from "effect"
 import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"
-import { StatementModels } from "./StatementModels.ts"
+import { type NewModel, type NewPiece, StatementModels } from "./StatementModels.ts"
 
 const piecesAtOnce = 4
 
@@ -10,21 +10,31 @@ export const layerStatementModelsMemory = (): Layer.Layer<StatementModels> =>
     const models = new Map<number, StatementModelRow>()
     const pieces = new Map<number, Array<StatementPieceRow>>()
     const drop = (modelId: number) => Effect.sync(() => void (models.has(modelId) ? undefined : pieces.delete(modelId)))
+    const write = (piece: NewPiece) =>
+      Effect.map(Clock.currentTimeMillis, (storedAt) => {
+        const known = pieces.get(piece.modelId) ?? []
+        pieces.set(piece.modelId, [...known, { ...piece, storedAt }])
+      })
+    const finish = (model: NewModel) =>
+      Effect.gen(function* () {
+        const storedAt = yield* Clock.currentTimeMillis
+        const same = [...models.values()].find(({ sha256 }) => sha256 === model.sha256)
+        if (same === undefined) models.set(model.id, { ...model, storedAt })
+        else yield* drop(model.id)
+        return same?.id ?? model.id
+      })
     return StatementModels.of({
-      write: (piece) =>
-        Effect.map(Clock.currentTimeMillis, (storedAt) => {
-          const known = pieces.get(piece.modelId) ?? []
-          pieces.set(piece.modelId, [...known, { ...piece, storedAt }])
-        }),
-      finish: (model) =>
-        Effect.gen(function* () {
-          const storedAt = yield* Clock.currentTimeMillis
-          const same = [...models.values()].find(({ sha256 }) => sha256 === model.sha256)
-          if (same === undefined) models.set(model.id, { ...model, storedAt })
-          else yield* drop(model.id)
-          return same?.id ?? model.id
-        }),
+      write,
+      finish,
       drop,
+      writeAll: (written, parts) =>
+        Effect.gen(function* () {
+          yield* Effect.forEach(parts, write, { discard: true })
+          const ids = yield* Effect.forEach(written, (model) =>
+            Effect.map(finish(model), (id) => [model.sha256, id] as const)
+          )
+          return new Map(ids)
+        }),
       find: (modelId) => Effect.sync(() => models.get(modelId) ?? null),
       pieces: (modelId, after, frames) =>
         Effect.sync(() =>

@@ -27,6 +27,7 @@ import { screeningTables } from "./tables/screening.ts"
 import { settlementTables } from "./tables/settlement.ts"
 import { swapTables } from "./tables/swap.ts"
 import { statementTables } from "./tables/statement.ts"
+import { statementJobTables } from "./tables/statementJob.ts"
 import { venueTables } from "./tables/venue.ts"
 import { verificationTables } from "./tables/verification.ts"
 import { webhookTables } from "./tables/webhook.ts"
@@ -56,6 +57,7 @@ const described = {
   ...settlementTables,
   ...documentTables,
   ...statementTables,
+  ...statementJobTables,
   ...ledgerTables,
   ...webhookTables,
   ...venueTables,

@@ -9,3 +9,7 @@ export const int8s = (values: ReadonlyArray<number | bigint>): unknown =>
 /** For `$n::text[]`. */
 export const texts = (values: ReadonlyArray<string | null>): unknown =>
   Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
+
+/** For `$n::bytea[]`. */
+export const byteas = (values: ReadonlyArray<Uint8Array>): unknown =>
+  Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))

@@ -17,7 +17,7 @@ export interface Condition {
   readonly column: string
   readonly value: string | number | bigint
   /** Equal when absent. */
-  readonly comparison?: ">=" | "<>"
+  readonly comparison?: ">=" | "<=" | "<>"
 }
 
 /** How a reader goes on: with ids below `nextBefore`, null on the last page. */

@@ -12,6 +12,7 @@ import {
 import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { makeSealing } from "../../../src/runtime/engine/sealing/Sealing.ts"
 import type { AuditRow } from "../../../src/runtime/store/tables/engine.ts"
+import { statementRows } from "./statementFixtures.ts"
 import { machine, noon, tradingRows } from "./tradingFixtures.ts"
 import type { EventRow } from "../../../src/runtime/store/tables/webhook.ts"
 
@@ -292,29 +293,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     deletedAt: null
   },
   documentContents: { documentId: id, partnerId: 1, clientId: id, storedAt: noon, content: "AAAA" },
-  statements: {
-    id,
-    ...machine,
-    partnerId: 1,
-    clientId: id,
-    kind: "ACCOUNT",
-    periodFrom: 0,
-    periodTo: noon,
-    number: 1,
-    modelId: id,
-    generatedAt: noon
-  },
-  statementModels: {
-    id,
-    partnerId: 1,
-    clientId: id,
-    sha256: String(id).padStart(64, "0"),
-    size: 2,
-    pieces: 1,
-    counts: [0],
-    storedAt: noon
-  },
-  statementPieces: { modelId: id, number: 0, partnerId: 1, clientId: id, section: -1, content: "{}", storedAt: noon },
+  ...statementRows(id),
   ledgerTransactions: {
     txId: id,
     key: `collateral:${id}`,

@@ -4,7 +4,7 @@
  * A service that starts late, or whose clock was moved on by days, keeps what it knew for each midnight that it missed; what is
  * older than a day by then is not known.
  */
-import { Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -23,7 +23,20 @@ export const marksOf = (day: number, marks: ReadonlyMap<string, Mark>): Readonly
     at <= day && at > day - dayMillis ? [{ day, symbol, price: price.toFixed(places), at }] : []
   )
 
-export const layerDailyMarks: Layer.Layer<never, never, ActorHost | BusinessClock | RowReads> = Layer.effectDiscard(
+/** Which midnights the marks are kept of. */
+export class DailyMarks extends Context.Service<
+  DailyMarks,
+  {
+    /** Whether nothing more will be kept of a midnight (Unix ms). */
+    readonly isKept: (day: number) => boolean
+  }
+>()("brokerage/runtime/services/market/DailyMarks") {
+  /** Without a venue there are no marks to wait for. */
+  static readonly none = Layer.succeed(DailyMarks, DailyMarks.of({ isKept: () => true }))
+}
+
+export const layerDailyMarks: Layer.Layer<DailyMarks, never, ActorHost | BusinessClock | RowReads> = Layer.effect(
+  DailyMarks,
   Effect.gen(function* () {
     const host = yield* ActorHost
     const clock = yield* BusinessClock
@@ -55,5 +68,6 @@ export const layerDailyMarks: Layer.Layer<never, never, ActorHost | BusinessCloc
     )
 
     yield* Effect.forkScoped(Effect.schedule(look, Schedule.spaced("1 second")))
+    return DailyMarks.of({ isKept: (day) => day <= kept })
   })
 )

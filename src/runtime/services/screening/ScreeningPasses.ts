@@ -5,10 +5,9 @@
  * is a row, so that a process that was killed goes on with the page it was at. Each client is judged in its own mailbox.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { PassScope, PassTrigger, ScreeningPassState } from "../../../machines/screening/ScreeningPass.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { describeFailure } from "../../engine/journal/sqlFailure.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -18,6 +17,7 @@ import { findingsOf } from "../../store/reads/screeningReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { systemSubject } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
+import { makeUntilDone } from "../shared/untilDone.ts"
 import { beginNightly, beginPass, byScreening, nightlyTimer, setNightly } from "./passDecisions.ts"
 import { PassDemand } from "./PassDemand.ts"
 import { judgeClient, type PassTools, walkPass } from "./passWalk.ts"
@@ -107,12 +107,8 @@ const ensureNightly = ({ host, stored }: PassTools): Effect.Effect<void, Dispatc
       yield* host.dispatch({ subject: systemSubject, by: byScreening, lane: "internal", decide: setNightly })
   })
 
-/** Between two tries while the database is away. */
-const tryAgain = "5 seconds"
-
 const workFor = (tools: PassTools, demand: PassDemand): Effect.Effect<never> => {
   const { host } = tools
-  let failing = false
   const round = Effect.gen(function* () {
     demand.wake.closeUnsafe()
     for (const clientId of demand.late) {
@@ -130,24 +126,8 @@ const workFor = (tools: PassTools, demand: PassDemand): Effect.Effect<never> => 
       decide: (turn) => beginPass(turn, plan)
     })
   })
-  /** Logged once until it succeeds: a database that is away is no place for a line every few seconds. */
-  const persist = <E>(work: Effect.Effect<void, E>): Effect.Effect<void> =>
-    work.pipe(
-      Effect.andThen(Effect.sync(() => void (failing = false))),
-      Effect.catchCause((cause) => {
-        const line = `stored clients could not be screened, it is tried again: ${describeFailure(Cause.squash(cause))}`
-        const logged = failing ? Effect.logDebug(line) : Effect.logWarning(line)
-        failing = true
-        return Effect.andThen(
-          logged,
-          Effect.andThen(
-            Effect.sleep(tryAgain),
-            Effect.suspend(() => persist(work))
-          )
-        )
-      })
-    )
-  return Effect.forever(persist(round))
+  const untilDone = makeUntilDone("stored clients could not be screened")
+  return Effect.forever(untilDone(round))
 }
 
 type Findings = ReadonlyMap<string, number>

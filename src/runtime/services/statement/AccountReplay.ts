@@ -14,9 +14,9 @@ import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsOf } from "../../store/reads/statementContracts.ts"
-import { fillsOf, postingsOfTypes, postingSums, type StatedPosting } from "../../store/reads/statementReads.ts"
+import { fillsOf, postingsOfTypes, postingSums } from "../../store/reads/statementReads.ts"
 import { type Building, eachPage, eachStretch, pageRows, type Reading, reading } from "./Building.ts"
-import { partOf, swapOf } from "./swapPostings.ts"
+import { swapOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
 /** Marks of a moment, by symbol. */
@@ -29,24 +29,29 @@ export interface HeldThen {
 
 export interface LentThen {
   readonly currency: Currency
-  /** Principal that has not come back. */
-  readonly left: bigint
+  /** What of it was paid, principal and reward; minor units. */
+  paid: bigint
 }
 
 const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
 const ends = texts(["BARRIER_SETTLE"])
 const lends = texts(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
+/** Whose account is gone through. */
+interface Replayed extends Pick<Building, "sql"> {
+  readonly client: Pick<Building["client"], "clientId">
+}
+
 export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
   readonly contracts = new Map<number, BarrierContractContext>()
-  /** What is lent under swaps, by swap. */
+  /** Swaps that were ever taken, with what had come of them. */
   readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
-  private readonly of: Pick<Building, "sql" | "client">
+  private readonly of: Replayed
 
-  constructor(of: Pick<Building, "sql" | "client">) {
+  constructor(of: Replayed) {
     this.of = of
   }
 
@@ -61,18 +66,20 @@ export class AccountReplay {
     })
   }
 
-  /** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
+  /** What the account is worth at these marks. Micro-USDC. */
   equityAt(marks: MarksThen): bigint {
-    let equity = this.balances.get("USDC")?.cash ?? 0n
-    for (const position of this.positions.values()) {
-      const mark = marks.get(position.symbol)
-      if (mark !== undefined) equity += unrealizedOf(position, mark)
-    }
-    for (const contract of this.contracts.values()) {
-      const mark = marks.get(contract.symbol)
-      if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
-    }
-    return equity
+    const { positions, contracts } = this
+    return equityOf(
+      { cash: this.balances.get("USDC")?.cash ?? 0n, positions: positions.values(), contracts: contracts.values() },
+      marks
+    )
+  }
+
+  /** Whether anything is held, reserved, open or lent. */
+  get holds(): boolean {
+    const { balances, positions, contracts, swaps } = this
+    if (positions.size + contracts.size + swaps.size > 0) return true
+    return [...balances.values()].some(({ cash, reserved }) => cash !== 0n || reserved !== 0n)
   }
 
   private money(to: Cut): Reading<void> {
@@ -115,9 +122,9 @@ export class AccountReplay {
         for (const posting of postings) {
           const id = swapOf(posting)
           if (id === null) continue
-          const left = lentAfter(this.swaps.get(id)?.left ?? 0n, posting)
-          if (left > 0n) this.swaps.set(id, { currency: posting.currency, left })
-          else this.swaps.delete(id)
+          const known = this.swaps.get(id) ?? { currency: posting.currency, paid: 0n }
+          if (posting.type === "SWAP_SETTLE") known.paid += posting.amount
+          this.swaps.set(id, known)
         }
       })
     )
@@ -148,9 +155,27 @@ export class AccountReplay {
   }
 }
 
-/** A swap's principal after a posting of it. */
-const lentAfter = (before: bigint, posting: StatedPosting): bigint =>
-  posting.type === "SWAP_PRINCIPAL" ? before + partOf(posting, "notional") : before - partOf(posting, "principal")
+/** What an account's equity is made of (STS-28). */
+export interface EquityParts {
+  /** Micro-USDC. */
+  readonly cash: bigint
+  readonly positions: Iterable<Pick<PerpPosition, "symbol" | "netQty" | "avgEntry">>
+  readonly contracts: Iterable<BarrierContractContext>
+}
+
+/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
+export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): bigint => {
+  let equity = cash
+  for (const position of positions) {
+    const mark = marks.get(position.symbol)
+    if (mark !== undefined) equity += unrealizedOf(position, mark)
+  }
+  for (const contract of contracts) {
+    const mark = marks.get(contract.symbol)
+    if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
+  }
+  return equity
+}
 
 /** What an open contract has gained at a mark (F16). Micro-USDC. */
 export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>

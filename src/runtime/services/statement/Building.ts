@@ -57,7 +57,7 @@ export const fillsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: st
 
 /** Walks a range of a client's postings in stretches, so that no statement reads for long. */
 export const eachStretch = <E>(
-  { sql, client }: Pick<Building, "sql" | "client">,
+  { sql, client }: Pick<Building, "sql"> & { readonly client: Pick<Stated, "clientId"> },
   range: IdRange,
   work: (stretch: IdRange) => Effect.Effect<void, E>
 ): Effect.Effect<void, E | Unavailable> =>

@@ -24,7 +24,6 @@ import {
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
-import { IdsExhausted } from "../../engine/journal/IdBlocks.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -43,6 +42,7 @@ import { BuildRoom } from "./BuildRoom.ts"
 import { BuildWindow } from "./BuildWindow.ts"
 import { buildModel, factsOf, type StatementFacts } from "./buildStatement.ts"
 import { fileStatement, type Maker, newestVersion } from "./fileStatement.ts"
+import { nextModelId } from "./nextModelId.ts"
 import { RunningBuilds } from "./RunningBuilds.ts"
 
 export interface StatementPage extends PageEnd {
@@ -55,8 +55,6 @@ export class Statements extends Context.Service<
     generate(caller: Caller, clientId: number, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
     /** As a partner's own, of any client and by the operator: `client` is its committed row. */
     generateFor(maker: Maker, client: ClientRow, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** Makes a statement of a period by the service itself: it waits for room and counts for nobody (A2-68). */
-    make(maker: Maker, client: ClientRow, period: AskedPeriod): Effect.Effect<Verdict<StatementRow>, DispatchError>
     /** Builds a period anew from today's facts and rules (STS-33). */
     correct(by: Attribution, statementId: number, reason: string): Effect.Effect<Verdict<StatementWire>, DispatchError>
     list(
@@ -91,13 +89,7 @@ export class Statements extends Context.Service<
       const window = new BuildWindow()
       const running = new RunningBuilds(yield* Effect.scope, yield* Clock.Clock)
 
-      const newModelId: Effect.Effect<number> = Effect.suspend(() => {
-        try {
-          return Effect.succeed(journal.nextId("statementModel"))
-        } catch (error) {
-          return error instanceof IdsExhausted ? Effect.andThen(journal.idsRefilled, newModelId) : Effect.die(error)
-        }
-      })
+      const newModelId = nextModelId(journal)
 
       /** A dry run stores no model. */
       const modelsNow = () =>
@@ -200,7 +192,6 @@ export class Statements extends Context.Service<
             return yield* asked({ by: caller.by, role: caller.by.role, correction: null }, client, body)
           }),
         generateFor: asked,
-        make,
         correct: (by, statementId, reason) =>
           Effect.gen(function* () {
             const row = yield* byId(statementId)
@@ -238,7 +229,8 @@ export class Statements extends Context.Service<
   )
 }
 
-const statedOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
+/** A client as statements name it. */
+export const statedOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
   clientId: id,
   partnerId,
   clientUid: uid,

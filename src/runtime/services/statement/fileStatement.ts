@@ -91,9 +91,10 @@ export const fileStatement = (
       .pipe(Effect.catchTag("ClaimLost", () => fileStatement(tools, maker, filing, left - 1)))
   })
 
-const newVersion = (
+/** The next version of a period, in a turn: of its client, or of the system where a job files many. */
+export const newVersion = (
   turn: Turn,
-  { role, correction }: Maker,
+  { role, correction }: Pick<Maker, "role" | "correction">,
   { client, period, model, fingerprint }: Filing,
   before: StatementRow | null
 ): StatementRow => {

@@ -188,7 +188,7 @@ export interface StatedFill {
   readonly origin: string
 }
 
-interface RawFill extends Omit<
+export interface RawFill extends Omit<
   StatedFill,
   "id" | "orderId" | "tradeId" | "closedQty" | "realizedPnl" | "ts" | "bookedAt"
 > {
@@ -201,6 +201,31 @@ interface RawFill extends Omit<
   readonly booked_at: bigint
 }
 
+/** Of fills `f` and their orders `o`. */
+export const fillColumns = `f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency,
+  f.notional, f.commission, f.realized_pnl, f.ts, f.booked_at, coalesce(o.context->>'type', '') AS "orderType",
+  coalesce((o.context->>'reduceOnly')::boolean, false) AS "reduceOnly", coalesce(o.context->>'origin', '') AS origin`
+
+export const statedFill = ({
+  order_id,
+  trade_id,
+  closed_qty,
+  realized_pnl,
+  booked_at,
+  id,
+  ts,
+  ...row
+}: RawFill): StatedFill => ({
+  ...row,
+  id: Number(id),
+  orderId: Number(order_id),
+  tradeId: Number(trade_id),
+  closedQty: closed_qty,
+  realizedPnl: realized_pnl,
+  ts: Number(ts),
+  bookedAt: Number(booked_at)
+})
+
 /** A client's fills in the order of their ids, at most `limit`; of one family where it is said. */
 export const fillsOf = (
   sql: PgClient.PgClient,
@@ -211,26 +236,13 @@ export const fillsOf = (
 ): Reading<ReadonlyArray<StatedFill>> =>
   Effect.map(
     sql.unsafe<RawFill>(
-      `SELECT f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency, f.notional,
-              f.commission, f.realized_pnl, f.ts, f.booked_at, coalesce(o.context->>'type', '') AS "orderType",
-              coalesce((o.context->>'reduceOnly')::boolean, false) AS "reduceOnly",
-              coalesce(o.context->>'origin', '') AS origin
+      `SELECT ${fillColumns}
          FROM fills f LEFT JOIN orders o ON o.id = f.order_id
         WHERE f.client_id = $1 AND f.id > $2 AND f.id <= $3 AND ($5::text IS NULL OR f.family = $5)
         ORDER BY f.id LIMIT $4`,
       [BigInt(clientId), BigInt(after), BigInt(to), BigInt(limit), family]
     ),
-    (rows) =>
-      rows.map(({ order_id, trade_id, closed_qty, realized_pnl, booked_at, id, ts, ...row }) => ({
-        ...row,
-        id: Number(id),
-        orderId: Number(order_id),
-        tradeId: Number(trade_id),
-        closedQty: closed_qty,
-        realizedPnl: realized_pnl,
-        ts: Number(ts),
-        bookedAt: Number(booked_at)
-      }))
+    (rows) => rows.map(statedFill)
   )
 
 /** Fills in a range, and what they moved, by family and currency. */

@@ -2,6 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { byteas, int8s, texts } from "../arrays.ts"
 import { placeOf } from "../../engine/journal/columnValues.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
@@ -60,6 +61,55 @@ export const finishModel = (
     return Number(row?.id ?? id)
   })
 
+/**
+ * Writes many whole models at once; the id of each by its hash, which is another where the same model was there before: then its
+ * pieces are not written.
+ */
+export const writeModels = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  models: ReadonlyArray<StatementModelRow>,
+  pieces: ReadonlyArray<StatementPieceRow>
+): Writing<ReadonlyMap<string, number>> =>
+  Effect.suspend(() =>
+    Effect.map(
+      sql.unsafe<{ readonly id: bigint; readonly sha256: string }>(
+        `WITH m AS (
+           INSERT INTO statement_models (id, partner_id, client_id, sha256, size, pieces, counts, stored_at)
+           SELECT id, partner, client, sha256, size, pieces, counts::json, stored
+             FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[], $5::int8[], $6::int8[], $7::text[], $8::int8[])
+               AS v(id, partner, client, sha256, size, pieces, counts, stored)
+           ON CONFLICT (sha256) DO UPDATE SET stored_at = greatest(statement_models.stored_at, EXCLUDED.stored_at)
+           RETURNING id, sha256),
+         p AS (
+           INSERT INTO statement_pieces (model_id, number, partner_id, client_id, section, content, stored_at)
+           SELECT v.model, v.number, v.partner, v.client, v.section, v.content, v.stored
+             FROM unnest($9::int8[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::bytea[], $15::int8[])
+               AS v(model, number, partner, client, section, content, stored)
+            WHERE v.model IN (SELECT id FROM m))
+         SELECT id, sha256 FROM m`,
+        [
+          ...[models.map(({ id }) => id), models.map((row) => row.partnerId), models.map((row) => row.clientId)].map(
+            int8s
+          ),
+          texts(models.map(({ sha256 }) => sha256)),
+          int8s(models.map(({ size }) => size)),
+          int8s(models.map((row) => row.pieces)),
+          texts(models.map(({ counts }) => JSON.stringify(counts))),
+          int8s(models.map(({ storedAt }) => storedAt)),
+          int8s(pieces.map(({ modelId }) => modelId)),
+          int8s(pieces.map(({ number }) => number)),
+          int8s(pieces.map(({ partnerId }) => partnerId)),
+          int8s(pieces.map(({ clientId }) => clientId)),
+          int8s(pieces.map(({ section }) => section)),
+          byteas(pieces.map(({ content }) => sealing.seal(content, place))),
+          int8s(pieces.map(({ storedAt }) => storedAt))
+        ]
+      ),
+      (rows) => new Map(rows.map(({ id, sha256 }) => [sha256, Number(id)]))
+    )
+  )
+
 /** Removes the pieces of a model that did not come to be. */
 export const dropPieces = (sql: PgClient.PgClient, modelId: number): Writing<void> =>
   Effect.asVoid(
@@ -83,22 +133,35 @@ interface RawModel {
   readonly stored_at: bigint
 }
 
+const modelRow = (row: RawModel): StatementModelRow => ({
+  id: Number(row.id),
+  partnerId: Number(row.partner_id),
+  clientId: Number(row.client_id),
+  sha256: row.sha256,
+  size: Number(row.size),
+  pieces: Number(row.pieces),
+  counts: row.counts,
+  storedAt: Number(row.stored_at)
+})
+
 export const modelOf = (sql: PgClient.PgClient, modelId: number): Writing<StatementModelRow | null> =>
   Effect.map(
     sql.unsafe<RawModel>(`SELECT ${modelColumns} FROM statement_models WHERE id = $1`, [BigInt(modelId)]),
-    ([row]) =>
-      row === undefined
-        ? null
-        : {
-            id: Number(row.id),
-            partnerId: Number(row.partner_id),
-            clientId: Number(row.client_id),
-            sha256: row.sha256,
-            size: Number(row.size),
-            pieces: Number(row.pieces),
-            counts: row.counts,
-            storedAt: Number(row.stored_at)
-          }
+    ([row]) => (row === undefined ? null : modelRow(row))
+  )
+
+/** Models with an id above `after`, in the order of their ids, at most `limit`. */
+export const modelsAfter = (
+  sql: PgClient.PgClient,
+  after: number,
+  limit: number
+): Writing<ReadonlyArray<StatementModelRow>> =>
+  Effect.map(
+    sql.unsafe<RawModel>(`SELECT ${modelColumns} FROM statement_models WHERE id > $1 ORDER BY id LIMIT $2`, [
+      BigInt(after),
+      BigInt(limit)
+    ]),
+    (rows) => rows.map(modelRow)
   )
 
 /** A piece as it is read. */

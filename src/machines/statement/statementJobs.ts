@@ -1,0 +1,142 @@
+/**
+ * The work that statements make by themselves, and when each is due (A2-68, STS-26, STS-28, STS-29): the equities of each midnight,
+ * executions of the day before, assets of the quarter, costs and tax of the year. Due times are London's for British tax and UTC
+ * for everything else. Unix ms.
+ */
+import type { StatementKind } from "./Statement.ts"
+import { type AskedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
+
+/** In the order in which those due at one moment are done. */
+export const statementJobNames = [
+  "EQUITIES",
+  "TRANSACTIONS",
+  "CLIENT_ASSETS",
+  "COSTS",
+  "TAX",
+  "TAX_GB",
+  "TAX_GB_FINAL"
+] as const
+export type StatementJobName = (typeof statementJobNames)[number]
+/** Those that make statements. */
+export type StatementMakingJob = Exclude<StatementJobName, "EQUITIES">
+
+/** A job as its row says it: the period of equities has both midnights in it. */
+export interface JobPlan extends Period {
+  readonly name: StatementJobName
+  readonly dueAt: number
+}
+
+const dayMillis = 86_400_000
+const halfPast = 30 * 60_000
+
+/** 00:00 UTC of the day of a moment. */
+const midnight = (at: number): number => at - (at % dayMillis)
+const yearAt = (at: number): number => new Date(at).getUTCFullYear()
+
+interface Schedule {
+  readonly kind: StatementKind
+  /** The first of the job due after a moment. */
+  readonly next: (after: number) => Omit<JobPlan, "name">
+  /** Only a period without a statement gets one; else one that says something else gets the next version (STS-26). */
+  readonly once: boolean
+}
+
+/** Due once a year, in the year that `of` is given: the first due time after a moment. */
+const yearly =
+  (of: (year: number) => Omit<JobPlan, "name">) =>
+  (after: number): Omit<JobPlan, "name"> => {
+    const year = yearAt(after)
+    const due = of(year)
+    return due.dueAt > after ? due : of(year + 1)
+  }
+
+/** 00:30 in London in the months of summer time, which begins in March and ends in October. */
+const londonSummer = (year: number, month: number, day: number): number =>
+  Date.UTC(year, month, day) + halfPast - 3_600_000
+
+const nextNight = (after: number): Omit<JobPlan, "name"> => {
+  const due = midnight(after) + halfPast
+  const dueAt = due > after ? due : due + dayMillis
+  return { dueAt, from: midnight(dueAt) - dayMillis, to: midnight(dueAt) }
+}
+
+/** The second day after the end of a quarter. */
+const nextQuarter = (after: number): Omit<JobPlan, "name"> => {
+  const year = yearAt(after)
+  for (const [of, number] of [
+    [year - 1, 4],
+    [year, 1],
+    [year, 2],
+    [year, 3]
+  ] as const) {
+    const period = quarterOf(of, number)
+    const dueAt = period.to + dayMillis + halfPast
+    if (dueAt > after) return { dueAt, ...period }
+  }
+  const period = quarterOf(year, 4)
+  return { dueAt: period.to + dayMillis + halfPast, ...period }
+}
+
+const fifthOfJanuary = (year: number) => ({ dueAt: Date.UTC(year, 0, 5) + halfPast, ...calendarYear(year - 1) })
+
+export const schedules: { readonly [J in StatementMakingJob]: Schedule } = {
+  TRANSACTIONS: { kind: "TRANSACTIONS", next: nextNight, once: true },
+  CLIENT_ASSETS: { kind: "CLIENT_ASSETS", next: nextQuarter, once: true },
+  COSTS: { kind: "COSTS", next: yearly(fifthOfJanuary), once: true },
+  TAX: { kind: "TAX", next: yearly(fifthOfJanuary), once: true },
+  TAX_GB: {
+    kind: "TAX",
+    next: yearly((year) => ({ dueAt: londonSummer(year, 3, 7), ...taxPeriod(year - 1, true) })),
+    once: true
+  },
+  TAX_GB_FINAL: {
+    kind: "TAX",
+    next: yearly((year) => ({ dueAt: londonSummer(year, 4, 6), ...taxPeriod(year - 1, true) })),
+    once: false
+  }
+}
+
+const makingJobs = statementJobNames.filter((name): name is StatementMakingJob => name !== "EQUITIES")
+
+/** Where the jobs that make statements stand: the last one that was begun. */
+export type JobPlace = Pick<JobPlan, "name" | "dueAt">
+
+const isBefore = (one: JobPlace, other: JobPlace): boolean =>
+  one.dueAt < other.dueAt || (one.dueAt === other.dueAt && orderOf(one) < orderOf(other))
+const orderOf = ({ name }: JobPlace): number => statementJobNames.indexOf(name)
+
+/** The job that follows another, in the order of due times. */
+export const jobAfter = (place: JobPlace): JobPlan => {
+  const plans = makingJobs.map((name): JobPlan => {
+    const { next } = schedules[name]
+    const same = { name, ...next(place.dueAt - 1) }
+    return isBefore(place, same) ? same : { name, ...next(place.dueAt) }
+  })
+  return plans.reduce((first, plan) => (isBefore(plan, first) ? plan : first))
+}
+
+/** The place from which a service that has never made a statement by itself begins: the last midnight. */
+export const firstPlace = (day: number): JobPlace => ({ name: "EQUITIES", dueAt: day })
+
+/** The equities of all midnights that have passed after `kept`; null when there is none. `kept` null: of the last one. */
+export const equitiesDue = (now: number, kept: number | null): JobPlan | null => {
+  const to = midnight(now)
+  const from = kept === null ? to : kept + dayMillis
+  return from > to ? null : { name: "EQUITIES", dueAt: to, from, to }
+}
+
+/** The period of a job's statements. */
+export const periodOfJob = ({ name, from, to }: Pick<JobPlan, "name" | "from" | "to">): AskedPeriod => {
+  if (name === "EQUITIES") throw new Error("equities are no statement")
+  const { kind } = schedules[name]
+  const isBritish = name === "TAX_GB" || name === "TAX_GB_FINAL"
+  return { kind, from, to, cutFrom: null, taxYear: kind === "TAX" ? yearAt(from) : null, isBritish }
+}
+
+/** The midnights of a job of equities. */
+export const daysOf = ({ from, to }: Period): ReadonlyArray<number> =>
+  Array.from({ length: (to - from) / dayMillis + 1 }, (_, n) => from + n * dayMillis)
+
+const minute = 60_000
+/** Between two tries of a client that failed: a minute, then twice as long each time, six hours at most. */
+export const retryAfter = (tries: number): number => Math.min(minute * 2 ** Math.min(tries - 1, 20), 360 * minute)

@@ -1,0 +1,182 @@
+/** The work of statement jobs over Postgres (STS-28, STS-29). */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { periodOfJob, schedules } from "../../../machines/statement/statementJobs.ts"
+import type { AskedPeriod } from "../../../machines/statement/statementPeriod.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { Journal } from "../../engine/journal/Journal.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { StatementModels } from "../../ports/StatementModels.ts"
+import { Settings } from "../../Settings.ts"
+import {
+  boundsBefore,
+  concernedClients,
+  cutsOfClients,
+  executingClients,
+  type Executing,
+  fundedClients,
+  isThere
+} from "../../store/reads/statementJobReads.ts"
+import { taxResidenciesAt } from "../../store/reads/statementLists.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { StatementJobRow } from "../../store/tables/statementJob.ts"
+import { DailyMarks } from "../market/DailyMarks.ts"
+import { Directory } from "../partner/Directory.ts"
+import { reading, type Reading } from "./Building.ts"
+import { equityParts, clientsOfEquities } from "./equityWork.ts"
+import { failed, type JobTools, reasonOf, singleParts } from "./jobBuild.ts"
+import { type JobPart, JobWork, type NextClients, nothingOf } from "./JobWork.ts"
+import { makeNight, NightFacts } from "./nightWork.ts"
+import { nextModelId } from "./nextModelId.ts"
+
+/** Clients of a night that are found at once, with a look over its executions: some hundred kilobytes. */
+const listed = 20_000
+/** Clients whose short statements are made together, and others, of which each takes long. */
+const nightPage = 64
+const singlePage = 16
+
+export const layerJobWork = Layer.effect(
+  JobWork,
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const marks = yield* DailyMarks
+    const tools: JobTools = {
+      sql: yield* PgClient.PgClient,
+      sealing: yield* SealingService,
+      firm: (yield* Settings).firm,
+      clock: yield* BusinessClock,
+      directory: yield* Directory,
+      models: yield* StatementModels,
+      stored: yield* RowReads,
+      newModelId: nextModelId(journal),
+      tell: (client, defect) =>
+        Effect.as(
+          Effect.annotateLogs(Effect.logError("a job could not make a client's statement", defect), {
+            clientId: client.id
+          }),
+          failed(client, reasonOf(defect))
+        )
+    }
+    const night = new NightList(tools)
+
+    return JobWork.of({
+      isValued: marks.isKept,
+      next: (job) => {
+        if (job.name === "TRANSACTIONS") return night.next(job, nightPage)
+        const limit = job.name === "EQUITIES" ? clientsOfEquities(job) : singlePage
+        return Effect.map(reading(fundedClients(tools.sql, job.cursor, limit)), (clientIds) => ({
+          clientIds,
+          isLast: clientIds.length < limit
+        }))
+      },
+      make: (job, clientIds) =>
+        Effect.gen(function* () {
+          if (clientIds.length === 0) return []
+          if (job.name === "EQUITIES") return yield* equityParts(tools, job, clientIds)
+          const clients = (yield* tools.stored.among("clients", clientIds)).toSorted((one, other) => one.id - other.id)
+          const period = periodOfJob({ name: job.name, from: job.periodFrom, to: job.periodTo })
+          if (job.name !== "TRANSACTIONS")
+            return yield* concernedParts(tools, period, clients, schedules[job.name].once)
+          return yield* Effect.catch(
+            makeNight(
+              tools,
+              night.factsOf(job.id, period),
+              clients.map((client) => ({ client, others: night.hasOthers(job.id, client.id) }))
+            ),
+            // Where the database answers, one of them can't be read: each is made by itself.
+            () => Effect.andThen(reading(isThere(tools.sql)), singleParts(tools, period, clients))
+          )
+        })
+    })
+  })
+)
+
+/** Statements of a quarter or a year, of those whom it concerns. */
+const concernedParts = (
+  tools: JobTools,
+  period: AskedPeriod,
+  clients: ReadonlyArray<ClientRow>,
+  once: boolean
+): Reading<ReadonlyArray<JobPart>> =>
+  Effect.gen(function* () {
+    const { sql } = tools
+    const start = yield* reading(boundsBefore(sql, period.from))
+    const end = yield* reading(boundsBefore(sql, period.to))
+    const ids = clients.filter(({ createdAt }) => createdAt < period.to).map(({ id }) => id)
+    if (ids.length === 0) return clients.map(({ id, partnerId }) => nothingOf(id, partnerId))
+    const cuts = yield* reading(cutsOfClients(sql, ids, period, { start, end }))
+    const still = cuts.filter((each) => each.cut.postingId === each.start.postingId)
+    const holding = still.length === 0 ? new Set<number>() : yield* reading(concernedClients(sql, still, period.from))
+    const moving = new Set(
+      cuts.filter((each) => each.cut.postingId > each.start.postingId).map(({ clientId }) => clientId)
+    )
+    const concerned: Array<ClientRow> = []
+    const others: Array<JobPart> = []
+    for (const client of clients) {
+      const isConcerned =
+        (moving.has(client.id) || holding.has(client.id)) &&
+        (period.kind !== "TAX" || (yield* isBritish(tools, client, period)) === period.isBritish)
+      if (isConcerned) concerned.push(client)
+      else others.push(nothingOf(client.id, client.partnerId))
+    }
+    return [...others, ...(yield* singleParts(tools, period, concerned, once))]
+  })
+
+/** Whether a tax residency of the client is British at the end of the tax year (STS-26). */
+const isBritish = ({ sql, sealing }: JobTools, client: ClientRow, { to }: AskedPeriod): Reading<boolean> =>
+  Effect.map(reading(taxResidenciesAt(sql, sealing, client.id, to)), (countries) => countries.includes("GB"))
+
+/** The clients of the night under way, found many at a time. */
+class NightList {
+  private readonly tools: JobTools
+  private jobId = 0
+  private found: ReadonlyArray<Executing> = []
+  private at = 0
+  private isWhole = false
+  private others = new Set<number>()
+  private facts: NightFacts | null = null
+
+  constructor(tools: JobTools) {
+    this.tools = tools
+  }
+
+  next(job: StatementJobRow, limit: number): Reading<NextClients> {
+    return Effect.gen({ self: this }, function* () {
+      if (job.id !== this.jobId) this.begin(job.id)
+      yield* this.catchUp(job)
+      const clientIds = this.found.slice(this.at, this.at + limit).map(({ clientId }) => clientId)
+      return { clientIds, isLast: this.isWhole && this.at + limit >= this.found.length }
+    })
+  }
+
+  hasOthers(jobId: number, clientId: number): boolean {
+    return jobId !== this.jobId || this.others.has(clientId)
+  }
+
+  factsOf(jobId: number, period: AskedPeriod): NightFacts {
+    if (jobId !== this.jobId) return new NightFacts(period)
+    this.facts ??= new NightFacts(period)
+    return this.facts
+  }
+
+  private begin(jobId: number): void {
+    this.jobId = jobId
+    this.found = []
+    this.at = 0
+    this.isWhole = false
+    this.facts = null
+  }
+
+  private catchUp(job: StatementJobRow): Reading<void> {
+    return Effect.gen({ self: this }, function* () {
+      while (this.at < this.found.length && (this.found[this.at] as Executing).clientId <= job.cursor) this.at++
+      if (this.at < this.found.length || this.isWhole) return
+      const period = { from: job.periodFrom, to: job.periodTo }
+      this.found = yield* reading(executingClients(this.tools.sql, period, job.cursor, listed))
+      this.others = new Set(this.found.filter(({ others }) => others).map(({ clientId }) => clientId))
+      this.at = 0
+      this.isWhole = this.found.length < listed
+    })
+  }
+}

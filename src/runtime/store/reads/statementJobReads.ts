@@ -1,0 +1,237 @@
+/** Whom a night's statements are of, and what many of them are made of, read together (STS-29). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Cut } from "../../../machines/statement/StatementModel.ts"
+import type { StatementKind } from "../../../machines/statement/Statement.ts"
+import type { Period } from "../../../machines/statement/statementPeriod.ts"
+import { int8s } from "../arrays.ts"
+import { fillColumns, type IdRange, type RawFill, statedFill, type StatedFill } from "./statementReads.ts"
+
+type Reading<A> = Effect.Effect<A, SqlError.SqlError>
+
+/** Executions that are no trades, with postings: openings and ends of contracts, takes and payments of swaps. As the index of 0043 says it. */
+const otherExecutions =
+  "(type IN ('BARRIER_SETTLE', 'SWAP_PRINCIPAL', 'SWAP_SETTLE') OR key LIKE 'commission:contract:%')"
+
+/** Swaps that staff wrote something off of, which has no posting. As the index of 0043 says it. */
+const writtenOff = "json_array_length(context -> 'writeOffs') > 0"
+
+/** Fails where the database can not be reached: what fails besides is the statement's own trouble. */
+export const isThere = (sql: PgClient.PgClient): Reading<void> => Effect.asVoid(sql.unsafe("SELECT 1"))
+
+/** The last rows of all clients that were booked before a moment. */
+export interface Bounds {
+  readonly posting: number
+  readonly fill: number
+}
+
+export const boundsBefore = (sql: PgClient.PgClient, moment: number): Reading<Bounds> =>
+  Effect.map(
+    sql.unsafe<{ readonly posting: bigint; readonly fill: bigint }>(
+      "SELECT last_posting_of_all_before($1) AS posting, last_fill_of_all_before($1) AS fill",
+      [BigInt(moment)]
+    ),
+    ([row]) => ({ posting: Number(row?.posting ?? 0), fill: Number(row?.fill ?? 0) })
+  )
+
+/** A client with an execution. */
+export interface Executing {
+  readonly clientId: number
+  /** Whether it had one that is no trade. */
+  readonly others: boolean
+}
+
+/** A clock that was put right may have booked a few rows out of order. */
+const slackMillis = 60_000
+
+/** Clients behind `after` with an execution booked in the period, in the order of their ids. */
+export const executingClients = (
+  sql: PgClient.PgClient,
+  { from, to }: Period,
+  after: number,
+  limit: number
+): Reading<ReadonlyArray<Executing>> =>
+  Effect.gen(function* () {
+    const start = yield* boundsBefore(sql, from - slackMillis)
+    const end = yield* boundsBefore(sql, to + slackMillis)
+    const rows = yield* sql.unsafe<{ readonly client_id: bigint; readonly others: boolean }>(
+      `SELECT client_id, bool_or(others) AS others FROM (
+         SELECT client_id, false AS others FROM fills
+          WHERE id > $1 AND id <= $2 AND booked_at >= $3 AND booked_at < $4 AND client_id > $5
+         UNION ALL
+         SELECT client_id, true FROM ledger_transactions
+          WHERE ts >= $3 AND ts < $4 AND ${otherExecutions} AND client_id > $5
+         UNION ALL
+         SELECT s.client_id, true FROM swaps s, json_array_elements(s.context -> 'writeOffs') w
+          WHERE ${writtenOff} AND (w ->> 'at')::bigint >= $3 AND (w ->> 'at')::bigint < $4 AND s.client_id > $5) found
+        GROUP BY client_id ORDER BY client_id LIMIT $6`,
+      [BigInt(start.fill), BigInt(end.fill), BigInt(from), BigInt(to), BigInt(after), BigInt(limit)]
+    )
+    return rows.map(({ client_id, others }) => ({ clientId: Number(client_id), others }))
+  })
+
+/** Clients behind `after` that have ever had money, in the order of their ids. */
+export const fundedClients = (sql: PgClient.PgClient, after: number, limit: number): Reading<ReadonlyArray<number>> =>
+  Effect.map(
+    sql.unsafe<{ readonly client_id: bigint }>(
+      `WITH RECURSIVE next AS (
+         (SELECT client_id FROM balances WHERE client_id > $1 ORDER BY client_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT b.client_id FROM balances b WHERE b.client_id > next.client_id ORDER BY b.client_id LIMIT 1)
+           FROM next WHERE next.client_id IS NOT NULL)
+       SELECT client_id FROM next WHERE client_id IS NOT NULL LIMIT $2`,
+      [BigInt(after), BigInt(limit)]
+    ),
+    (rows) => rows.map(({ client_id }) => Number(client_id))
+  )
+
+/** Those of some clients that have a statement of a period. */
+export const statedClients = (
+  sql: PgClient.PgClient,
+  clientIds: ReadonlyArray<number>,
+  { kind, from, to }: Period & { readonly kind: StatementKind }
+): Reading<ReadonlySet<number>> =>
+  Effect.map(
+    sql.unsafe<{ readonly client_id: bigint }>(
+      `SELECT DISTINCT client_id FROM statements
+        WHERE client_id = ANY ($1) AND kind = $2 AND period_from = $3 AND period_to = $4`,
+      [int8s(clientIds), kind, BigInt(from), BigInt(to)]
+    ),
+    (rows) => new Set(rows.map(({ client_id }) => Number(client_id)))
+  )
+
+/** What lies before both ends of a period of one client, and the seal of its last posting. */
+export interface ClientCuts {
+  readonly clientId: number
+  readonly start: Cut
+  readonly cut: Cut
+  readonly ledgerSeal: { readonly number: number; readonly hash: string } | null
+}
+
+const cutColumns = (name: string, moment: string, posting: string, fill: string) => `
+  last_posting_near(c.id, ${moment}, ${posting}) AS ${name}_posting, last_fill_near(c.id, ${moment}, ${fill}) AS ${name}_fill,
+  last_contract_before(c.id, ${moment}) AS ${name}_contract, last_swap_before(c.id, ${moment}) AS ${name}_swap`
+
+/** The cuts of many clients at both ends of a period. */
+export const cutsOfClients = (
+  sql: PgClient.PgClient,
+  clientIds: ReadonlyArray<number>,
+  { from, to }: Period,
+  { start, end }: { readonly start: Bounds; readonly end: Bounds }
+): Reading<ReadonlyArray<ClientCuts>> =>
+  Effect.map(
+    sql.unsafe<Readonly<Record<string, bigint | null>> & { readonly hash: string | null }>(
+      `SELECT cuts.*, s.number, s.hash FROM (
+         SELECT c.id, ${cutColumns("start", "$2", "$4", "$5")}, ${cutColumns("end", "$3", "$6", "$7")}
+           FROM unnest($1::int8[]) AS c(id)) cuts
+         LEFT JOIN LATERAL (SELECT number, hash FROM seals WHERE posting_to >= cuts.end_posting AND cuts.end_posting > 0
+           ORDER BY posting_to, number LIMIT 1) s ON true`,
+      [
+        int8s(clientIds),
+        BigInt(from),
+        BigInt(to),
+        BigInt(start.posting),
+        BigInt(start.fill),
+        BigInt(end.posting),
+        BigInt(end.fill)
+      ]
+    ),
+    (rows) =>
+      rows.map((row) => ({
+        clientId: Number(row["id"]),
+        start: cutOf(row, "start"),
+        cut: cutOf(row, "end"),
+        ledgerSeal: row.hash === null ? null : { number: Number(row["number"]), hash: row.hash }
+      }))
+  )
+
+const cutOf = (row: Readonly<Record<string, bigint | string | null>>, end: "start" | "end"): Cut => ({
+  postingId: Number(row[`${end}_posting`]),
+  fillId: Number(row[`${end}_fill`]),
+  contractId: Number(row[`${end}_contract`]),
+  swapId: Number(row[`${end}_swap`])
+})
+
+/** Fills of many clients, each in its own range, at most `most` of each, in the order of their ids. */
+export const fillsOfClients = (
+  sql: PgClient.PgClient,
+  ranges: ReadonlyArray<IdRange & { readonly clientId: number }>,
+  most: number
+): Reading<ReadonlyMap<number, ReadonlyArray<StatedFill>>> =>
+  Effect.map(
+    sql.unsafe<RawFill & { readonly client_id: bigint }>(
+      `SELECT f.client_id, ${fillColumns} FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS c(id, after, upto)
+         CROSS JOIN LATERAL (SELECT * FROM fills WHERE client_id = c.id AND id > c.after AND id <= c.upto
+           ORDER BY id LIMIT $4) f
+         LEFT JOIN orders o ON o.id = f.order_id ORDER BY f.client_id, f.id`,
+      [
+        int8s(ranges.map(({ clientId }) => clientId)),
+        int8s(ranges.map(({ after }) => after)),
+        int8s(ranges.map(({ to }) => to)),
+        BigInt(most)
+      ]
+    ),
+    (rows) => {
+      const found = new Map<number, Array<StatedFill>>()
+      for (const { client_id, ...row } of rows) {
+        const fills = found.get(Number(client_id)) ?? []
+        found.set(Number(client_id), fills)
+        fills.push(statedFill(row))
+      }
+      return found
+    }
+  )
+
+/** What spot trades of many clients were settled for in USDC, minor units, by order and trade, each client in its own range of postings. */
+export const settledOfClients = (
+  sql: PgClient.PgClient,
+  ranges: ReadonlyArray<IdRange & { readonly clientId: number }>
+): Reading<ReadonlyMap<string, bigint>> =>
+  Effect.map(
+    sql.unsafe<{ readonly trade: string; readonly amount: bigint }>(
+      `SELECT substring(t.key FROM 6) AS trade, abs(p.amount) AS amount
+         FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS c(id, after, upto)
+         CROSS JOIN LATERAL (SELECT tx_id, amount FROM postings
+           WHERE client_id = c.id AND posting_id > c.after AND posting_id <= c.upto AND currency = 'USDC') p
+         JOIN ledger_transactions t USING (tx_id) WHERE t.type = 'SPOT_SETTLE'`,
+      [
+        int8s(ranges.map(({ clientId }) => clientId)),
+        int8s(ranges.map(({ after }) => after)),
+        int8s(ranges.map(({ to }) => to))
+      ]
+    ),
+    (rows) => new Map(rows.map(({ trade, amount }) => [trade, BigInt(amount)]))
+  )
+
+/**
+ * Those of some clients that a period concerns: something was booked in it, or a balance or an open object stood through it. `posting`
+ * and the other ids are those of the cut at its end.
+ */
+export const concernedClients = (
+  sql: PgClient.PgClient,
+  cuts: ReadonlyArray<ClientCuts>,
+  from: number
+): Reading<ReadonlySet<number>> =>
+  Effect.map(
+    sql.unsafe<{ readonly id: bigint }>(
+      `SELECT c.id FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS c(id, posting, contract, swap)
+        WHERE EXISTS (SELECT 1 FROM (
+                SELECT currency, 'cash' AS kind, cash AS amount FROM balances WHERE client_id = c.id
+                UNION ALL SELECT currency, 'reserved', reserved FROM balances WHERE client_id = c.id
+                UNION ALL SELECT currency, kind, -amount FROM postings WHERE client_id = c.id AND posting_id > c.posting) held
+              GROUP BY currency, kind HAVING sum(amount) <> 0)
+           OR EXISTS (SELECT 1 FROM barrier_contracts WHERE client_id = c.id AND id <= c.contract
+                AND (closed_at IS NULL OR closed_at >= $5))
+           OR EXISTS (SELECT 1 FROM swaps WHERE client_id = c.id AND id <= c.swap
+                AND (closed_at IS NULL OR closed_at >= $5))`,
+      [
+        int8s(cuts.map(({ clientId }) => clientId)),
+        int8s(cuts.map(({ cut }) => cut.postingId)),
+        int8s(cuts.map(({ cut }) => cut.contractId)),
+        int8s(cuts.map(({ cut }) => cut.swapId)),
+        BigInt(from)
+      ]
+    ),
+    (rows) => new Set(rows.map(({ id }) => Number(id)))
+  )
