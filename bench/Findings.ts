@@ -9,6 +9,7 @@ import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
 import type { ScreeningFindings } from "./screening/screeningRounds.ts"
 import type { StakingFindings } from "./staking/stakingRounds.ts"
+import type { StatementFindings } from "./statements/statementRounds.ts"
 import type { TransitionCost } from "./transitionCost.ts"
 import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
@@ -76,6 +77,8 @@ export interface Findings {
   readonly margin?: MarginFindings
   /** Measured by itself only (--only staking). */
   readonly staking?: StakingFindings
+  /** Measured by itself only (--only statements). */
+  readonly statements?: StatementFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking
- * (one part, printed and not written), --rows one,crowd,... (of the margin part, these alone),
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements
+ * (one part, printed and not written), --rows one,crowd,takes,... (of the parts margin, staking and statements, these alone),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
@@ -22,7 +22,7 @@ import { measureStarts } from "./markets/starts.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
 import { orderGoals } from "./orders/goals.ts"
 import { marginGoals } from "./margin/goals.ts"
-import { type MarginRow, marginRows, measureMargin } from "./margin/marginRounds.ts"
+import { measureMargin } from "./margin/marginRounds.ts"
 import { measureOrders } from "./orders/orderRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import {
@@ -33,6 +33,7 @@ import {
   marginPlanOf,
   massEndPlanOf,
   moneyPlanOf,
+  namedRows,
   onboardingPlanOf,
   openingPlanOf,
   orderPlanOf,
@@ -40,6 +41,7 @@ import {
   planOf,
   screeningPlanOf,
   stakingPlanOf,
+  statementPlanOf,
   startsPlanOf,
   webhookPlanOf
 } from "./plans.ts"
@@ -51,6 +53,8 @@ import { renderFindings, renderParts, writeReport } from "./report.ts"
 import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
 import { stakingGoals } from "./staking/goals.ts"
 import { measureStaking } from "./staking/stakingRounds.ts"
+import { statementGoals } from "./statements/goals.ts"
+import { measureStatements } from "./statements/statementRounds.ts"
 import { measureScreening } from "./screening/screeningRounds.ts"
 import { startService, stopServices } from "./service.ts"
 import { type BenchPartner, createPartner, onboardClients } from "./setup.ts"
@@ -212,7 +216,8 @@ const parts = {
   }),
   orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress }),
   margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress }),
-  staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress })
+  staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress }),
+  statements: (plan: Plan) => measureStatements({ ...statementPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -246,11 +251,12 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding, orders, margin, staking }: Partial<Findings>): boolean =>
+const hasFailed = ({ onboarding, orders, margin, staking, statements }: Partial<Findings>): boolean =>
   typeof onboarding?.listedFailure === "string" ||
   (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached)) ||
   (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached)) ||
-  (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached))
+  (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached)) ||
+  (statements !== undefined && statementGoals(statements).some(({ reached }) => !reached))
 
 /** Data directories of the parts. */
 const folders = [
@@ -268,23 +274,29 @@ const folders = [
   "margin/funding",
   "margin/starts",
   "margin/growth",
-  "staking/reads"
+  "staking/reads",
+  "staking/takes",
+  "staking/maturities",
+  "statements/files",
+  "statements/night",
+  "statements/nights"
 ] as const
 
 interface Options {
   readonly quick: boolean
   readonly write: boolean
   readonly only?: Part
-  readonly rows?: ReadonlyArray<MarginRow>
+  readonly rows?: ReadonlySet<string>
   readonly dataDir?: string
 }
 
-const rowsOf = (text: string): ReadonlyArray<MarginRow> =>
-  text.split(",").map((name) => {
-    const row = marginRows.find((each) => each === name)
-    if (row === undefined) throw new InvalidArgumentError(`${name} is none of ${marginRows.join(", ")}.`)
-    return row
-  })
+const rowsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    text.split(",").map((name) => {
+      if (!namedRows.includes(name)) throw new InvalidArgumentError(`${name} is none of ${namedRows.join(", ")}.`)
+      return name
+    })
+  )
 
 const run = async (): Promise<void> => {
   const command = scriptCommand("bench", "The service beside reference programs in one run; needs the machine alone.")
@@ -293,7 +305,7 @@ const run = async (): Promise<void> => {
     .addOption(
       new Option("--only <part>", "one part, printed and not written").choices(Object.keys(parts)).conflicts("write")
     )
-    .addOption(new Option("--rows <rows>", `of the margin part these alone: ${marginRows.join(",")}`).argParser(rowsOf))
+    .addOption(new Option("--rows <rows>", `of the part these alone: ${namedRows.join(",")}`).argParser(rowsOf))
     .option("--data-dir <dir>", "a new folder, kept (default: a temporary one)")
     .parse()
   const { only, rows, write, quick, dataDir: kept } = command.opts<Options>()

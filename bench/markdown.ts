@@ -1,4 +1,5 @@
 /** Figures and tables of the report as Markdown. */
+import type { PacedResult } from "./contracts/protocol.ts"
 import type { Row, Rows, Spread } from "./rounds.ts"
 
 export const whole = (value: number): string => value.toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, ",")
@@ -40,3 +41,11 @@ export const disturbed = ({ median }: Spread): string =>
   median > quietCores
     ? "\n\n**This run was disturbed: other programs took much of the machine. Repeat it when the machine is quiet.**"
     : ""
+
+/** What paced callers found: a name, then half, ninety-nine of a hundred and the longest of both kinds. */
+export const latencyRow = (name: string, { reads, reports }: PacedResult): ReadonlyArray<string> => [
+  name,
+  ...[reads, reports].map(
+    ({ p50Millis, p99Millis, maxMillis }) => `${millis(p50Millis)}, ${millis(p99Millis)}, ${millis(maxMillis)}`
+  )
+]

@@ -1,7 +1,8 @@
 /** How much each part of a run measures: the whole run, or a quick one. */
 import { join } from "node:path"
-import type { StakingPlan } from "./staking/stakingRounds.ts"
-import { type MarginPlan, type MarginRow, usualMarginRows } from "./margin/marginRounds.ts"
+import { type StakingPlan, stakingRows } from "./staking/stakingRounds.ts"
+import { type StatementPlan, statementRows, usualStatementRows } from "./statements/statementRounds.ts"
+import { type MarginPlan, marginRows, usualMarginRows } from "./margin/marginRounds.ts"
 
 export interface Plan {
   readonly quick: boolean
@@ -15,15 +16,17 @@ export interface Plan {
   readonly storedClients: number
   readonly readClients: number
   readonly transitions: number
-  /** Rows of the margin part. */
-  readonly marginRows: ReadonlyArray<MarginRow>
+  /** Rows that were asked for by name; null: all that are usual. */
+  readonly rows: ReadonlySet<string> | null
 }
 
-export const planOf = (
-  quick: boolean,
-  dataDirectory: string,
-  marginRows: ReadonlyArray<MarginRow> = usualMarginRows
-): Plan =>
+/** Rows of parts that are measured in rows, by their names. */
+export const namedRows: ReadonlyArray<string> = [...marginRows, ...stakingRows, ...statementRows]
+
+const rowsOf = <R extends string>(rows: Plan["rows"], all: ReadonlyArray<R>, usual = all): ReadonlySet<R> =>
+  new Set(rows === null ? usual : all.filter((row) => rows.has(row)))
+
+export const planOf = (quick: boolean, dataDirectory: string, rows: ReadonlySet<string> | null = null): Plan =>
   quick
     ? {
         quick,
@@ -37,7 +40,7 @@ export const planOf = (
         storedClients: 10_000,
         readClients: 5_000,
         transitions: 20_000,
-        marginRows
+        rows
       }
     : {
         quick,
@@ -51,7 +54,7 @@ export const planOf = (
         storedClients: 100_000,
         readClients: 20_000,
         transitions: 200_000,
-        marginRows
+        rows
       }
 
 export const webhookPlanOf = (plan: Plan) => ({
@@ -150,9 +153,9 @@ export const orderPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMil
   holders: quick ? 50 : 100
 })
 
-export const marginPlanOf = ({ dataDirectory, quick, marginRows }: Plan): Omit<MarginPlan, "progress"> => ({
+export const marginPlanOf = ({ dataDirectory, quick, rows }: Plan): Omit<MarginPlan, "progress"> => ({
   dataDirectory: join(dataDirectory, "margin"),
-  rows: new Set(marginRows),
+  rows: rowsOf(rows, marginRows, usualMarginRows),
   marks: { clients: quick ? 40_000 : 400_000, rounds: quick ? 1 : 3 },
   replay: { accounts: quick ? 5_000 : 50_000, ticks: quick ? 60 : 600 },
   closeOuts: { others: quick ? 200 : 1_000, singles: quick ? 20 : 200, crowd: quick ? 200 : 10_000 },
@@ -163,15 +166,52 @@ export const marginPlanOf = ({ dataDirectory, quick, marginRows }: Plan): Omit<M
 export const stakingPlanOf = ({
   dataDirectory,
   quick,
+  rows,
   rounds,
   sliceMillis,
   warmMillis
 }: Plan): Omit<StakingPlan, "progress"> => ({
+  rows: rowsOf(rows, stakingRows),
   reads: {
     dataDirectory: join(dataDirectory, "staking/reads"),
     behind: [1_000, quick ? 100_000 : 1_000_000],
     rounds: quick ? 1 : Math.min(3, rounds),
     sliceMillis,
     warmMillis
+  },
+  takes: {
+    dataDirectory: join(dataDirectory, "staking/takes"),
+    clients: quick ? 100 : 200,
+    rounds: quick ? 1 : Math.min(3, rounds),
+    sliceMillis: Math.max(orderMillis, sliceMillis),
+    warmMillis: Math.max(orderMillis, warmMillis)
+  },
+  maturities: {
+    dataDirectory: join(dataDirectory, "staking/maturities"),
+    others: quick ? 200 : 1_000,
+    swaps: quick ? 2_000 : 100_000,
+    plain: quick ? 1_000 : 8_000,
+    calmMillis: quick ? 5_000 : 20_000
   }
 })
+
+export const statementPlanOf = ({ dataDirectory, quick, rows, rounds }: Plan): Omit<StatementPlan, "progress"> => {
+  const night = { clients: quick ? 500 : 10_000, each: 20, plain: quick ? 200 : 2_000, others: quick ? 200 : 1_000 }
+  return {
+    rows: rowsOf(rows, statementRows, usualStatementRows),
+    files: {
+      dataDirectory: join(dataDirectory, "statements/files"),
+      postings: quick ? 10_000 : 100_000,
+      few: 1_000,
+      rounds: quick ? 1 : Math.min(3, rounds),
+      others: night.others
+    },
+    night: { ...night, dataDirectory: join(dataDirectory, "statements/night") },
+    nights: {
+      ...night,
+      clients: 10 * night.clients,
+      plain: 0,
+      dataDirectory: join(dataDirectory, "statements/nights")
+    }
+  }
+}

@@ -1,5 +1,5 @@
 /** Processor time and memory of other processes, from /proc (Linux); zero where there is no /proc. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 
 /** The kernel counts processor time in ticks of 10 ms on every Linux that Node runs on. */
 const tickMicros = 10_000
@@ -39,6 +39,13 @@ export const usedBetween = (before: ReadonlyMap<number, number>, after: Readonly
 /** Resident memory of a process in MB. */
 export const residentMegabytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024
+
+/** The most memory that a process has had resident since `resetPeak`, in MB. */
+export const peakMegabytes = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024
+
+/** From now on the peak of a process of ours counts anew. */
+export const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, "5")
 
 /** Processor time that all processes of the machine have used so far, in microseconds. */
 export const machineCpuMicros = (): number => {

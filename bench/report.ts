@@ -10,6 +10,7 @@ import { moneySection } from "./money/section.ts"
 import { onboardingSection } from "./onboarding/section.ts"
 import { ordersSection } from "./orders/section.ts"
 import { screeningSection } from "./screening/section.ts"
+import { statementsSection } from "./statements/section.ts"
 import { stakingSection } from "./staking/section.ts"
 import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
@@ -140,7 +141,7 @@ ${figuresTable(findings)}
 
 /** The sections of the parts that were measured alone. */
 export const renderParts = (findings: Partial<Findings>): string => {
-  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin, staking } = findings
+  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin, staking, statements } = findings
   return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
@@ -152,13 +153,14 @@ export const renderParts = (findings: Partial<Findings>): string => {
     ...(contracts === undefined ? [] : [`## Contracts\n\n${contractsSection(contracts)}`]),
     ...(orders === undefined ? [] : [`## Orders\n\n${ordersSection(orders)}`]),
     ...(margin === undefined ? [] : [`## Margin\n\n${marginSection(margin)}`]),
-    ...(staking === undefined ? [] : [`## Staking and account reads\n\n${stakingSection(staking)}`])
+    ...(staking === undefined ? [] : [`## Staking and account reads\n\n${stakingSection(staking)}`]),
+    ...(statements === undefined ? [] : [`## Statements\n\n${statementsSection(statements)}`])
   ].join("\n\n")
 }
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking, statements) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 
@@ -173,6 +175,9 @@ const preface = `# Benchmarks
 - Money: deposits and withdrawals as pairs of a request and its decision over clients of a BROKER-custody partner, reports of 500 settlement items over those of a PARTNER-custody one. Plain SQL makes the same rows durable without HTTP, with prepared statements and whole sets; it is spared gates but the cash, the audit chain, encryption and the triggers over sums.
 - Orders: LIMIT orders far from the book, placed for a window and then all cancelled, by clients of a PARTNER-custody partner; each side calls the same venue process, which stores its books before it answers: the service over its session of calls, the references by a request of HTTP each. The references make order with what it holds, call, audit row and stored answer durable in a commit before the call and one after it; *tuned* prepares its statements and writes all rows of a commit by one. They are spared gates but cash, number and state, encryption, seals and the venue's events. Trades: plain SQL books each by the same rows (trade, order, position, ledger transactions with postings, balance, totals, notification, with PARTNER custody item, event and audit row), row by row or by one statement, whichever is faster here, at 4 to 16 connections; it knows them beforehand and hears no venue. Margin and previews: the service's own formulas over the rows of one prepared statement; both sides have to answer the same bytes. Prices stand still meanwhile: what the service keeps of an account until a row or a price changes is worked out once. After each slice \`ledger verify\` and \`sim verify\` hold, and exactly what was answered is stored. *table bytes*, *log bytes*: what the database's tables with their indexes and the write-ahead log grew by, per request or trade.
 - Account reads: the service's own formulas over the rows of one prepared statement, and the trades added up by another for each overview, on marks that stand still; the service's marks move while it is read. Both sides have to answer the same bytes but for the time before. The accounts with their trades are put into the database by statements.
+- Takes: one offer of USDC at a venue process that all systems share, by clients of a PARTNER-custody partner. Each take is one commit (gates, swap, reserve with its two postings, balance, call, audit row), the venue's call, and another commit (swap, principal with its postings, balance, settlement item with its event, audit rows, totals, timer, stored answer): the service over its session of calls, the references by a request of HTTP each; *tuned* prepares its statements and writes all rows of a commit by one. They are spared gates but state, level, cash and size, sums by day, encryption, seals and the venue's events. After each slice exactly what was answered is open, paid for once and known at the venue.
+- Maturities: swaps taken over HTTP, one of each client; their maturities in the venue's agenda are moved to one instant after the next start, when nobody's account is in memory. Plain SQL ends each swap by the same rows in a transaction of its own, row by row or by one statement, whichever is faster here, at 8 or 16 connections; it knows the payments beforehand, hears no venue and sends no webhook.
+- Statements: clients with very many trades, each with the posting of its commission, put into the database by statements. The reference makes a model of what one query answers by JSON.stringify, stores it as a text with its SHA-256, and makes files of it whole: a text joined in memory, and pdfkit with a text for each cell and its pages kept until it knows how many they are. It is spared the canonical form, pieces, seals, versions, limits, tags and attachments. A night: the service's own job, once its clock has been moved past the night; beside it a loop over clients by plain SQL, 4 to 16 at a time, with the same rows (model, piece, statement, notification, event, audit row), spared cuts, seals, encryption and where it stood if it were killed.
 - Markets: books that take the same seeded orders in turns on one thread, and have to agree on what rests in the end.
 
 `

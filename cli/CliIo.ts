@@ -49,7 +49,15 @@ export interface ServeRequest {
   readonly leverageProfile: LeverageProfile
   readonly blockedJurisdictions: ReadonlyArray<string> | null
   readonly identityProviders: ReadonlyArray<string> | null
+  readonly firm: Firm | null
   readonly killAt: { readonly point: string; readonly times: number } | null
+}
+
+/** How statements name the firm, as far as the operator says it. */
+export interface Firm {
+  readonly name?: string
+  readonly legalEntity?: string
+  readonly venue?: string
 }
 
 /** Options every command takes. */

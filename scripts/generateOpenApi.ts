@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { openApiText } from "../src/http/api/openApiDocument.ts"
+import { openApiText } from "../src/http/openApiDocument.ts"
 import { wireErrors } from "../src/http/api/WireErrors.ts"
 
 /** Facts in braces as code, so that a page shows them as they are. */

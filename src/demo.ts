@@ -154,6 +154,9 @@ const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0
 /** Lent to whoever offers the shortest tenor, in USDC. */
 const lent = '{"qty":"100"}'
 
+/** The last month and all that the clock was moved on: an end that lies ahead is the moment of the request. */
+const stated = `{"kind":"ACCOUNT","from":'$((($(date +%s)-2592000)*1000))',"to":'$((($(date +%s)+25920000)*1000))'}`
+
 /** More than the money brought for it can carry: at 40000 all of it is lost, and as much again. */
 const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
 
@@ -202,6 +205,11 @@ export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): str
     command("sim clock advance 1d"),
     `  ${curl} '${client}/${demo.clientId}/staking/swaps?state=history&limit=1'`,
     `  ${curl} ${client}/${demo.clientId}/balances`,
+    "",
+    "Make a statement of its account (webhook: statement.ready), and save it as PDF and CSV:",
+    `  STATEMENT=$(${curl} -H "Idempotency-Key: statement-$(date +%s)" --data '${stated}' ${client}/${demo.clientId}/statements | grep -o '"statementId":[0-9]*' | head -1 | cut -d: -f2)`,
+    `  ${curl} -o statement.pdf ${client}/${demo.clientId}/statements/$STATEMENT/pdf`,
+    `  ${curl} -o statement.csv ${client}/${demo.clientId}/statements/$STATEMENT/csv`,
     "",
     "Bring money and carry a position with it; let the price fall under it, and read how it was closed out and what was written",
     "off (webhooks: margin.restriction_set, settlement.item_created, margin.restriction_lifted):",

@@ -114,6 +114,7 @@ const serveWhole = (
                   leverage: leverageProfiles[options.leverageProfile]
                 },
                 identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
+                firm: { ...defaultSettings.firm, ...options.firm },
                 fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
                 ...exemption
               },

@@ -1,5 +1,6 @@
 /** What `brokerage serve` takes (operator surface, Service). The command line fills it in; nothing else reads flags. */
 import type { LeverageProfile } from "./machines/market/marketTerms.ts"
+import type { FirmSettings } from "./runtime/Settings.ts"
 import { cidrSentence } from "./runtime/services/partner/addressRanges.ts"
 
 export interface ServeOptions {
@@ -41,6 +42,8 @@ export interface ServeOptions {
   readonly blockedJurisdictions: ReadonlyArray<string> | null
   /** The two tokens of identityCheck.provider besides manual and other; null: the placeholders (A1-26). */
   readonly identityProviders: ReadonlyArray<string> | null
+  /** How statements name the firm and its trading venue, as far as it is said; null: the placeholders (STS-20). */
+  readonly firm: Partial<FirmSettings> | null
   /** Sandbox only: the process kills itself the n-th time it passes this pause point. For crash tests. */
   readonly killAt: { readonly point: string; readonly times: number } | null
 }

@@ -62,8 +62,8 @@ export const holdMark = async (service: RunningService, of: string, price: strin
   return (JSON.parse(text) as { readonly data: { readonly at: number } }).data.at
 }
 
-/** The order that all positions are copied from. */
-const tradePattern = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
+/** The order that all copies are made of. */
+export const tradePattern = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
   await partnerCall(service, partner, {
     method: "POST",
     path: `/partner/v1/clients/${clientId}/orders`,
@@ -129,8 +129,8 @@ export const endMarginWorld = async ({ load, receiver }: MarginWorld): Promise<v
 }
 
 /** Cash by reports over HTTP. */
-const fund = async (
-  { load, partner }: MarginWorld,
+export const fund = async (
+  { load, partner }: Pick<MarginWorld, "load" | "partner">,
   { port, ca }: RunningService,
   clientIds: ReadonlyArray<number>,
   { tag, cash: amount }: { readonly tag: string; readonly cash: string }
@@ -142,7 +142,7 @@ const fund = async (
 
 /** What the other partner's requests took while `work` was done, and what that found. */
 export const besideOthers = async <A>(
-  { load, other }: MarginWorld,
+  { load, other }: Pick<MarginWorld, "load" | "other">,
   { port, ca }: RunningService,
   tag: string,
   work: () => Promise<A>

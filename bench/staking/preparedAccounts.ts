@@ -3,12 +3,10 @@
  * the totals that a service keeps of them. Without postings and orders, which no read of these figures looks at: the books of such
  * a database are not proved. Swaps are taken as anybody takes them.
  */
-import { Agent } from "node:https"
-import { operator, until } from "../operator.ts"
 import { columnsOf, onDatabase } from "../reference/database.ts"
 import type { RunningService } from "../service.ts"
 import { type BenchPartner, partnerCall } from "../setup.ts"
-import { textOf } from "../textOf.ts"
+import { putOffer } from "./boardOffer.ts"
 
 export interface PreparedAccount {
   readonly clientId: number
@@ -69,10 +67,6 @@ export const storeAccounts = (databaseUrl: string, accounts: ReadonlyArray<Prepa
     await client.query("VACUUM ANALYZE")
   })
 
-interface Board {
-  readonly offers: ReadonlyArray<{ readonly offerId: number }>
-}
-
 const stakedQty = "10"
 
 /** So many swaps of USDC of each account, taken of one offer. */
@@ -82,24 +76,8 @@ export const takeSwaps = async (
   accounts: ReadonlyArray<PreparedAccount>,
   each: number
 ): Promise<void> => {
-  const offer = {
-    symbol: "USDC-SWAP",
-    rateBps: 400,
-    tenorDays: 30,
-    qty: String(Number(stakedQty) * each * accounts.length)
-  }
-  const answer = JSON.parse(await operator(service, "POST", "/sim/venue/offer", offer)) as {
-    readonly data: { readonly id: number }
-  }
-  const offerId = answer.data.id
-  const isOnBoard = async (): Promise<boolean> => {
-    const agent = new Agent({ ca: service.ca })
-    const asked = { method: "GET", path: "/partner/v1/staking/offers", key: partner.partnerKey } as const
-    const text = await textOf(service, agent, asked).finally(() => agent.destroy())
-    const { offers } = (JSON.parse(text) as { readonly data: Board }).data
-    return offers.some((found) => found.offerId === offerId)
-  }
-  await until("the offer is on the board", isOnBoard)
+  const qty = String(Number(stakedQty) * each * accounts.length)
+  const offerId = await putOffer(service, partner, { rateBps: 400, tenorDays: 30, qty })
   for (const { clientId } of accounts)
     for (let n = 0; n < each; n++)
       await partnerCall(service, partner, {

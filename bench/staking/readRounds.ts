@@ -16,7 +16,7 @@ import { type BenchPartner, createPartner } from "../setup.ts"
 import { textOf } from "../textOf.ts"
 import { onboardTraders } from "../traders.ts"
 import { copySwaps, type PreparedAccount, spotPrices, storeAccounts, takeSwaps } from "./preparedAccounts.ts"
-import { type HeldMark, type ReadKind, readKinds, type ReadServerQuestion, type ReadSlice } from "./protocol.ts"
+import { type HeldMark, type ReadKind, readKinds, type ReadServerQuestion, type StakingSlice } from "./protocol.ts"
 
 export interface ReadPlan {
   readonly dataDirectory: string
@@ -46,7 +46,7 @@ class Reads {
   private readonly plan: ReadPlan
   private readonly service: RunningService
   private readonly partner: BenchPartner
-  private readonly load = new Child<ReadSlice, SliceResult>("staking/load.ts")
+  private readonly load = new Child<StakingSlice, SliceResult>("staking/load.ts")
   private readonly reference = new Child<ReadServerQuestion, { readonly port: number }>("staking/readReference.ts")
 
   constructor(plan: ReadPlan, service: RunningService, partner: BenchPartner) {

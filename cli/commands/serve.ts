@@ -9,7 +9,7 @@ import { type FourEyes, writingCommands } from "../../src/http/api/operator/comm
 import { type LeverageProfile, leverageProfiles } from "../../src/machines/market/marketTerms.ts"
 import { isCountry } from "../../src/machines/shared/Country.ts"
 import type { Cli } from "../Cli.ts"
-import { cliFailure, exitStatus, type Globals, type ServeRequest } from "../CliIo.ts"
+import { cliFailure, exitStatus, type Firm, type Globals, type ServeRequest } from "../CliIo.ts"
 import { defaultDataDir } from "../connection.ts"
 import { whole } from "../options.ts"
 
@@ -37,6 +37,7 @@ interface ServeFlags {
   /** In the settings file only. */
   readonly blockedJurisdictions?: ReadonlyArray<string>
   readonly identityProviders?: ReadonlyArray<string>
+  readonly firm?: Firm
 }
 
 export const addServeCommand = (program: Command, cli: Cli): void => {
@@ -113,6 +114,7 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
     leverageProfile: all.leverageProfile ?? "default",
     blockedJurisdictions: all.blockedJurisdictions ?? null,
     identityProviders: all.identityProviders ?? null,
+    firm: all.firm ?? null,
     killAt: all.killAt === undefined ? null : killPoint(all.killAt)
   }
 }
@@ -151,7 +153,8 @@ const ofRouters = [
   "killAt",
   "leverageProfile",
   "blockedJurisdictions",
-  "identityProviders"
+  "identityProviders",
+  "firm"
 ] as const satisfies ReadonlyArray<keyof ServeFlags>
 
 const isRouterUrl = (text: string): boolean => /^https:\/\/[^/?#@\s]+\/?$/.test(text) && URL.canParse(text)
@@ -228,8 +231,19 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
   leverageProfile: (value) => profiles.includes(value as string),
   blockedJurisdictions: (value) => isTexts(value) && value.every(isCountry),
   identityProviders: (value) =>
-    isTexts(value) && value.length === 2 && value.every((token) => /^[a-z0-9_]{1,40}$/.test(token))
+    isTexts(value) && value.length === 2 && value.every((token) => /^[a-z0-9_]{1,40}$/.test(token)),
+  firm: (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.entries(value).every(([name, text]) => firmNames.includes(name) && isName(text))
 }
+
+const firmNames: ReadonlyArray<string> = ["name", "legalEntity", "venue"] satisfies ReadonlyArray<keyof Firm>
+
+/** A name that may stand on a statement: one line, not too long for it, as it is to be read. */
+const isName = (value: unknown): boolean =>
+  typeof value === "string" && /^\S(.{0,98}\S)?$/u.test(value) && !/[\p{C}\p{Zl}\p{Zp}]/u.test(value)
 
 const isTexts = (value: unknown): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.every((item) => typeof item === "string")

@@ -1,6 +1,6 @@
 /** `brokerage statement …`: what accounts say of a period: listed, made, saved, corrected, proved (operator surface). */
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { type Command, Option } from "commander"
 import { Effect, Stream } from "effect"
 import { statementKinds } from "../../src/machines/statement/Statement.ts"
@@ -204,10 +204,16 @@ const differs = {
   error: "The file is not what the service says."
 }
 
+/** Far more than the longest statement has, as a PDF or as a model. */
+const mostBytes = 256 * 1024 * 1024
+
 const readWhole = (file: string): Buffer => {
+  let size: number
   try {
-    return readFileSync(file)
+    size = statSync(file).size
+    if (size <= mostBytes) return readFileSync(file)
   } catch {
     throw cliFailure(exitStatus.usage, 4000, "The file can not be read.")
   }
+  throw cliFailure(exitStatus.refused, 4000, "The file is too large to be a statement.")
 }

@@ -349,25 +349,25 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return answerNow(exchange, answer, this.headersOf(exchange, answer))
   }
 
-  /** Sends a stream to its end. What goes wrong in it can only be logged: the answer has begun. */
+  /** Sends a stream to its end. What goes wrong once it has begun can only be logged. */
   private stream(
     exchange: Exchange<P>,
     answer: StreamedAnswer,
     { operation, rules }: Route
   ): Effect.Effect<HttpServerResponse.HttpServerResponse> {
-    const { requestId } = exchange
-    return answerStreamed(exchange, answer, this.headersOf(exchange, answer), {
+    const { requestId, response } = exchange
+    return answerStreamed(exchange, answer, () => this.headersOf(exchange, answer), {
       rules,
       closing: this.options.closing
     }).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.interrupt
-          : Effect.as(
-              Effect.annotateLogs(Effect.logError("an answer broke off", cause), { requestId, operation }),
-              sent
-            )
-      )
+      Effect.catchCause((cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+        if (!response.headersSent) return this.fail(exchange, cause as Cause.Cause<DispatchError>)
+        return Effect.as(
+          Effect.annotateLogs(Effect.logError("an answer broke off", cause), { requestId, operation }),
+          sent
+        )
+      })
     )
   }
 

@@ -9,14 +9,15 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { hash } from "node:crypto"
 import { Health } from "../runtime/services/system/Health.ts"
-import { openApiText, PublishedApi } from "./api/openApiDocument.ts"
-import { apiVersion } from "./api/PartnerApi.ts"
+import { openApiText, PublishedApi } from "./openApiDocument.ts"
+import { apiTitle, apiVersion } from "./api/PartnerApi.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalWith } from "./middleware/answers.ts"
 import { sourceAddress } from "./middleware/sourceAddress.ts"
 import { type VisitorBounds, VisitorLimits } from "./middleware/VisitorLimits.ts"
 import { Page } from "./Page.ts"
 import { gateRefusals } from "./toWire.ts"
+import { welcomePage } from "./welcomePage.ts"
 
 export interface PublicRoutesOptions {
   /** Addresses and ranges of the operator's own edge hosts (A1-08): they speak for the readers behind them. */
@@ -36,7 +37,7 @@ export const contentPolicy = (html: string): string => {
   )
   return [
     "default-src 'none'",
-    `script-src ${scripts.join(" ")}`,
+    `script-src ${scripts.length === 0 ? "'none'" : scripts.join(" ")}`,
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
@@ -47,13 +48,20 @@ export const contentPolicy = (html: string): string => {
   ].join("; ")
 }
 
+/** The reference as it looks here: nobody else's tools and links around it, and the key asked for once. */
+const referenceLook = {
+  withDefaultFonts: false,
+  favicon: "data:,",
+  authentication: { preferredSecurityScheme: "bearer" },
+  customCss: 'a[href*="scalar.com"] { display: none; }',
+  ...({ showDeveloperTools: "never", hideClientButton: true, documentDownloadType: "none", telemetry: false } as object)
+}
+
 /** The reference page's text. Effect renders it for its own router alone, so that one is asked, once. */
 const renderReference = Effect.scoped(
   Effect.gen(function* () {
     const path = "/docs"
-    const app = yield* HttpRouter.toHttpEffect(
-      HttpApiScalar.layer(PublishedApi, { path, scalar: { withDefaultFonts: false } })
-    )
+    const app = yield* HttpRouter.toHttpEffect(HttpApiScalar.layer(PublishedApi, { path, scalar: referenceLook }))
     const request = HttpServerRequest.fromWeb(new Request(`https://localhost${path}`))
     const { body } = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, request)
     if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("the reference was not rendered"))
@@ -62,6 +70,7 @@ const renderReference = Effect.scoped(
 ).pipe(Effect.orDie)
 
 interface Pages {
+  readonly welcome: Page
   readonly document: Page
   readonly reference: Page
 }
@@ -73,15 +82,19 @@ const pages = Effect.promise(
   () =>
     (made ??= Effect.runPromise(
       Effect.map(renderReference, (html) => ({
+        welcome: htmlPage(welcomePage(apiTitle)),
         document: new Page(openApiText(), { "content-type": "application/json" }),
-        reference: new Page(html, {
-          "content-type": "text/html; charset=utf-8",
-          "content-security-policy": contentPolicy(html),
-          "x-content-type-options": "nosniff"
-        })
+        reference: htmlPage(html)
       }))
     ))
 )
+
+const htmlPage = (html: string): Page =>
+  new Page(html, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": contentPolicy(html),
+    "x-content-type-options": "nosniff"
+  })
 
 /** Serves pages to as many readers as may be, all counted together. */
 const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicRoutesOptions) {
@@ -152,8 +165,8 @@ const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicR
 
 /** What the edge has for readers. */
 const siteRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
-  const { document, reference } = yield* pages
-  return { "/openapi.json": paged(document), "/docs": paged(reference) } satisfies PublicRoutes
+  const { welcome, document, reference } = yield* pages
+  return { "/": paged(welcome), "/openapi.json": paged(document), "/docs": paged(reference) } satisfies PublicRoutes
 })
 
 /** The routes of a router behind an edge. */

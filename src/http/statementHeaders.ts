@@ -17,7 +17,10 @@ export const fileHeaders = (row: Pick<StatementRow, "context">, form: "pdf" | "c
   etag: `"${row.context.sha256}-${row.context.renderer}"`
 })
 
-/** Whether If-None-Match names what would be sent; weak comparison (RFC 9110, 13.1.2). */
+/** An entity tag; its quoted text may hold commas and asterisks (RFC 9110, 8.8.3). */
+const entityTag = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
+
+/** Whether If-None-Match names what would be sent; weak comparison (RFC 9110, 13.1.2). What is no entity tag names nothing. */
 export const has = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
-  header.split(",").some((item) => item.trim() === "*" || item.trim().replace(/^W\//, "") === etag)
+  (header.trim() === "*" || [...header.matchAll(entityTag)].some(([, opaque]) => opaque === etag))

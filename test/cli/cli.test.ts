@@ -262,6 +262,7 @@ describe("operator surface, serve", () => {
       leverageProfile: "default",
       blockedJurisdictions: null,
       identityProviders: null,
+      firm: null,
       killAt: null
     })
   })
@@ -325,6 +326,7 @@ describe("operator surface, serve", () => {
       leverageProfile: "esma",
       blockedJurisdictions: null,
       identityProviders: null,
+      firm: null,
       killAt: { point: "after-claim", times: 3 }
     })
     assert.deepStrictEqual((await served("--four-eyes", "none")).fourEyes, [])
@@ -339,6 +341,30 @@ describe("operator surface, serve", () => {
     const routers = file("edge.json", JSON.stringify({ role: "edge", routerUrl: ["https://a"] }))
     assert.deepInclude(await served("--config", routers), { role: "edge", routerUrls: ["https://a"], routerCa: null })
     assert.strictEqual((await served("--role", "router", "--sandbox")).role, "router")
+  })
+
+  it("STS-20: the names of the firm come from the settings file, each a line of 100 characters at most", async () => {
+    const firm = { name: "Broker & Söhne", legalEntity: "Broker GmbH", venue: "Exchange" }
+    for (const given of [firm, { name: "B" }, {}]) {
+      assert.deepStrictEqual((await served("--config", file("firm.json", JSON.stringify({ firm: given })))).firm, given)
+    }
+    const wrong = [
+      null,
+      "Broker",
+      [],
+      { nme: "B" },
+      { name: "" },
+      { name: " B" },
+      { name: "B\n" },
+      { name: "a\u202Eb" },
+      { name: 7 },
+      { venue: "x".repeat(101) }
+    ]
+    for (const [at, given] of wrong.entries()) {
+      const ran = await runRecorded(["serve", "--config", file(`firm-${at}.json`, JSON.stringify({ firm: given }))])
+      assert.strictEqual(ran.status, 2, JSON.stringify(given))
+      assert.include(ran.stderr, "The setting firm of --config has the wrong form.")
+    }
   })
 
   it.each([

@@ -29,7 +29,8 @@ describe("A1-54: HEAD", () => {
     "/partner/v1/clients/7",
     "/openapi.json",
     "/partner/openapi.json",
-    "/docs"
+    "/docs",
+    "/"
   ]) {
     it(`A1-54: ${path} has the status and headers of GET, and no body`, async () => {
       const head = await server.call("HEAD", path)
@@ -75,6 +76,13 @@ describe("A1-55: public routes", () => {
     assert.deepInclude(json, { status: "ok", version: "2.4.1" })
     assert.strictEqual(headers["cache-control"], "no-store")
     assert.isTrue(Number.isSafeInteger((json as { time: number }).time))
+  })
+
+  it("the address alone leads to the reference, by a page without scripts", async () => {
+    const page = await server.call("GET", "/", { key: null })
+    assert.deepStrictEqual([page.status, page.headers["content-type"]], [200, "text/html; charset=utf-8"])
+    assert.include(page.text, 'href="/docs"')
+    assert.include(String(page.headers["content-security-policy"]), "script-src 'none'")
   })
 
   it("A1-55: the reference loads nothing from elsewhere and its policy admits its own scripts alone", async () => {

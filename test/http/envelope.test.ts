@@ -3,7 +3,7 @@
  * the tables of the specification (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
 import type { Route } from "../../src/http/middleware/routes.ts"
 import { type Running, startStubServer } from "./stubServer.ts"

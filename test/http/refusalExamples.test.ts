@@ -5,7 +5,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
-import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { refusalExamples } from "../../src/http/api/refusalExamples.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
 import { partnerRoutes } from "../../src/http/features.ts"

@@ -14,7 +14,8 @@ import { RouteRules } from "../../src/http/api/RouteRules.ts"
 import { feature, handlersOf } from "../../src/http/handlers/feature.ts"
 import { done } from "../../src/http/handlers/handler.ts"
 import { answerStreamed } from "../../src/http/middleware/streams.ts"
-import { readTimes } from "../../src/machines/shared/Limits.ts"
+import { readerTimes, readTimes } from "../../src/machines/shared/Limits.ts"
+import { Unavailable } from "../../src/runtime/engine/mailbox/DispatchError.ts"
 import { openRaw, type RawConnection, statusLine } from "./callRaw.ts"
 import { keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
@@ -36,6 +37,7 @@ class PlantedApi extends HttpApiGroup.make("planted").add(
   }).annotate(RouteRules, { ...plain, time: "stream" })
 ) {}
 
+const codeOf = ({ json }: { readonly json: unknown }): unknown => (json as { readonly code?: unknown }).code
 const text = (value: string): Uint8Array => Buffer.from(value)
 const started = { count: 0 }
 let source: Stream.Stream<Uint8Array, Error> = Stream.empty
@@ -190,22 +192,59 @@ describe("streams", () => {
     assert.notInclude(received, end)
   })
 
-  it.effect("a piece that does not come in the time of a long answer breaks it off", () =>
+  it("what can't begin is refused as ever: nobody takes it for an answer that broke off", async () => {
+    source = Stream.fail(new Unavailable({ unknown: false })) as never
+    const away = await server.call("GET", `${prefix}/csv`)
+    assert.deepStrictEqual([away.status, codeOf(away), away.headers["retry-after"]], [503, 5030, "1"])
+    source = Stream.die(new Error("no such page"))
+    const defect = await server.call("GET", `${prefix}/csv`)
+    assert.deepStrictEqual([defect.status, codeOf(defect)], [500, 5000])
+    source = Stream.empty
+    const empty = await server.call("GET", `${prefix}/csv`)
+    assert.deepStrictEqual([empty.status, empty.text, empty.headers["content-type"]], [200, "", "text/csv"])
+  })
+
+  /** An answer that is sent to nobody in particular; `takes`: whether its reader takes what comes. */
+  const sending = (pieces: Stream.Stream<Uint8Array>, takes: boolean) =>
     Effect.gen(function* () {
       const request = new IncomingMessage(new Socket())
       const response = new ServerResponse(request)
-      const answer = { status: 200, contentType: "text/csv", pieces: Stream.never }
+      response.write = () => takes
       const running = yield* Effect.forkChild(
         Effect.exit(
-          answerStreamed({ request, response }, answer, {}, { rules: { ...plain, time: "long" }, closing: undefined })
+          answerStreamed({ request, response }, { status: 200, contentType: "text/csv", pieces }, () => ({}), {
+            rules: { ...plain, time: "long" },
+            closing: undefined
+          })
         ),
         { startImmediately: true }
       )
-      yield* TestClock.adjust(readTimes.long - 1)
+      return { response, running }
+    })
+  const onePiece = Stream.succeed(text("a,b\n"))
+
+  it.effect.each([
+    [
+      "a piece that does not come in the time of a long answer",
+      Stream.concat(onePiece, Stream.never),
+      true,
+      readTimes.long
+    ],
+    ["a reader who does not take a piece in time", Stream.forever(onePiece), false, readerTimes.piece],
+    [
+      "a reader who takes too long for the whole",
+      Stream.forever(Stream.fromEffect(Effect.as(Effect.sleep(1_000), text("a")))),
+      true,
+      readerTimes.whole
+    ]
+  ] as const)("%s breaks it off", ([, pieces, takes, millis]) =>
+    Effect.gen(function* () {
+      const { response, running } = yield* sending(pieces, takes)
+      yield* TestClock.adjust(millis - 1)
       assert.isFalse(response.destroyed)
       yield* TestClock.adjust(1)
       assert.isTrue(Exit.isFailure(yield* Fiber.join(running)))
-      assert.isTrue(response.destroyed)
+      assert.deepStrictEqual([response.destroyed, response.writableEnded], [true, false])
     })
   )
 

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
-import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { reachable } from "../../src/machines/describe.ts"
 import type { EffectOf, EventName, FeedEventName } from "../../src/machines/Effects.ts"
 import { kinds, machines } from "../../src/machines/registry.ts"

@@ -26,6 +26,13 @@ describe("F22: rewards and fees", () => {
     assert.strictEqual(swapReward(3_649_999n, 1, 1), 0n)
   })
 
+  it("STK-005: a year has 365 days here, whatever is financed by years of 360 elsewhere", () => {
+    // 27,660.00 at 3.5 percent for a day: 2.69 by the other convention, cents.
+    const [notional, rateBps] = [2_766_000n, 350]
+    assert.strictEqual(swapReward(notional, rateBps, 1), 265n)
+    assert.strictEqual((2n * notional * BigInt(rateBps) + 3_600_000n) / (2n * 3_600_000n), 269n)
+  })
+
   it("a reward is never more than rate and time make of the notional, a fee never less than its rate", () => {
     fc.assert(
       fc.property(

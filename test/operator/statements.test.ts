@@ -1,6 +1,6 @@
 /** `statement …` on the command line: made, listed, saved, proved, corrected (operator surface; STS-17, STS-33). */
 import { afterAll, assert, describe, it, vi } from "@effect/vitest"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openOperatorScenario } from "./operatorScenario.ts"
@@ -63,5 +63,60 @@ describe("operator surface, statement", () => {
     assert.strictEqual(refused.status, 1, refused.stderr)
     const table = await service.cli(["statement", "jobs"], "ADMIN")
     assert.strictEqual(table.status, 0, table.stderr)
+  })
+
+  it("operator surface: what is no statement of this service, or was touched, is refused with its reason", async () => {
+    const clientId = await client()
+    const report = { partnerRef: "cli-2", direction: "DEPOSIT", amount: "7" }
+    const from = String((await now()) - 60_000)
+    assert.strictEqual((await call("POST", clientId, "/collateral", report)).status, 201)
+    const range = ["--kind", "ACCOUNT", "--from", from, "--to", String((await now()) + 1)]
+    const { statementId } = await service.done(["statement", "generate", String(clientId), ...range], "FINANCE")
+    const saved = async (format: string) => {
+      const output = join(folder, `whole.${format}`)
+      await service.done(["statement", "get", String(statementId), "--format", format, "--output", output], "FINANCE")
+      return readFileSync(output)
+    }
+    const [pdf, model] = [await saved("pdf"), await saved("json")]
+    const changed = (bytes: Buffer, at: number) => {
+      const copy = Buffer.from(bytes)
+      copy[at] = (copy[at] ?? 0) ^ 1
+      return copy
+    }
+    const other = Buffer.from(
+      pdf.toString("latin1").replaceAll(`statement ${statementId} version`, "statement 987654321 version"),
+      "latin1"
+    )
+    const huge = join(folder, "huge.pdf")
+    writeFileSync(huge, "%PDF-1.7")
+    truncateSync(huge, 256 * 1024 * 1024 + 1)
+    const file = (name: string, bytes: Buffer | string): string => {
+      writeFileSync(join(folder, name), bytes)
+      return join(folder, name)
+    }
+    const cases: ReadonlyArray<readonly [what: string, file: string, status: number, sentence: RegExp]> = [
+      ["a changed byte", file("changed.pdf", changed(pdf, 2_000)), 1, /not what the service says/],
+      ["a changed model", file("changed.json", changed(model, 40)), 1, /Statement not found/],
+      [
+        "half of a PDF",
+        file("half.pdf", pdf.subarray(0, pdf.length / 2)),
+        1,
+        /names no statement|not what the service says/
+      ],
+      ["all but the end of a PDF", file("most.pdf", pdf.subarray(0, -1)), 1, /not what the service says/],
+      ["half of a model", file("half.json", model.subarray(0, model.length / 2)), 1, /Statement not found/],
+      ["no PDF", file("text.txt", "dear reader"), 1, /Statement not found/],
+      ["a PDF of something else", file("plain.pdf", "%PDF-1.7\nhello"), 1, /names no statement/],
+      ["a PDF that names another statement", file("other.pdf", other), 1, /Statement not found/],
+      ["nothing", file("empty", ""), 1, /Statement not found/],
+      ["a huge file", huge, 1, /too large to be a statement/],
+      ["a folder", folder, 2, /can not be read/],
+      ["a file that is not there", join(folder, "none.pdf"), 2, /can not be read/]
+    ]
+    for (const [what, path, status, sentence] of cases) {
+      const ran = await service.cli(["statement", "verify", path], "FINANCE")
+      assert.strictEqual(ran.status, status, `${what}: ${ran.stderr}${ran.stdout}`)
+      assert.match(ran.stderr, sentence, what)
+    }
   })
 })

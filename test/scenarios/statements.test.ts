@@ -3,13 +3,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import canonicalize from "canonicalize"
+import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
 import { Statements } from "../../src/runtime/services/statement/Statements.ts"
-import { collateral, get } from "../support/Builders.ts"
+import { collateral, get, query } from "../support/Builders.ts"
 import { inTurn, putFill, putOrder } from "../support/orderRows.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator } from "../support/Service.ts"
 
-const { service, key, client, now, call } = await openScenario({ damaged: true })
+const { service, key, client, now, call, close } = await openScenario({ damaged: true })
 
 const money = async (clientId: number, partnerRef: string, direction: string, amount: string) => {
   const answer = await collateral(service, key, clientId, { partnerRef, direction, amount })
@@ -184,5 +185,63 @@ describe("versions", () => {
     )
     assert.deepInclude(again, { ok: false })
     assert.deepInclude((again as { refusal: object }).refusal, { _tag: "Conflict" })
+  })
+
+  it("A2-66, STS-33: once a fact is another, a correction is version 2; both stay readable, one alone is live", async () => {
+    const clientId = await client()
+    const from = (await now()) - 1000
+    await money(clientId, "v-2", "DEPOSIT", "7")
+    const to = (await now()) + 1
+    const row = await made(clientId, { kind: "ACCOUNT", from, to })
+    // The books say now that the partner's custody was another one until today.
+    const partnerId = "(SELECT partner_id FROM clients LIMIT 1)"
+    await query(
+      service,
+      `INSERT INTO custody_changes VALUES (999999999, ${partnerId}, 'BROKER', 'PARTNER', '', 'planted', 'ADMIN', ${to + 3_600_000})`
+    )
+    const correct = () =>
+      service.run(
+        Effect.provide(
+          Effect.flatMap(Statements, (each) => each.correct(operator.by, row.statementId, "custody was wrong")),
+          Statements.layer
+        )
+      )
+    const corrected = (await correct()) as { readonly ok: true; readonly value: { readonly statementId: number } }
+    assert.deepInclude(corrected.value as object, {
+      version: 2,
+      supersedes: row.statementId,
+      state: "GENERATED",
+      correctionReason: "custody was wrong"
+    })
+    const [first, second] = [await read(clientId, row.statementId), await read(clientId, corrected.value.statementId)]
+    assert.deepInclude(first.json, { state: "SUPERSEDED", supersededBy: corrected.value.statementId })
+    assert.strictEqual(createHash("sha256").update(modelText(first.text)).digest("hex"), row.sha256)
+    assert.deepStrictEqual([first.json.model.custodyModel, second.json.model.custodyModel], ["PARTNER", "BROKER"])
+    assert.deepStrictEqual(second.json.model.sections, first.json.model.sections)
+    // Only the live version can be corrected, and whoever asks for the period is given it.
+    assert.deepInclude(await correct(), { ok: false })
+    assert.strictEqual((await made(clientId, { kind: "ACCOUNT", from, to })).statementId, corrected.value.statementId)
+    const { checks } = await service.run(verifyLedger)
+    const broken = checks.filter(({ name, ok }) => name.includes("statement") && !ok)
+    assert.deepStrictEqual(broken, [])
+  })
+
+  it("STS-15: a period before the account's opening is of nothing, and a closed account has its statements", async () => {
+    const clientId = await client()
+    const opened = await now()
+    const before = { from: opened - 20 * 86_400_000, to: opened - 10 * 86_400_000 }
+    for (const kind of ["ACCOUNT", "COSTS", "TRANSACTIONS"] as const)
+      assert.strictEqual((await made(clientId, { kind, ...before })).version, 1)
+    const costs = await made(clientId, { kind: "COSTS", ...before })
+    assert.deepInclude((await read(clientId, costs.statementId)).json.model.sections[0], {
+      total: "0.000000",
+      averageEquity: null,
+      pctOfTurnover: null,
+      startEquity: "0.000000",
+      returnAfterCostsPct: null
+    })
+    await close(clientId)
+    const row = await made(clientId, { kind: "ACCOUNT", from: opened - 1000, to: (await now()) + 1 })
+    assert.strictEqual((await read(clientId, row.statementId)).json.model.kind, "ACCOUNT")
   })
 })

@@ -63,7 +63,7 @@ const ownOnes = allScenarios()
 
 /** All groups in two parts that take about as long, the longest of each first. */
 const most = ["webhooks", "onboarding", "rfq", "barriers", "custody", "settlement", "platform", "market", "account"]
-const trading = ["orders", "spot", "margin", "funding", "staking"]
+const trading = ["orders", "spot", "margin", "funding", "staking", "statements"]
 /** Ids of some groups, sorted. */
 const of = (words: ReadonlyArray<string>): Array<string> =>
   findScenarios(words)

@@ -5,7 +5,7 @@
  * A1-01, A1-27).
  */
 import Ajv2020 from "ajv/dist/2020.js"
-import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
 
 /** Rules that join fields, need a fact or go by what a text holds, by the sentences of those that break them. */
@@ -60,6 +60,10 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
   [
     "what of an offer is left, and its market's grid",
     /^Only [0-9.]+ of the offer is left\.$|^The quantity must be (a multiple of|at least|at most) |^The market is (delisted|disabled): nothing can be taken /
+  ],
+  [
+    "a statement's period by its kind and the time",
+    /^The (start of the period|end of the period|tax year|quarter) does not belong to a statement of kind |^The period must (end after it begins|begin in the past|have at most 366 days)\.$|^The (tax year|quarter) (has not ended yet|must be of a year from )/
   ],
   [
     "what became of a request, a quote or a contract",

@@ -4,9 +4,11 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
+import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { demoReceiver } from "../../cli/demoReceiver.ts"
 import { makePartnerClient } from "../../simulator/partner/PartnerClient.ts"
 import { demoText } from "../../src/demo.ts"
@@ -14,6 +16,7 @@ import { type Ready, serve } from "../../src/main.ts"
 import type { ServeOptions } from "../../src/serveOptions.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { parseCsv } from "../support/parseCsv.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { paper } from "./paper.ts"
 
@@ -49,6 +52,7 @@ const optionsOf = (over: Partial<ServeOptions> = {}): ServeOptions => ({
   leverageProfile: "default",
   blockedJurisdictions: null,
   identityProviders: null,
+  firm: null,
   killAt: null,
   ...over
 })
@@ -240,6 +244,44 @@ describe("webhooks of the sandbox", () => {
           const [usdc] = JSON.parse((yield* paste(balances, at)).body.toString()).balances
           assert.deepInclude(usdc, { currency: "USDC", staked: "0.000000" })
         }
+        assert.strictEqual(yield* ended, "stopped")
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "serve --demo: pasting the lines of a statement into a shell makes it and saves files that say what the ledger says",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/^\{"ready":true,/)
+        expectLog(/stopping: finishing what was accepted/)
+        const { sheet, lines, paste, ended } = yield* startDemo
+        yield* sheet.line(/webhooks arrive at/)
+        const shell = under(lines, "Make a statement").join("\n")
+        yield* Effect.promise(() => promisify(execFile)("sh", ["-ec", shell], { cwd: folder }))
+        yield* sheet.line(/^webhook {2}statement\.ready {2}#[0-9]+ {2}client 1 {2}signature ok$/)
+        const [ledgerLine = ""] = under(lines, "Read its ledger")
+        const { postings } = JSON.parse((yield* paste(ledgerLine, "")).body.toString()).data as {
+          readonly postings: ReadonlyArray<{
+            readonly postingId: number
+            readonly amount: string
+            readonly type: string
+          }>
+        }
+        const [titles = [], ...rows] = parseCsv(readFileSync(join(folder, "statement.csv"), "utf8"))
+        const cell = (row: ReadonlyArray<string>, name: string) => row[titles.indexOf(name)]
+        for (const { postingId: id, amount, type } of postings) {
+          const row = rows.find((each) => cell(each, "postingId") === String(id)) ?? []
+          assert.deepStrictEqual([cell(row, "amount"), cell(row, "type")], [amount, type])
+        }
+        assert.isNotEmpty(postings)
+        const pdf = readFileSync(join(folder, "statement.pdf"))
+        assert.strictEqual(pdf.subarray(0, 8).toString(), "%PDF-1.7")
+        assert.isTrue(pdf.subarray(-6).toString().includes("%%EOF"))
+        const proof = yield* Effect.promise(() =>
+          runRecorded(["statement", "verify", join(folder, "statement.pdf"), "--json", "--data-dir", folder])
+        )
+        assert.deepInclude(proof.json, { ok: true, file: true, model: true, seal: true })
         assert.strictEqual(yield* ended, "stopped")
       }).pipe(Effect.scoped),
     60_000

@@ -23,6 +23,7 @@ export const groups: Readonly<Record<string, string>> = {
   funding: "SC-FUN",
   staking: "SC-STK",
   account: "SC-ACC",
+  statements: "SC-STM",
   platform: "SC-PLT"
 }
 

@@ -11,7 +11,6 @@ import {
   isSeq,
   LineCounter,
   type Node,
-  parse,
   parseDocument,
   type YAMLError
 } from "yaml"
@@ -248,10 +247,17 @@ class Reader {
     if (!isScalar(node)) return null
     // A tag made text of it: what stands there without quotes is read once more as it would be without the tag.
     const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
-    const value: unknown = tagged ? parse(node.source ?? "") : node.value
+    const value = tagged ? plainValue(node.source ?? "") : node.value
     if (typeof value !== "number" || Number.isFinite(value)) return value
     return this.fault(node, `${node.source ?? String(value)} is no number that an answer can have`)
   }
+}
+
+/** What a text without quotes is; one that is no single value, as where a document begins in it, is itself. */
+const plainValue = (source: string): unknown => {
+  const { contents, errors } = parseDocument(source)
+  if (contents === null) return null
+  return errors.length === 0 && isScalar(contents) ? contents.value : source
 }
 
 /** What can be compared as a number; a variable only once it is filled. */

@@ -72,11 +72,23 @@ export class AccountApi extends HttpApiGroup.make("account")
       query: { at },
       success: bareAs(BalancesWire, balancesExample),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Balances of a client, now or at an earlier moment (bare)" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Balances of a client, now or at an earlier moment (bare)",
+        description:
+          "Each currency with cash, reserved, lent and what it is worth, and the portfolio that they make up; USDC first. With at, what the postings up to that millisecond add up to. A value whose mark is missing is null, and holdingsValued is false."
+      })
+    ),
     HttpApiEndpoint.get("summary", "/clients/:clientId/account/summary", {
       params: clientParams,
       success: okAs(AccountSummaryWire, summaryExample)
-    }).annotateMerge(OpenApi.annotations({ summary: "What trading brought and cost a client since its opening" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "What trading brought and cost a client since its opening",
+        description:
+          "Realised results, commissions and funding by family, since the account was opened, in USDC. The figures are kept as trades happen and proved against the postings."
+      })
+    ),
     HttpApiEndpoint.get("overview", "/clients/:clientId/account/overview", {
       params: clientParams,
       success: okAs(AccountOverviewWire, overviewExample)
@@ -92,7 +104,13 @@ export class AccountApi extends HttpApiGroup.make("account")
       query: pageParams(pageLimits.history),
       success: okAs(LedgerPage, ledgerExample),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Ledger postings of a client, newest first" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Ledger postings of a client, newest first",
+        description:
+          "Every change of the client's balances, with the transaction it belongs to and the references that explain it. Nothing is ever changed or taken away; a correction is a posting of its own. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("notifications", "/clients/:clientId/notifications", {
       params: clientParams,
       query: {

@@ -19,7 +19,13 @@ export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
   .add(
     HttpApiEndpoint.get("questionnaire", "/appropriateness-test", {
       success: ok(ServedQuestionnaire)
-    }).annotateMerge(OpenApi.annotations({ summary: "The questionnaire in force" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The questionnaire in force",
+        description:
+          "Questions with their options in the order to show them, and the texts of warning and acknowledgement. Answers are sent with its version."
+      })
+    ),
     HttpApiEndpoint.post("submit", "/clients/:clientId/appropriateness", {
       params: clientParams,
       headers: idempotencyHeaders,

@@ -15,7 +15,10 @@ export class BarriersApi extends HttpApiGroup.make("barriers")
   .add(
     HttpApiEndpoint.get("list", "/clients/:clientId/barriers", {
       params: clientParams,
-      query: { state: tokenParam("state", contractLists), ...pageParams(pageLimits.history) },
+      query: {
+        state: tokenParam("state", contractLists, "Only contracts that are open, or only those that have ended."),
+        ...pageParams(pageLimits.history)
+      },
       success: okAs(ContractsWire, examples.contracts),
       error: BadRequest
     }).annotateMerge(

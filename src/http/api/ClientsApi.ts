@@ -18,8 +18,8 @@ import { BadRequest, Conflict } from "./WireErrors.ts"
 const listQuery = {
   ...pageParams(pageLimits.clients),
   q: textParam("q", "Part of e-mail, display name or reference, case-insensitive."),
-  state: tokenParam("state", lifecycleStates),
-  level: tokenParam("level", verificationLevels)
+  state: tokenParam("state", lifecycleStates, "Only clients in this lifecycle state."),
+  level: tokenParam("level", verificationLevels, "Only clients of this verification level.")
 }
 
 export class ClientsApi extends HttpApiGroup.make("clients")
@@ -28,15 +28,31 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       query: listQuery,
       success: ok(Schema.Struct({ clients: Schema.Array(ClientWire), ...pageEnd })),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "List clients, newest first" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List clients, newest first",
+        description:
+          "q looks in e-mail, display name and partnerClientRef, whatever the case; state and level narrow it. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("getByRef", "/clients/by-ref/:partnerClientRef", {
       params: {
         partnerClientRef: pathText("Client", kycLengths.partnerClientRef, "The partner's reference, percent-encoded.")
       },
       success: ok(ClientWire)
-    }).annotateMerge(OpenApi.annotations({ summary: "One client by the partner's reference" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "One client by the partner's reference",
+        description:
+          "The client that was onboarded with this partnerClientRef, exact; percent-encode what a path can't hold."
+      })
+    ),
     HttpApiEndpoint.get("get", "/clients/:clientId", { params: clientParams, success: ok(ClientWire) }).annotateMerge(
-      OpenApi.annotations({ summary: "One client" })
+      OpenApi.annotations({
+        summary: "One client",
+        description:
+          "Level, lifecycle state, category and risk state of now, and USDC cash. 404 for a client of another partner, as for one that does not exist."
+      })
     ),
     HttpApiEndpoint.post("create", "/clients", {
       headers: idempotencyHeaders,

@@ -16,7 +16,7 @@ import { BadRequest, Conflict } from "./WireErrors.ts"
 
 const listQuery = {
   ...pageParams(pageLimits.collateral),
-  status: tokenParam("status", collateralStatuses)
+  status: tokenParam("status", collateralStatuses, "Only reports of this status.")
 }
 const page = ok(
   Schema.Struct({ reports: Schema.Array(CollateralReport.annotate({ identifier: "CollateralReport" })), ...pageEnd })
@@ -44,9 +44,19 @@ export class CollateralApi extends HttpApiGroup.make("collateral")
       query: listQuery,
       success: page,
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Collateral reports of one client, newest first" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Collateral reports of one client, newest first",
+        description:
+          "Booked and refused ones; a refused report says why in refusal. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("list", "/collateral", { query: listQuery, success: page, error: BadRequest }).annotateMerge(
-      OpenApi.annotations({ summary: "Collateral reports of all clients, newest first" })
+      OpenApi.annotations({
+        summary: "Collateral reports of all clients, newest first",
+        description:
+          "Booked and refused ones; a refused report says why in refusal. nextBefore is the before of the next page, null on the last one."
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Collateral", description: "PARTNER custody: collateral reports." })) {}

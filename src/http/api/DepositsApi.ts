@@ -18,7 +18,7 @@ const notice = DepositNotice.annotate({ identifier: "DepositNotice" })
 
 const listQuery = {
   ...pageParams(pageLimits.deposits),
-  status: tokenParam("status", depositStatuses)
+  status: tokenParam("status", depositStatuses, "Only notices of this status.")
 }
 const page = ok(Schema.Struct({ deposits: Schema.Array(notice), ...pageEnd }))
 
@@ -44,9 +44,19 @@ export class DepositsApi extends HttpApiGroup.make("deposits")
       query: listQuery,
       success: page,
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Deposit notices of one client, newest first" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Deposit notices of one client, newest first",
+        description:
+          "Of any status, or of the one in status. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("list", "/deposits", { query: listQuery, success: page, error: BadRequest }).annotateMerge(
-      OpenApi.annotations({ summary: "Deposit notices of all clients, newest first" })
+      OpenApi.annotations({
+        summary: "Deposit notices of all clients, newest first",
+        description:
+          "Of any status, or of the one in status: PENDING shows what waits for finance. nextBefore is the before of the next page, null on the last one."
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Deposits", description: "BROKER custody: deposit notices." })) {}

@@ -30,6 +30,12 @@ export class DocumentsApi extends HttpApiGroup.make("documents")
     HttpApiEndpoint.get("list", "/clients/:clientId/documents", {
       params: clientParams,
       success: ok(Schema.Struct({ documents: Schema.Array(Document) }))
-    }).annotateMerge(OpenApi.annotations({ summary: "Documents of a client, newest first, without their content" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Documents of a client, newest first, without their content",
+        description:
+          "What is on file: type, side, name, size and times. Deleted documents have deletedAt and no content any more."
+      })
+    )
   )
   .annotateMerge(OpenApi.annotations({ title: "Documents", description: "Files that support a client's KYC." })) {}

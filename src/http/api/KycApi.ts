@@ -32,6 +32,11 @@ export class KycApi extends HttpApiGroup.make("kyc")
     HttpApiEndpoint.get("get", "/clients/:clientId/kyc", {
       params: clientParams,
       success: ok(KycPackageView)
-    }).annotateMerge(OpenApi.annotations({ summary: "The latest revision of a client's KYC package" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The latest revision of a client's KYC package",
+        description: "As it was sent, with the attestation and what was decided about it. 404 when none was ever sent."
+      })
+    )
   )
   .annotateMerge(OpenApi.annotations({ title: "KYC", description: "KYC packages of clients." })) {}

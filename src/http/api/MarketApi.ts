@@ -40,7 +40,12 @@ export class MarketApi extends HttpApiGroup.make("market")
     HttpApiEndpoint.get("instruments", "/instruments", {
       success: bareAs(InstrumentsWire, examples.instruments),
       error: VenueAway
-    }).annotateMerge(summary("Every market that is listed (bare)")),
+    }).annotateMerge(
+      summary(
+        "Every market that is listed (bare)",
+        "Symbols and families; what may be traded in which way says market-info."
+      )
+    ),
     HttpApiEndpoint.get("ticker", "/ticker", {
       ...ofSymbol,
       success: TickerWire.annotate({ description: "Success.", examples: [examples.ticker] } as never)
@@ -57,7 +62,7 @@ export class MarketApi extends HttpApiGroup.make("market")
     HttpApiEndpoint.get("klines", "/klines", {
       query: {
         symbol: symbolParam,
-        interval: tokenParam("interval", intervals),
+        interval: tokenParam("interval", intervals, "The length of a bucket; 1m when absent."),
         from: momentParam("from", "Inclusive, Unix ms; rounded down to its bucket."),
         to: momentParam("to", "Exclusive, Unix ms. 400 when it is before from."),
         limit: limitParam(pageLimits.klines)
@@ -94,15 +99,30 @@ export class MarketApi extends HttpApiGroup.make("market")
     HttpApiEndpoint.get("marketInfo", "/market-info", {
       ...ofSymbol,
       success: bareAs(MarketInfoWire, examples.marketInfo)
-    }).annotateMerge(summary("Grids, limits, leverage and commission of one market (bare)")),
+    }).annotateMerge(
+      summary(
+        "Grids, limits, leverage and commission of one market (bare)",
+        "Everything an order or a contract is checked against beforehand: price and quantity steps, least and largest sizes, leverage by notional, the commission that applies to the calling partner, and the terms of knock-out contracts."
+      )
+    ),
     HttpApiEndpoint.get("tradingStatus", "/trading-status", {
       success: okAs(TradingStatusWire, examples.tradingStatus),
       error: VenueAway
-    }).annotateMerge(summary("Halts of trading, the venue's and the service's")),
+    }).annotateMerge(
+      summary(
+        "Halts of trading, the venue's and the service's",
+        "Empty halts: everything trades. Each halt has its scope, since when, until when if that is known, and the message to show."
+      )
+    ),
     HttpApiEndpoint.get("currencies", "/currencies", {
       success: bareAs(CurrenciesWire, examples.currencies),
       error: VenueAway
-    }).annotateMerge(summary("The currencies that a client may hold (bare)"))
+    }).annotateMerge(
+      summary(
+        "The currencies that a client may hold (bare)",
+        "With their scale, which every amount of that currency has, and the places that are worth showing."
+      )
+    )
   )
   .annotateMerge(
     OpenApi.annotations({
@@ -116,10 +136,15 @@ export class StakingApi extends HttpApiGroup.make("staking")
     HttpApiEndpoint.get("markets", "/staking/markets", {
       success: okAs(StakingMarketsWire, examples.stakingMarkets),
       error: VenueAway
-    }).annotateMerge(summary("The staking markets")),
+    }).annotateMerge(
+      summary(
+        "The staking markets",
+        "What may be lent: tenors, rates, sizes and the service's share of the reward, with the disclosure that has to be shown beside them."
+      )
+    ),
     HttpApiEndpoint.get("offers", "/staking/offers", {
       query: {
-        asset: tokenParam("asset", currencyCodes),
+        asset: tokenParam("asset", currencyCodes, "Only offers of this asset."),
         symbol: nameParam("Only offers of this staking market. 404 when it is not offered.")
       },
       success: okAs(StakingOffersWire, examples.stakingOffers),

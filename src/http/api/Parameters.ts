@@ -144,9 +144,12 @@ export const numberParam = <const T extends ReadonlyArray<number>>(
 }
 
 /** One of the given tokens, exact, in a query. */
-export const tokenParam = <const T extends ReadonlyArray<string>>(name: string, tokens: T) =>
+export const tokenParam = <const T extends ReadonlyArray<string>>(name: string, tokens: T, description: string) =>
   Schema.optionalKey(
-    Schema.Literals(tokens).annotate({ message: `The parameter ${name} must be one of: ${tokens.join(", ")}.` })
+    Schema.Literals(tokens).annotate({
+      description,
+      message: `The parameter ${name} must be one of: ${tokens.join(", ")}.`
+    })
   )
 
 /** Free text as it is stored: trimmed, NFC (A1-14). The header limit alone bounds it. */

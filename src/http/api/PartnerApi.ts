@@ -18,7 +18,6 @@ import { OrdersApi } from "./OrdersApi.ts"
 import { PositionsApi } from "./PositionsApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { RfqApi } from "./RfqApi.ts"
-import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
 import { SwapsApi } from "./SwapsApi.ts"
@@ -29,6 +28,7 @@ import { WebhookApi } from "./WebhookApi.ts"
 import { WithdrawalsApi } from "./WithdrawalsApi.ts"
 
 export const partnerPrefix = "/partner/v1"
+export const apiTitle = "Partner Brokerage API"
 /** Version of the machine-readable description (doc 1, Versioning). */
 export const apiVersion = "2.4.1"
 
@@ -62,12 +62,9 @@ export class PartnerApi extends HttpApi.make("partner")
   .add(SystemApi)
   .annotateMerge(
     OpenApi.annotations({
-      title: "Partner Brokerage API",
+      title: apiTitle,
       version: apiVersion,
-      description: [
-        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id.",
-        "# Sandbox names and values",
-        sandboxText()
-      ].join("\n\n")
+      description:
+        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id. This page is made from [/openapi.json](/openapi.json), which tools read."
     })
   ) {}

@@ -23,7 +23,13 @@ export class PositionsApi extends HttpApiGroup.make("positions")
     HttpApiEndpoint.get("trades", "/clients/:clientId/trades", {
       ...page,
       success: bareAs(TradesWire, examples.trades)
-    }).annotateMerge(OpenApi.annotations({ summary: "Trades of a client, newest first (bare)" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Trades of a client, newest first (bare)",
+        description:
+          "Each execution once, with price, quantity, commission and what it realised. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("history", "/clients/:clientId/position-history", {
       ...page,
       success: bareAs(PositionHistoryWire, examples.history)

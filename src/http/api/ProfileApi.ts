@@ -44,10 +44,18 @@ export type PartnerProfile = typeof PartnerProfile.Type
 export class ProfileApi extends HttpApiGroup.make("profile")
   .add(
     HttpApiEndpoint.get("me", "/me", { success: ok(PartnerProfile) }).annotateMerge(
-      OpenApi.annotations({ summary: "The calling partner, its key and its webhook" })
+      OpenApi.annotations({
+        summary: "The calling partner, its key and its webhook",
+        description:
+          "Who the key belongs to, as the service sees it now: reliance, status, custody model, limits and allowed addresses; scope and prefix of the key, never the key itself."
+      })
     ),
     HttpApiEndpoint.get("summary", "/summary", { success: ok(PartnerSummary) }).annotateMerge(
-      OpenApi.annotations({ summary: "Counts and client cash over all clients" })
+      OpenApi.annotations({
+        summary: "Counts and client cash over all clients",
+        description:
+          "Clients by lifecycle state and verification level, their cash by currency, and how much waits: deposits, withdrawals, reviews, open contracts and swaps. All of one moment, which asOf says."
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Profile", description: "The calling partner." })) {}

@@ -70,7 +70,12 @@ export class RfqApi extends HttpApiGroup.make("rfq")
     HttpApiEndpoint.get("list", "/clients/:clientId/rfq", {
       params: clientParams,
       success: okAs(RfqsWire, examples.rfqs)
-    }).annotateMerge(summary("Requests of a client that are OPEN, with their quotes, newest first")),
+    }).annotateMerge(
+      summary(
+        "Requests of a client that are OPEN, with their quotes, newest first",
+        "One that has ended is found by its id. Quotes are those of this moment."
+      )
+    ),
     HttpApiEndpoint.get("get", "/clients/:clientId/rfq/:rfqId", {
       params: rfqParams,
       success: okAs(RfqWire, examples.rfq)

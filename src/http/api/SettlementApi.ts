@@ -25,7 +25,7 @@ const Item = SettlementItem.annotate({ identifier: "SettlementItem" })
 
 const listQuery = {
   ...pageParams(pageLimits.settlementItems),
-  status: tokenParam("status", settlementStatuses),
+  status: tokenParam("status", settlementStatuses, "Only items of this status."),
   since: momentParam("since", "Only items with occurredAt at this time or later, Unix milliseconds."),
   clientId: nameParam("Only items of this client: its id or its uid. 404 when it is unknown.")
 }
@@ -44,7 +44,13 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
       query: listQuery,
       success: ok(Schema.Struct({ items: Schema.Array(Item), ...pageEnd })),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Settlement items, newest first" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Settlement items, newest first",
+        description:
+          "Each economic result of clients under PARTNER custody, once. status and clientId narrow it, since leaves out what occurred before it (occurredAt). nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.post("reportItem", "/settlement/items/:itemId/report", {
       params: { itemId: pathId("The item's id.") },
       headers: idempotencyHeaders,
@@ -105,7 +111,13 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
       query: pageParams(pageLimits.interfirm),
       success: ok(InterfirmPage),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Payments recorded between the firms, newest first" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Payments recorded between the firms, newest first",
+        description:
+          "What finance recorded as paid between partner and operator, with what their fields mean in definitions. nextBefore is the before of the next page, null on the last one."
+      })
+    )
   )
   .annotateMerge(
     OpenApi.annotations({

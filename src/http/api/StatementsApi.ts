@@ -48,7 +48,10 @@ export class StatementsApi extends HttpApiGroup.make("statements")
   .add(
     HttpApiEndpoint.get("list", "/clients/:clientId/statements", {
       params: clientParams,
-      query: { ...pageParams(pageLimits.statements), kind: tokenParam("kind", statementKinds) },
+      query: {
+        ...pageParams(pageLimits.statements),
+        kind: tokenParam("kind", statementKinds, "Only statements of this kind.")
+      },
       success: bareAs(Schema.Struct({ statements: Schema.Array(StatementRow) }), { statements: [example] }),
       error: BadRequest
     }).annotateMerge(
@@ -77,7 +80,13 @@ export class StatementsApi extends HttpApiGroup.make("statements")
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/json" })
     })
       .annotate(RouteRules, long)
-      .annotateMerge(OpenApi.annotations({ summary: "A statement with its model" })),
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "A statement with its model",
+          description:
+            "The row of the list and the model as it was stored: the same text for ever, whose SHA-256 is sha256."
+        })
+      ),
     HttpApiEndpoint.get("pdf", "/clients/:clientId/statements/:sid/pdf", {
       params,
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/pdf" })

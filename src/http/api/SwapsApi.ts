@@ -52,7 +52,10 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
       ),
     HttpApiEndpoint.get("list", "/clients/:clientId/staking/swaps", {
       params: clientParams,
-      query: { state: tokenParam("state", swapLists), ...pageParams(pageLimits.history) },
+      query: {
+        state: tokenParam("state", swapLists, "Only swaps that are live, or only those that have ended."),
+        ...pageParams(pageLimits.history)
+      },
       success: okAs(SwapsWire, examples.swaps),
       error: BadRequest
     }).annotateMerge(

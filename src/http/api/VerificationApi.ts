@@ -9,6 +9,12 @@ export class VerificationApi extends HttpApiGroup.make("verification")
     HttpApiEndpoint.get("get", "/clients/:clientId/verification", {
       params: clientParams,
       success: ok(VerificationView)
-    }).annotateMerge(OpenApi.annotations({ summary: "Level, blocks and open requirements of a client" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Level, blocks and open requirements of a client",
+        description:
+          "Each block with its status and who decided it, what every action still lacks, the last appropriateness assessment and where the KYC package stands: all that a page asking the client for more needs."
+      })
+    )
   )
   .annotateMerge(OpenApi.annotations({ title: "Verification", description: "Verification of clients." })) {}

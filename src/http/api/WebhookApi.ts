@@ -71,6 +71,12 @@ export class WebhookApi extends HttpApiGroup.make("webhook")
       query: pageParams(pageLimits.deliveries),
       success: ok(DeliveryPage),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "The delivery log, newest first" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The delivery log, newest first",
+        description:
+          "Every webhook that was queued: its event, attempts, the last answer's status or error, and when the next attempt is due. nextBefore is the before of the next page, null on the last one."
+      })
+    )
   )
   .annotateMerge(OpenApi.annotations({ title: "Webhook", description: "The partner's endpoint for events." })) {}

@@ -88,7 +88,7 @@ export const wireErrors = [
     code: 4290,
     status: 429,
     meaning:
-      "The partner's rate limit is used up, or the appropriateness test is taken again before the cooling period is over; Retry-After says when to try again.",
+      "The partner's rate limit is used up, or the appropriateness test is taken again before the cooling period is over, or the client has had 30 statements made within an hour; Retry-After says when to try again.",
     data: "{retakeAt} on a retake"
   },
   {

@@ -18,7 +18,7 @@ const Request = WithdrawalRequest.annotate({ identifier: "WithdrawalRequest" })
 
 const listQuery = {
   ...pageParams(pageLimits.withdrawals),
-  status: tokenParam("status", withdrawalStatuses)
+  status: tokenParam("status", withdrawalStatuses, "Only requests of this status.")
 }
 const page = ok(Schema.Struct({ withdrawals: Schema.Array(Request), ...pageEnd }))
 
@@ -66,9 +66,19 @@ export class WithdrawalsApi extends HttpApiGroup.make("withdrawals")
       query: listQuery,
       success: page,
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Withdrawal requests of one client, newest first" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Withdrawal requests of one client, newest first",
+        description:
+          "Of any status, or of the one in status. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("list", "/withdrawals", { query: listQuery, success: page, error: BadRequest }).annotateMerge(
-      OpenApi.annotations({ summary: "Withdrawal requests of all clients, newest first" })
+      OpenApi.annotations({
+        summary: "Withdrawal requests of all clients, newest first",
+        description:
+          "Of any status, or of the one in status: REQUESTED and APPROVED show what waits. nextBefore is the before of the next page, null on the last one."
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Withdrawals", description: "BROKER custody: paying clients out." })) {}

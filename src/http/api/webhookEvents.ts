@@ -177,7 +177,8 @@ export const webhookItems = (): Readonly<Record<string, object>> =>
         post: {
           operationId: `webhooks.${event}`,
           tags: [webhookTag.name],
-          summary: description.summary,
+          summary: event,
+          description: `${description.summary}.`,
           parameters: deliveryHeaders(event),
           security: [],
           requestBody: {

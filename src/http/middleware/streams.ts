@@ -6,7 +6,7 @@
 import { Effect, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
-import { readTimes } from "../../machines/shared/Limits.ts"
+import { readerTimes, readTimes } from "../../machines/shared/Limits.ts"
 import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { RouteRules } from "../api/RouteRules.ts"
 import { type AnswerHeaders, type ByteStream, complete, type Pair, sent, type StreamedAnswer } from "./answers.ts"
@@ -15,37 +15,76 @@ import { type AnswerHeaders, type ByteStream, complete, type Pair, sent, type St
 export const timeOf = ({ time = "quick" }: RouteRules): number => readTimes[time]
 
 /**
- * Sends an answer to its end. One of a `stream` route has none of its own and ends with the server, in order; each piece
- * of any other has to come in the route's time. A source that fails, or is late, breaks the connection off, before its
- * end could be mistaken for a whole answer, and fails this effect. HEAD starts nothing. The headers are taken over.
+ * Sends an answer to its end. One of a `stream` route has none of its own: it begins at once and ends with the server, in order. Any
+ * other begins with its first piece, so that what can't be made is refused as ever and leaves as a failure of this effect; each
+ * piece has to come in the route's time, and its reader has to take it in time. A source that fails later, or is late, breaks the
+ * connection off, before its end could be mistaken for a whole answer, and fails this effect too. HEAD starts nothing.
  */
 export const answerStreamed = (
   { request, response }: Pair,
   { status, pieces, contentType, own }: StreamedAnswer,
-  headers: AnswerHeaders,
+  headersOf: () => AnswerHeaders,
   { rules, closing }: { readonly rules: RouteRules; readonly closing: AbortSignal | undefined }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, unknown> =>
   Effect.suspend(() => {
     if (response.destroyed || response.headersSent) return Effect.succeed(sent)
-    complete(status, contentType, headers, own)
-    response.writeHead(status, headers)
+    const begin = (): void => {
+      if (response.headersSent) return
+      const headers = headersOf()
+      complete(status, contentType, headers, own)
+      response.writeHead(status, headers)
+      response.flushHeaders()
+    }
     if (request.method === "HEAD") {
+      begin()
       response.end()
       return Effect.succeed(sent)
     }
-    response.flushHeaders()
-    const send = (piece: Uint8Array) => written(response, piece)
-    const run =
-      rules.time === "stream"
-        ? Effect.raceFirst(Stream.runForEach(pieces, send), closing === undefined ? Effect.never : aborted(closing))
-        : Stream.runForEach(inTime(pieces, timeOf(rules)), send)
     // The adapter runs what follows a request's own effect to its end; this goes on for as long as it is read.
-    return Effect.interruptible(run).pipe(
-      Effect.onError(() => Effect.sync(() => response.destroy())),
-      Effect.andThen(Effect.sync(() => response.end())),
+    return Effect.interruptible(
+      rules.time === "stream" ? live(response, pieces, begin, closing) : whole(response, pieces, begin, rules)
+    ).pipe(
+      Effect.onError(() => Effect.sync(() => response.headersSent && response.destroy())),
+      Effect.andThen(
+        Effect.sync(() => {
+          begin()
+          response.end()
+        })
+      ),
       Effect.as(sent)
     )
   })
+
+const live = (
+  response: ServerResponse,
+  pieces: ByteStream,
+  begin: () => void,
+  closing: AbortSignal | undefined
+): Effect.Effect<void, unknown> => {
+  begin()
+  const run = Stream.runForEach(pieces, (piece) => written(response, piece))
+  return Effect.raceFirst(run, closing === undefined ? Effect.never : aborted(closing))
+}
+
+const whole = (
+  response: ServerResponse,
+  pieces: ByteStream,
+  begin: () => void,
+  rules: RouteRules
+): Effect.Effect<void, unknown> =>
+  Stream.runForEach(inTime(pieces, timeOf(rules)), (piece) => {
+    begin()
+    return atMost(written(response, piece), readerTimes.piece)
+  }).pipe((run) => atMost(run, readerTimes.whole))
+
+/** A reader who takes longer is left. */
+const atMost = <E>(work: Effect.Effect<void, E>, duration: number): Effect.Effect<void, E | SlowReader> =>
+  Effect.timeoutOrElse(work, { duration, orElse: () => Effect.fail(new SlowReader()) })
+
+class SlowReader extends Error {
+  readonly _tag = "SlowReader"
+  override readonly message = "the answer was not read in time"
+}
 
 const inTime = (pieces: ByteStream, duration: number): ByteStream =>
   Stream.timeoutOrElse(pieces, { duration, orElse: () => Stream.fail(new Unavailable({ unknown: false })) })

@@ -68,7 +68,7 @@ const holdingsOf = ({ portfolio, lots }: OverviewState): ReadonlyArray<HoldingWi
     const { currency, cash, reserved, value } = line
     const qty = cash + reserved
     if (currency === "USDC" || qty === 0n) return []
-    const cost = costOf(qty, byAsset.get(currency) ?? [])
+    const cost = costOf({ qty, value }, byAsset.get(currency) ?? [])
     return [
       {
         asset: currency,
@@ -87,12 +87,18 @@ const halfEven = MoneyDecimal.ROUND_HALF_EVEN
 
 /**
  * What a quantity has cost, micro-USDC, commission included (F21). Lots of more than it are also of what lies in swaps: a share of
- * their cost. Null where no lot is of some of it, or one came in without a known worth: nothing is no cost that anybody paid.
+ * their cost. Null where no lot is of some of it, or one came in without a known worth: nothing is no cost that anybody paid, but for
+ * what is worth less than a micro-USDC.
  */
-const costOf = (qty: bigint, lots: ReadonlyArray<Lot>): bigint | null => {
+const costOf = (
+  holding: Pick<PortfolioLine, "value"> & { readonly qty: bigint },
+  lots: ReadonlyArray<Lot>
+): bigint | null => {
+  const { qty, value } = holding
   let [held, cost] = [0n, 0n]
   for (const lot of lots) {
-    if (lot.cost === 0n && lot.commission === 0n) return null
+    const isDust = value !== null && lot.qty * value < qty
+    if (lot.cost === 0n && lot.commission === 0n && !isDust) return null
     held += lot.qty
     cost += lot.cost + lot.commission
   }

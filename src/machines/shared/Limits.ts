@@ -17,6 +17,12 @@ export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMilli
  */
 export const readTimes = { quick: 8 * second, long: 120 * second, stream: 8 * second } as const
 
+/**
+ * How long the reader of a `long` answer may take for one piece of it (a quarter of a megabyte at most), and for the whole, wall
+ * milliseconds: what makes the answer is kept for it that long. Ours.
+ */
+export const readerTimes = { piece: 30 * second, whole: 600 * second } as const
+
 /** Body caps in bytes (doc 1 Limits; A1-37 reads 8 MB as 8,388,608). */
 export const bodyCaps = {
   onboarding: 256 * 1024,
@@ -233,5 +239,10 @@ export const statementLimits = {
   /** How long a caller waits for a build, wall milliseconds; the build goes on. */
   patienceMillis: 20 * second,
   /** How long a build that nobody waited for is found by the retry although its period ends at another now. */
-  keptMillis: 10 * minute
+  keptMillis: 10 * minute,
+  /**
+   * Files that are made at a time, by threads; that wait for one, and for how long; that one partner has of both; and how long a
+   * thread may say nothing while it is not held up by its reader. Wall milliseconds.
+   */
+  files: { threads: 2, waiting: 32, waitMillis: 60 * second, ofPartner: 16, silentMillis: 30 * second }
 } as const

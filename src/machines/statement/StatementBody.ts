@@ -84,7 +84,11 @@ const requestOf = (body: typeof StatementBody.Type, add: Fields.AddError): State
   if (kind === "TAX") return { kind, taxYear: taxYear ?? null }
   if (kind === "CLIENT_ASSETS") {
     const [, year, number] = quarterShape.exec((quarter ?? "").trim()) ?? []
-    return { kind, quarter: year === undefined ? null : { year: Number(year), number: Number(number) } }
+    if (year === undefined) return { kind, quarter: null }
+    // What JavaScript takes for a year of the last century is none that anybody asks for.
+    if (Number(year) < earliestYear || Number(year) > latestYear)
+      add("quarter", `${labels.quarter} must be of a year from ${earliestYear} to ${latestYear}.`)
+    return { kind, quarter: { year: Number(year), number: Number(number) } }
   }
   if (from === undefined && to === undefined) return { kind, range: null }
   if (from === undefined) add("from", "The start of the period is required when its end is sent.")

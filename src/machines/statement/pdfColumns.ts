@@ -1,17 +1,26 @@
 /**
  * The tables of a statement's PDF (STS-31): which columns each section has, how wide, and what a row says in them. A cell has one
- * line or two, every row of a table as many, so that all rows are of one height and the number of pages is known beforehand. What a
- * PDF leaves out stands in model and CSV. Points; the page is A4, lying, with 36 at each side.
+ * line or two, every row of a table as many, so that all rows are of one height and the number of pages is known beforehand. Points;
+ * the page is A4, lying, with 36 at each side.
  */
 import type { Json } from "../Effects.ts"
+import { figureText, momentText, plainText } from "./pdfTexts.ts"
 import type { ModelRow } from "./StatementModel.ts"
 
+type Say = (row: ModelRow) => string
+
 export interface PdfColumn {
-  readonly title: string
+  /** A text for each line of the head. */
+  readonly titles: ReadonlyArray<string>
   readonly width: number
   readonly align: "left" | "right"
+  /**
+   * What becomes of a text that is wider than its column. A figure, an id, a time or a sentence is written narrower, never cut;
+   * another text ends in an ellipsis; one that flows goes on in the second line first.
+   */
+  readonly wide: "narrow" | "cut" | "flow"
   /** What a row says, a text for each line. */
-  readonly lines: ReadonlyArray<(row: ModelRow) => string>
+  readonly lines: ReadonlyArray<Say>
 }
 
 export interface PdfTable {
@@ -22,92 +31,140 @@ export interface PdfTable {
 /** Of the page between its margins. */
 export const tableWidth = 770
 
-const plain = (value: Json | undefined): string =>
-  value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value)
-const word = (name: string) => (row: ModelRow) => plain(row[name])
-const time = (name: string) => (row: ModelRow) => momentText(row[name])
+const word =
+  (name: string): Say =>
+  (row) =>
+    plainText(row[name])
+const amount =
+  (name: string): Say =>
+  (row) =>
+    figureText(row[name])
+const time =
+  (name: string): Say =>
+  (row) =>
+    momentText(row[name])
 
-/** A moment in UTC, to the millisecond. */
-export const momentText = (value: Json | undefined): string =>
-  typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
+type Line = readonly [title: string, say: Say]
 
-const left = (title: string, width: number, ...lines: ReadonlyArray<PdfColumn["lines"][number]>): PdfColumn => ({
-  title,
+const column = (
+  align: PdfColumn["align"],
+  wide: PdfColumn["wide"],
+  width: number,
+  lines: ReadonlyArray<Line>
+): PdfColumn => ({
+  titles: lines.map(([title]) => title),
   width,
-  align: "left",
-  lines
+  align,
+  wide,
+  lines: lines.map(([, say]) => say)
 })
-const right = (title: string, width: number, ...lines: ReadonlyArray<PdfColumn["lines"][number]>): PdfColumn => ({
-  ...left(title, width, ...lines),
-  align: "right"
-})
+const texts = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "cut", width, lines)
+const times = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "narrow", width, lines)
+const flowing = (width: number, line: Line) => column("left", "flow", width, [line])
+const figures = (width: number, ...lines: ReadonlyArray<Line>) => column("right", "narrow", width, lines)
+
+/** What a posting names as its cause: the partner's reference first, then by name. */
+const references: Say = ({ refs }) => {
+  if (typeof refs !== "object" || refs === null || Array.isArray(refs)) return plainText(refs)
+  const { partnerRef, ...others } = refs as { readonly [name: string]: Json }
+  const named = Object.entries(others).flatMap(([name, value]) =>
+    value === null ? [] : [`${name} ${plainText(value)}`]
+  )
+  return (partnerRef === undefined || partnerRef === null ? named : [plainText(partnerRef), ...named]).join(", ")
+}
 
 const account: PdfTable = {
-  lines: 1,
+  lines: 2,
   columns: [
-    left("Booked (UTC)", 124, time("ts")),
-    left("Venue time (UTC)", 124, time("venueTs")),
-    left("Type", 148, word("type")),
-    left("Kind", 50, word("kind")),
-    right("Amount", 112, word("amount")),
-    right("Balance", 112, word("balance")),
-    right("Posting", 50, word("postingId")),
-    right("Transaction", 50, word("txId"))
+    times(110, ["Booked (UTC)", time("ts")], ["At the venue", time("venueTs")]),
+    texts(134, ["Type", word("type")], ["Kind", word("kind")]),
+    flowing(212, ["Reference", references]),
+    figures(90, ["Posting", word("postingId")], ["Transaction", word("txId")]),
+    figures(112, ["Amount", amount("amount")]),
+    figures(112, ["Balance of its kind", amount("balance")])
   ]
 }
 
 const executions: PdfTable = {
   lines: 2,
   columns: [
-    left(
-      "Booked / traded (UTC)",
-      128,
-      time("bookedAt"),
-      (row) => `${plain(row["tradingDay"])} ${plain(row["tradingTime"]).replace("Z", "")}`
+    times(
+      110,
+      ["Booked (UTC)", time("bookedAt")],
+      ["Traded", (row) => `${plainText(row["tradingDay"])} ${plainText(row["tradingTime"]).replace("Z", "")}`]
     ),
-    left("Instrument / order type", 128, word("instrument"), word("orderType")),
-    left("Side / nature", 118, word("side"), word("nature")),
-    right("Quantity / unit price", 112, word("quantity"), word("unitPrice")),
-    right("Consideration / commission", 130, word("consideration"), word("commission")),
-    left("Currency / venue", 74, word("currency"), word("venue")),
-    right("Order / object", 80, word("orderId"), word("object"))
+    texts(112, ["Instrument", word("instrument")], ["Order type", word("orderType")]),
+    texts(126, ["Side", word("side")], ["Nature", word("nature")]),
+    figures(112, ["Quantity", amount("quantity")], ["Unit price", amount("unitPrice")]),
+    figures(112, ["Consideration", amount("consideration")], ["Commission", amount("commission")]),
+    texts(94, ["Currency", word("currency")], ["Venue", word("venue")]),
+    figures(104, ["Order", word("orderId")], ["Object", word("object")])
   ]
 }
 
 const costs: PdfTable = {
   lines: 1,
   columns: [
-    left("Category", 92, word("category")),
-    left("Family", 62, word("family")),
-    left("Description", 316, word("description")),
-    right("Amount", 110, word("amount")),
-    right("% of turnover", 90, word("pctOfTurnover")),
-    right("% of average equity", 100, word("pctOfAverageEquity"))
+    texts(92, ["Category", word("category")]),
+    texts(62, ["Family", word("family")]),
+    texts(306, ["Description", word("description")]),
+    figures(112, ["Amount", amount("amount")]),
+    figures(92, ["% of turnover", amount("pctOfTurnover")]),
+    figures(106, ["% of average equity", amount("pctOfAverageEquity")])
   ]
 }
 
+const remarks: Say = ({ assumed, provisional }) =>
+  [...(assumed === true ? ["assumed"] : []), ...(provisional === true ? ["provisional"] : [])].join(", ")
+
 const tax: PdfTable = {
-  lines: 1,
+  lines: 2,
   columns: [
-    left("Asset", 110, word("asset")),
-    left("Acquired (UTC)", 120, time("acquired")),
-    left("Disposed (UTC)", 120, time("disposed")),
-    right("Quantity", 88, word("quantity")),
-    right("Proceeds", 88, word("proceeds")),
-    right("Cost", 88, word("cost")),
-    right("Result", 88, word("result")),
-    left("Method", 68, word("method"))
+    texts(112, ["Asset", word("asset")]),
+    times(110, ["Acquired (UTC)", time("acquired")], ["Disposed", time("disposed")]),
+    figures(112, ["Quantity", amount("quantity")]),
+    figures(112, ["Proceeds", amount("proceeds")]),
+    figures(112, ["Cost", amount("cost")]),
+    figures(112, ["Result", amount("result")]),
+    texts(100, ["Method", word("method")], ["Remarks", remarks])
   ]
 }
+
+const taxTotals: PdfTable = {
+  lines: 1,
+  columns: [
+    texts(222, ["Of", word("asset")]),
+    figures(100, ["Entries", amount("quantity")]),
+    figures(149, ["Proceeds", amount("proceeds")]),
+    figures(149, ["Cost", amount("cost")]),
+    figures(150, ["Result", amount("result")])
+  ]
+}
+
+const holder: Say = ({ custody, titleTransfer, unsecured }) =>
+  [
+    plainText(custody),
+    ...(titleTransfer === true ? ["title passed"] : []),
+    ...(unsecured === true ? ["unsecured claim"] : [])
+  ].join("; ")
+
+const remark: Say = ({ note, maturityTs }) =>
+  [
+    ...(typeof maturityTs === "number" ? [`Due ${momentText(maturityTs)}.`] : []),
+    ...(plainText(note) === "" ? [] : [plainText(note)])
+  ].join(" ")
 
 const assets: PdfTable = {
   lines: 2,
   columns: [
-    left("Currency / asset", 120, word("currency"), word("asset")),
-    right("Quantity / reserved", 110, word("quantity"), word("reserved")),
-    right("In swaps", 96, word("inSwaps")),
-    right("Mark / value", 110, word("mark"), word("value")),
-    left("Held by / note", 334, word("custody"), word("note"))
+    texts(118, ["Asset", word("asset")], ["Currency", word("currency")]),
+    figures(112, ["Quantity", amount("quantity")], ["Of which reserved", amount("reserved")]),
+    figures(112, ["In swaps", amount("inSwaps")]),
+    figures(112, ["Mark", amount("mark")], ["Value (USDC)", amount("value")]),
+    column("left", "narrow", 316, [
+      ["Held by", holder],
+      ["Remark", remark]
+    ])
   ]
 }
 
@@ -120,7 +177,7 @@ const tables: Readonly<Record<string, PdfTable>> = {
   BARRIERS: tax,
   STAKING: tax,
   FUNDING: tax,
-  TOTALS: tax,
+  TOTALS: taxTotals,
   CASH: assets,
   ASSETS: assets,
   SWAPS: assets,
@@ -133,30 +190,4 @@ export const pdfTable = (section: string): PdfTable => {
   const found = tables[section]
   if (found === undefined) throw new Error(`the section ${section} has no table`)
   return found
-}
-
-/** A section's facts in words, one line each: what its rows add up to. */
-export const factLines = (facts: { readonly [name: string]: Json }): ReadonlyArray<string> =>
-  Object.entries(facts).flatMap(([name, value]) => {
-    if (name === "name" || name === "rows" || value === null) return []
-    if (Array.isArray(value)) {
-      const parts = value.map((each) => Object.values(each as object).join(" "))
-      return parts.length === 0 ? [] : parts.map((part) => `${inWords(name)}: ${part}`)
-    }
-    if (typeof value === "object")
-      return [
-        `${inWords(name)}: ${Object.entries(value)
-          .map(([part, text]) => `${part} ${plain(text as Json)}`)
-          .join(", ")}`
-      ]
-    return [`${inWords(name)}: ${plain(value)}`]
-  })
-
-/** A name of the model as words: returnBeforeCostsPct is "Return before costs pct". */
-export const inWords = (name: string): string => {
-  const spaced = name.replaceAll(
-    /([a-z0-9])([A-Z])/g,
-    (_, before: string, next: string) => `${before} ${next.toLowerCase()}`
-  )
-  return `${spaced.charAt(0).toUpperCase()}${spaced.slice(1)}`
 }

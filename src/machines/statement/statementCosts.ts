@@ -22,9 +22,9 @@ export interface CostBase {
   readonly turnover: bigint
   /** Mean of the daily equities; null without any. */
   readonly averageEquity: bigint | null
-  readonly startEquity: bigint | null
-  readonly endEquity: bigint | null
-  /** Deposits less withdrawals. */
+  readonly startEquity: bigint
+  readonly endEquity: bigint
+  /** What came into equity less what left it, but for results and charges. */
   readonly netDeposits: bigint
 }
 
@@ -60,20 +60,19 @@ export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): Section
   const total = rows.reduce((sum, { amount }) => sum + amount, 0n)
   const thirdParties = rows.reduce((sum, row) => (row.category === "THIRD_PARTY" ? sum + row.amount : sum), 0n)
   const { startEquity, endEquity, averageEquity, netDeposits, turnover } = base
-  const gained = startEquity === null || endEquity === null ? null : endEquity - startEquity - netDeposits
-  const text = (minor: bigint | null) => (minor === null ? null : usdc(minor))
+  const gained = endEquity - startEquity - netDeposits
   return {
     name: "COSTS",
     total: usdc(total),
     thirdPartyPayments: usdc(thirdParties),
     turnover: usdc(turnover),
-    averageEquity: text(averageEquity),
-    startEquity: text(startEquity),
-    endEquity: text(endEquity),
+    averageEquity: averageEquity === null ? null : usdc(averageEquity),
+    startEquity: usdc(startEquity),
+    endEquity: usdc(endEquity),
     netDeposits: usdc(netDeposits),
     pctOfTurnover: percentOf(total, turnover),
     pctOfAverageEquity: percentOf(total, averageEquity),
-    returnBeforeCostsPct: gained === null ? null : percentOf(gained + total, averageEquity),
-    returnAfterCostsPct: gained === null ? null : percentOf(gained, averageEquity)
+    returnBeforeCostsPct: percentOf(gained + total, averageEquity),
+    returnAfterCostsPct: percentOf(gained, averageEquity)
   }
 }

@@ -55,6 +55,13 @@ export interface SwapPayment {
   readonly at: number
 }
 
+/** What staff gave up of a claim, by the business clock; `paid` is what had come by then, so that its place among payments is known. */
+export interface SwapWriteOff {
+  readonly amount: string
+  readonly at: number
+  readonly paid: string
+}
+
 export interface SwapContext extends SwapInput {
   /** The venue's id of the contract, and of the trade that made it; null until the take is known. Zero: by staff's word alone. */
   readonly contractId: number | null
@@ -72,6 +79,8 @@ export interface SwapContext extends SwapInput {
   readonly doubts: ReadonlyArray<string>
   readonly paid: string
   readonly writtenOff: string
+  /** All write-offs in their order; what later money undid of them stands in them too. */
+  readonly writeOffs: ReadonlyArray<SwapWriteOff>
   /** What came after the default. */
   readonly recovered: string
   /** Charged so far, in so many postings. */

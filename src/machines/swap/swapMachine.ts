@@ -243,7 +243,11 @@ const defaulted = swap.assign(({ event }) => ({
 }))
 const writtenOff = swap.assign(({ context, event }) =>
   event.type === "WRITE_OFF"
-    ? { writtenOff: amountPlus(context.asset, context.writtenOff, event.amount), ts: event.at }
+    ? {
+        writtenOff: amountPlus(context.asset, context.writtenOff, event.amount),
+        writeOffs: [...context.writeOffs, { amount: event.amount, at: event.at, paid: context.paid }],
+        ts: event.at
+      }
     : {}
 )
 
@@ -298,7 +302,7 @@ const after = (state: "MATURED" | "CURED" | "FINAL_SETTLEMENT") =>
 
 export const swapMachine = swap.createMachine({
   id: "swap",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({
     ...input,
     contractId: null,
@@ -313,6 +317,7 @@ export const swapMachine = swap.createMachine({
     doubts: [],
     paid: "0",
     writtenOff: "0",
+    writeOffs: [],
     recovered: "0",
     commission: "0",
     charges: 0,

@@ -120,7 +120,12 @@ export const swapRows = [
     writeOff("0.00267123"),
     "DEFAULTED",
     [commission, "audit swap.writeOff"],
-    { writtenOff: "0.00267123", closedTs: maturity + 9, commission: "0.00050000" }
+    {
+      writtenOff: "0.00267123",
+      writeOffs: [{ amount: "0.00267123", at: maturity + 9, paid: "10.00500000" }],
+      closedTs: maturity + 9,
+      commission: "0.00050000"
+    }
   ),
   row("D8: DEFAULTED, no write-off beyond the claim", "DEFAULTED", [took, short], writeOff("11.00000000"), "refused"),
   row(

@@ -78,6 +78,7 @@ export const swapSamples: ReadonlyArray<SwapEvent> = [
   { type: "SHORT", at },
   { type: "OVERDUE", at },
   { type: "DELISTED", at },
-  { type: "WRITE_OFF", at, amount: "1.00000000", reason: "the writer is insolvent" },
+  // Once alone: what can be repeated many times makes many rows that differ in nothing else.
+  { type: "WRITE_OFF", at, amount: "7.00000000", reason: "the writer is insolvent" },
   { type: "WRITE_OFF", at, amount: "10.00767123", reason: "the writer is insolvent" }
 ]

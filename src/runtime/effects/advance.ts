@@ -29,6 +29,7 @@ export const start = <T extends MachineTable>(turn: Turn, table: T, options: Sta
   const next = event === undefined ? first : nextRow(table, first.row, event)
   if (next === null) throw new Error(`a new ${catalogue[table].title} refused its creation`)
   turn.draft.put(table, next.row)
+  logMove(turn, table, next.row, null)
   const instance = instanceOf(table, next.row, options)
   if (event !== undefined) applyEffects(turn, instance, first.effects)
   applyEffects(turn, instance, next.effects)
@@ -55,10 +56,28 @@ export const advance = <T extends MachineTable>(
   const { set, without = [] } = options
   const written = set === undefined ? next.row : Object.assign(next.row, set)
   turn.draft.put(table, written)
+  logMove(turn, table, written, stateOf(row))
   const effects = without.length === 0 ? next.effects : next.effects.filter(({ type }) => !without.includes(type))
   applyEffects(turn, instanceOf(table, written, options), effects)
   return written
 }
+
+/** The objects of trading, and statements: the event log says how each of them moves (EVT-2). No delivery is made of it. */
+const logged: ReadonlySet<MachineTable> = new Set(["rfqs", "barrierContracts", "orders", "swaps", "statements"])
+
+/** An entry of the event log for a move from one state to another; `from` null: the object is new. */
+const logMove = <T extends MachineTable>(turn: Turn, table: T, row: Tables[T], from: string | null): void => {
+  const state = stateOf(row)
+  if (from === state || !logged.has(table)) return
+  const { partnerId, clientId } = ownerOf(table, row)
+  if (partnerId === null) throw new Error("an object of trading has a partner")
+  const data = { machine: catalogue[table].object, id: idOf(row), from, to: state }
+  const seq = turn.draft.nextEventSlot()
+  turn.draft.put("events", { partnerId, seq, name: "state.changed", clientId, data, ts: turn.now })
+}
+
+const stateOf = (row: object): string => (row as { readonly state: string }).state
+const idOf = (row: object): number => (row as { readonly id: number }).id
 
 /** What audit rows call the object: the kind and the columns of its key. */
 export const objectName = <T extends MachineTable>(table: T, row: Tables[T]): ObjectName => {

@@ -7,7 +7,7 @@ import type { Currency } from "../../machines/shared/Currency.ts"
 import { maxMinor } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../engine/mailbox/SubjectState.ts"
-import { catalogue, keyOf, tableNames } from "../store/Catalogue.ts"
+import { keyOf } from "../store/Catalogue.ts"
 import type { BalanceRow } from "../store/tables/ledger.ts"
 import { clientAccount, postingRules } from "../../machines/ledger/postingRules.ts"
 import type { PostingValue } from "../../machines/ledger/postingValue.ts"
@@ -55,26 +55,12 @@ export const fitsBalance = (balance: bigint, amount: bigint): boolean => {
   return next <= maxMinor && next >= -maxMinor
 }
 
-/** The tables whose rows may give money back, among those that a client's mailbox holds. */
-const returning = tableNames.flatMap((table) => {
-  const { returns } = catalogue[table]
-  return returns === null ? [] : [{ table, returns }]
-})
-
 /**
  * Cash of a balance once everything has come back that can: its reserve by a release, and what is approved but not paid
  * by a refusal of the bank. Whatever adds to a balance keeps this inside 64 bits, so that a way back always fits (F2).
  */
-export const cashAtMost = (state: SubjectState, { cash, reserved, currency }: BalanceRow): bigint => {
-  let sum = cash + reserved
-  for (const { table, returns } of returning) {
-    for (const row of state.all(table)) {
-      const back = returns(row as never)
-      if (back !== null && back.currency === currency) sum += back.amount
-    }
-  }
-  return sum
-}
+export const cashAtMost = (state: SubjectState, { cash, reserved, currency }: BalanceRow): bigint =>
+  cash + reserved + state.returning(currency)
 
 /** Posts one transaction. A posting that leaves 64 bits is a defect: rules check `fitsBalance` first. */
 export const post = (turn: Turn, posting: Posting): void => {

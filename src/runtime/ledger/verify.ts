@@ -6,6 +6,7 @@
 import { Effect } from "effect"
 import { type CheckResult, runChecks } from "../store/checks/runChecks.ts"
 import { readChain } from "./sealChain.ts"
+import { checkModels } from "./statementModels.ts"
 import { checkDestinations } from "./withdrawalDestinations.ts"
 
 export interface LedgerCheck extends CheckResult {
@@ -36,8 +37,16 @@ export const verifyBooks = Effect.gen(function* () {
 export const verifyLedger = Effect.gen(function* () {
   const { checks: checked } = yield* verifyBooks
   const { compared, detail } = yield* checkDestinations
-  const name = "every withdrawal request shows the destination it was filed with"
-  return reportOf([...checked, { name, figure: String(compared), detail }])
+  const models = yield* checkModels
+  return reportOf([
+    ...checked,
+    { name: "every withdrawal request shows the destination it was filed with", figure: String(compared), detail },
+    {
+      name: "every model of a statement has the hash and the size it is kept under",
+      figure: String(models.compared),
+      detail: models.detail
+    }
+  ])
 })
 
 const reportOf = (checked: ReadonlyArray<CheckResult>): LedgerReport => ({

@@ -67,6 +67,8 @@ export const m0043 = Effect.gen(function* () {
     UNIQUE (name, period_from, period_to))`
   yield* sql`CREATE INDEX statement_jobs_name ON statement_jobs (name, id)`
   yield* sql`CREATE INDEX statement_jobs_open ON statement_jobs (id) WHERE ended_at IS NULL`
+  // A write-off moves no money: no posting tells the night of it.
+  yield* sql`CREATE INDEX swaps_written_off ON swaps (client_id) WHERE json_array_length(context -> 'writeOffs') > 0`
   yield* sql`CREATE TABLE statement_job_failures (
     id bigint PRIMARY KEY,
     job_id bigint NOT NULL,

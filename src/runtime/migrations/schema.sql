@@ -965,6 +965,7 @@ CREATE INDEX swaps_live ON public.swaps USING btree (client_id) WHERE ((state = 
 CREATE INDEX swaps_partner ON public.swaps USING btree (partner_id, id);
 CREATE INDEX swaps_partner_live ON public.swaps USING btree (partner_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
 CREATE INDEX swaps_state ON public.swaps USING btree (state, id);
+CREATE INDEX swaps_written_off ON public.swaps USING btree (client_id) WHERE (json_array_length((context -> 'writeOffs'::text)) > 0);
 
 CREATE TABLE timers (
   subject text NOT NULL,

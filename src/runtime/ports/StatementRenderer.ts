@@ -6,6 +6,8 @@ import type { Unavailable } from "../engine/mailbox/ActorHost.ts"
 
 /** What a statement is rendered from. */
 export interface RenderJob {
+  /** Whose statement it is: a partner's jobs are bounded. */
+  readonly partnerId: number
   readonly form: "pdf" | "csv"
   readonly renderer: number
   readonly version: StatementVersion

@@ -46,6 +46,9 @@ describe("fields", () => {
     [{ kind: "CLIENT_ASSETS", quarter: "2026-Q5" }, ["quarter"]],
     [{ kind: "CLIENT_ASSETS", quarter: "2026Q1" }, ["quarter"]],
     [{ kind: "CLIENT_ASSETS", quarter: 1 }, ["quarter"]],
+    [{ kind: "CLIENT_ASSETS", quarter: "0026-Q1" }, ["quarter"]],
+    [{ kind: "CLIENT_ASSETS", quarter: "1999-Q4" }, ["quarter"]],
+    [{ kind: "CLIENT_ASSETS", quarter: "9999-Q1" }, ["quarter"]],
     [{ kind: "CLIENT_ASSETS", taxYear: 2025 }, ["taxYear"]]
   ])("STS-15: %j is refused by %j", (body, fields) => assert.deepStrictEqual(Object.keys(errorsOf(body)), fields))
 

@@ -89,7 +89,7 @@ describe("first in first out", () => {
   it("TAX-007: the oldest lot", () => {
     const slices = fifoSlices([
       bought("2017-09-22", 1n, 2000n),
-      bought("2018-01-06", 1n, 5000n),
+      bought("2018-01-06", 2n, 5000n),
       bought("2018-04-19", 1n, 8000n),
       sold("2018-05-03", 1n, 4000n)
     ])

@@ -299,6 +299,9 @@ const compare = ({ state, facts, naive }: World): void => {
       (swap) => swap.asset === asset && (swap.state === "OPEN" || (swap.state === "DEFAULTED" && left(swap) > 0n))
     ).length
     assert.strictEqual(overview.staked.find((row) => row.asset === asset)?.swaps ?? 0, count)
+    // What may still come back is kept, however many swaps there are (F2).
+    const onItsWay = naive.sum(asset, "ACCEPTING", ({ reward }) => reward)
+    assert.strictEqual(state.returning(asset), onItsWay + naive.sum(asset, "OPEN", left) + claims)
     all += worth(staked) ?? 0n
     if (asset === "ETH") all += worth(naive.cash.ETH + naive.reserved.ETH) ?? 0n
   }
@@ -320,6 +323,23 @@ const compare = ({ state, facts, naive }: World): void => {
       closed.filter(({ paid, notional }) => paid < notional).length
     ]
   )
+}
+
+/** The event log says every move of every swap once, each from where the last one led, and nothing else of it (EVT-2). */
+const checkLog = ({ store }: World): void => {
+  const moves = store.rows("events").filter(({ name }) => name === "state.changed")
+  for (const { id, state, partnerId, clientId } of store.rows("swaps")) {
+    const own = moves.filter(({ data }) => data["machine"] === "swap" && data["id"] === id)
+    let at: unknown = null
+    for (const { data, ...entry } of own) {
+      assert.deepStrictEqual(data, { machine: "swap", id, from: at as never, to: data["to"] as never })
+      assert.notStrictEqual(data["to"], at)
+      assert.deepInclude(entry, { partnerId, clientId })
+      at = data["to"]
+    }
+    assert.strictEqual(at, state)
+  }
+  assert.isEmpty(store.rows("webhookDeliveries"))
 }
 
 describe("a second working out of swaps in the account's figures", () => {
@@ -345,6 +365,7 @@ describe("a second working out of swaps in the account's figures", () => {
           const held = own.reduce((sum, { amount }) => sum + amount, 0n)
           assert.strictEqual(held, world.naive.cash[asset] + world.naive.reserved[asset])
         }
+        checkLog(world)
       }),
       { numRuns: 80, seed: 17 }
     )

@@ -12,6 +12,7 @@ import { brokenInvariants, collateral, query } from "../../support/Builders.ts"
 import { operator, type Service, startService } from "../../support/Service.ts"
 import { marginPlants, moreMarginPlants, rightMargins } from "./marginPlants.ts"
 import { moreOrderPlants, orderPlants } from "./orderPlants.ts"
+import { moreStatementPlants, statementPlants } from "./statementPlants.ts"
 import { swapPlants } from "./swapPlants.ts"
 
 let service: Service
@@ -62,6 +63,9 @@ beforeAll(async () => {
     await service.call("POST", `${path}/withdrawals`, { key: broker.key, body: asked })
   }
   await payOutOnce(clients[0] as number)
+  const stated = { kind: "ACCOUNT", from: Date.now() - 1_000_000, to: Date.now() }
+  const made = await service.call("POST", `/partner/v1/clients/${clients[0]}/statements`, { key, body: stated })
+  assert.strictEqual(made.status, 200, made.text)
 })
 afterAll(() => service.stop())
 
@@ -96,6 +100,7 @@ describe("what ledger verify finds", () => {
     ...orderPlants,
     ...marginPlants,
     ...swapPlants,
+    ...statementPlants,
     "every contract has one commission and, once ended, one settlement of what it paid": [
       contract(partner1),
       noContract
@@ -319,6 +324,13 @@ describe("what ledger verify finds", () => {
   })
 
   it.each(moreMarginPlants)("F9, F10: of close-outs, %s: %s", async (name, _what, plant, undo) => {
+    await run(plant)
+    const { checks } = await service.run(verifyLedger).finally(() => run(undo))
+    assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+  })
+
+  it.each(moreStatementPlants)("D20, STS-22: of statements, %s: %s", async (name, _what, plant, undo) => {
     await run(plant)
     const { checks } = await service.run(verifyLedger).finally(() => run(undo))
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)

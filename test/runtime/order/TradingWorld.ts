@@ -44,20 +44,32 @@ import { gold, marketsAt, perp } from "./leverageTurns.ts"
 export const spot = "BTC-USDC"
 const by = { role: "TRADE", keyLabel: "t", requestId: "t", actor: "partner:ACM" }
 const client = { ...clients, categorization: "RETAIL" as const }
-const of = instanceOf(client, view)
+export const traderOf = instanceOf(client, view)
+const of = traderOf
 const subject = "client:1"
 
-const listed = new Map([
-  [perp, market(perp)],
-  [gold, market(gold, { assetClass: "metal" })],
-  [spot, market(spot, { family: "SPOT" })]
-])
+const listedWith = (spotStep: string) =>
+  new Map([
+    [perp, market(perp)],
+    [gold, market(gold, { assetClass: "metal" })],
+    [spot, market(spot, { family: "SPOT", qtyStep: spotStep, minQty: spotStep })]
+  ])
+
+interface TradingOptions {
+  readonly store?: MemoryStore
+  readonly clock?: () => number
+  /** Of quantities of the spot market: a fine one makes considerations that are no whole micro-USDC. */
+  readonly spotStep?: string
+}
 
 /** How far the best prices are from the mark. */
 const halfSpread = 10
 
 export class TradingWorld {
-  readonly store = new MemoryStore()
+  readonly store: MemoryStore
+  /** What the clock says; else a time that is another in each turn. */
+  private readonly clock: (() => number) | null
+  private readonly listed: ReturnType<typeof listedWith>
   private state = new SubjectState(subject, { token: null, rows: [] })
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
@@ -68,7 +80,10 @@ export class TradingWorld {
   /** What the venue's own books have of the trades that it has executed. */
   private readonly flows = new Map<string, MoneyDecimal>()
 
-  constructor() {
+  constructor({ store = new MemoryStore(), clock, spotStep = "0.0001" }: TradingOptions = {}) {
+    this.store = store
+    this.listed = listedWith(spotStep)
+    this.clock = clock ?? null
     this.recall = this.recalling()
     this.turn((turn) => {
       turn.draft.put("partners", { ...view.row, epoch: 1 })
@@ -106,7 +121,7 @@ export class TradingWorld {
   turn(decide: (turn: Turn) => void): void {
     const { store, state } = this
     const nextId = () => ++this.ids
-    const given = () => ({ now: contractsNow + this.ids, facts: this.facts, by, nextId })
+    const given = () => ({ now: this.clock?.() ?? contractsNow + this.ids, facts: this.facts, by, nextId })
     takeTurn({ store, state, subject, given }, decide)
   }
 
@@ -145,7 +160,8 @@ export class TradingWorld {
   private readonly markets: OrderMarkets = {
     terms: defaultMarketTerms,
     connected: () => true,
-    find: (symbol) => orderMarket(symbol, { market: (wanted) => listed.get(wanted) ?? null, isStaking: () => false }),
+    find: (symbol) =>
+      orderMarket(symbol, { market: (wanted) => this.listed.get(wanted) ?? null, isStaking: () => false }),
     haltOf: () => null,
     quoted: (symbol) => {
       const mark = this.marks.get(symbol) ?? null
@@ -194,7 +210,7 @@ export class TradingWorld {
     const signed = new MoneyDecimal(qty).mul(side === "BUY" ? 1 : -1)
     this.flow("USDC", signed.mul(price).negated())
     if (symbol === spot) this.flow("BTC", signed)
-    const at = contractsNow
+    const at = this.clock?.() ?? contractsNow
     const traded = { tradeId, orderId: 900 + id, ref: `O-${id}`, account: client.uid, symbol, side, price, qty, at }
     const fill = { ...traded, liquidity: "TAKER", reason: null } as const
     const state = filled.gte(context.qty) ? "FILLED" : "WORKING"

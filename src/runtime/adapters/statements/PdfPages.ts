@@ -1,137 +1,101 @@
-/** Draws the pages of a statement's PDF: titles, facts, tables and footers, tagged where that is affordable (STS-31). */
+/** Draws the pages of a statement's PDF: title block, notes, tables and footers, tagged where that is affordable (STS-31). */
 // oxlint-disable-next-line import/no-named-as-default
 import PDFDocument from "pdfkit"
+import { type PdfColumn, pdfTable, tableWidth } from "../../../machines/statement/pdfColumns.ts"
 import {
-  factLines,
-  inWords,
+  headLines,
   momentText,
-  type PdfColumn,
-  pdfTable,
-  tableWidth
-} from "../../../machines/statement/pdfColumns.ts"
-import type { ModelRow } from "../../../machines/statement/StatementModel.ts"
-import { margin, PageFlow, pageSize, sizes } from "./pageFlow.ts"
+  noteLines,
+  type PdfEntry,
+  type PdfHeadLine,
+  sectionFacts,
+  sectionTitle,
+  titleOf
+} from "../../../machines/statement/pdfTexts.ts"
+import type { ModelRow, SectionFacts } from "../../../machines/statement/StatementModel.ts"
+import { margin, PageFlow, pageSize, pagesOf, sizes } from "./pageFlow.ts"
 import type { JobHead } from "./protocol.ts"
 import { type Face, TextPen } from "./TextPen.ts"
 
 type Document = InstanceType<typeof PDFDocument>
 type Element = ReturnType<Document["struct"]>
 
-const text = { body: 8, heading: 11, title: 15, footer: 8 } as const
-const gap = 4
-
-/** Characters of a line of a note. */
-const noteLength = 150
-
-/** What stands under the title: whose statement it is, over which period, and what holds for all of it. */
-export const headLines = ({ skeleton, version, sha256 }: JobHead): ReadonlyArray<string> => [
-  `Firm: ${skeleton.firm.name} (${skeleton.firm.legalEntity})`,
-  `Partner: ${skeleton.partner}; client: ${skeleton.clientUid}; custody: ${skeleton.custodyModel}`,
-  `Period: ${momentText(skeleton.periodFrom)} up to ${momentText(skeleton.periodTo)}, ${skeleton.timeZone}; currency: ${skeleton.currency}`,
-  `Statement ${version.statementId}, version ${version.version}; SHA-256 of its model: ${sha256}`,
-  ...(version.supersedes === null
-    ? []
-    : [
-        `In place of statement ${version.supersedes.statementId}, version ${version.supersedes.version}, ${version.supersedes.sha256}`
-      ]),
-  ...(skeleton.ledgerSeal === null
-    ? ["Ledger: no posting"]
-    : [`Ledger: posting ${skeleton.cut.postingId} in seal ${skeleton.ledgerSeal.number}, ${skeleton.ledgerSeal.hash}`]),
-  ...skeleton.notes.flatMap(wrapped)
-]
-
-const wrapped = (note: string): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  let line = ""
-  for (const word of note.split(" ")) {
-    if (line !== "" && line.length + word.length >= noteLength) {
-      lines.push(line)
-      line = ""
-    }
-    line += line === "" ? word : ` ${word}`
-  }
-  return [...lines, line]
-}
+/** Points of letters. */
+const text = { body: 8, heading: 11, title: 16, firm: 9 } as const
+/** Left and right of what stands in a column. */
+const padding = 4
+/** What parts two texts of one element for who hears them, or copies them. */
+const apart = " "
+/** Of the title block: where what an entry says begins behind its label, and where the second entry of a line begins. */
+const block = { label: 92, second: 440, secondLabel: 62 } as const
+/** Of a section's facts: how wide a label and its figure are together, and where the second begins. */
+const fact = { width: 290, second: 440 } as const
 
 export class PdfPages {
   readonly document: Document
   private readonly head: JobHead
-  private readonly lines: ReadonlyArray<string>
+  private readonly lines: ReadonlyArray<PdfHeadLine>
+  private readonly notes: ReadonlyArray<string>
   private readonly pages: number
   private readonly isTagged: boolean
   private readonly flow: PageFlow
   private readonly root: Element
   private readonly pen: TextPen
   private table: Element | null = null
+  /** Where the rules under the rows of this page go. */
+  private rules: Array<number> = []
 
-  constructor(head: JobHead, lines: ReadonlyArray<string>, pages: number, isTagged: boolean) {
+  constructor(head: JobHead, isTagged: boolean) {
+    const { skeleton, version, sha256 } = head
     this.head = head
-    this.lines = lines
-    this.pages = pages
+    this.lines = headLines(skeleton, version, sha256)
+    this.notes = noteLines(skeleton.notes)
+    this.pages = pagesOf(skeleton, head.counts, this.lines.length, this.notes.length)
     this.isTagged = isTagged
-    const at = new Date(head.skeleton.periodTo)
-    this.document = new PDFDocument({
-      size: [pageSize.width, pageSize.height],
-      margin: 0,
-      autoFirstPage: false,
-      pdfVersion: "1.7",
-      subset: "PDF/A-3a",
-      tagged: true,
-      lang: "en",
-      displayTitle: true,
-      font: null as never,
-      info: {
-        Title: `${head.skeleton.kind} statement of ${head.skeleton.clientUid}`,
-        Author: "Statement service",
-        Subject: `statement ${head.version.statementId} version ${head.version.version}`,
-        Keywords: `sha256 ${head.sha256}`,
-        Creator: `renderer ${head.renderer}`,
-        Producer: "Statement service",
-        CreationDate: at,
-        ModDate: at
-      }
-    })
+    this.document = documentOf(head)
     this.pen = new TextPen(this.document, pageSize.height)
     this.root = this.document.struct("Document")
     this.document.addStructure(this.root)
-    this.flow = new PageFlow(head.skeleton, {
-      newPage: (number) => this.newPage(number),
-      title: (y) => this.paragraph("H1", this.title, y, text.title, "bold"),
-      headLine: (y, index) => this.paragraph("P", this.lines[index] ?? "", y, text.body, "body"),
-      heading: (y, section) => this.heading(y, section),
-      factLine: (y, section, index) =>
-        this.paragraph("P", factLines(this.facts(section))[index] ?? "", y, text.body, "body"),
-      tableHead: (y, section) => this.tableHead(y, section)
+    this.flow = new PageFlow(skeleton, {
+      newPage: (number, section) => this.newPage(number, section),
+      title: (y) => this.title(y),
+      headLine: (y, index) => this.headLine(y, index),
+      noteLine: (y, index) => this.paragraph("P", this.notes[index] ?? "", y, text.body, "body"),
+      heading: (y, section) => this.paragraph("H2", sectionTitle(this.facts(section)), y + 9, text.heading, "bold"),
+      factLine: (y, section, index, behind) => this.factLine(y, section, index, behind),
+      tableHead: (y, section) => this.tableHead(y, section),
+      noRows: (y) => this.paragraph("P", "No entries.", y, text.body, "body")
     })
   }
 
   begin(): void {
-    this.flow.begin(this.lines.length)
+    this.flow.begin(this.lines.length, this.notes.length)
   }
 
   section(section: number): void {
-    this.flow.section(section)
+    this.flow.section(section, (this.head.counts[section] ?? 0) === 0)
+  }
+
+  endSection(section: number): void {
+    this.endTable()
+    this.flow.endSection(section)
   }
 
   row(section: number, row: ModelRow): void {
     const y = this.flow.row(section)
-    const cells: Array<Element> = []
-    let x = margin
-    for (const column of pdfTable(this.facts(section).name).columns) {
-      const draw = () => {
-        for (const [line, of] of column.lines.entries()) this.cell(of(row), "body", column, x, y + line * sizes.rowLine)
-      }
-      if (this.isTagged) cells.push(this.tagged("TD", draw))
-      else draw()
-      x += column.width
-    }
-    if (this.isTagged) this.table?.add(this.document.struct("TR", {}, cells))
+    this.rules.push(y + this.flow.rowHeight(section))
+    const { columns } = pdfTable(this.facts(section).name)
+    const draw = (column: PdfColumn, at: number) => this.cell(column, row, at + padding, y + sizes.rowPadding / 2)
+    if (this.isTagged) {
+      const cells: Array<Element> = []
+      eachColumn(columns, (column, x) => void cells.push(this.tagged("TD", () => draw(column, x))))
+      this.table?.add(this.document.struct("TR", {}, cells))
+    } else this.pen.asOne(() => eachColumn(columns, draw))
   }
 
   /** Ends the document, with the model's text attached. */
   end(model: string | null): void {
     this.endTable()
-    this.endPage()
     if (model !== null) {
       const at = new Date(this.head.skeleton.periodTo)
       this.document.file(Buffer.from(model), {
@@ -147,44 +111,81 @@ export class PdfPages {
     this.document.end()
   }
 
-  private get title(): string {
-    return `${inWords(this.head.skeleton.kind.replace("_", " ").toLowerCase())} statement`
-  }
-
-  private facts(section: number) {
+  private facts(section: number): SectionFacts {
     const found = this.head.skeleton.sections[section]
     if (found === undefined) throw new Error("a row of no section")
     return found
   }
 
-  private newPage(number: number): void {
-    if (number > 1) this.endPage()
+  private newPage(number: number, section: number | null): void {
+    // A tagged table goes on over pages; an untagged one is an element of each page.
+    if (this.isTagged) this.drawRules()
+    else this.endTable()
     this.document.addPage()
-    this.footer(number)
-  }
-
-  private endPage(): void {
-    if (!this.isTagged) this.endTable()
+    this.artifact("Pagination", () => {
+      this.footer(number)
+      if (number > 1) this.running(section)
+    })
   }
 
   private footer(number: number): void {
     const { version, sha256 } = this.head
-    const { document } = this
-    document.markContent("Artifact", { type: "Pagination" })
-    const { pen } = this
     const y = pageSize.height - margin - sizes.line
-    const mark = `statement ${version.statementId}, version ${version.version}, sha256 ${sha256}`
-    pen.write(mark, "body", text.footer, margin, y)
-    const place = `page ${number} of ${this.pages}`
-    pen.write(place, "body", text.footer, margin + tableWidth - pen.widthOf(place, "body", text.footer), y)
-    document.endMarkedContent()
+    this.rule(y - 4, 0.5)
+    this.pen.write(
+      `statement ${version.statementId}, version ${version.version}, sha256 ${sha256}`,
+      "body",
+      text.body,
+      margin,
+      y
+    )
+    this.rightText(`page ${number} of ${this.pages}`, "body", margin + tableWidth, y)
   }
 
-  private heading(y: number, section: number): void {
-    this.endTable()
-    const { name, currency } = this.facts(section) as { readonly name: string; readonly currency?: string }
-    const words = inWords(name.replace("_", " ").toLowerCase())
-    this.paragraph("H2", currency === undefined ? words : `${words} ${currency}`, y + 4, text.heading, "bold")
+  /** What the pages behind the first are of. */
+  private running(section: number | null): void {
+    const { skeleton } = this.head
+    const period = `${momentText(skeleton.periodFrom)} up to ${momentText(skeleton.periodTo)} ${skeleton.timeZone}`
+    this.pen.write(`${titleOf(skeleton.kind)}, ${skeleton.clientUid}, ${period}`, "body", text.body, margin, margin)
+    if (section !== null)
+      this.rightText(`${sectionTitle(this.facts(section))} (continued)`, "body", margin + tableWidth, margin)
+  }
+
+  private title(y: number): void {
+    const { name, legalEntity } = this.head.skeleton.firm
+    const firm = name === legalEntity ? name : `${name} (${legalEntity})`
+    this.paragraph("P", this.pen.fitted(firm, "bold", text.firm, tableWidth), y, text.firm, "bold")
+    this.paragraph("H1", titleOf(this.head.skeleton.kind), y + sizes.firm, text.title, "bold")
+  }
+
+  private headLine(y: number, index: number): void {
+    const [first, second] = this.lines[index] ?? []
+    const room = second === undefined ? tableWidth : block.second
+    if (first !== undefined) this.entry(first, margin, block.label, room - block.label - padding, y)
+    if (second === undefined) return
+    this.entry(second, margin + block.second, block.secondLabel, tableWidth - block.second - block.secondLabel, y)
+  }
+
+  private entry({ label, text: said }: PdfEntry, x: number, labelWidth: number, room: number, y: number): void {
+    this.root.add(
+      this.tagged("P", () => {
+        this.pen.write(`${label}${apart}`, "bold", text.body, x, y)
+        this.pen.writeWithin(said, "body", text.body, x + labelWidth, y, room)
+      })
+    )
+  }
+
+  private factLine(y: number, section: number, index: number, behind: boolean): void {
+    const { before, after } = sectionFacts(this.facts(section))
+    for (const [at, { label, text: figure }] of (behind ? after : before).slice(index, index + 2).entries()) {
+      const x = margin + at * fact.second
+      this.root.add(
+        this.tagged("P", () => {
+          this.pen.write(`${label}${apart}`, "bold", text.body, x, y)
+          this.rightText(figure, "body", x + fact.width, y)
+        })
+      )
+    }
   }
 
   private tableHead(y: number, section: number): void {
@@ -193,39 +194,86 @@ export class PdfPages {
       this.table = this.document.struct("Table")
       this.root.add(this.table)
     }
-    const cells: Array<Element> = []
-    const { document } = this
-    if (!this.isTagged || !isFirst) document.markContent("Artifact", { type: "Layout" })
-    let x = margin
-    for (const column of pdfTable(this.facts(section).name).columns) {
-      const draw = () => this.cell(column.title, "bold", column, x, y)
-      if (this.isTagged && isFirst) cells.push(this.tagged("TH", draw, { scope: "Column" }))
-      else draw()
-      x += column.width
-    }
-    if (!this.isTagged || !isFirst) document.endMarkedContent()
-    if (this.isTagged && isFirst) this.table.add(document.struct("TR", {}, cells))
-    document.markContent("Artifact", { type: "Layout" })
-    document
-      .moveTo(margin, y + sizes.tableHead - 3)
-      .lineTo(margin + tableWidth, y + sizes.tableHead - 3)
-      .lineWidth(0.5)
-      .stroke()
-    document.endMarkedContent()
-    if (!this.isTagged) this.openUntagged()
+    const height = this.flow.headHeight(section)
+    this.artifact("Layout", () => {
+      this.pen.shade(margin, y, tableWidth, height)
+      this.rule(y + height, 0.5)
+    })
+    const { columns } = pdfTable(this.facts(section).name)
+    if (this.isTagged && isFirst) {
+      const cells: Array<Element> = []
+      eachColumn(
+        columns,
+        (column, x) => void cells.push(this.tagged("TH", () => this.titles(column, x, y), { scope: "Column" }))
+      )
+      this.table.add(this.document.struct("TR", {}, cells))
+    } else this.artifact("Layout", () => eachColumn(columns, (column, x) => this.titles(column, x, y)))
+    // A large statement's table is one piece of content a page.
+    if (!this.isTagged) this.table.add(this.document.markStructureContent("Table"))
   }
 
-  /** A large statement's table is one piece of content a page. */
-  private openUntagged(): void {
-    const content = this.document.markStructureContent("Table")
-    this.table?.add(content)
+  private titles({ titles, width, align }: PdfColumn, x: number, y: number): void {
+    for (const [line, words] of titles.entries()) {
+      const title = line + 1 < titles.length ? `${words}${apart}` : words
+      const at = y + sizes.headPadding / 2 + line * sizes.rowLine
+      if (align === "right") this.rightText(title, "bold", x + width - padding, at)
+      else this.pen.write(title, "bold", text.body, x + padding, at)
+    }
+  }
+
+  /** What a row says in a column. */
+  private cell(column: PdfColumn, row: ModelRow, x: number, y: number): void {
+    const { lines, width, align, wide } = column
+    const room = width - 2 * padding
+    if (wide === "flow") {
+      const whole = lines[0]?.(row) ?? ""
+      const first = this.pen.split(whole, "body", text.body, room)
+      this.pen.write(`${first}${apart}`, "body", text.body, x, y)
+      const rest = this.pen.fitted(whole.slice(first.length).trimStart(), "body", text.body, room)
+      return this.pen.write(rest, "body", text.body, x, y + sizes.rowLine)
+    }
+    for (const [line, say] of lines.entries()) {
+      const said = say(row)
+      const at = y + line * sizes.rowLine
+      if (said === "") continue
+      const shown = wide === "cut" ? this.pen.fitted(said, "body", text.body, room) : said
+      const words = line + 1 < lines.length ? `${shown}${apart}` : shown
+      if (wide === "cut") this.pen.write(words, "body", text.body, x, at)
+      else if (align === "left") this.pen.writeWithin(words, "body", text.body, x, at, room)
+      else this.rightText(words, "body", x + room, at, room)
+    }
+  }
+
+  private rightText(words: string, face: Face, right: number, y: number, room = tableWidth): void {
+    this.pen.writeUpTo(words, face, text.body, right, y, room)
   }
 
   private endTable(): void {
-    if (this.table === null) return
-    if (!this.isTagged) this.document.endMarkedContent()
-    this.table.end()
-    this.table = null
+    if (this.table !== null) {
+      if (!this.isTagged) this.document.endMarkedContent()
+      this.table.end()
+      this.table = null
+    }
+    this.drawRules()
+  }
+
+  /** A thin rule under each row of the page, all of them at once. */
+  private drawRules(): void {
+    if (this.rules.length === 0) return
+    const rules = this.rules.splice(0)
+    this.artifact("Layout", () => {
+      for (const y of rules) this.rule(y, 0.25)
+    })
+  }
+
+  private rule(y: number, width: number): void {
+    this.pen.line(margin, margin + tableWidth, y, width)
+  }
+
+  private artifact(type: "Pagination" | "Layout", draw: () => void): void {
+    this.document.markContent("Artifact", { type })
+    draw()
+    this.document.endMarkedContent()
   }
 
   private paragraph(type: string, words: string, y: number, size: number, name: Face): void {
@@ -239,12 +287,39 @@ export class PdfPages {
     document.endMarkedContent()
     return document.struct(type as never, options, [content] as never)
   }
+}
 
-  /** A text in a column, cut with an ellipsis where it is too long: in full it stands in the model and the CSV. */
-  private cell(words: string, face: Face, { width, align }: PdfColumn, x: number, y: number): void {
-    if (words === "") return
-    const room = width - gap
-    const shown = this.pen.fitted(words, face, text.body, room)
-    this.pen.write(shown.text, face, text.body, align === "right" ? x + room - shown.width : x, y)
+/** Each column with where it begins. */
+const eachColumn = (columns: ReadonlyArray<PdfColumn>, work: (column: PdfColumn, x: number) => void): void => {
+  let x = margin
+  for (const column of columns) {
+    work(column, x)
+    x += column.width
   }
+}
+
+/** The empty document. What it says of itself is constants, ids and the hash alone: pdfkit writes it unescaped into XML. */
+const documentOf = ({ skeleton, version, sha256, renderer }: JobHead): Document => {
+  const at = new Date(skeleton.periodTo)
+  return new PDFDocument({
+    size: [pageSize.width, pageSize.height],
+    margin: 0,
+    autoFirstPage: false,
+    pdfVersion: "1.7",
+    subset: "PDF/A-3a",
+    tagged: true,
+    lang: "en",
+    displayTitle: true,
+    font: null as never,
+    info: {
+      Title: `${skeleton.kind} statement of ${skeleton.clientUid}`,
+      Author: "Statement service",
+      Subject: `statement ${version.statementId} version ${version.version}`,
+      Keywords: `sha256 ${sha256}`,
+      Creator: `renderer ${renderer}`,
+      Producer: "Statement service",
+      CreationDate: at,
+      ModDate: at
+    }
+  })
 }

@@ -40,11 +40,21 @@ const ellipsis = "…"
 /** A coordinate as it is written: hundredths of a point. */
 const place = (figure: number): string => String(Math.round(figure * 100) / 100)
 
+/** A text as it is written: its codes, and its width in thousandths of the size, without a space behind it. */
+interface Line {
+  readonly codes: string
+  readonly width: number
+}
+
 export class TextPen {
   private readonly document: Document
   private readonly height: number
   private readonly fonts: { readonly [F in Face]: EmbeddedFont }
   private readonly signs: { readonly [F in Face]: Map<string, Sign> } = { body: new Map(), bold: new Map() }
+  /** Those of ASCII, by their code: nearly all that is written. */
+  private readonly usual: { readonly [F in Face]: Array<Sign | undefined> } = { body: [], bold: [] }
+  /** Texts that are written together, and the font and stretch in force behind the last of them. */
+  private together: { text: string; font: string; stretch: number } | null = null
 
   constructor(document: Document, height: number) {
     this.document = document
@@ -58,33 +68,59 @@ export class TextPen {
     this.fonts = { bold: font("bold"), body: font("body") }
   }
 
-  /** Width of a text, points. */
-  widthOf(text: string, face: Face, size: number): number {
-    let width = 0
-    for (const character of text) width += this.signOf(character, face).width
-    return (width * size) / 1000
+  /** Writes a text of one line that begins at `y` from the top. */
+  write(text: string, face: Face, size: number, x: number, y: number): void {
+    if (text !== "") this.draw(this.laid(text, face), face, size, x, y, 100)
   }
 
-  /** Writes a text whose first line begins at `y` from the top. */
-  write(text: string, face: Face, size: number, x: number, y: number): void {
-    if (text === "") return
-    const font = this.fonts[face]
-    const page: { readonly fonts: Record<string, unknown> } = this.document.page as never
-    page.fonts[font.id] ??= font.ref()
-    let codes = ""
-    for (const character of text) codes += this.signOf(character, face).code
-    const base = this.height - y - (font.ascender * size) / 1000
-    // The page counts from its top; texts stand upright from its bottom.
-    this.document.addContent(
-      `q 1 0 0 -1 0 ${place(this.height)} cm BT 1 0 0 1 ${place(x)} ${place(base)} Tm /${font.id} ${size} Tf <${codes}> Tj ET Q`
-    )
+  /** Writes a text that must not be cut: one that is wider than its room is written narrower, as high as ever. */
+  writeWithin(text: string, face: Face, size: number, x: number, y: number, room: number): void {
+    this.within(text, face, size, room, y, () => x)
+  }
+
+  /** The same, up to `right`. */
+  writeUpTo(text: string, face: Face, size: number, right: number, y: number, room: number): void {
+    this.within(text, face, size, room, y, (width) => right - Math.min(width, room))
+  }
+
+  /** Texts that `draw` writes stand in one object of the page: nothing else may be drawn with them. */
+  asOne(draw: () => void): void {
+    const together = { text: "", font: "", stretch: 100 }
+    this.together = together
+    draw()
+    this.together = null
+    if (together.text !== "") this.document.addContent(`q 1 0 0 -1 0 ${place(this.height)} cm BT${together.text} ET Q`)
+  }
+
+  /** A rule from `left` to `right`. */
+  line(left: number, right: number, y: number, width: number): void {
+    const grey = width < 0.5 ? 0.75 : 0.4
+    this.document.addContent(`q ${grey} G ${width} w ${place(left)} ${place(y)} m ${place(right)} ${place(y)} l S Q`)
+  }
+
+  /** A light ground. */
+  shade(x: number, y: number, width: number, height: number): void {
+    this.document.addContent(`q 0.93 g ${place(x)} ${place(y)} ${place(width)} ${place(height)} re f Q`)
+  }
+
+  /** As much of a text as fits, up to the end of a word where one ends there. */
+  split(text: string, face: Face, size: number, room: number): string {
+    let width = 0
+    let kept = ""
+    let word = 0
+    for (const character of text) {
+      width += (this.signOf(character, face).width * size) / 1000
+      if (width > room) return kept.slice(0, word === 0 ? kept.length : word)
+      if (character === " ") word = kept.length
+      kept += character
+    }
+    return kept
   }
 
   /** The text, or as much of it as fits with an ellipsis behind it. */
-  fitted(text: string, face: Face, size: number, room: number): { readonly text: string; readonly width: number } {
-    const width = this.widthOf(text, face, size)
-    if (width <= room) return { text, width }
-    let cut = this.widthOf(ellipsis, face, size)
+  fitted(text: string, face: Face, size: number, room: number): string {
+    if ((this.laid(text, face).width * size) / 1000 <= room) return text
+    let cut = (this.signOf(ellipsis, face).width * size) / 1000
     let kept = ""
     for (const character of text) {
       const next = cut + (this.signOf(character, face).width * size) / 1000
@@ -92,12 +128,58 @@ export class TextPen {
       kept += character
       cut = next
     }
-    return { text: `${kept}${ellipsis}`, width: cut }
+    return `${kept}${ellipsis}`
+  }
+
+  private within(
+    text: string,
+    face: Face,
+    size: number,
+    room: number,
+    y: number,
+    left: (width: number) => number
+  ): void {
+    if (text === "") return
+    const line = this.laid(text, face)
+    const width = (line.width * size) / 1000
+    const stretch = width <= room ? 100 : Math.floor((room / width) * 10_000) / 100
+    this.draw(line, face, size, left(width), y, stretch)
+  }
+
+  private draw({ codes }: Line, face: Face, size: number, x: number, y: number, stretch: number): void {
+    const font = this.fonts[face]
+    const page: { readonly fonts: Record<string, unknown> } = this.document.page as never
+    page.fonts[font.id] ??= font.ref()
+    const base = this.height - y - (font.ascender * size) / 1000
+    const named = `/${font.id} ${size} Tf`
+    const at = this.together ?? { text: "", font: "", stretch: 100 }
+    if (at.stretch !== stretch) at.text += ` ${place(stretch)} Tz`
+    if (at.font !== named) at.text += ` ${named}`
+    at.text += ` 1 0 0 1 ${place(x)} ${place(base)} Tm <${codes}> Tj`
+    at.stretch = stretch
+    at.font = named
+    // The page counts from its top; texts stand upright from its bottom.
+    if (this.together === null) this.document.addContent(`q 1 0 0 -1 0 ${place(this.height)} cm BT${at.text} ET Q`)
+  }
+
+  private laid(text: string, face: Face): Line {
+    let codes = ""
+    let width = 0
+    for (const character of text) {
+      const sign = this.signOf(character, face)
+      codes += sign.code
+      width += sign.width
+    }
+    return { codes, width: text.endsWith(" ") ? width - this.signOf(" ", face).width : width }
   }
 
   private signOf(character: string, face: Face): Sign {
-    const known = this.signs[face].get(character)
-    if (known !== undefined) return known
+    const code = character.charCodeAt(0)
+    if (code >= 128) return this.signs[face].get(character) ?? this.newSign(character, face)
+    return (this.usual[face][code] ??= this.newSign(character, face))
+  }
+
+  private newSign(character: string, face: Face): Sign {
     const font = this.fonts[face]
     const drawable = !undrawable.test(character) && font.font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
     const [codes, positions] = font.encode(drawable ? character : replacement)

@@ -2,33 +2,43 @@
  * How a statement flows over pages (STS-31): all heights are fixed, so the number of pages is known before the first row is drawn,
  * and drawing walks the same way as counting.
  */
-import { factLines, pdfTable } from "../../../machines/statement/pdfColumns.ts"
-import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
+import { pdfTable } from "../../../machines/statement/pdfColumns.ts"
+import { sectionFacts } from "../../../machines/statement/pdfTexts.ts"
+import type { SectionFacts, Skeleton } from "../../../machines/statement/StatementModel.ts"
 
 /** Points. */
 export const pageSize = { width: 841.89, height: 595.28 }
 export const margin = 36
 export const sizes = {
-  title: 24,
-  heading: 20,
+  firm: 14,
+  title: 28,
+  heading: 24,
   line: 11,
-  tableHead: 14,
-  rowLine: 11,
-  rowGap: 3,
-  footer: 30
+  gap: 5,
+  headPadding: 5,
+  rowLine: 10.5,
+  rowPadding: 3.5,
+  running: 18,
+  footer: 26
 } as const
 
-const top = margin
+/** Lines of facts that no page's end parts. */
+const keptLines = 12
+
 const bottom = pageSize.height - margin - sizes.footer
 
 /** What is told of each place as it is reached; a page is begun before anything is put on it. */
 export interface Painter {
-  readonly newPage: (number: number) => void
+  /** `section`: the one whose table goes on. */
+  readonly newPage: (number: number, section: number | null) => void
   readonly title: (y: number) => void
   readonly headLine: (y: number, index: number) => void
+  readonly noteLine: (y: number, index: number) => void
   readonly heading: (y: number, section: number) => void
-  readonly factLine: (y: number, section: number, index: number) => void
+  /** Two facts from `index` on, side by side. */
+  readonly factLine: (y: number, section: number, index: number, behind: boolean) => void
   readonly tableHead: (y: number, section: number) => void
+  readonly noRows: (y: number, section: number) => void
 }
 
 /** Nothing is drawn: the pages are counted. */
@@ -36,9 +46,11 @@ export const counting: Painter = {
   newPage: () => {},
   title: () => {},
   headLine: () => {},
+  noteLine: () => {},
   heading: () => {},
   factLine: () => {},
-  tableHead: () => {}
+  tableHead: () => {},
+  noRows: () => {}
 }
 
 export class PageFlow {
@@ -52,37 +64,33 @@ export class PageFlow {
     this.painter = painter
   }
 
-  begin(headLines: number): void {
-    this.turn()
+  begin(headLines: number, noteLines: number): void {
+    this.turn(null)
     this.painter.title(this.y)
-    this.y += sizes.title
-    for (let index = 0; index < headLines; index++) {
-      this.room(sizes.line)
-      this.painter.headLine(this.y, index)
-      this.y += sizes.line
-    }
+    this.y += sizes.firm + sizes.title
+    for (let index = 0; index < headLines; index++) this.line((y) => this.painter.headLine(y, index))
+    this.y += sizes.gap
+    for (let index = 0; index < noteLines; index++) this.line((y) => this.painter.noteLine(y, index))
   }
 
-  section(section: number): void {
-    const facts = this.skeleton.sections[section]
-    if (facts === undefined) return
-    this.room(sizes.heading + sizes.line + sizes.tableHead + this.rowHeight(section))
+  /** Begins a section: its heading, what stands in front of its rows, and the head of its table. */
+  section(section: number, isEmpty: boolean): void {
+    const facts = this.factsOf(section)
+    const first = isEmpty ? sizes.line : this.headHeight(section) + this.rowHeight(section)
+    const lines = Math.ceil(sectionFacts(facts).before.length / 2)
+    this.room(sizes.heading + lines * sizes.line + first)
     this.painter.heading(this.y, section)
     this.y += sizes.heading
-    for (let index = 0; index < factLines(facts).length; index++) {
-      this.room(sizes.line)
-      this.painter.factLine(this.y, section, index)
-      this.y += sizes.line
-    }
-    this.room(sizes.tableHead + this.rowHeight(section))
-    this.head(section)
+    this.facts(section, false)
+    if (isEmpty) this.line((y) => this.painter.noRows(y, section))
+    else this.head(section)
   }
 
   /** Where the next row of a section goes; a new page where none is left for it. */
   row(section: number): number {
     const height = this.rowHeight(section)
     if (this.y + height > bottom) {
-      this.turn()
+      this.turn(section)
       this.head(section)
     }
     const at = this.y
@@ -90,34 +98,71 @@ export class PageFlow {
     return at
   }
 
+  /** Ends a section: what its rows come to. */
+  endSection(section: number): void {
+    this.y += sizes.gap
+    const lines = Math.ceil(sectionFacts(this.factsOf(section)).after.length / 2)
+    // Together with one another where they are few.
+    if (lines <= keptLines) this.room(lines * sizes.line)
+    this.facts(section, true)
+  }
+
   rowHeight(section: number): number {
-    const name = this.skeleton.sections[section]?.name ?? ""
-    return pdfTable(name).lines * sizes.rowLine + sizes.rowGap
+    return pdfTable(this.factsOf(section).name).lines * sizes.rowLine + sizes.rowPadding
+  }
+
+  headHeight(section: number): number {
+    return pdfTable(this.factsOf(section).name).lines * sizes.rowLine + sizes.headPadding
+  }
+
+  private facts(section: number, behind: boolean): void {
+    const facts = sectionFacts(this.factsOf(section))
+    const { length } = behind ? facts.after : facts.before
+    for (let index = 0; index < length; index += 2) this.line((y) => this.painter.factLine(y, section, index, behind))
+  }
+
+  private factsOf(section: number): SectionFacts {
+    const found = this.skeleton.sections[section]
+    if (found === undefined) throw new Error("a row of no section")
+    return found
   }
 
   private head(section: number): void {
     this.painter.tableHead(this.y, section)
-    this.y += sizes.tableHead
+    this.y += this.headHeight(section)
+  }
+
+  private line(draw: (y: number) => void): void {
+    this.room(sizes.line)
+    draw(this.y)
+    this.y += sizes.line
   }
 
   private room(height: number): void {
-    if (this.y + height > bottom) this.turn()
+    if (this.y + height > bottom) this.turn(null)
   }
 
-  private turn(): void {
+  private turn(section: number | null): void {
     this.pages++
-    this.painter.newPage(this.pages)
-    this.y = top
+    this.painter.newPage(this.pages, section)
+    this.y = this.pages === 1 ? margin : margin + sizes.running
   }
 }
 
 /** Pages that a statement takes. */
-export const pagesOf = (skeleton: Skeleton, counts: ReadonlyArray<number>, headLines: number): number => {
+export const pagesOf = (
+  skeleton: Skeleton,
+  counts: ReadonlyArray<number>,
+  headLines: number,
+  noteLines: number
+): number => {
   const flow = new PageFlow(skeleton, counting)
-  flow.begin(headLines)
+  flow.begin(headLines, noteLines)
   for (const [section] of skeleton.sections.entries()) {
-    flow.section(section)
-    for (let row = 0; row < (counts[section] ?? 0); row++) flow.row(section)
+    const rows = counts[section] ?? 0
+    flow.section(section, rows === 0)
+    for (let row = 0; row < rows; row++) flow.row(section)
+    flow.endSection(section)
   }
   return flow.pages
 }

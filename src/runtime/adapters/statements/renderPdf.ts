@@ -5,9 +5,8 @@
  */
 import { once } from "node:events"
 import type { Rendering } from "./protocol.ts"
-import { headLines, PdfPages } from "./PdfPages.ts"
+import { PdfPages } from "./PdfPages.ts"
 import { rowsOfPiece } from "./pieceRows.ts"
-import { pagesOf } from "./pageFlow.ts"
 
 /** Rows up to which every cell is tagged and the model attached. */
 const taggedRows = 20_000
@@ -18,8 +17,7 @@ export const renderPdf = async ({ head, next, write }: Rendering): Promise<void>
   if (head.renderer !== 1) throw new Error(`there is no renderer ${head.renderer}`)
   const rows = head.counts.reduce((sum, count) => sum + count, 0)
   const isTagged = rows <= taggedRows
-  const lines = headLines(head)
-  const pages = new PdfPages(head, lines, pagesOf(head.skeleton, head.counts, lines.length), isTagged)
+  const pages = new PdfPages(head, isTagged)
   const { document } = pages
   const gathered: Array<Buffer> = []
   let size = 0
@@ -39,6 +37,8 @@ export const renderPdf = async ({ head, next, write }: Rendering): Promise<void>
   for (let piece = await next(); piece !== null; piece = await next()) {
     if (isTagged) model.push(piece.content)
     if (piece.section < 0) {
+      // What stands between two sections: the one before has ended, the next one begins.
+      if (section >= 0) pages.endSection(section)
       section++
       if (section < head.skeleton.sections.length) pages.section(section)
       continue

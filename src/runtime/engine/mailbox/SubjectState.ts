@@ -32,6 +32,8 @@ export class SubjectState {
   private readonly lists = new Map<TableName, ReadonlyArray<object>>()
   /** What was read of the rows, until one of those that it was read from changes. */
   private readonly views = new Map<Reading<unknown, never>, unknown>()
+  /** What the rows may give back by currency, kept: an account may have very many of them. */
+  private readonly backs = new Map<string, bigint>()
 
   constructor(subject: SubjectKey, image: SubjectImage) {
     this.subject = subject
@@ -66,6 +68,11 @@ export class SubjectState {
     return made
   }
 
+  /** What may come back of a currency: of all rows that hold some of it (`returns` of their tables), in minor units. */
+  returning(currency: string): bigint {
+    return this.backs.get(currency) ?? 0n
+  }
+
   /** Takes over what a committed commit wrote. */
   adopt(commit: Commit): void {
     if (commit.fence !== null) this.token = (commit.fence.expected ?? 0) + 1
@@ -81,6 +88,7 @@ export class SubjectState {
   after(commit: Commit): SubjectState {
     const copy = new SubjectState(this.subject, { token: this.token, rows: [] })
     for (const [table, rows] of this.tables) copy.tables.set(table, new Map(rows))
+    for (const [currency, amount] of this.backs) copy.backs.set(currency, amount)
     copy.adopt(commit)
     return copy
   }
@@ -92,15 +100,30 @@ export class SubjectState {
 
   private drop(table: TableName, key: string): void {
     this.changed(table)
-    this.tables.get(table)?.delete(key)
+    this.replace(table, key, null)
   }
 
   private set(table: TableName, row: object): void {
     this.changed(table)
+    const only = catalogue[table].residence?.only
+    this.replace(table, keyOf(table, row), only !== undefined && !only.test(row as never) ? null : row)
+  }
+
+  /** Null: the row is not there any more. */
+  private replace(table: TableName, key: string, row: object | null): void {
     let rows = this.tables.get(table)
     if (rows === undefined) this.tables.set(table, (rows = new Map()))
-    const only = catalogue[table].residence?.only
-    if (only !== undefined && !only.test(row as never)) rows.delete(keyOf(table, row))
-    else rows.set(keyOf(table, row), row)
+    const before = rows.get(key)
+    if (row === null) rows.delete(key)
+    else rows.set(key, row)
+    const { returns } = catalogue[table]
+    if (returns === null) return
+    if (before !== undefined) this.count(returns(before as never), -1n)
+    if (row !== null) this.count(returns(row as never), 1n)
+  }
+
+  private count(back: { readonly currency: string; readonly amount: bigint } | null, times: bigint): void {
+    if (back === null) return
+    this.backs.set(back.currency, (this.backs.get(back.currency) ?? 0n) + times * back.amount)
   }
 }

@@ -14,9 +14,9 @@ import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsOf } from "../../store/reads/statementContracts.ts"
-import { fillsOf, postingsOfTypes, postingSums, type StatedPosting } from "../../store/reads/statementReads.ts"
+import { fillsOf, postingsOfTypes, postingSums } from "../../store/reads/statementReads.ts"
 import { type Building, eachPage, eachStretch, pageRows, type Reading, reading } from "./Building.ts"
-import { partOf, swapOf } from "./swapPostings.ts"
+import { swapOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
 /** Marks of a moment, by symbol. */
@@ -29,8 +29,8 @@ export interface HeldThen {
 
 export interface LentThen {
   readonly currency: Currency
-  /** Principal that has not come back. */
-  readonly left: bigint
+  /** What of it was paid, principal and reward; minor units. */
+  paid: bigint
 }
 
 const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
@@ -46,7 +46,7 @@ export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
   readonly contracts = new Map<number, BarrierContractContext>()
-  /** What is lent under swaps, by swap. */
+  /** Swaps that were ever taken, with what had come of them. */
   readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
   private readonly of: Replayed
@@ -122,9 +122,9 @@ export class AccountReplay {
         for (const posting of postings) {
           const id = swapOf(posting)
           if (id === null) continue
-          const left = lentAfter(this.swaps.get(id)?.left ?? 0n, posting)
-          if (left > 0n) this.swaps.set(id, { currency: posting.currency, left })
-          else this.swaps.delete(id)
+          const known = this.swaps.get(id) ?? { currency: posting.currency, paid: 0n }
+          if (posting.type === "SWAP_SETTLE") known.paid += posting.amount
+          this.swaps.set(id, known)
         }
       })
     )
@@ -176,10 +176,6 @@ export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: Mar
   }
   return equity
 }
-
-/** A swap's principal after a posting of it. */
-const lentAfter = (before: bigint, posting: StatedPosting): bigint =>
-  posting.type === "SWAP_PRINCIPAL" ? before + partOf(posting, "notional") : before - partOf(posting, "principal")
 
 /** What an open contract has gained at a mark (F16). Micro-USDC. */
 export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>

@@ -72,6 +72,7 @@ export class StatementFiles extends Context.Service<
               if (found === null) return yield* Effect.die(new Error(`statement ${row.id} has no model`))
               const { context } = row
               return renderer.render({
+                partnerId: row.partnerId,
                 form,
                 renderer: context.renderer,
                 version: {

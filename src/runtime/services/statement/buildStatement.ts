@@ -7,7 +7,7 @@ import { statementLimits } from "../../../machines/shared/Limits.ts"
 import { invalidFields, type Refusal } from "../../../machines/shared/Refusal.ts"
 import { schemaOf, type StatementKind } from "../../../machines/statement/Statement.ts"
 import type { Cut, ModelHead } from "../../../machines/statement/StatementModel.ts"
-import { type AskedPeriod, thirtyDaysMillis } from "../../../machines/statement/statementPeriod.ts"
+import { type AskedPeriod, startOfDay, thirtyDaysMillis } from "../../../machines/statement/statementPeriod.ts"
 import type { PgClient } from "@effect/sql-pg"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import type { StatementModels } from "../../ports/StatementModels.ts"
@@ -71,7 +71,9 @@ export const factsOf = (
     const cut = yield* reading(cutBefore(sql, clientId, period.to))
     const behind = period.isBritish ? yield* reading(cutBefore(sql, clientId, period.to + thirtyDaysMillis)) : cut
     const marks =
-      period.kind === "COSTS" || period.kind === "CLIENT_ASSETS" ? yield* reading(marksKept(sql, period)) : 0
+      period.kind === "COSTS" || period.kind === "CLIENT_ASSETS"
+        ? yield* reading(marksKept(sql, { from: startOfDay(period.from), to: period.to }))
+        : 0
     const ledgerSeal = cut.postingId === 0 ? null : yield* reading(sealOfPosting(sql, cut.postingId))
     const custodyModel = yield* reading(custodyAt(sql, client.partnerId, partner.custodyModel, period.to))
     return factsFrom(tools, client, partner, period, { start, cut, behind, marks, ledgerSeal, custodyModel }, now)
@@ -96,7 +98,7 @@ export const factsFrom = (
     currency: "USDC",
     periodFrom: period.from,
     periodTo: period.to,
-    timeZone: "UTC",
+    timeZone: period.isBritish ? "Europe/London" : "UTC",
     cut,
     ledgerSeal
   }

@@ -12,6 +12,7 @@ import {
   type ClientCuts,
   cutsOfClients,
   fillsOfClients,
+  settledOfClients,
   statedClients
 } from "../../store/reads/statementJobReads.ts"
 import { custodyAt, type StatedFill } from "../../store/reads/statementReads.ts"
@@ -20,7 +21,8 @@ import { type Building, pageRows, type Reading, reading } from "./Building.ts"
 import { buildModel, factsFrom, type StatementFacts } from "./buildStatement.ts"
 import { failed, type JobTools, partnerOf, singleParts, tooLong } from "./jobBuild.ts"
 import { type JobPart, nothingOf } from "./JobWork.ts"
-import { bookedEvents, type ExecutionReads, planExecutions } from "./planTransactions.ts"
+import { bookedEvents } from "./bookedEvents.ts"
+import { type ExecutionReads, planExecutions } from "./planTransactions.ts"
 import { statedOf } from "./Statements.ts"
 
 /** Fills of one client that are read with everybody's; a client with more is made by itself. */
@@ -127,6 +129,7 @@ const shortParts = (
 ): Reading<ReadonlyArray<JobPart>> =>
   Effect.gen(function* () {
     const written = new WrittenModels()
+    const settled = yield* settledOf(tools, clients, { cuts, fills })
     const parts: Array<JobPart> = []
     for (const { client, others } of clients) {
       const cutsOf = cuts.get(client.id) as ClientCuts
@@ -135,11 +138,25 @@ const shortParts = (
       const read = { start, cut, behind: cut, marks: 0, ledgerSeal, custodyModel }
       const partner = partnerOf(tools.directory, client.partnerId)
       const facts = factsFrom(tools, statedOf(client), partner, night.period, read, tools.clock.now())
-      parts.push(yield* shortPart(tools, client, facts, written, executionsOf(facts.building, others, fills)))
+      parts.push(yield* shortPart(tools, client, facts, written, executionsOf(facts.building, others, fills, settled)))
     }
     const ids = written.models.length === 0 ? new Map() : yield* tools.models.writeAll(written.models, written.pieces)
     return parts.map((part) => withModel(part, ids))
   })
+
+/** What spot trades among them were settled for. */
+const settledOf = (
+  { sql }: JobTools,
+  clients: ReadonlyArray<NightClient>,
+  { cuts, fills }: Read
+): Reading<ReadonlyMap<string, bigint>> => {
+  const ranges = clients.flatMap(({ client: { id } }) => {
+    const { start, cut } = cuts.get(id) as ClientCuts
+    const isSpot = fills.get(id)?.some(({ family }) => family === "SPOT") === true
+    return isSpot ? [{ clientId: id, after: start.postingId, to: cut.postingId }] : []
+  })
+  return ranges.length === 0 ? Effect.succeed(new Map()) : reading(settledOfClients(sql, ranges))
+}
 
 /** The model may have been there before. */
 const withModel = (part: JobPart, ids: ReadonlyMap<string, number>): JobPart => {
@@ -176,12 +193,18 @@ const shortPart = (
   )
 
 /** Executions that were read with everybody's. */
-const executionsOf = (building: Building, others: boolean, fills: Fills): ExecutionReads => {
+const executionsOf = (
+  building: Building,
+  others: boolean,
+  fills: Fills,
+  settled: ReadonlyMap<string, bigint>
+): ExecutionReads => {
   const own = fills.get(building.client.clientId) ?? []
   return {
     count: Effect.succeed(own.length),
     events: others ? bookedEvents(building) : Effect.succeed([]),
-    fills: (after) => Effect.succeed(own.filter(({ id }) => id > after).slice(0, pageRows))
+    fills: (after) => Effect.succeed(own.filter(({ id }) => id > after).slice(0, pageRows)),
+    settled: Effect.succeed(settled)
   }
 }
 

@@ -9,14 +9,15 @@ import { unrealizedOf } from "../../../machines/margin/perpetual.ts"
 import { spotOf } from "../../../machines/market/holdingMark.ts"
 import type { ModelRow } from "../../../machines/statement/StatementModel.ts"
 import { marksOfDays } from "../../store/reads/statementCosts.ts"
-import { swapsByIds } from "../../store/reads/statementSwaps.ts"
-import { AccountReplay, type HeldThen, type LentThen, type MarksThen, unrealizedOfContract } from "./AccountReplay.ts"
-import { type Building, type Plan, type Reading, reading, type Wrong } from "./Building.ts"
+import { AccountReplay, type HeldThen, type MarksThen, unrealizedOfContract } from "./AccountReplay.ts"
+import { type Building, type Plan, reading, type Wrong } from "./Building.ts"
 import type { PlannedSection } from "./ModelWriter.ts"
+import { type Lent, swapsStanding } from "./swapsStanding.ts"
 
 const notes = [
   "As of the last instant of the period. Values are USDC at the marks of that midnight.",
   "Assets lent under staking swaps pass to their writer with full title; the claim on it is unsecured.",
+  "Of a swap in default quantity is what of the principal was still claimed; claim has the reward in it.",
   "The value of a position or a contract is what it had gained or lost, unrealised."
 ]
 
@@ -29,19 +30,26 @@ export const planAssets = (at: Building, custodyModel: string): Effect.Effect<Pl
     const marks: MarksThen = days.get(period.to) ?? new Map()
     const account = new AccountReplay(at)
     yield* account.advance(cut)
+    const standing = yield* swapsStanding(at, account.swaps)
     const custody = custodyModel === "PARTNER" ? "the partner, as collateral" : "the service, for the client"
     const held = (kind: "CASH" | "ASSET") =>
       currencyCodes.flatMap((currency) => {
         const balance = account.balances.get(currency)
         if (currencyFacts[currency].kind !== kind || balance === undefined) return []
-        const lent = lentOf(account, currency)
+        const lent = standing.reduce(
+          (sum, { swap, stood }) => (swap.asset === currency ? sum + stood.principal : sum),
+          0n
+        )
         if (balance.cash === 0n && balance.reserved === 0n && lent === 0n) return []
         return [heldRow(currency, balance, lent, marks, custody)]
       })
     const sections = [
       section("CASH", held("CASH")),
       section("ASSETS", held("ASSET")),
-      section("SWAPS", yield* lentRows(at, account.swaps, marks)),
+      section(
+        "SWAPS",
+        standing.map((each) => lentRow(each, marks))
+      ),
       section(
         "POSITIONS",
         [...account.positions.values()]
@@ -111,38 +119,25 @@ const heldRow = (
   }
 }
 
-/** What of a currency is lent. */
-const lentOf = ({ swaps }: AccountReplay, currency: Currency): bigint =>
-  [...swaps.values()].reduce((sum, each) => (each.currency === currency ? sum + each.left : sum), 0n)
-
-/** Swaps whose principal has not come back, but for those written off as a whole by then. */
-const lentRows = (
-  { sql, period }: Building,
-  swaps: ReadonlyMap<number, LentThen>,
-  marks: MarksThen
-): Reading<ReadonlyArray<ModelRow>> =>
-  Effect.map(reading(swapsByIds(sql, [...swaps.keys()])), (contexts) =>
-    [...swaps]
-      .toSorted(([one], [other]) => one - other)
-      .flatMap(([id, { currency, left }]) => {
-        const swap = contexts.get(id)
-        if (swap === undefined || (swap.closedTs !== null && swap.closedTs < period.to)) return []
-        const mark = markOf(currency, marks)
-        return [
-          {
-            ...openRow(swap.symbol, formatAmount(left, currency), mark ?? undefined, null),
-            currency,
-            inSwaps: formatAmount(left, currency),
-            value: mark === null ? null : worth(left, currency, mark),
-            custody: "the writer, with full title",
-            titleTransfer: true,
-            unsecured: true,
-            swapId: id,
-            maturityTs: swap.maturityTs
-          }
-        ]
-      })
-  )
+const lentRow = ({ id, swap, stood: { principal, claim, writtenOff, state } }: Lent, marks: MarksThen): ModelRow => {
+  const { asset: currency, symbol, maturityTs } = swap
+  const mark = markOf(currency, marks)
+  const text = (minor: bigint) => formatAmount(minor, currency)
+  return {
+    ...openRow(symbol, text(principal), mark ?? undefined, null),
+    currency,
+    inSwaps: text(principal),
+    claim: text(claim),
+    writtenOff: text(writtenOff),
+    value: mark === null ? null : worth(principal, currency, mark),
+    custody: "the writer, with full title",
+    titleTransfer: true,
+    unsecured: true,
+    state,
+    swapId: id,
+    maturityTs
+  }
+}
 
 const worth = (amount: bigint, currency: Currency, mark: string): string =>
   formatAmount(floorToMinor(toDecimal(amount, currency).mul(mark), "USDC"), "USDC")

@@ -15,7 +15,8 @@ import {
 import { daysOf } from "../../../machines/statement/statementJobs.ts"
 import { startOfDay } from "../../../machines/statement/statementPeriod.ts"
 import { equitiesCovered, keptEquities } from "../../store/reads/dailyEquityReads.ts"
-import { costSums, type CostSum, marksOfDays } from "../../store/reads/statementCosts.ts"
+import { costSums, type CostSum, equityMoves, marksOfDays } from "../../store/reads/statementCosts.ts"
+import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { contractsOf, type StatedContract } from "../../store/reads/statementContracts.ts"
 import { cutBefore, fillSums } from "../../store/reads/statementReads.ts"
 import { takeSums } from "../../store/reads/statementSwaps.ts"
@@ -37,7 +38,8 @@ const notes = [
   "An itemised breakdown is this statement's rows.",
   "Amounts are USDC; a positive amount was paid by the client. Funding received is negative.",
   "Average equity is the mean of the equities at 00:00 UTC of the period's days since the account was opened.",
-  "Ancillary services were not charged."
+  "Returns are of what counts as equity; netDeposits is all that came into it less what left it, reserves, assets and swaps with it.",
+  "Ancillary services were not charged. The firm neither paid third parties nor was paid by them for its services."
 ]
 
 const dayMillis = 86_400_000
@@ -48,7 +50,7 @@ export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
     const opened = yield* contractsOpened(at)
     const lent = yield* swapsTaken(at)
     const rows = costsOf(sums, opened.spread, lent.fees)
-    const base = yield* baseOf(at, sums, opened.turnover + lent.notional)
+    const base = yield* baseOf(at, opened.turnover + lent.notional)
     const unvalued = sums.filter(({ unvalued }) => unvalued > 0)
     return {
       sections: [
@@ -73,11 +75,8 @@ const sumsOf = (at: Building): Reading<ReadonlyArray<CostSum>> =>
   })
 
 /** Of the sums: those of a type and family, as the client sees them. */
-const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily | null): bigint =>
-  sums.reduce(
-    (total, sum) => (sum.type === type && (family === null || sum.family === family) ? total + sum.usdc : total),
-    0n
-  )
+const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily): bigint =>
+  sums.reduce((total, sum) => (sum.type === type && sum.family === family ? total + sum.usdc : total), 0n)
 
 const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint): ReadonlyArray<CostRow> => {
   const row = (
@@ -147,46 +146,68 @@ const swapsTaken = (at: Building) =>
     return { notional, fees }
   })
 
-const deposits = ["DEPOSIT", "WITHDRAWAL", "PARTNER_COLLATERAL_IN", "PARTNER_COLLATERAL_OUT", "MANUAL"]
-
-const baseOf = (at: Building, sums: ReadonlyArray<CostSum>, contracts: bigint): Reading<CostBase> =>
+const baseOf = (at: Building, otherTurnover: bigint): Reading<CostBase> =>
   Effect.gen(function* () {
     const fills = yield* reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at)))
     const traded = fills.reduce((sum, { currency, notional }) => (currency === "USDC" ? sum + notional : sum), 0n)
-    const equities = yield* equitiesOf(at)
+    const { daily, start, end } = yield* equitiesOf(at)
+    let netDeposits = 0n
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(equityMoves(at.sql, at.client.clientId, stretch)), (moved) => {
+        netDeposits += moved
+      })
+    )
     return {
-      turnover: traded + contracts,
-      averageEquity: meanOf(equities),
-      startEquity: equities.at(0) ?? null,
-      endEquity: equities.at(-1) ?? null,
-      netDeposits: deposits.reduce((sum, type) => sum + of(sums, type, null), 0n)
+      turnover: traded + otherTurnover,
+      averageEquity: meanOf(daily),
+      startEquity: start,
+      endEquity: end,
+      netDeposits
     }
   })
 
-/**
- * Equities at 00:00 UTC of the period's days, from its first midnight to its end, since the account was opened (STS-28): those that
- * are kept; days before any were are worked out by the replay that kept ones are proved by.
- */
-const equitiesOf = (at: Building): Reading<ReadonlyArray<bigint>> =>
+interface Equities {
+  /** At 00:00 UTC of each of the period's days since the account was opened (STS-28). */
+  readonly daily: ReadonlyArray<bigint>
+  /** At the period's own ends, each at the marks of the midnight at or before it; zero before the account was opened. */
+  readonly start: bigint
+  readonly end: bigint
+}
+
+/** Equities that are kept of midnights; of moments before any were, and between two, by the replay that kept ones are proved by. */
+const equitiesOf = (at: Building): Reading<Equities> =>
   Effect.gen(function* () {
-    const { sql, client, period } = at
-    const begins = Math.max(period.from, client.createdAt)
-    const first = startOfDay(begins) === begins ? begins : startOfDay(begins) + dayMillis
-    if (first > period.to) return []
-    const days = daysOf({ from: first, to: startOfDay(period.to) })
-    const covered = yield* reading(equitiesCovered(sql, client.clientId, first, period.to))
-    const kept = yield* reading(keptEquities(sql, client.clientId, days))
-    const isCovered = (day: number) => covered.some(({ from, to }) => day >= from && day <= to)
+    const { sql, client, period, start, cut } = at
+    const days = midnightsOf(Math.max(period.from, client.createdAt), period.to)
+    const isKept = yield* keptOf(at)
+    const kept = yield* reading(keptEquities(sql, client.clientId, [period.from, ...days, period.to].filter(isKept)))
     const replay = new AccountReplay(at)
-    const marks = days.every(isCovered) ? new Map() : yield* reading(marksOfDays(sql, first, period.to))
-    const equities: Array<bigint> = []
-    for (const day of days) {
+    const needsMarks = ![period.from, ...days, period.to].every(isKept)
+    const marks = needsMarks ? yield* reading(marksOfDays(sql, startOfDay(period.from), period.to)) : new Map()
+    const equityAt = (moment: number, before: Reading<Cut>): Reading<bigint> =>
       // A day that is kept without a row is one at which nothing was held.
-      if (isCovered(day)) equities.push(kept.get(day) ?? 0n)
-      else {
-        yield* replay.advance(yield* reading(cutBefore(sql, client.clientId, day)))
-        equities.push(replay.equityAt(marks.get(day) ?? new Map()))
-      }
-    }
-    return equities
+      isKept(moment)
+        ? Effect.succeed(kept.get(moment) ?? 0n)
+        : Effect.map(
+            Effect.flatMap(before, (bound) => replay.advance(bound)),
+            () => replay.equityAt(marks.get(startOfDay(moment)) ?? new Map())
+          )
+    const first = yield* equityAt(period.from, Effect.succeed(start))
+    const daily: Array<bigint> = []
+    for (const day of days) daily.push(yield* equityAt(day, reading(cutBefore(sql, client.clientId, day))))
+    return { daily, start: first, end: yield* equityAt(period.to, Effect.succeed(cut)) }
   })
+
+/** Which moments are midnights whose equities are kept. */
+const keptOf = ({ sql, client, period }: Building): Reading<(moment: number) => boolean> =>
+  Effect.map(
+    reading(equitiesCovered(sql, client.clientId, startOfDay(period.from), period.to)),
+    (covered) => (moment) =>
+      startOfDay(moment) === moment && covered.some(({ from, to }) => moment >= from && moment <= to)
+  )
+
+/** 00:00 UTC of each day, from one at or after `from` to one before `to`. */
+const midnightsOf = (from: number, to: number): ReadonlyArray<number> => {
+  const first = startOfDay(from) === from ? from : startOfDay(from) + dayMillis
+  return first < to ? daysOf({ from: first, to: startOfDay(to - 1) }) : []
+}

@@ -11,7 +11,9 @@ import { thirtyDaysMillis } from "../../../machines/statement/statementPeriod.ts
 import { fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsByIds } from "../../store/reads/statementContracts.ts"
-import { fillsOf, postingsOfTypes, postingSums, type StatedPosting } from "../../store/reads/statementReads.ts"
+import { fillsOf, postingsOfTypes, type StatedPosting } from "../../store/reads/statementReads.ts"
+import { costSums, type CostSum } from "../../store/reads/statementCosts.ts"
+import { swapsWrittenOff } from "../../store/reads/statementSwaps.ts"
 import {
   type Building,
   eachPage,
@@ -24,7 +26,7 @@ import {
 } from "./Building.ts"
 import type { Emit, PlannedSection } from "./ModelWriter.ts"
 import { movesUpTo } from "./taxMoves.ts"
-import { partOf, swapOf, worthOf } from "./swapPostings.ts"
+import { chargeOf, partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
 /** What a tax statement rests on besides its period. */
@@ -42,6 +44,8 @@ const notes = ({ isBritish, isComplete }: TaxTerms): ReadonlyArray<string> => [
   "Amounts are USDC and are not converted into another currency.",
   "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
   "Assets that left the account were not disposed of by that; they took their cost along.",
+  "Assets lent under staking swaps were not disposed of; a reward has cost what it was worth when it was paid.",
+  "Of perpetuals and contracts, cost is the commission charged and is not part of the result beside it.",
   isBritish
     ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
     : "Disposals are matched with the oldest acquisitions first.",
@@ -53,8 +57,17 @@ const notes = ({ isBritish, isComplete }: TaxTerms): ReadonlyArray<string> => [
 export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
     const slices = yield* slicesOf(at, terms)
-    const moved = yield* typeSums(at)
     const totals = totalsOf(slices)
+    const sums = yield* sumsOf(at)
+    const earned = { rows: 0, reward: 0n, share: 0n }
+    yield* eachStaking(at, (rows) => {
+      for (const { worth, isShare } of rows) {
+        earned.rows++
+        earned[isShare ? "share" : "reward"] += worth
+      }
+      return Effect.void
+    })
+    const lost = yield* hasWriteOff(at)
     return {
       sections: [
         plain(
@@ -67,12 +80,20 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
         { facts: { name: "FUNDING" }, rows: (emit) => funding(at, emit) },
         plain(totals.facts, [
           totals.row,
-          totalRow("PERPETUALS", moved.get("PNL")),
-          totalRow("BARRIERS", moved.get("BARRIER_SETTLE")),
-          totalRow("FUNDING", moved.get("FUNDING"))
+          totalRow("PERPETUALS", sums, "PNL", "PERP"),
+          totalRow("BARRIERS", sums, "BARRIER_SETTLE", "BARRIER"),
+          {
+            ...emptyRow,
+            asset: "STAKING",
+            quantity: String(earned.rows),
+            proceeds: usdc(earned.reward),
+            cost: usdc(earned.share),
+            result: usdc(earned.reward - earned.share)
+          },
+          totalRow("FUNDING", sums, "FUNDING", null)
         ])
       ],
-      notes: notes(terms),
+      notes: lost ? [...notes(terms), writtenOff] : notes(terms),
       rows: slices.length
     }
   })
@@ -145,32 +166,42 @@ const emptyRow = {
   method: null
 } as const satisfies ModelRow
 
-interface TypeSum {
-  amount: bigint
-  rows: number
+/** Postings of one type: how many, and what they gave; with the commission of their family. */
+const totalRow = (
+  asset: string,
+  sums: ReadonlyArray<CostSum>,
+  type: string,
+  family: CostSum["family"] | null
+): ModelRow => {
+  const sumOf = (found: ReadonlyArray<CostSum>) => found.reduce((sum, each) => sum + each.usdc, 0n)
+  const own = sums.filter((sum) => sum.type === type)
+  const charged = sums.filter((sum) => sum.type === "COMMISSION" && sum.family === family)
+  return {
+    ...emptyRow,
+    asset,
+    quantity: String(own.reduce((rows, each) => rows + each.rows, 0)),
+    cost: family === null ? null : usdc(-sumOf(charged)),
+    result: usdc(sumOf(own))
+  }
 }
 
-const totalRow = (asset: string, sum: TypeSum | undefined): ModelRow => ({
-  ...emptyRow,
-  asset,
-  quantity: String(sum?.rows ?? 0),
-  result: usdc(sum?.amount ?? 0n)
-})
-
-const typeSums = (at: Building): Effect.Effect<ReadonlyMap<string, TypeSum>, Wrong> =>
+const sumsOf = (at: Building): Effect.Effect<ReadonlyArray<CostSum>, Wrong> =>
   Effect.gen(function* () {
-    const found = new Map<string, TypeSum>()
+    const found: Array<CostSum> = []
     yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
-      Effect.map(reading(postingSums(at.sql, at.client.clientId, stretch)), (sums) => {
-        for (const { type, currency, amount, rows } of sums) {
-          if (currency !== "USDC") continue
-          const sum = found.get(type) ?? { amount: 0n, rows: 0 }
-          found.set(type, { amount: sum.amount + amount, rows: sum.rows + rows })
-        }
-      })
+      Effect.map(reading(costSums(at.sql, at.client.clientId, stretch)), (sums) => void found.push(...sums))
     )
     return found
   })
+
+const writtenOff =
+  "Principal of staking swaps that was written off has not been disposed of: it keeps its cost, and its loss is the client's to claim."
+
+/** Whether staff gave up a claim of the client's within the period. */
+const hasWriteOff = ({ sql, client, cut, period }: Building): Effect.Effect<boolean, Wrong> =>
+  Effect.map(reading(swapsWrittenOff(sql, client.clientId, cut.swapId)), (swaps) =>
+    [...swaps.values()].some(({ writeOffs }) => writeOffs.some(({ at }) => at >= period.from && at < period.to))
+  )
 
 const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachPage(
@@ -236,30 +267,40 @@ const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =
     })
   )
 
+interface StakingRow {
+  readonly isShare: boolean
+  /** Micro-USDC at the mark of its booking. */
+  readonly worth: bigint
+  readonly row: ModelRow
+}
+
 /** Rewards as they were paid, and the service's share of them (A2-72). */
+const eachStaking = (
+  at: Building,
+  work: (rows: ReadonlyArray<StakingRow>) => Effect.Effect<void, Wrong>
+): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["SWAP_SETTLE", "COMMISSION"], (postings) => work(postings.flatMap(stakingRow)))
+
 const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
-  eachPosting(at, ["SWAP_SETTLE", "COMMISSION"], (postings) =>
-    emit(
-      postings.flatMap((posting) => {
-        if (swapOf(posting) === null) return []
-        const isShare = posting.type === "COMMISSION"
-        const quantity = isShare ? -posting.amount : posting.amount - partOf(posting, "principal")
-        if (quantity === 0n) return []
-        const worth = worthOf(posting, quantity)
-        return [
-          {
-            ...emptyRow,
-            asset: posting.currency,
-            disposed: posting.ts,
-            quantity: formatAmount(quantity, posting.currency),
-            proceeds: isShare ? null : usdc(worth),
-            cost: isShare ? usdc(worth) : null,
-            result: usdc(isShare ? -worth : worth)
-          }
-        ]
-      })
-    )
-  )
+  eachStaking(at, (rows) => emit(rows.map(({ row }) => row)))
+
+const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
+  if (swapOf(posting) === null) return []
+  const isShare = posting.type === "COMMISSION"
+  const quantity = isShare ? -posting.amount : posting.amount - partOf(posting, "principal")
+  if (quantity === 0n) return []
+  const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)
+  const row = {
+    ...emptyRow,
+    asset: posting.currency,
+    disposed: posting.ts,
+    quantity: formatAmount(quantity, posting.currency),
+    proceeds: isShare ? null : usdc(worth),
+    cost: isShare ? usdc(worth) : null,
+    result: usdc(isShare ? -worth : worth)
+  }
+  return [{ isShare, worth, row }]
+}
 
 const funding = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachPosting(at, ["FUNDING"], (postings) =>

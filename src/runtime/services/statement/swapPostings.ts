@@ -1,7 +1,7 @@
 /** What a posting of a staking swap says: which swap, and which part of it is principal, reward or fee (STS-2, F22). */
 import type { JsonObject } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { minorOf, usdcMinor } from "../../../machines/shared/Money.ts"
+import { floorToMinor, minorOf, toDecimal } from "../../../machines/shared/Money.ts"
 import type { StatedPosting } from "../../store/reads/statementReads.ts"
 
 export const swapOf = ({ refs }: Pick<StatedPosting, "refs">): number | null => {
@@ -18,11 +18,16 @@ export const partOf = (
   return typeof value === "string" ? minorOf(value, currency) : 0n
 }
 
-/** What a part was worth when it was booked, micro-USDC; zero where nobody knew (STS-9). */
-export const worthOf = ({ refs, currency, amount }: StatedPosting, part: bigint): bigint => {
-  if (currency === "USDC") return part
-  const value = refs["valueUsdc"]
-  if (typeof value !== "string" || amount === 0n) return 0n
-  const whole = usdcMinor(value.replace("-", ""))
-  return (whole * part) / (amount < 0n ? -amount : amount)
+/**
+ * What an amount in the posting's currency was worth at the mark of its booking, micro-USDC rounded down; zero where nobody knew
+ * one (STS-9). As lots are valued, so that both say the same to the last unit (F21).
+ */
+export const worthOf = ({ refs, currency }: Pick<StatedPosting, "refs" | "currency">, amount: bigint): bigint => {
+  if (currency === "USDC") return amount
+  const mark = refs["mark"]
+  return typeof mark === "string" ? floorToMinor(toDecimal(amount, currency).mul(mark), "USDC") : 0n
 }
+
+/** A charge in it likewise, rounded up (F1). */
+export const chargeOf = (posting: Pick<StatedPosting, "refs" | "currency">, amount: bigint): bigint =>
+  -worthOf(posting, -amount)

@@ -1,75 +1,82 @@
-/** How assets came and went, for the tax statement: spot trades, and whatever else moved them (F21, STS-26). */
+/**
+ * How assets came and went, for the tax statement, in the order of their booking: spot trades at what was posted for them, and
+ * whatever else moved them (F20, F21, STS-26). All of it stands in postings, so nothing else is read.
+ */
 import { Effect } from "effect"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { floorToMinor } from "../../../machines/shared/Money.ts"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import type { AssetMove } from "../../../machines/statement/taxLots.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { assetPostings } from "../../store/reads/statementTax.ts"
-import { fillsOf, type StatedFill, type StatedPosting } from "../../store/reads/statementReads.ts"
-import { type Building, eachPage, eachStretch, pageRows, reading, type Wrong } from "./Building.ts"
+import type { StatedPosting } from "../../store/reads/statementReads.ts"
+import { type Building, eachStretch, reading, type Wrong } from "./Building.ts"
 import { TooManyRows } from "./ModelWriter.ts"
 import { partOf, worthOf } from "./swapPostings.ts"
 
 /** Moves of an account that a tax statement takes in; they are held in memory. */
 const mostMoves = 1_000_000
 
+type Move = { -readonly [K in keyof AssetMove]: AssetMove[K] }
+export type AssetMoves = ReadonlyMap<Currency, ReadonlyArray<AssetMove>>
+
 /** All moves up to a cut, by asset, each in the order of its booking. */
-export const movesUpTo = (
-  at: Building,
-  cut: Cut
-): Effect.Effect<ReadonlyMap<Currency, ReadonlyArray<AssetMove>>, Wrong> =>
+export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<AssetMoves, Wrong> =>
   Effect.gen(function* () {
-    const { sql, client } = at
-    const byAsset = new Map<Currency, Array<AssetMove>>()
-    let count = 0
-    const add = (moves: ReadonlyArray<AssetMove>): Effect.Effect<void, TooManyRows> => {
-      for (const move of moves) {
-        const known = byAsset.get(move.asset)
-        if (known === undefined) byAsset.set(move.asset, [move])
-        else known.push(move)
-      }
-      count += moves.length
-      return count > mostMoves ? Effect.fail(new TooManyRows()) : breathe
-    }
-    yield* eachPage(
-      pageRows,
-      (after) => reading(fillsOf(sql, client.clientId, { after, to: cut.fillId }, pageRows, "SPOT")),
-      ({ id }) => id,
-      (fills) => add(fills.map(moveOfFill))
-    )
+    const walk = new MoveWalk()
     yield* eachStretch(at, { after: 0, to: cut.postingId }, (stretch) =>
-      Effect.flatMap(reading(assetPostings(sql, client.clientId, stretch)), (postings) =>
-        add(postings.flatMap(moveOfPosting))
-      )
+      Effect.flatMap(reading(assetPostings(at.sql, at.client.clientId, stretch)), (postings) => {
+        for (const posting of postings) walk.take(posting)
+        return walk.count > mostMoves ? Effect.fail(new TooManyRows()) : breathe
+      })
     )
-    for (const moves of byAsset.values()) moves.sort((one, other) => one.at - other.at)
-    return byAsset
+    return walk.byAsset
   })
 
-/** What was paid with commission, or got after it (F21). */
-const moveOfFill = ({ symbol, side, qty, notional, commission, bookedAt }: StatedFill): AssetMove => {
-  const asset = symbol.slice(0, symbol.indexOf("-")) as Currency
-  const isBuy = side === "BUY"
-  return {
-    kind: isBuy ? "ACQUIRED" : "DISPOSED",
-    asset,
-    at: bookedAt,
-    qty: floorToMinor(qty, asset),
-    money: isBuy ? notional + commission : notional - commission,
-    assumed: false
+/** Puts the legs of each trade together: the asset, what was paid or got for it, and its commission, which follow one another. */
+export class MoveWalk {
+  readonly byAsset = new Map<Currency, Array<AssetMove>>()
+  count = 0
+  /** The trade whose legs come now: its order and trade, as keys name it. */
+  private trade: { readonly name: string; readonly move: Move } | null = null
+
+  take(posting: StatedPosting): void {
+    const { type, key, currency } = posting
+    const [, name] = tradeKey.exec(key) ?? []
+    if (type === "SPOT_SETTLE" && name !== undefined && currency !== "USDC") return this.begin(name, posting)
+    if (currency !== "USDC") return this.moved(posting)
+    if (name !== undefined && name === this.trade?.name) this.trade.move.money += moneyOf(this.trade.move, posting)
+  }
+
+  private begin(name: string, { currency: asset, ts: at, amount }: StatedPosting): void {
+    const qty = amount < 0n ? -amount : amount
+    if (qty === 0n) return
+    const move: Move = { kind: amount < 0n ? "DISPOSED" : "ACQUIRED", asset, at, qty, money: 0n, assumed: false }
+    this.trade = { name, move }
+    this.add(move)
+  }
+
+  private moved(posting: StatedPosting): void {
+    const { currency: asset, ts: at } = posting
+    const moved = movedBy(posting)
+    if (moved === 0n) return
+    if (moved < 0n) return this.add({ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false })
+    // A reward has cost what it was worth when it was paid; a deposit's price is not known.
+    const assumed = posting.type !== "SWAP_SETTLE"
+    this.add({ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed })
+  }
+
+  private add(move: AssetMove): void {
+    const known = this.byAsset.get(move.asset)
+    if (known === undefined) this.byAsset.set(move.asset, [move])
+    else known.push(move)
+    this.count++
   }
 }
 
-const moveOfPosting = (posting: StatedPosting): ReadonlyArray<AssetMove> => {
-  const { currency: asset, ts: at } = posting
-  const moved = movedBy(posting)
-  if (moved === 0n) return []
-  if (moved < 0n) return [{ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false }]
-  // A reward has cost what it was worth when it was paid; a deposit's price is not known.
-  const assumed = posting.type !== "SWAP_SETTLE"
-  return [{ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed }]
-}
+const tradeKey = /^(?:spot|commission):([0-9]+:[0-9]+)$/
+
+/** What a leg in USDC adds: of a purchase what was paid, with commission; of a sale what was got, after it (F21). */
+const moneyOf = ({ kind }: Move, { amount }: StatedPosting): bigint => (kind === "ACQUIRED" ? -amount : amount)
 
 /** What came or went for good: the principal of a swap is lent, and comes back, without a disposal (F21). */
 const movedBy = (posting: StatedPosting): bigint => {

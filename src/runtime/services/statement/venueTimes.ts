@@ -1,10 +1,13 @@
-/** The venue's time beside a posting's own: of trades and contracts by their rows, of funding its stamp (STS-19). */
+/** The venue's time beside a posting's own: of trades, contracts and swaps by their rows, of funding its stamp (STS-19). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import type { SwapContext } from "../../../machines/swap/Swap.ts"
 import { int8s } from "../../store/arrays.ts"
 import { contractTimes } from "../../store/reads/statementContracts.ts"
 import { type StatedPosting, tradeTimes } from "../../store/reads/statementReads.ts"
+import { swapsByIds } from "../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
+import { swapOf } from "./swapPostings.ts"
 
 const tradeKey = /^(?:pnl|commission|spot|release):([0-9]+):([0-9]+)$/
 
@@ -29,7 +32,11 @@ export const venueTimes = (
             tradeTimes(sql, int8s(trades.map(({ order }) => order)), int8s(trades.map(({ trade }) => trade)))
           )
     const ofContracts = contracts.length === 0 ? new Map() : yield* reading(contractTimes(sql, [...new Set(contracts)]))
+    const swaps = postings.flatMap((posting) => (told.has(posting.type) ? (swapOf(posting) ?? []) : []))
+    const ofSwaps =
+      swaps.length === 0 ? new Map<number, SwapContext>() : yield* reading(swapsByIds(sql, [...new Set(swaps)]))
     return (posting) => {
+      if (told.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
       if (posting.type === "FUNDING") return numberOr(posting.refs["settledAt"])
       const [, order, trade] = tradeKey.exec(posting.key) ?? []
       if (order !== undefined) return ofTrades.get(`${order}:${trade}`) ?? null
@@ -39,6 +46,14 @@ export const venueTimes = (
       return (posting.type === "BARRIER_SETTLE" ? times?.closedAt : times?.openedAt) ?? null
     }
   })
+
+/** Of a swap: the venue took it, or paid. */
+const told = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
+
+const swapTime = ({ type, refs }: StatedPosting, swap: SwapContext | undefined): number | null => {
+  if (type === "SWAP_PRINCIPAL") return swap?.openedTs ?? null
+  return swap?.payments.find(({ id }) => id === refs["paymentId"])?.at ?? null
+}
 
 const contractKey = /^(?:commission:contract|settle):([0-9]+)$/
 

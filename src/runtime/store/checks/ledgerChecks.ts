@@ -15,6 +15,7 @@ import { orderChecks } from "./orderChecks.ts"
 import { onceChecks } from "./onceChecks.ts"
 import { ownershipChecks } from "./ownershipChecks.ts"
 import { settlementChecks } from "./settlementChecks.ts"
+import { statementChecks } from "./statementChecks.ts"
 import { swapChecks } from "./swapChecks.ts"
 import { withdrawalChecks } from "./withdrawalChecks.ts"
 
@@ -79,6 +80,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...marginChecks,
   ...orderChecks,
   ...swapChecks,
+  ...statementChecks,
   ...fundingChecks,
   ...accountChecks,
   ...settlementChecks,

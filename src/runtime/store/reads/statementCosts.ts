@@ -13,6 +13,7 @@ export interface CostSum {
   readonly family: CostFamily | null
   /** Micro-USDC, signed from the client's view. */
   readonly usdc: bigint
+  readonly rows: number
   /** Postings in another currency whose value is not known; they count nothing. */
   readonly unvalued: number
 }
@@ -33,19 +34,40 @@ export const costSums = (
       readonly type: string
       readonly family: CostFamily | null
       readonly usdc: string
+      readonly rows: bigint
       readonly unvalued: bigint
     }>(
       `SELECT t.type, ${familyOf} AS family,
               coalesce(sum(CASE WHEN p.currency = 'USDC' THEN p.amount
-                ELSE round((t.refs->>'valueUsdc')::numeric * 1000000) END), 0)::bigint::text AS usdc,
+                ELSE round((t.refs->>'valueUsdc')::numeric * 1000000) END), 0)::bigint::text AS usdc, count(*) AS rows,
               count(*) FILTER (WHERE p.currency <> 'USDC' AND t.refs->>'valueUsdc' IS NULL) AS unvalued
          FROM postings p JOIN ledger_transactions t USING (tx_id)
         WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3
-          AND t.type IN ('COMMISSION', 'FUNDING', 'SWAP_FEE_ADJUST', 'DEPOSIT', 'WITHDRAWAL', 'PARTNER_COLLATERAL_IN',
-            'PARTNER_COLLATERAL_OUT', 'MANUAL') GROUP BY 1, 2`,
+          AND t.type IN ('COMMISSION', 'FUNDING', 'PNL', 'BARRIER_SETTLE', 'SWAP_FEE_ADJUST') GROUP BY 1, 2`,
       [BigInt(clientId), BigInt(after), BigInt(to)]
     ),
-    (rows) => rows.map((row) => ({ ...row, usdc: BigInt(row.usdc), unvalued: Number(row.unvalued) }))
+    (rows) =>
+      rows.map((row) => ({ ...row, usdc: BigInt(row.usdc), rows: Number(row.rows), unvalued: Number(row.unvalued) }))
+  )
+
+/**
+ * What a stretch of a client's postings moved between what counts as equity and all else, micro-USDC: every posting to USDC cash that
+ * is neither a result nor a charge, principal of swaps with them and their rewards and fees not (STS-24).
+ */
+export const equityMoves = (sql: PgClient.PgClient, clientId: number, { after, to }: IdRange): Reading<bigint> =>
+  Effect.map(
+    sql.unsafe<{ readonly usdc: string }>(
+      `SELECT coalesce(sum(CASE
+                WHEN t.type = 'SWAP_SETTLE' THEN (t.refs->>'principal')::numeric * 1000000
+                WHEN t.type = 'SWAP_PRINCIPAL' THEN (t.refs->>'fee')::numeric * 1000000
+                ELSE p.amount END), 0)::bigint::text AS usdc
+         FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3 AND p.currency = 'USDC'
+          AND (p.kind = 'cash' OR t.type = 'SWAP_PRINCIPAL')
+          AND t.type NOT IN ('COMMISSION', 'FUNDING', 'PNL', 'BARRIER_SETTLE', 'SWAP_FEE_ADJUST', 'NBP_WRITEOFF')`,
+      [BigInt(clientId), BigInt(after), BigInt(to)]
+    ),
+    ([row]) => BigInt(row?.usdc ?? 0)
   )
 
 /** The marks kept of the days from one moment to another, by day (Unix ms) and symbol. */
@@ -69,7 +91,7 @@ export const marksOfDays = (
     }
   )
 
-/** How many marks are kept of the days of a period, both ends with it: while it is the same, so is what they say. */
+/** How many marks are kept of the days from the one that a period begins in to its end: while it is the same, so is what they say. */
 export const marksKept = (
   sql: PgClient.PgClient,
   { from, to }: { readonly from: number; readonly to: number }

@@ -11,9 +11,12 @@ import { fillColumns, type IdRange, type RawFill, statedFill, type StatedFill } 
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Executions that are no trades: openings and ends of contracts, takes and payments of swaps. As the index of 0043 says it. */
+/** Executions that are no trades, with postings: openings and ends of contracts, takes and payments of swaps. As the index of 0043 says it. */
 const otherExecutions =
   "(type IN ('BARRIER_SETTLE', 'SWAP_PRINCIPAL', 'SWAP_SETTLE') OR key LIKE 'commission:contract:%')"
+
+/** Swaps that staff wrote something off of, which has no posting. As the index of 0043 says it. */
+const writtenOff = "json_array_length(context -> 'writeOffs') > 0"
 
 /** Fails where the database can not be reached: what fails besides is the statement's own trouble. */
 export const isThere = (sql: PgClient.PgClient): Reading<void> => Effect.asVoid(sql.unsafe("SELECT 1"))
@@ -66,7 +69,10 @@ export const executingClients = (
           WHERE id > $1 AND id <= $2 AND booked_at >= $3 AND booked_at < $4 AND client_id > $5
          UNION ALL
          SELECT client_id, true FROM ledger_transactions
-          WHERE ts >= $3 AND ts < $4 AND ${otherExecutions} AND client_id > $5) found
+          WHERE ts >= $3 AND ts < $4 AND ${otherExecutions} AND client_id > $5
+         UNION ALL
+         SELECT s.client_id, true FROM swaps s, json_array_elements(s.context -> 'writeOffs') w
+          WHERE ${writtenOff} AND (w ->> 'at')::bigint >= $3 AND (w ->> 'at')::bigint < $4 AND s.client_id > $5) found
         GROUP BY client_id ORDER BY client_id LIMIT $6`,
       [BigInt(start.fill), BigInt(end.fill), BigInt(from), BigInt(to), BigInt(after), BigInt(limit)]
     )
@@ -183,6 +189,27 @@ export const fillsOfClients = (
       }
       return found
     }
+  )
+
+/** What spot trades of many clients were settled for in USDC, minor units, by order and trade, each client in its own range of postings. */
+export const settledOfClients = (
+  sql: PgClient.PgClient,
+  ranges: ReadonlyArray<IdRange & { readonly clientId: number }>
+): Reading<ReadonlyMap<string, bigint>> =>
+  Effect.map(
+    sql.unsafe<{ readonly trade: string; readonly amount: bigint }>(
+      `SELECT substring(t.key FROM 6) AS trade, abs(p.amount) AS amount
+         FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS c(id, after, upto)
+         CROSS JOIN LATERAL (SELECT tx_id, amount FROM postings
+           WHERE client_id = c.id AND posting_id > c.after AND posting_id <= c.upto AND currency = 'USDC') p
+         JOIN ledger_transactions t USING (tx_id) WHERE t.type = 'SPOT_SETTLE'`,
+      [
+        int8s(ranges.map(({ clientId }) => clientId)),
+        int8s(ranges.map(({ after }) => after)),
+        int8s(ranges.map(({ to }) => to))
+      ]
+    ),
+    (rows) => new Map(rows.map(({ trade, amount }) => [trade, BigInt(amount)]))
   )
 
 /**

@@ -25,7 +25,7 @@ interface Residencies {
 /** Revisions looked through for the one that said where the client is taxed; a revision holds only what was sent. */
 const revisionsLookedAt = 100
 
-/** The countries of tax residence in the KYC that stood at a moment (Unix ms); none when there was none yet. */
+/** The countries of tax residence in the KYC that stood accepted at a moment (Unix ms); none when there was none yet (A2-72). */
 export const taxResidenciesAt = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -34,8 +34,15 @@ export const taxResidenciesAt = (
 ): Reading<ReadonlyArray<string>> =>
   Effect.map(
     sql.unsafe<{ readonly payload: Uint8Array }>(
-      `SELECT r.payload FROM kyc_packages p JOIN kyc_revisions r ON r.package_id = p.id
-        WHERE p.client_id = $1 AND r.received_at <= $2 ORDER BY r.revision DESC LIMIT $3`,
+      `WITH package AS (SELECT id FROM kyc_packages WHERE client_id = $1),
+            written AS (SELECT a.id, a.ts, a.after FROM audit a, package p
+                         WHERE a.object = 'kycPackage:' || p.id AND a.action LIKE 'kyc.%' AND a.ts <= $2),
+            accepted AS (SELECT max(id) AS id FROM written WHERE after = 'ACCEPTED'),
+            -- What came in with the step that ended the acceptance was not accepted any more.
+            ended AS (SELECT min(w.ts) AS ts FROM written w, accepted a WHERE w.id > a.id)
+       SELECT r.payload FROM package p JOIN kyc_revisions r ON r.package_id = p.id, accepted a, ended e
+        WHERE a.id IS NOT NULL AND r.received_at <= $2 AND (e.ts IS NULL OR r.received_at < e.ts)
+        ORDER BY r.revision DESC LIMIT $3`,
       [BigInt(clientId), BigInt(moment), BigInt(revisionsLookedAt)]
     ),
     (rows) => {

@@ -7,7 +7,7 @@ import { type IdRange, postingsOfTypes, type StatedPosting } from "./statementRe
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Types that move an asset in or out of the account, trades apart. */
+/** Types that move an asset in or out of the account; what is only reserved stays. */
 const moving = texts([
   "DEPOSIT",
   "WITHDRAWAL",
@@ -15,17 +15,18 @@ const moving = texts([
   "PARTNER_COLLATERAL_OUT",
   "COMMISSION",
   "MANUAL",
+  "SPOT_SETTLE",
   "SWAP_PRINCIPAL",
   "SWAP_SETTLE",
   "SWAP_FEE_ADJUST"
 ])
 
-/** Postings of a stretch that moved another currency than USDC in or out, by no trade. */
+/** Postings of a stretch that moved an asset in or out, with both legs and the commission of spot trades, in their order. */
 export const assetPostings = (
   sql: PgClient.PgClient,
   clientId: number,
   stretch: IdRange
 ): Reading<ReadonlyArray<StatedPosting>> =>
   Effect.map(postingsOfTypes(sql, clientId, moving, stretch), (postings) =>
-    postings.filter(({ currency }) => currency !== "USDC")
+    postings.filter(({ currency, type }) => currency !== "USDC" || type === "SPOT_SETTLE" || type === "COMMISSION")
   )

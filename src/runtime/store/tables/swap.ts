@@ -1,5 +1,5 @@
 /** Staking swaps (doc 2, Staking; D8). */
-import { liveSwapStates, progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { liveSwapStates, progressOfSwap, type SwapContext, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import { minorOf } from "../../../machines/shared/Money.ts"
 import { type MachineRow, machineColumns, ofClient, table } from "../Table.ts"
@@ -32,10 +32,20 @@ export interface SwapRow extends MachineRow<"swap"> {
 /** A default that is written off as a whole is closed: nothing of it is open any more (STS-6). */
 const stands = "closed_at IS NULL"
 
+/** A swap's context with its write-offs, from whichever version it was written in. */
+export const withWriteOffs = (context: Omit<SwapContext, "writeOffs">): SwapContext => {
+  if ("writeOffs" in context) return context as SwapContext
+  const { writtenOff: amount, closedTs, ts, paid, asset } = context
+  const writeOffs = minorOf(amount, asset) === 0n ? [] : [{ amount, at: closedTs ?? ts, paid }]
+  return { ...context, writeOffs }
+}
+
 export const swapTables = {
   swaps: table<SwapRow>()({
     title: "staking swap",
     machine: "swap",
+    // Version 2 keeps each write-off; of what stood written off before only the sum is known, and when it was last touched.
+    upcasters: [({ state, context }) => ({ state, context: withWriteOffs(context as Omit<SwapContext, "writeOffs">) })],
     mirrors: (context) => ({
       amount: minorOf(context.notional, context.asset),
       reward: minorOf(context.reward, context.asset),

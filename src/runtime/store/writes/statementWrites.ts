@@ -133,22 +133,35 @@ interface RawModel {
   readonly stored_at: bigint
 }
 
+const modelRow = (row: RawModel): StatementModelRow => ({
+  id: Number(row.id),
+  partnerId: Number(row.partner_id),
+  clientId: Number(row.client_id),
+  sha256: row.sha256,
+  size: Number(row.size),
+  pieces: Number(row.pieces),
+  counts: row.counts,
+  storedAt: Number(row.stored_at)
+})
+
 export const modelOf = (sql: PgClient.PgClient, modelId: number): Writing<StatementModelRow | null> =>
   Effect.map(
     sql.unsafe<RawModel>(`SELECT ${modelColumns} FROM statement_models WHERE id = $1`, [BigInt(modelId)]),
-    ([row]) =>
-      row === undefined
-        ? null
-        : {
-            id: Number(row.id),
-            partnerId: Number(row.partner_id),
-            clientId: Number(row.client_id),
-            sha256: row.sha256,
-            size: Number(row.size),
-            pieces: Number(row.pieces),
-            counts: row.counts,
-            storedAt: Number(row.stored_at)
-          }
+    ([row]) => (row === undefined ? null : modelRow(row))
+  )
+
+/** Models with an id above `after`, in the order of their ids, at most `limit`. */
+export const modelsAfter = (
+  sql: PgClient.PgClient,
+  after: number,
+  limit: number
+): Writing<ReadonlyArray<StatementModelRow>> =>
+  Effect.map(
+    sql.unsafe<RawModel>(`SELECT ${modelColumns} FROM statement_models WHERE id > $1 ORDER BY id LIMIT $2`, [
+      BigInt(after),
+      BigInt(limit)
+    ]),
+    (rows) => rows.map(modelRow)
   )
 
 /** A piece as it is read. */

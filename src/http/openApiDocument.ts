@@ -6,10 +6,12 @@
  */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { PartnerApi } from "./PartnerApi.ts"
-import { examplesOfRefusal, refusalExamples } from "./refusalExamples.ts"
-import { describeStatements } from "./statementAnswers.ts"
-import { webhookItems, webhookTag } from "./webhookEvents.ts"
+import { PartnerApi } from "./api/PartnerApi.ts"
+import { guides } from "./guides/guides.ts"
+import { sandboxText } from "./api/sandboxText.ts"
+import { examplesOfRefusal, refusalExamples } from "./api/refusalExamples.ts"
+import { describeStatements } from "./api/statementAnswers.ts"
+import { webhookItems, webhookTag } from "./api/webhookEvents.ts"
 
 interface JsonObject {
   [key: string]: unknown
@@ -18,6 +20,7 @@ interface JsonObject {
 interface Parameter {
   readonly name: string
   readonly in: string
+  readonly schema?: JsonObject
 }
 
 interface Answer {
@@ -73,6 +76,24 @@ const open = (node: unknown): void => {
   for (const value of Object.values(record)) open(value)
 }
 
+const anything = { description: "Anything else: it is judged, and refused, by itself." }
+
+/**
+ * Says what a schema says in the form that tools read: a choice of one is that one, what matches anything says so, and a tuple,
+ * whose length is said, has items.
+ */
+const simplify = (node: unknown): void => {
+  if (!isRecord(node)) return
+  for (const value of Object.values(node)) simplify(value)
+  const { anyOf, prefixItems, items } = node
+  if (Array.isArray(prefixItems) && items === undefined) node["items"] = {}
+  if (!Array.isArray(anyOf)) return
+  for (const choice of anyOf) if (isRecord(choice) && Object.keys(choice).length === 0) Object.assign(choice, anything)
+  if (anyOf.length > 1) return
+  delete node["anyOf"]
+  Object.assign(node, anyOf[0], { ...node })
+}
+
 const isRecord = (node: unknown): node is JsonObject => typeof node === "object" && node !== null
 
 /** A schema that takes null too. Its description stays where readers look for it. */
@@ -96,15 +117,38 @@ const optionalOrNull = (node: unknown): void => {
   }
 }
 
+const sandboxSection = (): string => `# Sandbox names and values\n\n${sandboxText()}`
+const contact = { name: "The operator's integration desk" }
+const license = { name: "By agreement with the operator", identifier: "LicenseRef-Agreement" }
+
 /** OpenAPI 3.1 with its webhooks, which HttpApi's own type does not know. */
 export interface OpenApiDocument extends OpenApi.OpenAPISpec {
   readonly webhooks: Readonly<Record<string, object>>
 }
 
+/** A parameter says what it is where readers of parameters look for it, not in its schema alone. */
+const describe = (parameter: Parameter): void => {
+  const found = parameter.schema?.["description"]
+  if (found !== undefined) Object.assign(parameter, { description: found })
+}
+
 const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   const components = { ...described.components, examples: refusalExamples }
-  const spec = { ...described, components, webhooks: webhookItems(), tags: [...described.tags, webhookTag] }
+  const spec = {
+    ...described,
+    info: {
+      ...described.info,
+      contact,
+      license,
+      description: `${described.info.description}\n\n${guides()}\n\n${sandboxSection()}`
+    },
+    servers: [{ url: "/", description: "The service that serves this description" }],
+    components,
+    webhooks: webhookItems(),
+    tags: [...described.tags, webhookTag]
+  }
   open(spec)
+  simplify(spec)
   const values = parameterValues()
   for (const [path, item] of Object.entries(spec.paths)) {
     for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
@@ -112,6 +156,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
       for (const parameter of operation.parameters as ReadonlyArray<Parameter>) {
         const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
         if (schema?.["type"] === "integer") Object.assign(parameter, { schema })
+        describe(parameter)
       }
       const goesOn =
         values.get(operation.operationId)?.["query"]?.["after"] !== undefined ||

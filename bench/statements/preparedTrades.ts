@@ -1,0 +1,77 @@
+/**
+ * Very many trades of many clients without an order for each over HTTP: one order that was filled in earnest is the pattern, and is
+ * copied in the database with its trade and the posting of its commission. Times are spread evenly over a stretch. A service has to
+ * begin anew before it is asked about them. The copies are not sealed: the books of such a database are not proved.
+ */
+import { onDatabase } from "../reference/database.ts"
+
+/** Ids of copies start above this; of postings, two of each, above twice as much. */
+const firstCopy = 2_000_000_000
+
+export interface TradeCopies {
+  readonly clientIds: ReadonlyArray<number>
+  /** Trades of each client. */
+  readonly each: number
+  /** Booked from the first to before the second, Unix ms. */
+  readonly from: number
+  readonly to: number
+}
+
+/** $1 pattern client, $2 rows before, $3 clients, $4 each, $5 from, $6 to. */
+const given = `h AS (
+  SELECT c.id AS client_id, c.partner_id, c.uid, g, ${firstCopy} + $2::bigint + (c.place - 1) * $4::bigint + g AS id,
+         $5::bigint + (g - 1) * ($6::bigint - $5::bigint) / $4::bigint AS ts
+    FROM (SELECT id, partner_id, uid, row_number() OVER (ORDER BY id) AS place FROM clients WHERE id = ANY($3)) c,
+         generate_series(1, $4::bigint) AS g),
+  t AS (SELECT * FROM orders WHERE client_id = $1 AND state = 'FILLED' ORDER BY id LIMIT 1),
+  f AS (SELECT * FROM fills WHERE client_id = $1 ORDER BY id LIMIT 1)`
+
+const statements = [
+  `WITH ${given} INSERT INTO orders (id, partner_id, client_id, state, version, context, symbol, currency, amount, parent_order_id, created_at)
+   SELECT h.id, h.partner_id, h.client_id, 'FILLED', t.version,
+          (t.context::jsonb || jsonb_build_object('orderId', h.id, 'clientId', h.client_id, 'account', h.uid, 'venueOrderId', h.id,
+             'lastTradeId', h.id))::json, t.symbol, 'USDC', 0, NULL, h.ts FROM h, t`,
+  `WITH ${given} INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
+                                    notional, commission, realized_pnl, ts, booked_at)
+   SELECT h.id, h.partner_id, h.client_id, h.id, h.id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency, f.notional,
+          f.commission, 0, h.ts, h.ts FROM h, f`,
+  `WITH ${given} INSERT INTO ledger_transactions (tx_id, key, type, actor, client_id, partner_id, refs, ts)
+   SELECT h.id, 'commission:' || h.id || ':' || h.id, 'COMMISSION', 'system:venue', h.client_id, h.partner_id,
+          json_build_object('TradeId', h.id, 'ClientOrderId', 'O-' || h.id, 'Instrument', f.symbol), h.ts FROM h, f`,
+  `WITH ${given} INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
+   SELECT 2 * h.id + leg, h.id, CASE leg WHEN 0 THEN 'client:' || h.client_id ELSE 'commission' END,
+          CASE leg WHEN 0 THEN h.client_id END, h.partner_id, 'USDC', 'cash',
+          CASE leg WHEN 0 THEN -f.commission ELSE f.commission END FROM h, f, (VALUES (0), (1)) AS legs (leg)`
+] as const
+
+/** Of the rows of one statement. */
+const chunk = 50_000
+
+/** `patternId`: whose filled order is copied. */
+export const storeTrades = (databaseUrl: string, patternId: number, copies: TradeCopies): Promise<void> =>
+  onDatabase(databaseUrl, async (client) => {
+    const { clientIds, each, from, to } = copies
+    const { rows } = await client.query<{ readonly n: string }>(
+      `SELECT greatest(0, max(id) - ${firstCopy}) AS n FROM orders`
+    )
+    let stored = Number(rows[0]?.n ?? 0)
+    await client.query("BEGIN")
+    await client.query("ALTER TABLE postings DISABLE TRIGGER USER")
+    const atOnce = Math.max(1, Math.floor(chunk / each))
+    for (let at = 0; at < clientIds.length; at += atOnce) {
+      const part = clientIds.slice(at, at + atOnce)
+      for (const statement of statements) await client.query(statement, [patternId, stored, part, each, from, to])
+      stored += part.length * each
+    }
+    await client.query("ALTER TABLE postings ENABLE TRIGGER USER")
+    // What is booked next is younger.
+    for (const [name, last] of [
+      ["order", firstCopy + stored + 1],
+      ["fill", firstCopy + stored + 1],
+      ["transaction", firstCopy + stored + 1],
+      ["posting", 2 * (firstCopy + stored + 1)]
+    ] as const)
+      await client.query("SELECT setval($1, $2)", [`id_${name}`, last])
+    await client.query("COMMIT")
+    await client.query("VACUUM ANALYZE")
+  })

@@ -1,0 +1,67 @@
+/**
+ * The guides in the reference: Markdown beside this file, with what is known elsewhere put into it (the table of errors, a complete
+ * onboarding, receivers that run as they stand, the signature of the test vector), so that no guide can say something else.
+ */
+import { readFileSync } from "node:fs"
+import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
+import { signatureOf } from "../../runtime/services/webhook/signature.ts"
+import { wireErrors } from "../api/WireErrors.ts"
+
+/** In the order of the page. */
+export const guideNames = [
+  "firstHour",
+  "authentication",
+  "idempotency",
+  "paging",
+  "errors",
+  "limits",
+  "clientLife",
+  "custody",
+  "webhooks",
+  "trading",
+  "goingLive"
+] as const
+
+/** Of the test vector in the guide on webhooks. */
+export const testVector = {
+  secret: "whs_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG",
+  timestamp: 1_795_000_000,
+  body: '{"id":1,"event":"webhook.test"}'
+} as const
+
+export const receivers = ["receiver.mjs", "receiver.py", "receiver.go", "Receiver.java"] as const
+
+const fileAt = (name: string): string => readFileSync(new URL(name, import.meta.url), "utf8").trimEnd()
+
+const sampleTag = "guide"
+const sampleTime = Date.UTC(2026, 10, 20)
+
+const errorTable = (): string =>
+  [
+    "| code | HTTP | when | data |",
+    "| --- | --- | --- | --- |",
+    ...wireErrors.map(
+      ({ code, status, meaning, data }) =>
+        `| ${code} | ${status} | ${meaning} | ${data.replaceAll(/\{[^}]*\}/g, "`$&`").replaceAll("|", "\\|")} |`
+    )
+  ].join("\n")
+
+const { secret, timestamp, body } = testVector
+
+const known: Readonly<Record<string, () => string>> = {
+  errors: errorTable,
+  onboarding: () => JSON.stringify(sampleOnboarding(1, sampleTag, sampleTime), null, 2),
+  signature: () => signatureOf(secret, timestamp, body).slice("v1=".length),
+  ...Object.fromEntries(receivers.map((name) => [name, () => fileAt(`receivers/${name}`)]))
+}
+
+/** A text for a name in double braces, indented as the line that it stands on. */
+const filled = (text: string): string =>
+  text.replaceAll(/^( *)(.*?)\{\{([\w.]+)\}\}/gm, (_, indent: string, before: string, name: string) => {
+    const found = known[name]
+    if (found === undefined) throw new Error(`a guide wants ${name}`)
+    return `${indent}${before}${found().replaceAll("\n", `\n${indent}`)}`
+  })
+
+/** All guides, in Markdown. */
+export const guides = (): string => guideNames.map((name) => filled(fileAt(`${name}.md`))).join("\n\n")

@@ -1,0 +1,181 @@
+/**
+ * What a statement's PDF says besides its rows (STS-31): titles, whose it is and what proves it, notes, and each section's facts. All
+ * of it has so many lines as the head says, so that the pages can be counted before they are drawn.
+ */
+import type { Json } from "../Effects.ts"
+import type { StatementKind, StatementVersion } from "./Statement.ts"
+import type { ModelHead, SectionFacts } from "./StatementModel.ts"
+
+/** A label and what it says. */
+export interface PdfEntry {
+  readonly label: string
+  readonly text: string
+}
+
+/** One line of the title block: two entries side by side, or one over the whole width. */
+export type PdfHeadLine = readonly [PdfEntry] | readonly [PdfEntry, PdfEntry]
+
+const titles: { readonly [K in StatementKind]: string } = {
+  ACCOUNT: "Account statement",
+  COSTS: "Statement of costs and charges",
+  TRANSACTIONS: "Statement of transactions",
+  TAX: "Tax statement",
+  CLIENT_ASSETS: "Statement of client assets"
+}
+
+export const titleOf = (kind: string): string => titles[kind as StatementKind] ?? inWords(kind)
+
+const custodies: Readonly<Record<string, string>> = {
+  PARTNER: "PARTNER: held by the partner, as collateral",
+  BROKER: "BROKER: held by the service, for the client"
+}
+
+/** A moment in UTC, to the millisecond. */
+export const momentText = (value: Json | undefined): string =>
+  typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
+
+/** Whose statement it is, over which period, and what it is proved by. */
+export const headLines = (
+  head: ModelHead,
+  { statementId, version, supersedes }: StatementVersion,
+  sha256: string
+): ReadonlyArray<PdfHeadLine> => {
+  const { ledgerSeal, cut } = head
+  return [
+    [entry("Client", head.clientUid), entry("Statement", `${statementId}, version ${version}`)],
+    [
+      entry("Partner", head.partner),
+      entry(
+        "In place of",
+        supersedes === null
+          ? "none: the first of its period"
+          : `${supersedes.statementId}, version ${supersedes.version}`
+      )
+    ],
+    [
+      entry("Period", `${momentText(head.periodFrom)} up to ${momentText(head.periodTo)} ${head.timeZone}`),
+      entry("Currency", head.currency)
+    ],
+    [
+      entry("Custody", custodies[head.custodyModel] ?? head.custodyModel),
+      entry("Ledger", ledgerSeal === null ? "no posting" : `posting ${cut.postingId}, in seal ${ledgerSeal.number}`)
+    ],
+    [entry("Model SHA-256", sha256)],
+    ...(ledgerSeal === null ? [] : [[entry("Seal SHA-256", ledgerSeal.hash)] as const]),
+    ...(supersedes === null ? [] : [[entry("Replaced SHA-256", supersedes.sha256)] as const])
+  ]
+}
+
+const entry = (label: string, text: string): PdfEntry => ({ label, text })
+
+/** Characters of a line of a note. */
+const noteLength = 160
+
+/** What holds for all rows, in lines. */
+export const noteLines = (notes: ReadonlyArray<string>): ReadonlyArray<string> => notes.flatMap(wrapped)
+
+const wrapped = (note: string): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of note.split(" ")) {
+    if (line !== "" && line.length + word.length >= noteLength) {
+      lines.push(line)
+      line = ""
+    }
+    line += line === "" ? word : ` ${word}`
+  }
+  return [...lines, line]
+}
+
+/** What a section is called: "Account, USDC". */
+export const sectionTitle = ({ name, currency }: SectionFacts): string => {
+  const words = inWords(name.replace("_", " ").toLowerCase())
+  return typeof currency === "string" ? `${words}, ${currency}` : words
+}
+
+/** Facts of which the rows follow; all the others are what the rows come to, and stand behind them. */
+const before: ReadonlyArray<string> = ["opening", "counterparty"]
+/** In this order, two of them a line; the model has them by name. */
+const behind: ReadonlyArray<string> = [
+  "closing",
+  "totals",
+  "total",
+  "thirdPartyPayments",
+  "pctOfTurnover",
+  "pctOfAverageEquity",
+  "turnover",
+  "averageEquity",
+  "startEquity",
+  "endEquity",
+  "returnBeforeCostsPct",
+  "returnAfterCostsPct",
+  "netDeposits",
+  "proceeds",
+  "costs",
+  "gains",
+  "losses",
+  "disposals"
+]
+
+const labels: Readonly<Record<string, string>> = {
+  total: "Total costs and charges",
+  thirdPartyPayments: "Of which payments of third parties",
+  pctOfTurnover: "Total, % of turnover",
+  pctOfAverageEquity: "Total, % of average equity",
+  returnBeforeCostsPct: "Return before costs, %",
+  returnAfterCostsPct: "Return after costs, %",
+  startEquity: "Equity at the start",
+  endEquity: "Equity at the end",
+  disposals: "Number of disposals"
+}
+
+/** A section's facts, those in front of its rows and those behind them; a figure that there is none of is "n/a". */
+export const sectionFacts = (
+  facts: SectionFacts
+): { readonly before: ReadonlyArray<PdfEntry>; readonly after: ReadonlyArray<PdfEntry> } => {
+  const of = (names: ReadonlyArray<string>) =>
+    names.flatMap((name) => {
+      const value = facts[name]
+      return value === undefined ? [] : entriesOf(name, value)
+    })
+  return { before: of(before), after: of(behind) }
+}
+
+const entriesOf = (name: string, value: Json): ReadonlyArray<PdfEntry> => {
+  const label = labels[name] ?? inWords(name)
+  if (Array.isArray(value))
+    return value.map((each) => {
+      const [what, figure] = partsOf(each as { readonly type?: Json; readonly amount?: Json })
+      return entry(`Total ${what}`, figure)
+    })
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).map(([part, figure]) => entry(`${label} ${part}`, figureText(figure)))
+  return [entry(label, value === null ? "n/a" : figureText(value))]
+}
+
+const partsOf = ({ type, amount }: { readonly type?: Json; readonly amount?: Json }): readonly [string, string] => [
+  plainText(type),
+  figureText(amount)
+]
+
+/** A value as it is written; an object as JSON. */
+export const plainText = (value: Json | undefined): string =>
+  value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value)
+
+const decimal = /^(-?)([0-9]+)((?:\.[0-9]+)?)$/
+
+/** A figure with its thousands apart, every place kept; any other text as it is. */
+export const figureText = (value: Json | undefined): string => {
+  const plain = plainText(value)
+  const [, sign, whole, places] = decimal.exec(plain) ?? []
+  return whole === undefined ? plain : `${sign}${whole.replaceAll(/\B(?=(?:[0-9]{3})+$)/g, ",")}${places}`
+}
+
+/** A name of the model as words: returnBeforeCostsPct is "Return before costs pct". */
+export const inWords = (name: string): string => {
+  const spaced = name.replaceAll(
+    /([a-z0-9])([A-Z])/g,
+    (_, last: string, next: string) => `${last} ${next.toLowerCase()}`
+  )
+  return `${spaced.charAt(0).toUpperCase()}${spaced.slice(1)}`
+}

@@ -1,0 +1,182 @@
+/**
+ * Files of statements over real sockets and real threads (STS-31): a thread that runs out of memory, is killed, says nothing or has a
+ * fault; readers who stall, leave, and come in numbers; a server that stops. Nobody gets a file that only looks whole, and the thread
+ * is free for the next one.
+ */
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { once } from "node:events"
+import { pathId } from "../../src/http/api/Parameters.ts"
+import { RouteRules } from "../../src/http/api/RouteRules.ts"
+import { feature, handlersOf } from "../../src/http/handlers/feature.ts"
+import { done } from "../../src/http/handlers/handler.ts"
+import { layerRenderThreads, type RenderThreadsOptions } from "../../src/runtime/adapters/statements/RenderThreads.ts"
+import { StatementRenderer } from "../../src/runtime/ports/StatementRenderer.ts"
+import { sampleStatement } from "../support/sampleStatements.ts"
+import { openRaw, type RawConnection, statusLine } from "./callRaw.ts"
+import type { Answer } from "./callServer.ts"
+import { keys } from "./canned.ts"
+import { type Running, startStubServer } from "./stubServer.ts"
+
+const rules = { idempotent: false, reliance: false, bodyCap: 0, time: "long" } as const
+
+class FilesApi extends HttpApiGroup.make("planted").add(
+  HttpApiEndpoint.get("file", "/planted/:statementId/file", {
+    params: { statementId: pathId("Which job.") },
+    success: HttpApiSchema.StreamUint8Array({ contentType: "application/pdf" })
+  }).annotate(RouteRules, rules)
+) {}
+
+/** What a job has the thread do; a file is asked for by its place here. */
+const jobs = [
+  ...["memory", "killed", "spinning", "silent", "thrown", "failing"].flatMap((what) => [`${what} now`, `${what} late`]),
+  "whole",
+  "endless"
+]
+const jobOf = (what: string): string => `/partner/v1/planted/${jobs.indexOf(what) + 1}/file`
+const end = "\r\n0\r\n\r\n"
+const { head } = sampleStatement("ACCOUNT", 0)
+
+const planted = (renderer: StatementRenderer["Service"]) =>
+  feature({
+    api: FilesApi,
+    layer: Layer.empty,
+    handlers: Effect.succeed(
+      handlersOf(FilesApi, {
+        file: ({ params, caller }) =>
+          Effect.succeed(
+            done(
+              renderer.render({
+                ...head,
+                sha256: jobs[params.statementId - 1] ?? "whole",
+                partnerId: caller.partner.row.id,
+                pieces: () => Effect.succeed([])
+              })
+            )
+          )
+      })
+    )
+  })
+
+const limits = { stallMillis: 300, headersMillis: 2_000, requestMillis: 5_000, keepAliveMillis: 300, checkMillis: 20 }
+const program = new URL("../support/faultyThread.ts", import.meta.url)
+const ends: Array<() => Promise<void>> = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+const start = async (options: Partial<RenderThreadsOptions>): Promise<Running> => {
+  const threads = ManagedRuntime.make(layerRenderThreads({ program, memoryMegabytes: 24, ...options }))
+  ends.push(() => threads.dispose())
+  const on = await startStubServer({ limits, planted: [planted(await threads.runPromise(StatementRenderer))] })
+  ends.push(() => on.close())
+  return on
+}
+const codeOf = ({ json }: Answer): unknown => (json as { readonly code?: unknown }).code
+const ask = async (on: Running, job: string): Promise<RawConnection> => {
+  const connection = await openRaw(on)
+  connection.socket.write(`GET ${jobOf(job)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.trade}\r\n\r\n`)
+  return connection
+}
+const isFree = async (on: Running): Promise<void> => {
+  const answer = await on.call("GET", jobOf("whole"))
+  assert.deepStrictEqual([answer.status, answer.text], [200, "a".repeat(10)])
+}
+
+describe("a thread with a fault", () => {
+  /** Longer than a thread takes to begin on a busy machine, where it is waited for. */
+  const patience = (what: string): number => (["spinning", "silent"].includes(what) ? 4_000 : 30_000)
+  const lost = ["memory", "killed", "spinning", "silent", "thrown"]
+
+  it.each(lost)("%s before its first byte: 503, and the next file is made by another thread", async (what) => {
+    const on = await start({ threads: 1, silentMillis: patience(what) })
+    const answer = await on.call("GET", jobOf(`${what} now`))
+    assert.deepStrictEqual([answer.status, codeOf(answer), answer.headers["retry-after"]], [503, 5030, "1"])
+    await isFree(on)
+  })
+
+  it.each(lost)("%s in the middle: the connection breaks off, without the end of a whole file", async (what) => {
+    const on = await start({ threads: 1, silentMillis: patience(what) })
+    const received = await (await ask(on, `${what} late`)).closed()
+    assert.strictEqual(statusLine(received), "HTTP/1.1 200 OK")
+    assert.include(received, "aaaaaaaaaa")
+    assert.notInclude(received, end)
+    await isFree(on)
+  })
+
+  it("a defect of the renderer: 500 with its id before the first byte, broken off behind it", async () => {
+    const on = await start({ threads: 1 })
+    const answer = await on.call("GET", jobOf("failing now"))
+    assert.deepStrictEqual([answer.status, codeOf(answer)], [500, 5000])
+    const received = await (await ask(on, "failing late")).closed()
+    assert.notInclude(received, end)
+    await isFree(on)
+  })
+})
+
+describe("readers", () => {
+  it("one who leaves ends the work: the next gets the thread", async () => {
+    const on = await start({ threads: 1 })
+    const leaving = await ask(on, "endless")
+    await leaving.until("aaaa")
+    leaving.socket.destroy()
+    await isFree(on)
+  })
+
+  it("one who stalls in the middle is cut, and who waited gets the thread", async () => {
+    const on = await start({ threads: 1 })
+    const stalled = await ask(on, "endless")
+    await stalled.until("aaaa")
+    stalled.socket.pause()
+    await isFree(on)
+    stalled.socket.destroy()
+  })
+
+  it("many at once: as many as there is room for, all others are asked to come back", async () => {
+    const on = await start({ threads: 2, waiting: 2 })
+    const running = [await ask(on, "endless"), await ask(on, "endless")]
+    for (const each of running) await each.until("aaaa")
+    const waiting = [await ask(on, "whole"), await ask(on, "whole")]
+    // Answers of one caller come in order: what waits is inside by the time that a later one is answered.
+    const refused = await Promise.all(Array.from({ length: 8 }, () => on.call("GET", jobOf("whole"))))
+    assert.isAbove(refused.filter(({ status }) => status === 503).length, 5)
+    for (const answer of refused.filter(({ status }) => status === 503))
+      assert.deepStrictEqual([codeOf(answer), answer.headers["retry-after"]], [5030, "1"])
+    for (const { socket } of running) socket.destroy()
+    for (const each of waiting) {
+      await each.until("\r\n\r\n")
+      assert.include(["HTTP/1.1 200 OK", "HTTP/1.1 503 Service Unavailable"], statusLine(each.received))
+    }
+    await isFree(on)
+  })
+
+  it("one partner has a part of the room, not all of it", async () => {
+    const on = await start({ threads: 2, ofPartner: 1 })
+    const running = await ask(on, "endless")
+    await running.until("aaaa")
+    assert.strictEqual((await on.call("GET", jobOf("whole"))).status, 503)
+    running.socket.destroy()
+  })
+
+  it("who waits longer for a thread than anybody should is asked to come back", async () => {
+    const on = await start({ threads: 1, waitMillis: 100 })
+    const running = await ask(on, "endless")
+    await running.until("aaaa")
+    running.socket.on("data", () => {})
+    const answer = await on.call("GET", jobOf("whole"))
+    assert.deepStrictEqual([answer.status, answer.headers["retry-after"]], [503, "1"])
+    running.socket.destroy()
+  })
+})
+
+describe("a server that stops", () => {
+  it("ends what is still made when its time is up, and its threads", async () => {
+    const on = await start({ threads: 1 })
+    const reader = await ask(on, "endless")
+    await reader.until("aaaa")
+    const closed = once(reader.socket, "close")
+    await on.stop()
+    await closed
+    assert.notInclude(reader.received, end)
+  })
+})

@@ -1,0 +1,74 @@
+/** Statements that contradict themselves, put behind the service's back: the check of `ledger verify` that finds each. */
+
+const changed = (from: string, to: string): readonly [string, string] => {
+  const [one, other] = [`'${from}'`, `'${to}'`]
+  return [
+    `UPDATE statements SET context = replace(context::text, ${one}, ${other})::json`,
+    `UPDATE statements SET context = replace(context::text, ${other}, ${one})::json`
+  ]
+}
+
+/** By the name of the check. */
+export const statementPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
+  "every statement is of a model that is stored in full under its hash, with the rows it shows": [
+    "UPDATE statement_models SET pieces = pieces + 1",
+    "UPDATE statement_models SET pieces = pieces - 1"
+  ],
+  "every period of a statement has one live version, the last of a chain without a gap, each version claimed": [
+    "UPDATE statements SET state = 'SUPERSEDED'",
+    "UPDATE statements SET state = 'GENERATED'"
+  ],
+  "every statement of postings names the seal of the ledger that holds the last of them": changed(
+    String.raw`\"ledgerSeal\":{\"hash\":\"`,
+    String.raw`\"ledgerSeal\":{\"hash\":\"-`
+  ),
+  "every equity of a day is of its client's partner": [
+    "INSERT INTO daily_equities (day, client_id, partner_id, equity) VALUES (86400000, 1, 999, 0)",
+    "DELETE FROM daily_equities WHERE partner_id = 999"
+  ],
+  "every model of a statement has the hash and the size it is kept under": [
+    "UPDATE statement_models SET size = size + 1",
+    "UPDATE statement_models SET size = size - 1"
+  ]
+}
+
+/** More breaks of the same checks: the beginning of its name, what is planted, and how it is undone. */
+export const moreStatementPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
+  [
+    "every statement is of a model",
+    "a piece is missing",
+    "CREATE TABLE kept_pieces AS SELECT * FROM statement_pieces WHERE number = 1; DELETE FROM statement_pieces WHERE number = 1",
+    "INSERT INTO statement_pieces SELECT * FROM kept_pieces; DROP TABLE kept_pieces"
+  ],
+  [
+    "every statement is of a model",
+    "the row's hash is another than the model's",
+    ...changed(String.raw`"sha256":"`, String.raw`"sha256":"-`)
+  ],
+  [
+    "every period of a statement",
+    "a second live version of the same period",
+    `INSERT INTO statements SELECT 999999999, partner_id, client_id, state, version, context, kind, period_from, period_to, number, model_id, generated_at
+       FROM statements LIMIT 1`,
+    "DELETE FROM statements WHERE id = 999999999"
+  ],
+  [
+    "every period of a statement",
+    "a version that nothing claims",
+    "UPDATE claims SET name = 'x' || name WHERE name LIKE 'statement:%'",
+    "UPDATE claims SET name = substr(name, 2) WHERE name LIKE 'xstatement:%'"
+  ],
+  [
+    "every period of a statement",
+    "a version that was skipped",
+    "UPDATE statements SET number = number + 1",
+    "UPDATE statements SET number = number - 1"
+  ],
+  [
+    "every model of a statement",
+    "a piece is another one's",
+    `CREATE TABLE kept_pieces AS SELECT * FROM statement_pieces WHERE number < 2; UPDATE statement_pieces SET content =
+       (SELECT k.content FROM kept_pieces k WHERE k.number = 1 - statement_pieces.number) WHERE number < 2`,
+    "UPDATE statement_pieces SET content = (SELECT k.content FROM kept_pieces k WHERE k.number = statement_pieces.number) WHERE number < 2; DROP TABLE kept_pieces"
+  ]
+]

@@ -1,0 +1,181 @@
+/**
+ * PDF and CSV of every kind read back by what others read them with: every figure, the tags, the fonts, the structure, the attachment
+ * (STS-30, STS-31). Empty, of one row, over pages, with the widest figures and hostile texts.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import canonicalize from "canonicalize"
+import { type PdfTable, pdfTable } from "../../../src/machines/statement/pdfColumns.ts"
+import { figureText, sectionFacts, titleOf } from "../../../src/machines/statement/pdfTexts.ts"
+import { type StatementKind, statementKinds } from "../../../src/machines/statement/Statement.ts"
+import { csvColumns } from "../../../src/machines/statement/statementCsv.ts"
+import { renderCsv } from "../../../src/runtime/adapters/statements/renderCsv.ts"
+import { renderPdf } from "../../../src/runtime/adapters/statements/renderPdf.ts"
+import { parseCsv } from "../../support/parseCsv.ts"
+import { attachedModel, noPdfTools, withPdf } from "../../support/pdfTools.ts"
+import { hostileTexts, renderedBy, type SampleStatement, sampleStatement } from "../../support/sampleStatements.ts"
+
+const cases = statementKinds.flatMap((kind) => [0, 1, 60].map((rows) => ({ kind, rows })))
+/** Of a few rows: the tool that lists tags takes the square of their number. */
+const fewCases = statementKinds.flatMap((kind) => [0, 1, 12].map((rows) => ({ kind, rows })))
+const reading = `read back${noPdfTools === null ? "" : ` (skipped, ${noPdfTools})`}`
+
+/** Figures with places: no time, id, hash or page number is written so. */
+const figuresIn = (text: string): ReadonlyArray<string> =>
+  text.split(/\s+/).filter((word) => /^-?[0-9]{1,3}(,[0-9]{3})*\.[0-9]+$/.test(word))
+
+const shownBy = ({ columns }: PdfTable, rows: SampleStatement["sections"][number]["rows"]): ReadonlyArray<string> =>
+  rows.flatMap((row) => columns.flatMap(({ lines }) => lines.map((say) => say(row))))
+
+const figuresOf = ({ sections }: SampleStatement): ReadonlyArray<string> =>
+  sections.flatMap(({ facts, rows }) => {
+    const { before, after } = sectionFacts(facts)
+    const shown = [...before, ...after].map(({ text }) => text)
+    return figuresIn([...shown, ...shownBy(pdfTable(facts.name), rows)].join(" "))
+  })
+
+/** Every figure that a row of the model has, as it would be written: nothing of it is left out of the PDF. */
+const figuresOfModel = ({ sections }: SampleStatement): ReadonlyArray<string> =>
+  sections.flatMap(({ rows }) => figuresIn(rows.flatMap((row) => Object.values(row).map(figureText)).join(" ")))
+
+const counted = (words: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const found = new Map<string, number>()
+  for (const word of words) found.set(word, (found.get(word) ?? 0) + 1)
+  return found
+}
+
+describe.skipIf(noPdfTools !== null)(`PDF, ${reading}`, () => {
+  it.each(cases)("STS-31: $kind of $rows rows: figures, pages, hash, tags, fonts, structure, model", async (each) => {
+    const statement = sampleStatement(each.kind, each.rows, { second: each.rows === 60 })
+    const { head, model } = statement
+    const bytes = await renderedBy(renderPdf, statement)
+    assert.isTrue(bytes.equals(await renderedBy(renderPdf, statement)), "the same bytes again")
+    withPdf(bytes, (run) => {
+      run("qpdf", "--check", "{}")
+      const pages = run("pdftotext", "-layout", "{}", "-").split("\f").slice(0, -1)
+      assert.include(run("pdfinfo", "{}"), `Pages:           ${pages.length}\n`)
+      for (const [at, page] of pages.entries()) {
+        assert.include(page, `page ${at + 1} of ${pages.length}`)
+        assert.match(page, new RegExp(`statement ${head.version.statementId}, version [12], sha256 ${head.sha256}`))
+        if (at > 0) assert.include(page, `${titleOf(each.kind)}, DEMO-00000001, 2026-01-01`)
+      }
+      const text = pages.join("\n")
+      assert.deepStrictEqual(counted(figuresIn(text)), counted(figuresOf(statement)), "every figure, and no other")
+      const shown = counted(figuresIn(text))
+      for (const [figure, times] of counted(figuresOfModel(statement)))
+        assert.isAtLeast(shown.get(figure) ?? 0, times, figure)
+      for (const line of ["Partner Brokerage (Partner Brokerage Ltd)", "DEMO-00000001", "2026-04-01 00:00:00.000 UTC"])
+        assert.include(text, line)
+      const fonts = run("pdffonts", "{}").trim().split("\n").slice(2)
+      assert.lengthOf(fonts, 2)
+      for (const font of fonts) assert.match(font, /DejaVuSansCondensed\S* +CID TrueType +Identity-H +yes yes yes/)
+    })
+    assert.strictEqual(attachedModel(bytes), model)
+  })
+
+  it.each(fewCases)(
+    "STS-31: $kind of $rows rows: tags name titles, tables, heads with their scope, and cells",
+    async (each) => {
+      const statement = sampleStatement(each.kind, each.rows)
+      const tags = withPdf(await renderedBy(renderPdf, statement), (run) => run("pdfinfo", "-struct-text", "{}"))
+      const count = (tag: RegExp) => [...tags.matchAll(tag)].length
+      const tables = statement.sections.filter(({ rows }) => rows.length > 0)
+      const cells = tables.reduce((sum, { facts, rows }) => sum + rows.length * pdfTable(facts.name).columns.length, 0)
+      const heads = tables.reduce((sum, { facts }) => sum + pdfTable(facts.name).columns.length, 0)
+      const rows = tables.reduce((sum, section) => sum + section.rows.length + 1, 0)
+      assert.deepStrictEqual(
+        [/^Document/gm, /^ +H1/gm, /^ +H2/gm, /^ +Table/gm, /^ +TR/gm, /^ +TH/gm, /\/Scope \/Column/gm, /^ +TD/gm].map(
+          count
+        ),
+        [1, 1, statement.sections.length, tables.length, rows, heads, heads, cells]
+      )
+      assert.match(tags, new RegExp(`H1 \\(block\\)\\s+"${titleOf(each.kind)}"`))
+    }
+  )
+
+  it("STS-31: hostile texts are drawn, and reach neither structure nor metadata", async () => {
+    const statement = sampleStatement("ACCOUNT", hostileTexts.length, { firm: `${hostileTexts.join("")}\\)<<>>` })
+    const bytes = await renderedBy(renderPdf, statement)
+    withPdf(bytes, (run) => {
+      run("qpdf", "--check", "{}")
+      const text = run("pdftotext", "-layout", "{}", "-")
+      for (const drawn of [
+        "=cmd|' /C calc'!A0",
+        '"quoted", and, commas',
+        "</rdf:li><x>&amp;",
+        "(unbalanced \\ parenthesis"
+      ])
+        assert.include(text, drawn)
+      // What turns the direction of writing, breaks a line or has no sign in the fonts is seen as such.
+      assert.include(text, "\uFFFDgnp.exe")
+      assert.include(text, "line\uFFFDbreak\uFFFDtab")
+      const meta = run("pdfinfo", "-meta", "{}")
+      assert.notInclude(meta, "calc")
+      assert.strictEqual([...meta.matchAll(/<rdf:li/g)].length, [...meta.matchAll(/<\/rdf:li>/g)].length)
+    })
+    assert.strictEqual(attachedModel(bytes), statement.model, "and are exact in the model")
+  })
+
+  it(
+    "STS-31: above 20,000 rows nothing is attached, a page is one element, and every figure is there",
+    { timeout: 120_000 },
+    async () => {
+      const statement = sampleStatement("COSTS", 20_001)
+      const bytes = await renderedBy(renderPdf, statement)
+      withPdf(bytes, (run) => {
+        run("qpdf", "--check", "{}")
+        assert.include(run("pdfdetach", "-list", "{}"), "0 embedded files")
+        const text = run("pdftotext", "-layout", "{}", "-")
+        const pages = text.split("\f").length - 1
+        assert.include(text, `page ${pages} of ${pages}`)
+        assert.deepStrictEqual(counted(figuresIn(text)), counted(figuresOf(statement)))
+      })
+    }
+  )
+})
+
+describe("CSV, read back by a strict parser", () => {
+  const textOf = (value: unknown, kind: string): string => {
+    if (value === null || value === undefined) return ""
+    if (kind === "time") return new Date(value as number).toISOString()
+    const plain = typeof value === "object" ? (canonicalize(value) ?? "") : String(value)
+    return kind === "text" && /^[=+\-@\t\r]/.test(plain) ? `'${plain}` : plain
+  }
+  /** The lines that the model says there are, by its own fields. */
+  const expected = (kind: StatementKind, { head, sections }: SampleStatement) =>
+    sections.flatMap(({ facts, rows }) => {
+      const common = {
+        section: facts.name,
+        firm: head.skeleton.firm.name,
+        clientUid: head.skeleton.clientUid,
+        ...(facts["currency"] === undefined ? {} : { currency: facts["currency"] }),
+        ...(facts["counterparty"] === undefined ? {} : { counterparty: facts["counterparty"] })
+      }
+      const edge = (name: "opening" | "closing", ts: number) =>
+        Object.entries((facts[name] as object | undefined) ?? {}).map(([of, balance]) => ({
+          ts,
+          type: name.toUpperCase(),
+          kind: of,
+          balance
+        }))
+      const all: ReadonlyArray<object> = [
+        ...edge("opening", head.skeleton.periodFrom),
+        ...rows,
+        ...edge("closing", head.skeleton.periodTo - 1)
+      ]
+      return all.map((row) =>
+        csvColumns[kind].map((column) =>
+          textOf(({ ...common, ...row } as Record<string, unknown>)[column.name], column.kind)
+        )
+      )
+    })
+
+  it.each(cases)("STS-30: $kind of $rows rows is what the model says", async ({ kind, rows }) => {
+    const statement = sampleStatement(kind, rows, { firm: '=Firm, "the" one' })
+    const [titles, ...lines] = parseCsv((await renderedBy(renderCsv, statement)).toString("utf8"))
+    assert.deepStrictEqual(
+      titles,
+      csvColumns[kind].map(({ name }) => name)
+    )
+    assert.deepStrictEqual(lines, expected(kind, statement))
+  })
+})

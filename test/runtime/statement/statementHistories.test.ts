@@ -1,0 +1,348 @@
+/**
+ * Statements over random lives, built from a real database: each figure is that of a second working out that knows the definitions
+ * alone, to the last unit (A2-69 to A2-73, A2-83, F20 to F22, STS-19 to STS-27).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { createHash } from "node:crypto"
+import { formatAmount, usdcMinor } from "../../../src/machines/shared/Money.ts"
+import type { StatementKind } from "../../../src/machines/statement/Statement.ts"
+import { type Period, quarterOf, startOfDay, taxPeriod } from "../../../src/machines/statement/statementPeriod.ts"
+import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
+import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
+import { buildModel, factsOf } from "../../../src/runtime/services/statement/buildStatement.ts"
+import { naiveContract, naiveMean, naivePercent } from "../../fixtures/naiveStatements.ts"
+import { naiveFifo, naiveHmrc, type NaiveSlice } from "../../fixtures/naiveTax.ts"
+import { fraction, Fraction } from "../../fixtures/naiveTrading.ts"
+import { submit, testSealing } from "../engine/fixtures.ts"
+import { openPgBench, type PgBench } from "../engine/pgBench.ts"
+import { spot } from "../order/TradingWorld.ts"
+import { clients } from "../rfq/rfqTurns.ts"
+import { someLife } from "./someLife.ts"
+import { type CostKind, dayMillis, type Held, knockOut, type StatedLife } from "./StatedLife.ts"
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Model = any
+
+/** A life in a database of its own. */
+class Stated {
+  readonly life: StatedLife
+  private readonly bench: PgBench
+  constructor(life: StatedLife, bench: PgBench) {
+    this.life = life
+    this.bench = bench
+  }
+
+  /** The model of a period, whose text has the hash that is kept. */
+  model(kind: StatementKind, { from, to }: Period, isBritish = false): Promise<Model> {
+    const client = {
+      clientId: clients.id,
+      partnerId: clients.partnerId,
+      clientUid: clients.uid,
+      createdAt: this.life.createdAt
+    }
+    const firm = { name: "F", legalEntity: "F Ltd", venue: "V" } as never
+    const period = { kind, from, to, cutFrom: null, taxYear: null, isBritish }
+    return Effect.runPromise(
+      Effect.gen({ self: this }, function* () {
+        const sql = yield* PgClient.PgClient
+        const models = yield* StatementModels
+        const tools = { sql, sealing: testSealing, firm }
+        const partner = { code: "ACM", custodyModel: "PARTNER" }
+        const facts = yield* factsOf(tools, client, partner, period, this.life.now)
+        const built = yield* buildModel(models, 1, facts)
+        if (!built.ok) return assert.fail(JSON.stringify(built.refusal))
+        let text = ""
+        for (let after = -1; ;) {
+          const pieces = yield* models.pieces(1, after)
+          if (pieces.length === 0) break
+          text += pieces.map(({ content }) => content).join("")
+          after = pieces.at(-1)?.number ?? after
+        }
+        assert.strictEqual(createHash("sha256").update(text).digest("hex"), built.model.sha256)
+        const model = JSON.parse(text) as Model
+        const rows = model.sections.reduce((sum: number, section: Model) => sum + section.rows.length, 0)
+        assert.strictEqual(rows, built.model.rows)
+        return model
+      }).pipe(
+        Effect.provide(layerStatementModelsMemory()),
+        Effect.provide(PgClient.layer({ url: this.bench.url, maxConnections: 2 }))
+      )
+    )
+  }
+}
+
+const usdc = (minor: bigint): string => (minor < 0n ? `-${formatAmount(-minor, "USDC")}` : formatAmount(minor, "USDC"))
+const textOf = (minor: bigint, asset: Held): string =>
+  minor < 0n ? `-${formatAmount(-minor, asset)}` : formatAmount(minor, asset)
+const sum = (figures: ReadonlyArray<bigint>): bigint => figures.reduce((total, each) => total + each, 0n)
+const inside =
+  ({ from, to }: Period) =>
+  ({ at }: { readonly at: number }): boolean =>
+    at >= from && at < to
+
+const sliceOf = (row: Model): NaiveSlice => ({
+  acquired: row.acquired,
+  disposed: row.disposed,
+  quantity: BigInt(row.quantity.replace(".", "")),
+  proceeds: usdcMinor(row.proceeds),
+  cost: usdcMinor(row.cost),
+  method: row.method
+})
+
+const costKinds: ReadonlyArray<readonly [description: RegExp, kind: CostKind]> = [
+  [/^Commission on trades/, "PERP"],
+  [/^Commission on spot/, "SPOT"],
+  [/^Commission at the opening/, "BARRIER"],
+  [/^The service's share/, "SHARE"],
+  [/^Venue fees/, "FEE"],
+  [/^Net funding/, "FUNDING"],
+  [/^Spread/, "SPREAD"]
+]
+
+const compareTax = async (stated: Stated, year: number, isBritish: boolean): Promise<ReadonlyArray<NaiveSlice>> => {
+  const { life } = stated
+  const period = taxPeriod(year, isBritish)
+  const model = await stated.model("TAX", period, isBritish)
+  const until = isBritish ? period.to + 30 * dayMillis : period.to
+  const moves = life.moves.filter(({ at }) => at < until)
+  const slices = (isBritish ? naiveHmrc(moves) : naiveFifo(moves)).filter(
+    ({ disposed }) => disposed >= period.from && disposed < period.to
+  )
+  const section = (name: string): Model => model.sections.find((each: Model) => each.name === name)
+  assert.deepStrictEqual(section("DISPOSALS").rows.map(sliceOf), slices)
+  const results = slices.map(({ proceeds, cost }) => proceeds - cost)
+  assert.deepInclude(section("TOTALS"), {
+    disposals: new Set(slices.map(({ disposed }) => disposed)).size,
+    proceeds: usdc(sum(slices.map(({ proceeds }) => proceeds))),
+    costs: usdc(sum(slices.map(({ cost }) => cost))),
+    gains: usdc(sum(results.filter((result) => result > 0n))),
+    losses: usdc(-sum(results.filter((result) => result < 0n)))
+  })
+  const total = (name: string): Model => section("TOTALS").rows.find(({ asset }: Model) => asset === name)
+  const costsOf = (kind: CostKind) =>
+    sum(life.costs.filter((cost) => cost.kind === kind && inside(period)(cost)).map(({ amount }) => amount))
+  assert.deepStrictEqual(
+    [total("PERPETUALS").cost, total("BARRIERS").cost, total("STAKING").cost, total("FUNDING").result],
+    [usdc(costsOf("PERP")), usdc(costsOf("BARRIER")), usdc(costsOf("SHARE")), usdc(-costsOf("FUNDING"))]
+  )
+  for (const [name, figure] of [
+    ["PERPETUALS", "result"],
+    ["BARRIERS", "result"],
+    ["STAKING", "result"],
+    ["FUNDING", "result"]
+  ] as const)
+    assert.strictEqual(
+      usdc(sum(section(name).rows.map((row: Model) => usdcMinor(row[figure])))),
+      total(name).result,
+      name
+    )
+  return slices
+}
+
+const compareCosts = async (stated: Stated, period: Period): Promise<void> => {
+  const { life } = stated
+  const [section] = (await stated.model("COSTS", period)).sections as ReadonlyArray<Model>
+  const own = life.costs.filter(inside(period))
+  for (const [description, kind] of costKinds) {
+    const row = section.rows.find((each: Model) => description.test(each.description))
+    const amount = sum(own.filter((cost) => cost.kind === kind).map((cost) => cost.amount))
+    assert.strictEqual(row.amount, usdc(amount), kind)
+  }
+  const total = sum(own.map(({ amount }) => amount))
+  const turnover = sum(life.traded.filter(inside(period)).map(({ amount }) => amount))
+  const days: Array<bigint> = []
+  for (let day = startOfDay(period.from); day < period.to; day += dayMillis)
+    if (day >= period.from && day >= life.createdAt) days.push(life.equityAt(day))
+  const [start, end, average] = [life.equityAt(period.from), life.equityAt(period.to), naiveMean(days)]
+  // What was gained is what was won and paid, and what open positions and contracts became worth.
+  const cash = (moment: number) => life.standingAt(moment)?.cash["USDC"] ?? 0n
+  const gains = sum(life.gains.filter(inside(period)).map(({ amount }) => amount))
+  const gained = gains + (end - cash(period.to)) - (start - cash(period.from))
+  assert.deepInclude(section, {
+    total: usdc(total),
+    turnover: usdc(turnover),
+    startEquity: usdc(start),
+    endEquity: usdc(end),
+    averageEquity: average === null ? null : usdc(average),
+    netDeposits: usdc(end - start - gained),
+    pctOfTurnover: naivePercent(total, turnover),
+    pctOfAverageEquity: naivePercent(total, average),
+    returnAfterCostsPct: naivePercent(gained, average),
+    returnBeforeCostsPct: naivePercent(gained + total, average)
+  })
+}
+
+const compareAccount = async (stated: Stated, period: Period): Promise<Model> => {
+  const model = await stated.model("ACCOUNT", period)
+  const held = (moment: number, asset: Held) => {
+    const standing = stated.life.standingAt(moment)
+    return {
+      cash: textOf(standing?.cash[asset] ?? 0n, asset),
+      reserved: textOf(standing?.reserved[asset] ?? 0n, asset)
+    }
+  }
+  for (const section of model.sections) {
+    const { currency, opening, closing, rows, totals } = section
+    assert.deepStrictEqual([opening, closing], [held(period.from, currency), held(period.to, currency)])
+    for (const kind of ["cash", "reserved"] as const) {
+      const own = rows.filter((row: Model) => row.kind === kind)
+      let balance = BigInt(opening[kind].replace(".", ""))
+      for (const row of own) {
+        balance += BigInt(row.amount.replace(".", ""))
+        assert.strictEqual(row.balance, textOf(balance, currency))
+      }
+      assert.strictEqual(closing[kind], textOf(balance, currency))
+    }
+    const amounts = (list: ReadonlyArray<Model>) => sum(list.map(({ amount }) => BigInt(amount.replace(".", ""))))
+    for (const { type, amount } of totals)
+      assert.strictEqual(amount, textOf(amounts(rows.filter((row: Model) => row.type === type)), currency))
+    assert.strictEqual(amounts(totals), amounts(rows))
+  }
+  return model
+}
+
+const compareExecutions = async (stated: Stated, period: Period, account: Model): Promise<void> => {
+  const [{ rows }] = (await stated.model("TRANSACTIONS", period)).sections
+  assert.deepStrictEqual(
+    rows.map(({ bookedAt, consideration }: Model) => ({ at: bookedAt, consideration })),
+    stated.life.executions.filter(inside(period))
+  )
+  // What executions charged is what the account was charged, but for what a delisting without a payment charged.
+  for (const { currency, totals } of account.sections) {
+    const charged = totals.find(({ type }: Model) => type === "COMMISSION")?.amount ?? textOf(0n, currency)
+    const shown = sum(
+      rows
+        .filter((row: Model) => row.currency === currency)
+        .map(({ commission }: Model) => BigInt(commission.replace(".", "")))
+    )
+    const delisted = stated.life.delistedShare(period, currency)
+    assert.strictEqual(charged, textOf(-shown - delisted, currency), currency)
+  }
+}
+
+const compareAssets = async (stated: Stated, period: Period): Promise<void> => {
+  const { life } = stated
+  const model = await stated.model("CLIENT_ASSETS", period)
+  const rowsOf = (name: string): ReadonlyArray<Model> => model.sections.find((each: Model) => each.name === name).rows
+  const standing = life.standingAt(period.to)
+  const marks = life.dailyMarks.get(period.to) ?? new Map<string, string>()
+  const loans = [...(standing?.loans ?? [])]
+  const worth = (minor: bigint, asset: Held) =>
+    asset === "USDC" ? minor : new Fraction(minor, 10n ** 8n).times(fraction(marks.get(spot) ?? "0")).floor(6)
+  assert.deepStrictEqual(
+    rowsOf("SWAPS").map(({ swapId, quantity, claim, writtenOff, value }) => [
+      swapId,
+      quantity,
+      claim,
+      writtenOff,
+      value
+    ]),
+    loans.map(([id, { asset, principal, claim, writtenOff }]) => [
+      id,
+      textOf(principal, asset),
+      textOf(claim, asset),
+      textOf(writtenOff, asset),
+      asset === "BTC" && !marks.has(spot) ? null : usdc(worth(principal, asset))
+    ])
+  )
+  for (const asset of ["USDC", "BTC"] as const) {
+    const row = rowsOf(asset === "USDC" ? "CASH" : "ASSETS").find(({ currency }) => currency === asset)
+    const [cash, reserved] = [standing?.cash[asset] ?? 0n, standing?.reserved[asset] ?? 0n]
+    const lent = sum(loans.filter(([, loan]) => loan.asset === asset).map(([, { principal }]) => principal))
+    if (cash === 0n && reserved === 0n && lent === 0n) assert.isUndefined(row)
+    else
+      assert.deepStrictEqual(
+        [row.quantity, row.reserved, row.inSwaps],
+        [textOf(cash + reserved, asset), textOf(reserved, asset), textOf(lent, asset)]
+      )
+  }
+  const positions = [...(standing?.positions ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  assert.deepStrictEqual(
+    rowsOf("POSITIONS").map(({ asset, value }) => [asset, value]),
+    positions.map(([symbol, { qty, average }]) => {
+      const mark = marks.get(symbol)
+      return [symbol, mark === undefined ? null : usdc(qty.times(fraction(mark).minus(average)).floor(6))]
+    })
+  )
+  const mark = marks.get(knockOut)
+  assert.deepStrictEqual(
+    rowsOf("CONTRACTS").map(({ contractId, value }) => [contractId, value]),
+    [...(standing?.contracts ?? [])].map(([id, each]) => [
+      id,
+      mark === undefined ? null : usdc(naiveContract(each, fraction(mark)))
+    ])
+  )
+}
+
+const stored = async (life: StatedLife, bench: PgBench): Promise<Stated> => {
+  for (const commit of life.commits) assert.strictEqual((await submit(bench.journal, commit))._tag, "Committed")
+  const rows = [...life.dailyMarks].flatMap(([day, marks]) =>
+    [...marks].map(([symbol, price]) => `(${day}, '${symbol}', '${price}', ${day})`)
+  )
+  if (rows.length > 0) await bench.query(`INSERT INTO daily_marks VALUES ${rows.join(", ")}`)
+  return new Stated(life, bench)
+}
+
+describe("a second working out of statements", () => {
+  it("agrees with each kind, of any life and over any period", { timeout: 300_000 }, async () => {
+    const methods = new Map<string, number>()
+    let [writtenOff, standing] = [0, 0]
+    await fc.assert(
+      fc.asyncProperty(
+        someLife,
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
+        async (life, cuts) => {
+          const bench = await openPgBench()
+          try {
+            const stated = await stored(life, bench)
+            const year = new Date(life.createdAt).getUTCFullYear()
+            for (const isBritish of [false, true]) {
+              for (const slice of await compareTax(stated, year, isBritish))
+                methods.set(slice.method, (methods.get(slice.method) ?? 0) + 1)
+            }
+            const span = life.now - life.createdAt
+            const moments = cuts
+              .map((share) => Math.floor(life.createdAt - dayMillis + share * span))
+              .toSorted((a, b) => a - b)
+            const [first = 0, second = 0, third = 0] = moments
+            let before: Model = null
+            for (const period of [
+              { from: first, to: second + 1 },
+              { from: second + 1, to: third + 2 },
+              { from: startOfDay(first), to: startOfDay(third) + dayMillis }
+            ]) {
+              const account = await compareAccount(stated, period)
+              if (before?.periodTo === period.from) meet(before, account)
+              before = account
+              await compareExecutions(stated, period, account)
+              await compareCosts(stated, period)
+            }
+            for (const quarter of [1, 2, 3, 4]) {
+              await compareAssets(stated, quarterOf(year, quarter))
+              const then = life.standingAt(quarterOf(year, quarter).to)
+              standing += then?.loans.size ?? 0
+              writtenOff += [...(then?.loans.values() ?? [])].filter((loan) => loan.writtenOff > 0n).length
+            }
+          } finally {
+            await bench.close()
+          }
+        }
+      ),
+      { numRuns: 12, seed: 17 }
+    )
+    for (const method of ["FIFO", "SAME_DAY", "THIRTY_DAY", "S104"]) assert.isAbove(methods.get(method) ?? 0, 5, method)
+    assert.isAbove(standing, 5)
+    assert.isAbove(writtenOff, 0)
+  })
+})
+
+/** The end of a statement is the beginning of the next, in every currency that both have. */
+const meet = (before: Model, after: Model): void => {
+  for (const { currency, closing } of before.sections) {
+    const next = after.sections.find((section: Model) => section.currency === currency)
+    assert.deepStrictEqual(next?.opening, closing, currency)
+  }
+}

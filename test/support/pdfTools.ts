@@ -1,0 +1,51 @@
+/** The Debian tools that read a PDF as others do (poppler-utils, qpdf): a test that needs one skips, saying so, where it is missing. */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+type Tool = "pdftotext" | "pdfinfo" | "pdffonts" | "pdfdetach" | "qpdf"
+
+const missing = (["pdftotext", "pdfinfo", "pdffonts", "pdfdetach", "qpdf"] as const).filter(
+  (tool) => spawnSync(tool, ["--version"]).error !== undefined
+)
+
+/** Why nothing can be read back here; null: everything is there. */
+export const noPdfTools = missing.length === 0 ? null : `not installed: ${missing.join(", ")}`
+
+/** A PDF on disk, for as long as `work` takes, and the tools run on it. */
+export const withPdf = <A>(bytes: Uint8Array, work: (run: (tool: Tool, ...args: Array<string>) => string) => A): A => {
+  const folder = mkdtempSync(join(tmpdir(), "statement-"))
+  try {
+    const file = join(folder, "statement.pdf")
+    writeFileSync(file, bytes)
+    return work((tool, ...args) => {
+      // What a tool is to write besides its output stands in the same folder.
+      const { status, stdout, stderr } = spawnSync(
+        tool,
+        args.map((arg) => arg.replace("{}", file)),
+        {
+          encoding: "utf8",
+          cwd: folder,
+          maxBuffer: 1 << 28
+        }
+      )
+      if (status !== 0) throw new Error(`${tool} ended with ${status}: ${stderr}${stdout}`)
+      return stdout
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The model that is attached to a PDF. */
+export const attachedModel = (bytes: Uint8Array): string => {
+  const folder = mkdtempSync(join(tmpdir(), "statement-"))
+  try {
+    const out = join(folder, "model.json")
+    withPdf(bytes, (run) => run("pdfdetach", "-save", "1", "-o", out, "{}"))
+    return readFileSync(out, "utf8")
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
