@@ -9,7 +9,8 @@ import { CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
 import { given, required, requiredToken, whole } from "../options.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
-import { fields, table, time } from "../views/View.ts"
+import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
+import { type Cell, fields, page, stack, table, text, time } from "../views/View.ts"
 
 interface GenerateOptions {
   readonly kind: (typeof statementKinds)[number]
@@ -31,6 +32,7 @@ export const addStatementCommands = (program: Command, cli: Cli): void => {
   const statement = program.command("statement").description("statements of clients")
   addListCommand(statement, cli)
   addMakingCommands(statement, cli)
+  addJobsCommand(statement, cli)
   statement
     .command("get")
     .description("saves a statement: its model, its PDF or its CSV")
@@ -75,6 +77,51 @@ const addListCommand = (statement: Command, cli: Cli): void => {
           )
       )
     )
+}
+
+const addJobsCommand = (statement: Command, cli: Cli): void => {
+  statement
+    .command("jobs")
+    .description("what the service states by itself: when each job ran, what it made, which clients failed and why")
+    .addOption(new Option("--limit <n>", "at most so many").argParser(whole(1, 200)))
+    .addOption(new Option("--before <id>", "only older ones").argParser(whole(1, Number.MAX_SAFE_INTEGER)))
+    .action((options: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.statement.jobs({ query: given(options) }),
+        ({ jobs, failures, next, ...end }) =>
+          stack(
+            page(table(jobs, jobColumns, "no jobs"), end),
+            ...(failures.length === 0 ? [] : [table(failures, failureColumns, "no client has failed")]),
+            text(next === null ? "Nothing is due yet." : `Next is ${next.name}, due ${time(next.dueAt)}.`)
+          )
+      )
+    )
+}
+
+type Job = typeof StatementJob.Type
+const jobColumns: Readonly<Record<string, (row: Job) => Cell>> = {
+  id: (row) => row.jobId,
+  job: (row) => row.name,
+  from: (row) => time(row.periodFrom),
+  to: (row) => time(row.periodTo),
+  due: (row) => time(row.dueAt),
+  began: (row) => time(row.startedAt),
+  ended: (row) => time(row.endedAt),
+  clients: (row) => row.clients,
+  made: (row) => row.made,
+  failed: (row) => row.failed,
+  left: (row) => row.left
+}
+
+type Failure = typeof StatementJobFailure.Type
+const failureColumns: Readonly<Record<string, (row: Failure) => Cell>> = {
+  job: (row) => row.jobId,
+  client: (row) => row.clientId,
+  tries: (row) => row.tries,
+  failed: (row) => time(row.failedAt),
+  "next try": (row) => time(row.retryAt),
+  reason: (row) => row.reason
 }
 
 const addMakingCommands = (statement: Command, cli: Cli): void => {

@@ -1,5 +1,5 @@
 /** `statement …` on the command line: made, listed, saved, proved, corrected (operator surface; STS-17, STS-33). */
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -43,6 +43,26 @@ describe("operator surface, statement", () => {
     assert.deepStrictEqual([refused.status, refused.json?.file], [1, false])
     const same = await service.cli(["statement", "correct", String(statementId), "--reason", "looked wrong"], "FINANCE")
     assert.deepStrictEqual([same.status, /says the same/.test(same.stderr)], [1, true])
+  })
+
+  it("STS-29: jobs are shown with what they made, who failed, and what is due next", async () => {
+    const shown = await vi.waitFor(
+      async () => {
+        const answer = await service.done(["statement", "jobs", "--limit", "1"], "FINANCE")
+        assert.isNotNull(answer.next)
+        assert.lengthOf(answer.jobs, 1)
+        assert.isNull(answer.jobs[0].left)
+        return answer
+      },
+      { timeout: 20_000, interval: 50 }
+    )
+    assert.deepInclude(shown.jobs[0], { failed: 0 })
+    assert.deepStrictEqual(shown.failures, [])
+    assert.isAbove(shown.next.dueAt, shown.jobs[0].dueAt)
+    const refused = await service.cli(["statement", "jobs"], "COMPLIANCE")
+    assert.strictEqual(refused.status, 1, refused.stderr)
+    const table = await service.cli(["statement", "jobs"], "ADMIN")
+    assert.strictEqual(table.status, 0, table.stderr)
   })
 
   it("operator surface: what is no statement of this service, or was touched, is refused with its reason", async () => {

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { token } from "../../../machines/shared/Fields.ts"
 import { pageLimits } from "../../../machines/shared/Limits.ts"
 import { StatementRow, statementKinds } from "../../../machines/statement/Statement.ts"
+import { statementJobNames } from "../../../machines/statement/statementJobs.ts"
 import { StatementBody } from "../../../machines/statement/StatementBody.ts"
 import { finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
@@ -16,6 +17,33 @@ export const StatementProof = Schema.Struct({
   pdfSha256: Schema.String,
   /** Whether the ledger has the seal that the model names; null: it names none. */
   sealed: Schema.NullOr(Schema.Boolean)
+})
+
+/** A job that makes statements, or the equities of midnights, by itself; times are Unix ms. */
+export const StatementJob = Schema.Struct({
+  jobId: Schema.Int,
+  name: Schema.Literals(statementJobNames),
+  periodFrom: Schema.Int,
+  periodTo: Schema.Int,
+  dueAt: Schema.Int,
+  startedAt: Schema.Int,
+  endedAt: Schema.NullOr(Schema.Int),
+  /** Clients that were dealt with, statements or equities that were made, clients that failed and are tried again. */
+  clients: Schema.Int,
+  made: Schema.Int,
+  failed: Schema.Int,
+  /** Clients still to be looked at; null: it is over. */
+  left: Schema.NullOr(Schema.Int)
+})
+
+export const StatementJobFailure = Schema.Struct({
+  jobId: Schema.Int,
+  partnerId: Schema.Int,
+  clientId: Schema.Int,
+  tries: Schema.Int,
+  retryAt: Schema.Int,
+  reason: Schema.String,
+  failedAt: Schema.Int
 })
 
 export class StatementGroup extends HttpApiGroup.make("statement").add(
@@ -42,6 +70,18 @@ export class StatementGroup extends HttpApiGroup.make("statement").add(
     params: { statementId: Reference },
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(StatementRow)
+  }).pipe(openTo(finance)),
+  HttpApiEndpoint.get("jobs", "/statement-jobs", {
+    query: { limit: Limit(pageLimits.statements.max), before: Cursor("The cursor") },
+    success: Answer(
+      Schema.Struct({
+        jobs: Schema.Array(StatementJob),
+        failures: Schema.Array(StatementJobFailure),
+        next: Schema.NullOr(Schema.Struct({ name: Schema.Literals(statementJobNames), dueAt: Schema.Int })),
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
+      })
+    )
   }).pipe(openTo(finance)),
   // By its id, or by the hash of its model.
   HttpApiEndpoint.get("verify", "/statements/:statement/proof", {

@@ -19,7 +19,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import type { StatementJobFailureRow, StatementJobRow } from "../../store/tables/statementJob.ts"
 import { systemSubject } from "../operator/OperatorKeys.ts"
 import { makeUntilDone } from "../shared/untilDone.ts"
-import { beginJob, byJobs, filePage, fileRetry, type PageEnd } from "./jobDecisions.ts"
+import { beginJob, byJobs, filePage, newJob, fileRetry, type PageEnd } from "./jobDecisions.ts"
 import { type JobPart, JobWork } from "./JobWork.ts"
 import { layerJobWork } from "./layerJobWork.ts"
 
@@ -64,20 +64,47 @@ const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, Dispat
     const running = yield* host.read(systemSubject, (state) => state.all("statementJobs")[0] ?? null)
     if (running !== null) return yield* walk(tools, running)
     const { plan, isNext } = yield* duePlan(tools)
-    if (plan !== null)
+    if (plan !== null) {
+      const empty = yield* emptyFrom(tools, plan)
       return yield* Effect.catchTag(
         host.dispatch({
           subject: systemSubject,
           by: byJobs,
           lane: "internal",
-          decide: (turn) => void beginJob(turn, plan)
+          decide: (turn) => {
+            for (const each of empty) beginJob(turn, each, true)
+            if (empty.length === 0) beginJob(turn, plan, false)
+          }
         }),
         // Another process has begun it: its row is there.
         "ClaimLost",
         () => Effect.void
       )
+    }
     const pause = Math.min(Math.max(isNext - clock.now(), valuedMillis), lookAgainMillis)
     yield* Effect.timeoutOption(moved.await, pause)
+  })
+
+/** Missed nights without an execution that are written down in one commit. */
+const emptyAtOnce = 64
+
+/**
+ * The nights from a plan on that concern nobody. Only those that were due before the last job began: every turn that could have
+ * booked something in them was in the database by then.
+ */
+const emptyFrom = ({ stored, work }: JobsTools, plan: JobPlan): Effect.Effect<ReadonlyArray<JobPlan>, Unavailable> =>
+  Effect.gen(function* () {
+    const [last] = yield* stored.page("statementJobs", [], { limit: 1 })
+    const empty: Array<JobPlan> = []
+    let next = plan
+    while (next.name === "TRANSACTIONS" && next.dueAt < (last?.startedAt ?? 0) && empty.length < emptyAtOnce) {
+      const { clientIds } = yield* work.next(newJob(-next.dueAt, next, next.dueAt))
+      if (clientIds.length > 0) break
+      empty.push(next)
+      next = jobAfter(next)
+      yield* breathe
+    }
+    return empty
   })
 
 interface Due {

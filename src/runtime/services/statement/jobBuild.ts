@@ -26,7 +26,7 @@ export interface JobTools extends BuildTools {
   readonly stored: RowReads["Service"]
   readonly newModelId: Effect.Effect<number>
   /** Logs why a client's statement could not be made, and writes it down. */
-  readonly tell: (client: ClientRow, defect: unknown) => Effect.Effect<JobPart>
+  readonly tell: (client: Pick<ClientRow, "id" | "partnerId">, defect: unknown) => Effect.Effect<JobPart>
 }
 
 export const partnerOf = (directory: Directory["Service"], partnerId: number): PartnerRow => {
@@ -77,6 +77,7 @@ const singlePart = (tools: JobTools, period: AskedPeriod, client: ClientRow, onc
 const unlessAway = (tools: JobTools, client: ClientRow, error: Unavailable): Reading<JobPart> =>
   Effect.andThen(reading(isThere(tools.sql)), tools.tell(client, error))
 
-/** What a failure is called in the list of failures. */
-export const reasonOf = (defect: unknown): string => describeFailure(defect).slice(0, mostOfReason)
+/** What a failure is called in the list of failures: our own words, and of what others threw nothing that holds values. */
+export const reasonOf = (defect: unknown): string =>
+  (defect instanceof Error && defect.name === "Error" ? defect.message : describeFailure(defect)).slice(0, mostOfReason)
 const mostOfReason = 500

@@ -17,24 +17,25 @@ export const byJobs: Attribution = {
 
 const madeBySystem = { role: "SYSTEM", correction: null } as const
 
-/** A job begins, once for ever. */
-export const beginJob = (turn: Turn, { name, dueAt, from, to }: JobPlan): StatementJobRow => {
+/** A job as it begins. */
+export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: number): StatementJobRow => ({
+  id,
+  name,
+  periodFrom: from,
+  periodTo: to,
+  dueAt,
+  cursor: 0,
+  clients: 0,
+  made: 0,
+  startedAt: now,
+  endedAt: null
+})
+
+/** A job begins, once for ever; `isEmpty`: it concerns nobody, and is over. */
+export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
   const id = turn.nextId("statementJob")
-  turn.draft.claim(`statementJob:${name}:${from}:${to}`, id)
-  const row: StatementJobRow = {
-    id,
-    name,
-    periodFrom: from,
-    periodTo: to,
-    dueAt,
-    cursor: 0,
-    clients: 0,
-    made: 0,
-    startedAt: turn.now,
-    endedAt: null
-  }
-  turn.draft.put("statementJobs", row)
-  return row
+  turn.draft.claim(`statementJob:${plan.name}:${plan.from}:${plan.to}`, id)
+  turn.draft.put("statementJobs", { ...newJob(id, plan, turn.now), endedAt: isEmpty ? turn.now : null })
 }
 
 /** What a page has come to, and where the job goes on. */

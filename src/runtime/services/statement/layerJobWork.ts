@@ -16,7 +16,8 @@ import {
   executingClients,
   type Executing,
   fundedClients,
-  isThere
+  isThere,
+  partnerOfClient
 } from "../../store/reads/statementJobReads.ts"
 import { taxResidenciesAt } from "../../store/reads/statementLists.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -71,24 +72,53 @@ export const layerJobWork = Layer.effect(
         }))
       },
       make: (job, clientIds) =>
-        Effect.gen(function* () {
-          if (clientIds.length === 0) return []
-          if (job.name === "EQUITIES") return yield* equityParts(tools, job, clientIds)
-          const clients = (yield* tools.stored.among("clients", clientIds)).toSorted((one, other) => one.id - other.id)
-          const period = periodOfJob({ name: job.name, from: job.periodFrom, to: job.periodTo })
-          if (job.name !== "TRANSACTIONS")
-            return yield* concernedParts(tools, period, clients, schedules[job.name].once)
-          return yield* Effect.catch(
-            makeNight(
-              tools,
-              night.factsOf(job.id, period),
-              clients.map((client) => ({ client, others: night.hasOthers(job.id, client.id) }))
+        unlessAway(attempt(job, clientIds), () =>
+          Effect.map(
+            Effect.forEach(clientIds, (clientId) =>
+              unlessAway(attempt(job, [clientId]), (defect) => failedAlone(clientId, defect))
             ),
-            // Where the database answers, one of them can't be read: each is made by itself.
-            () => Effect.andThen(reading(isThere(tools.sql)), singleParts(tools, period, clients))
+            (parts) => parts.flat()
           )
-        })
+        )
     })
+
+    function attempt(job: StatementJobRow, clientIds: ReadonlyArray<number>): Reading<ReadonlyArray<JobPart>> {
+      return Effect.gen(function* () {
+        if (clientIds.length === 0) return []
+        if (job.name === "EQUITIES") return yield* equityParts(tools, job, clientIds)
+        const clients = (yield* tools.stored.among("clients", clientIds)).toSorted((one, other) => one.id - other.id)
+        const period = periodOfJob({ name: job.name, from: job.periodFrom, to: job.periodTo })
+        if (job.name !== "TRANSACTIONS") return yield* concernedParts(tools, period, clients, schedules[job.name].once)
+        return yield* makeNight(
+          tools,
+          night.factsOf(job.id, period),
+          clients.map((client) => ({ client, others: night.hasOthers(job.id, client.id) }))
+        )
+      })
+    }
+
+    /** Where the database answers, one of the clients can't be read: each is made by itself. */
+    function unlessAway(
+      made: Reading<ReadonlyArray<JobPart>>,
+      instead: (why: unknown) => Reading<ReadonlyArray<JobPart>>
+    ): Reading<ReadonlyArray<JobPart>> {
+      return made.pipe(
+        Effect.catch((error) =>
+          Effect.andThen(
+            reading(isThere(tools.sql)),
+            Effect.suspend(() => instead(error))
+          )
+        ),
+        Effect.catchDefect(instead)
+      )
+    }
+
+    function failedAlone(clientId: number, defect: unknown): Reading<ReadonlyArray<JobPart>> {
+      return Effect.gen(function* () {
+        const partnerId = yield* reading(partnerOfClient(tools.sql, clientId))
+        return partnerId === null ? [] : [yield* tools.tell({ id: clientId, partnerId }, defect)]
+      })
+    }
   })
 )
 

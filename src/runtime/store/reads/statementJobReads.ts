@@ -6,6 +6,7 @@ import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import type { StatementKind } from "../../../machines/statement/Statement.ts"
 import type { Period } from "../../../machines/statement/statementPeriod.ts"
 import { int8s } from "../arrays.ts"
+import type { StatementJobRow } from "../tables/statementJob.ts"
 import { fillColumns, type IdRange, type RawFill, statedFill, type StatedFill } from "./statementReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
@@ -19,6 +20,13 @@ const writtenOff = "json_array_length(context -> 'writeOffs') > 0"
 
 /** Fails where the database can not be reached: what fails besides is the statement's own trouble. */
 export const isThere = (sql: PgClient.PgClient): Reading<void> => Effect.asVoid(sql.unsafe("SELECT 1"))
+
+/** The partner of a client; null: there is none. */
+export const partnerOfClient = (sql: PgClient.PgClient, clientId: number): Reading<number | null> =>
+  Effect.map(
+    sql.unsafe<{ readonly partner_id: bigint }>("SELECT partner_id FROM clients WHERE id = $1", [BigInt(clientId)]),
+    ([row]) => (row === undefined ? null : Number(row.partner_id))
+  )
 
 /** The last rows of all clients that were booked before a moment. */
 export interface Bounds {
@@ -235,3 +243,34 @@ export const concernedClients = (
     ),
     (rows) => new Set(rows.map(({ id }) => Number(id)))
   )
+
+/** Clients of each of some jobs that failed and are tried again. */
+export const openFailures = (
+  sql: PgClient.PgClient,
+  jobIds: ReadonlyArray<number>
+): Reading<ReadonlyMap<number, number>> =>
+  Effect.map(
+    sql.unsafe<{ readonly job_id: bigint; readonly n: bigint }>(
+      "SELECT job_id, count(*) AS n FROM statement_job_failures WHERE state = 'OPEN' AND job_id = ANY ($1) GROUP BY job_id",
+      [int8s(jobIds)]
+    ),
+    (rows) => new Map(rows.map(({ job_id, n }) => [Number(job_id), Number(n)]))
+  )
+
+/** Clients that a job under way has still to look at: of a night those that executed, of others whoever has had money. */
+export const clientsLeft = (
+  sql: PgClient.PgClient,
+  job: Pick<StatementJobRow, "name" | "periodFrom" | "periodTo" | "cursor">
+): Reading<number> =>
+  job.name === "TRANSACTIONS"
+    ? Effect.map(
+        executingClients(sql, { from: job.periodFrom, to: job.periodTo }, job.cursor, mostCounted),
+        (clients) => clients.length
+      )
+    : Effect.map(
+        sql.unsafe<{ readonly n: bigint }>("SELECT count(DISTINCT client_id) AS n FROM balances WHERE client_id > $1", [
+          BigInt(job.cursor)
+        ]),
+        ([row]) => Number(row?.n ?? 0)
+      )
+const mostCounted = 1_000_000

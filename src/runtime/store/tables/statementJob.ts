@@ -64,7 +64,7 @@ export const statementJobTables = {
     },
     residence: { ...ofSystem, only: { sql: "ended_at IS NULL", test: ({ endedAt }) => endedAt === null } },
     unique: [["name", "periodFrom", "periodTo"]],
-    id: ["statementJob", "rare"]
+    id: ["statementJob", "usual"]
   }),
   statementJobFailures: table<StatementJobFailureRow>()({
     title: "failure of a statement job",
