@@ -75,10 +75,10 @@ export class AccountReplay {
     )
   }
 
-  /** Whether anything is held, reserved, open or lent. */
+  /** Whether anything is held, reserved or open. What is lent is no part of an equity (F4). */
   get holds(): boolean {
-    const { balances, positions, contracts, swaps } = this
-    if (positions.size + contracts.size + swaps.size > 0) return true
+    const { balances, positions, contracts } = this
+    if (positions.size + contracts.size > 0) return true
     return [...balances.values()].some(({ cash, reserved }) => cash !== 0n || reserved !== 0n)
   }
 

@@ -39,7 +39,7 @@ export const equityParts = (
     const marks = yield* reading(marksOfDays(sql, from, to))
     const bounds: Array<Bounds> = []
     for (const day of days) bounds.push(yield* reading(boundsBefore(sql, day)))
-    const accounts = yield* reading(accountsSince(sql, clientIds, bounds, { first: from, last: to }))
+    const accounts = yield* reading(accountsSince(sql, clientIds, bounds))
     const parts: Array<JobPart> = []
     for (const account of accounts) {
       const { clientId, partnerId } = account
@@ -68,10 +68,10 @@ export const equityParts = (
 type Equity = Pick<DailyEquityRow, "day" | "equity">
 
 /** Of an account that has not traded since the first of the days: what is open now was open then. */
-const still = ({ sums, positions, contracts, lends }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
+const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
   days.flatMap((day, at) => {
     const held = heldAt(sums, at)
-    const holds = positions.length + contracts.length > 0 || lends || [...held.values()].some((amount) => amount !== 0n)
+    const holds = positions.length + contracts.length > 0 || [...held.values()].some((amount) => amount !== 0n)
     if (!holds) return []
     const cash = held.get("USDC cash") ?? 0n
     return [{ day, equity: equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]

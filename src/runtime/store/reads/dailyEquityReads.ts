@@ -26,7 +26,6 @@ export interface AccountSince {
   readonly moved: boolean
   readonly positions: ReadonlyArray<{ readonly symbol: string; readonly netQty: string; readonly avgEntry: string }>
   readonly contracts: ReadonlyArray<BarrierContractContext>
-  readonly lends: boolean
 }
 
 interface RawAccount {
@@ -36,18 +35,16 @@ interface RawAccount {
   readonly moved: boolean
   readonly positions: AccountSince["positions"] | null
   readonly contracts: AccountSince["contracts"] | null
-  readonly lends: boolean
 }
 
 /**
  * Accounts of now, and what was booked of them since each of some days, in one look: what is booked meanwhile is in neither or in
- * both. `bounds`: of the days, in their order; `days`: the first and the last.
+ * both. `bounds`: of the days, in their order.
  */
 export const accountsSince = (
   sql: PgClient.PgClient,
   clientIds: ReadonlyArray<number>,
-  bounds: ReadonlyArray<Bounds>,
-  days: { readonly first: number; readonly last: number }
+  bounds: ReadonlyArray<Bounds>
 ): Reading<ReadonlyArray<AccountSince>> =>
   Effect.map(
     sql.unsafe<RawAccount>(
@@ -64,21 +61,17 @@ export const accountsSince = (
                  AND (t.type = 'BARRIER_SETTLE' OR t.key LIKE 'commission:contract:%'))) AS moved,
          (SELECT json_agg(json_build_object('symbol', symbol, 'netQty', net_qty, 'avgEntry', avg_entry))
             FROM positions WHERE client_id = c.id AND state = 'OPEN') AS positions,
-         (SELECT json_agg(context) FROM barrier_contracts WHERE client_id = c.id AND state = 'OPEN') AS contracts,
-         EXISTS (SELECT 1 FROM swaps WHERE client_id = c.id AND created_at < $6
-           AND (closed_at IS NULL OR closed_at >= $5)) AS lends
+         (SELECT json_agg(context) FROM barrier_contracts WHERE client_id = c.id AND state = 'OPEN') AS contracts
        FROM unnest($1::int8[]) AS c(id) JOIN clients l ON l.id = c.id ORDER BY c.id`,
       [
         int8s(clientIds),
         int8s(bounds.map(({ posting }) => posting + 1)),
         BigInt((bounds[0]?.posting ?? 0) + 1),
-        BigInt(bounds[0]?.fill ?? 0),
-        BigInt(days.first),
-        BigInt(days.last)
+        BigInt(bounds[0]?.fill ?? 0)
       ]
     ),
     (rows) =>
-      rows.map(({ id, partner_id, sums, moved, positions, contracts, lends }) => ({
+      rows.map(({ id, partner_id, sums, moved, positions, contracts }) => ({
         clientId: Number(id),
         partnerId: Number(partner_id),
         sums: (sums ?? []).map(([currency, kind, amount, behind]) => ({
@@ -89,8 +82,7 @@ export const accountsSince = (
         })),
         moved,
         positions: positions ?? [],
-        contracts: contracts ?? [],
-        lends
+        contracts: contracts ?? []
       }))
   )
 
