@@ -7,16 +7,24 @@ interface Target {
   readonly ca: string
 }
 
+/** Characters kept of one connection. */
+const most = 32 * 1024 * 1024
+
 /** A connection of one test: what came back so far, and ways to wait for more of it. */
 export class RawConnection {
   readonly socket: TLSSocket
-  /** Everything the server has sent. */
+  /** Everything the server has sent; of very much, how it began and how it goes on. */
   received = ""
 
   constructor(socket: TLSSocket) {
     this.socket = socket
-    socket.on("data", (chunk: Buffer) => (this.received += chunk.toString("utf8")))
+    socket.on("data", (chunk: Buffer) => this.take(chunk.toString("utf8")))
     socket.on("error", () => {})
+  }
+
+  private take(text: string): void {
+    this.received += text
+    if (this.received.length > most) this.received = this.received.slice(0, most / 8) + this.received.slice(-most / 8)
   }
 
   /** Resolves once the server has sent the text. */

@@ -28,6 +28,7 @@ import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.t
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
 import { clientTimers } from "../../src/runtime/services/client/clientTimers.ts"
+import { type Facts, noFacts } from "../../src/machines/market/Facts.ts"
 import { MarketFeed } from "../../src/runtime/services/market/MarketFeed.ts"
 import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import { systemTimers } from "../../src/runtime/services/system/systemTimers.ts"
@@ -193,6 +194,7 @@ export class SimProcess {
   idempotency: Idempotency | null = null
   journal: Journal["Service"] | null = null
   private readonly options: ProcessOptions
+  private facts: () => Facts = () => noFacts
   /** Time and log of the process, which everything that runs in it has. */
   private readonly own: Context.Context<never>
 
@@ -221,6 +223,11 @@ export class SimProcess {
     const { context } = this
     if (context === null) throw new Error("the process has not started")
     this.fork(context, effect, done)
+  }
+
+  /** Whether it has heard of a market's mark since its start. */
+  knowsMark(symbol: string): boolean {
+    return this.facts().marks.has(symbol)
   }
 
   private fork<A, E, R>(
@@ -303,7 +310,10 @@ export class SimProcess {
     )
     const feed = MarketFeed.layer.pipe(Layer.provide(layerVenueQuarantine), Layer.provideMerge(base))
     const engine = Layer.unwrap(
-      Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: residentClients, facts }))
+      Effect.map(MarketFeed, ({ facts }) => {
+        this.facts = facts
+        return ActorHost.layer({ residentLimit: residentClients, facts })
+      })
     ).pipe(Layer.provideMerge(Layer.merge(feed, VenueLink.layer)))
     const halts = MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory()))
     const views = Layer.mergeAll(

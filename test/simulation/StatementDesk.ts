@@ -31,7 +31,7 @@ export class StatementDesk {
     const { random, world } = this
     const { clients } = random.pick(world.partners)
     if (clients.length === 0) return done()
-    const clientId = random.pick(clients.slice(0, 2))
+    const clientId = random.pick(clients.slice(0, 1))
     const by: Attribution = {
       role: "FINANCE",
       keyLabel: "desk",

@@ -160,6 +160,7 @@ export class World {
     }
     this.margin = new MarginAudit({
       ...margins,
+      knowsMark: (symbol) => this.process(this.timeline.current?.name)?.knowsMark(symbol) ?? true,
       prices: (millis) => (millis === undefined ? this.venue.desk.lately : this.venue.desk.since(millis))
     })
     this.episodes = new EpisodeAudit(margins)
@@ -250,6 +251,10 @@ export class World {
     this.note(`${process.name} is launched`)
     this.processes.push(process)
     return process
+  }
+
+  private process(name: string | undefined): SimProcess | undefined {
+    return this.processes.findLast((process) => process.name === name)
   }
 
   private get away(): boolean {

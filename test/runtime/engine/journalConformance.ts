@@ -99,7 +99,10 @@ const rowTests = () => {
     )
     assert.sameMembers(
       (await load("system")).rows.map(({ table }) => table),
-      ["operatorKeys", "questionnaires", "approvals", "tradingHalts"].flatMap((table) => [table, table])
+      ["operatorKeys", "questionnaires", "approvals", "tradingHalts", "statementJobs"].flatMap((table) => [
+        table,
+        table
+      ])
     )
   })
 

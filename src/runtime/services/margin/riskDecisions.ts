@@ -118,7 +118,7 @@ class Judgement {
     const { turn, clientId, partnerId } = this
     const { risk, recorded } = accountInTurn(turn, this.client())
     const state = stateToRecord(risk, recorded)
-    if (state === recorded || (recorded === "NORMAL" && !risk.anyMarkFresh && this.awaitsMarks())) return recorded
+    if (state === recorded || (!risk.anyMarkFresh && this.awaitsMarks())) return recorded
     const monitor: RiskMonitorRow =
       monitorInTurn(turn) ?? firstRow("riskMonitors", { clientId }, { clientId, partnerId }).row
     const type = state === "NORMAL" ? "RECOVER" : state === "MARGIN_CALL" ? "CALL" : "CLOSE_OUT"
@@ -126,7 +126,7 @@ class Judgement {
     return state
   }
 
-  /** Right after a start no mark is known yet: nobody is called for what positions are worth at their entry prices alone (F3). */
+  /** Right after a start no mark is known yet: nobody is called, and nobody recovers, at the entry prices of positions alone (F3). */
   private awaitsMarks(): boolean {
     const { turn } = this
     const open = openPositions(turn)
