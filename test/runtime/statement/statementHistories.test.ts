@@ -2,77 +2,18 @@
  * Statements over random lives, built from a real database: each figure is that of a second working out that knows the definitions
  * alone, to the last unit (A2-69 to A2-73, A2-83, F20 to F22, STS-19 to STS-27).
  */
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import * as fc from "fast-check"
-import { createHash } from "node:crypto"
 import { formatAmount, usdcMinor } from "../../../src/machines/shared/Money.ts"
-import type { StatementKind } from "../../../src/machines/statement/Statement.ts"
 import { type Period, quarterOf, startOfDay, taxPeriod } from "../../../src/machines/statement/statementPeriod.ts"
-import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
-import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
-import { buildModel, factsOf } from "../../../src/runtime/services/statement/buildStatement.ts"
 import { naiveContract, naiveMean, naivePercent } from "../../fixtures/naiveStatements.ts"
 import { naiveFifo, naiveHmrc, type NaiveSlice } from "../../fixtures/naiveTax.ts"
 import { fraction, Fraction } from "../../fixtures/naiveTrading.ts"
-import { submit, testSealing } from "../engine/fixtures.ts"
-import { openPgBench, type PgBench } from "../engine/pgBench.ts"
+import { openPgBench } from "../engine/pgBench.ts"
 import { spot } from "../order/TradingWorld.ts"
-import { clients } from "../rfq/rfqTurns.ts"
 import { someLife } from "./someLife.ts"
+import { type Model, type Stated, stored } from "./Stated.ts"
 import { type CostKind, dayMillis, type Held, knockOut, type StatedLife } from "./StatedLife.ts"
-
-// oxlint-disable-next-line typescript/no-explicit-any
-type Model = any
-
-/** A life in a database of its own. */
-class Stated {
-  readonly life: StatedLife
-  private readonly bench: PgBench
-  constructor(life: StatedLife, bench: PgBench) {
-    this.life = life
-    this.bench = bench
-  }
-
-  /** The model of a period, whose text has the hash that is kept. */
-  model(kind: StatementKind, { from, to }: Period, isBritish = false): Promise<Model> {
-    const client = {
-      clientId: clients.id,
-      partnerId: clients.partnerId,
-      clientUid: clients.uid,
-      createdAt: this.life.createdAt
-    }
-    const firm = { name: "F", legalEntity: "F Ltd", venue: "V" } as never
-    const period = { kind, from, to, cutFrom: null, taxYear: null, isBritish }
-    return Effect.runPromise(
-      Effect.gen({ self: this }, function* () {
-        const sql = yield* PgClient.PgClient
-        const models = yield* StatementModels
-        const tools = { sql, sealing: testSealing, firm }
-        const partner = { code: "ACM", custodyModel: "PARTNER" }
-        const facts = yield* factsOf(tools, client, partner, period, this.life.now)
-        const built = yield* buildModel(models, 1, facts)
-        if (!built.ok) return assert.fail(JSON.stringify(built.refusal))
-        let text = ""
-        for (let after = -1; ;) {
-          const pieces = yield* models.pieces(1, after)
-          if (pieces.length === 0) break
-          text += pieces.map(({ content }) => content).join("")
-          after = pieces.at(-1)?.number ?? after
-        }
-        assert.strictEqual(createHash("sha256").update(text).digest("hex"), built.model.sha256)
-        const model = JSON.parse(text) as Model
-        const rows = model.sections.reduce((sum: number, section: Model) => sum + section.rows.length, 0)
-        assert.strictEqual(rows, built.model.rows)
-        return model
-      }).pipe(
-        Effect.provide(layerStatementModelsMemory()),
-        Effect.provide(PgClient.layer({ url: this.bench.url, maxConnections: 2 }))
-      )
-    )
-  }
-}
 
 const usdc = (minor: bigint): string => (minor < 0n ? `-${formatAmount(-minor, "USDC")}` : formatAmount(minor, "USDC"))
 const textOf = (minor: bigint, asset: Held): string =>
@@ -275,15 +216,6 @@ const compareAssets = async (stated: Stated, period: Period): Promise<void> => {
       mark === undefined ? null : usdc(naiveContract(each, fraction(mark)))
     ])
   )
-}
-
-const stored = async (life: StatedLife, bench: PgBench): Promise<Stated> => {
-  for (const commit of life.commits) assert.strictEqual((await submit(bench.journal, commit))._tag, "Committed")
-  const rows = [...life.dailyMarks].flatMap(([day, marks]) =>
-    [...marks].map(([symbol, price]) => `(${day}, '${symbol}', '${price}', ${day})`)
-  )
-  if (rows.length > 0) await bench.query(`INSERT INTO daily_marks VALUES ${rows.join(", ")}`)
-  return new Stated(life, bench)
 }
 
 describe("a second working out of statements", () => {

@@ -1,0 +1,178 @@
+/**
+ * What statement jobs make over random lives, from a real database: a night concerns whoever executed in it and nobody else, its
+ * models are those that a request would get, to the byte; equities worked out of what is held now are those of the replay, and
+ * COSTS says the same by either (STS-25, STS-28, STS-29).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import canonicalize from "canonicalize"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { createHash } from "node:crypto"
+import { startOfDay } from "../../../src/machines/statement/statementPeriod.ts"
+import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
+import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
+import { equityParts, replayed } from "../../../src/runtime/services/statement/equityWork.ts"
+import type { JobTools } from "../../../src/runtime/services/statement/jobBuild.ts"
+import type { JobPart } from "../../../src/runtime/services/statement/JobWork.ts"
+import { makeNight, NightFacts } from "../../../src/runtime/services/statement/nightWork.ts"
+import { marksOfDays } from "../../../src/runtime/store/reads/statementCosts.ts"
+import { executingClients } from "../../../src/runtime/store/reads/statementJobReads.ts"
+import { testSealing } from "../engine/fixtures.ts"
+import { openPgBench } from "../engine/pgBench.ts"
+import { clients } from "../rfq/rfqTurns.ts"
+import { someLife } from "./someLife.ts"
+import { type Stated, stored } from "./Stated.ts"
+import { dayMillis, type StatedLife } from "./StatedLife.ts"
+
+const { id: clientId, partnerId, uid } = clients
+
+/** What jobs work with, over a life's database. */
+const working = <A, E>({ bench, life }: Stated, work: (tools: JobTools) => Effect.Effect<A, E>): Promise<A> =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      let lastId = 0
+      const tools = {
+        sql: yield* PgClient.PgClient,
+        sealing: testSealing,
+        firm: { name: "F", legalEntity: "F Ltd", venue: "V" },
+        clock: { now: () => life.now },
+        directory: { partner: () => ({ row: { code: "ACM", custodyModel: "PARTNER" } }) },
+        models: yield* StatementModels,
+        newModelId: Effect.sync(() => ++lastId),
+        tell: (_: unknown, defect: unknown) => Effect.die(defect)
+      }
+      return yield* work(tools as unknown as JobTools)
+    }).pipe(
+      Effect.provide(layerStatementModelsMemory()),
+      Effect.provide(PgClient.layer({ url: bench.url, maxConnections: 2 }))
+    )
+  )
+
+const nightOf = (day: number) => ({ from: day, to: day + dayMillis })
+
+/** The night of a day: whom it concerns, and what it makes. */
+const night = (stated: Stated, day: number) =>
+  working(stated, (tools) =>
+    Effect.gen(function* () {
+      const executing = yield* executingClients(tools.sql, nightOf(day), 0, 10)
+      const period = { kind: "TRANSACTIONS", ...nightOf(day), cutFrom: null, taxYear: null, isBritish: false } as const
+      const client = { id: clientId, partnerId, uid, createdAt: stated.life.createdAt } as never
+      const parts = yield* makeNight(
+        tools,
+        new NightFacts(period),
+        executing.map(({ others }) => ({ client, others }))
+      )
+      return { executing, parts }
+    })
+  )
+
+const hashOf = (model: object): string =>
+  createHash("sha256")
+    .update(canonicalize(model) ?? "")
+    .digest("hex")
+
+const compareNight = async (stated: Stated, day: number): Promise<boolean> => {
+  const executed = stated.life.executions.filter(({ at }) => at >= day && at < day + dayMillis)
+  const { executing, parts } = await night(stated, day)
+  assert.deepStrictEqual(
+    executing.map((each) => each.clientId),
+    executed.length > 0 ? [clientId] : []
+  )
+  if (executed.length === 0) return false
+  const [part] = parts
+  assert.strictEqual(part?.statement?.filing.model.rows, executed.length)
+  assert.strictEqual(part?.statement?.filing.model.sha256, hashOf(await stated.model("TRANSACTIONS", nightOf(day))))
+  return true
+}
+
+/** The midnights of a life, and some behind it at which nothing happens any more. */
+const midnightsOf = ({ createdAt, now }: StatedLife) => ({
+  periodFrom: startOfDay(createdAt) + dayMillis,
+  periodTo: startOfDay(now) + 3 * dayMillis
+})
+
+const equitiesOf = (stated: Stated, periodFrom: number, periodTo: number) =>
+  working(stated, (tools) => equityParts(tools, { periodFrom, periodTo } as never, [clientId]))
+
+const byReplay = (stated: Stated, periodFrom: number, periodTo: number) =>
+  working(stated, (tools) =>
+    Effect.gen(function* () {
+      const days: Array<number> = []
+      for (let day = periodFrom; day <= periodTo; day += dayMillis) days.push(day)
+      const marks = yield* marksOfDays(tools.sql, periodFrom, periodTo)
+      return yield* replayed(tools, clientId, { days, marks })
+    })
+  )
+
+const equities = (parts: ReadonlyArray<JobPart>) =>
+  parts.flatMap((part) => part.equities.map(({ day, equity }) => [day, equity]))
+
+const keep = async (
+  { bench }: Stated,
+  from: number,
+  to: number,
+  rows: ReadonlyArray<ReadonlyArray<number | bigint>>
+) => {
+  const values = rows.map(([day, equity]) => `(${day}, ${clientId}, ${partnerId}, ${equity})`)
+  if (values.length > 0) await bench.query(`INSERT INTO daily_equities VALUES ${values.join(", ")}`)
+  await bench.query(`INSERT INTO statement_jobs (id, name, period_from, period_to, due_at, cursor, clients, made, started_at, ended_at)
+    VALUES (1, 'EQUITIES', ${from}, ${to}, ${to}, 0, 1, 1, ${to}, ${to})`)
+}
+
+describe("jobs over random lives", () => {
+  it(
+    "a night is of whoever executed, and says what a request would; equities are the replay's",
+    { timeout: 300_000 },
+    async () => {
+      let [nights, still] = [0, 0]
+      await fc.assert(
+        fc.asyncProperty(someLife, fc.double({ min: 0, max: 1, noNaN: true }), async (life, share) => {
+          const bench = await openPgBench()
+          try {
+            const stated = await stored(life, bench)
+            const days = [...new Set(life.executions.map(({ at }) => startOfDay(at)))].slice(-12)
+            for (const day of days) {
+              if (await compareNight(stated, day)) nights++
+              await compareNight(stated, day + dayMillis)
+            }
+            const { periodFrom, periodTo } = midnightsOf(life)
+            const kept = await byReplay(stated, periodFrom, periodTo)
+            const expected = kept.map(({ day, equity }) => [day, equity])
+            assert.deepStrictEqual(equities(await equitiesOf(stated, periodFrom, periodTo)), expected)
+            // From a midnight on at which all of its trades had been made: out of what is held now, without a replay.
+            for (const from of [periodTo - 2 * dayMillis, periodTo - 40 * dayMillis]) {
+              const some = equities(await equitiesOf(stated, from, periodTo))
+              assert.deepStrictEqual(
+                some,
+                expected.filter(([day]) => (day ?? 0) >= from)
+              )
+              still += some.length
+            }
+            const costs = { from: periodFrom - 1, to: periodFrom + Math.floor(share * (periodTo - periodFrom)) }
+            const without = [
+              await stated.model("COSTS", costs),
+              await stated.model("COSTS", { from: periodFrom, to: periodTo })
+            ]
+            await keep(
+              stated,
+              periodFrom,
+              startOfDay(life.now),
+              expected.filter(([day]) => (day ?? 0) <= life.now)
+            )
+            const withKept = [
+              await stated.model("COSTS", costs),
+              await stated.model("COSTS", { from: periodFrom, to: periodTo })
+            ]
+            assert.deepStrictEqual(withKept, without)
+          } finally {
+            await bench.close()
+          }
+        }),
+        { numRuns: 6, seed: 29, endOnFailure: true }
+      )
+      assert.isAbove(nights, 20)
+      assert.isAbove(still, 20)
+    }
+  )
+})
