@@ -13,7 +13,7 @@ import { openPgBench } from "../engine/pgBench.ts"
 import { spot } from "../order/TradingWorld.ts"
 import { someLife } from "./someLife.ts"
 import { type Model, type Stated, stored } from "./Stated.ts"
-import { type CostKind, dayMillis, type Held, knockOut, type StatedLife } from "./StatedLife.ts"
+import { type CostKind, dayMillis, type Held, knockOut } from "./StatedLife.ts"
 
 const usdc = (minor: bigint): string => (minor < 0n ? `-${formatAmount(-minor, "USDC")}` : formatAmount(minor, "USDC"))
 const textOf = (minor: bigint, asset: Held): string =>
