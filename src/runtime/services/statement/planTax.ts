@@ -40,7 +40,7 @@ export interface TaxTerms {
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-const notes = ({ isBritish, isComplete }: TaxTerms): ReadonlyArray<string> => [
+const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
   "Amounts are USDC and are not converted into another currency.",
   "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
   "Assets that left the account were not disposed of by that; they took their cost along.",
@@ -49,7 +49,7 @@ const notes = ({ isBritish, isComplete }: TaxTerms): ReadonlyArray<string> => [
   isBritish
     ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
     : "Disposals are matched with the oldest acquisitions first.",
-  ...(isBritish && !isComplete
+  ...(rows.some(({ provisional }) => provisional === true)
     ? ["Disposals of the last 30 days are provisional: later acquisitions may still be matched with them."]
     : [])
 ]
@@ -57,6 +57,7 @@ const notes = ({ isBritish, isComplete }: TaxTerms): ReadonlyArray<string> => [
 export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
     const slices = yield* slicesOf(at, terms)
+    const disposals = slices.map((slice) => sliceRow(slice, at, terms))
     const totals = totalsOf(slices)
     const sums = yield* sumsOf(at)
     const earned = { rows: 0, reward: 0n, share: 0n }
@@ -70,10 +71,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
     const lost = yield* hasWriteOff(at)
     return {
       sections: [
-        plain(
-          { name: "DISPOSALS" },
-          slices.map((slice) => sliceRow(slice, at, terms))
-        ),
+        plain({ name: "DISPOSALS" }, disposals),
         { facts: { name: "PERPETUALS" }, rows: (emit) => perpetuals(at, emit) },
         { facts: { name: "BARRIERS" }, rows: (emit) => barriers(at, emit) },
         { facts: { name: "STAKING" }, rows: (emit) => staking(at, emit) },
@@ -93,7 +91,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
           totalRow("FUNDING", sums, "FUNDING", null)
         ])
       ],
-      notes: lost ? [...notes(terms), writtenOff] : notes(terms),
+      notes: lost ? [...notes(terms, disposals), writtenOff] : notes(terms, disposals),
       rows: slices.length
     }
   })
