@@ -1,9 +1,9 @@
 /**
- * The canonical text of models (RFC 8785; JCS-001). Rows are flat but for `refs`, and many: they are written by hand, to the
- * same text.
+ * The canonical text of models (RFC 8785; JCS-001). Rows are flat but for `refs`, and many: their members are put in
+ * order once a shape, and written in one go, to the same text.
  */
 import canonicalize from "canonicalize"
-import type { Json } from "../../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import { emptyRows, type ModelRow, type Skeleton } from "../../../machines/statement/StatementModel.ts"
 
 export const canonicalText = (value: Json): string => {
@@ -14,13 +14,46 @@ export const canonicalText = (value: Json): string => {
 
 /** A row: its columns in the order of their names. */
 export const rowText = (row: ModelRow): string => {
-  let text = "{"
-  for (const name of Object.keys(row).sort()) {
-    const value = row[name] as Json
-    const written = typeof value === "object" && value !== null ? canonicalText(value) : JSON.stringify(value)
-    text += `${text === "{" ? "" : ","}"${name}":${written}`
+  const ordered = inOrder(row)
+  return ordered === null ? canonicalText(row as Json) : JSON.stringify(ordered)
+}
+
+/** A shape that was met: the names of an object as they come, and in order; null: JavaScript has an order of its own for them. */
+interface Shape {
+  readonly names: ReadonlyArray<string>
+  readonly order: ReadonlyArray<string> | null
+}
+
+/** The shapes met lately; rows of a section have one or a few. */
+const shapes: Array<Shape> = []
+const mostShapes = 32
+
+const isOf = ({ names }: Shape, found: ReadonlyArray<string>): boolean =>
+  names.length === found.length && names.every((name, at) => name === found[at])
+
+const orderOf = (found: ReadonlyArray<string>): ReadonlyArray<string> | null => {
+  for (const shape of shapes) if (isOf(shape, found)) return shape.order
+  const isOwn = found.some((name) => /^[0-9]|^__proto__$/.test(name))
+  const shape = { names: found, order: isOwn ? null : found.toSorted() }
+  shapes.unshift(shape)
+  if (shapes.length > mostShapes) shapes.pop()
+  return shape.order
+}
+
+/** The same with the members of every object in the order of their names, for one writing of the whole; null: it can't be had. */
+const inOrder = (value: Json): Json | null => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null
+  const members = value as JsonObject
+  const order = orderOf(Object.keys(members))
+  if (order === null) return null
+  const ordered: Record<string, Json> = {}
+  for (const name of order) {
+    const member = members[name] as Json
+    const whole = typeof member === "object" && member !== null ? inOrder(member) : member
+    if (whole === null && member !== null) return null
+    ordered[name] = whole
   }
-  return `${text}}`
+  return ordered
 }
 
 /** What stands before, between and behind the rows of the sections: one more text than sections. */
