@@ -20,8 +20,8 @@ export interface MarginAuditParts {
   readonly cash: (clientId: number) => bigint
   /** The lowest and the highest mark of the last so many ms; of all that a turn of now may have judged by: USDC. */
   readonly prices: (millis?: number) => readonly [low: number, high: number]
-  /** Whether the process that acts just now has heard of a market's mark since its start. */
-  readonly knowsMark: (symbol: string) => boolean
+  /** For how long the process that acts just now is known to have heard of a market's mark, ms. */
+  readonly knowsMarkFor: (symbol: string) => number
   readonly came: Coverage["came"]
 }
 
@@ -131,7 +131,7 @@ export class MarginAudit {
    * one way, so that the two ends bound it; with contracts beside them marks in between are looked at too.
    */
   private checkMarked(clientId: number, contracts: ReadonlyArray<BarrierContractRow>, millis?: number): void {
-    const { findings, prices, came, knowsMark } = this.parts
+    const { findings, prices, came, knowsMarkFor } = this.parts
     const [low, high] = prices(millis)
     const steps = contracts.length === 0 ? 1 : looks
     if (contracts.length > 0 && this.openPositions(clientId).length > 0) came("contracts beside positions")
@@ -144,7 +144,8 @@ export class MarginAudit {
     const staysCalled = millis === undefined && state === "MARGIN_CALL"
     // Nothing changes by entry prices alone: right after a start an account stays what it was until a mark is known.
     const open = this.openPositions(clientId)
-    if (millis === undefined && open.length > 0 && !open.some(({ symbol }) => knowsMark(symbol))) return
+    const isNews = open.length > 0 && open.every(({ symbol }) => knowsMarkFor(symbol) <= actedOnMillis)
+    if (millis === undefined && isNews) return
     const is = gravity[state]
     findings.expect(
       (staysCalled || Math.min(...at) <= is) && is <= Math.max(...at),

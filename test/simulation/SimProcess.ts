@@ -195,6 +195,7 @@ export class SimProcess {
   journal: Journal["Service"] | null = null
   private readonly options: ProcessOptions
   private facts: () => Facts = () => noFacts
+  private readonly heard = new Map<string, number>()
   /** Time and log of the process, which everything that runs in it has. */
   private readonly own: Context.Context<never>
 
@@ -225,9 +226,13 @@ export class SimProcess {
     this.fork(context, effect, done)
   }
 
-  /** Whether it has heard of a market's mark since its start. */
-  knowsMark(symbol: string): boolean {
-    return this.facts().marks.has(symbol)
+  /** For how long it is known to have heard of a market's mark, ms: 0 when that is noticed first. */
+  knowsMarkFor(symbol: string): number {
+    if (!this.facts().marks.has(symbol)) return 0
+    const { now } = this.options.timeline
+    const since = this.heard.get(symbol) ?? now
+    this.heard.set(symbol, since)
+    return now - since
   }
 
   private fork<A, E, R>(

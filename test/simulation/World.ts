@@ -160,7 +160,7 @@ export class World {
     }
     this.margin = new MarginAudit({
       ...margins,
-      knowsMark: (symbol) => this.process(this.timeline.current?.name)?.knowsMark(symbol) ?? true,
+      knowsMarkFor: (symbol) => this.process(this.timeline.current?.name)?.knowsMarkFor(symbol) ?? Infinity,
       prices: (millis) => (millis === undefined ? this.venue.desk.lately : this.venue.desk.since(millis))
     })
     this.episodes = new EpisodeAudit(margins)
