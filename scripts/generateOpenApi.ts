@@ -5,18 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openApiText } from "../src/http/openApiDocument.ts"
-import { wireErrors } from "../src/http/api/WireErrors.ts"
-
-/** Facts in braces as code, so that a page shows them as they are. */
-const quoted = (data: string): string => data.replace(/\{[^}]*\}/g, (braces) => `\`${braces}\``)
-
-/** A Markdown table with aligned columns: the form the formatter keeps. */
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (row: ReadonlyArray<string>) => `| ${row.map((text, i) => text.padEnd(widths[i] ?? 0)).join(" | ")} |`
-  const [head = [], ...body] = rows
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)]
-}
+import { errorTable } from "../src/http/guides/errorTable.ts"
 
 /** The registry as a page for people. */
 const errorsText = (): string =>
@@ -28,11 +17,7 @@ const errorsText = (): string =>
     "Every refusal has the body `{code, msg, error, data?}`: `msg` and `error` are the same sentence, `data` carries facts",
     "for machines. Every answer has the header `X-Request-Id`.",
     "",
-    ...table([
-      ["Code", "HTTP", "When", "data"],
-      ["0", "200, 201", "Success: `{code: 0, data}`; bare routes answer their body alone.", "the payload"],
-      ...wireErrors.map(({ code, status, meaning, data }) => [String(code), String(status), meaning, quoted(data)])
-    ]),
+    ...errorTable(),
     ""
   ].join("\n")
 

@@ -2,15 +2,9 @@
  * The sandbox's names and values as Markdown: a section of the reference at /docs and the page docs/sandbox.md, both
  * made from the machines (operator surface, Developers and QA).
  */
+import { markdownTable } from "./markdownTable.ts"
 import { sandboxNames } from "../../machines/sandbox/sandboxNames.ts"
 import { sandboxOutcomes } from "../../machines/sandbox/sandboxOutcomes.ts"
-
-/** A Markdown table with aligned columns: the form the formatter keeps. */
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const widths = head.map((text, column) => Math.max(text.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (row: ReadonlyArray<string>) => `| ${row.map((text, i) => text.padEnd(widths[i] ?? 0)).join(" | ")} |`
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)]
-}
 
 const whenOf = (steps: ReadonlyArray<{ readonly afterMillis: number }>): string =>
   steps.length === 0 ? "at once" : `after ${steps.map(({ afterMillis }) => `${afterMillis / 1_000} s`).join(", ")}`
@@ -24,21 +18,21 @@ export const sandboxText = (): string =>
     "that the client's state refuses is tried again every 10 seconds for ten minutes. A name that is on the watch list counts",
     "in PUT .../kyc too; decisions come of an onboarding alone.",
     "",
-    ...table(
+    ...markdownTable([
       ["last_name", "Decided", "What happens"],
-      sandboxNames.map(({ lastName, steps, shows }) => [`\`${lastName}\``, whenOf(steps), shows])
-    ),
+      ...sandboxNames.map(({ lastName, steps, shows }) => [`\`${lastName}\``, whenOf(steps), shows])
+    ]),
     "",
     "Every state of every machine, and how a sandbox brings it about: by the partner's own requests, or by a command of the",
     "operator. A final state is never left.",
     "",
-    ...table(
+    ...markdownTable([
       ["Machine", "State", "By", "How"],
-      sandboxOutcomes.map(({ machine, state, final, by, how }) => [
+      ...sandboxOutcomes.map(({ machine, state, final, by, how }) => [
         `\`${machine}\``,
         final ? `\`${state}\`, final` : `\`${state}\``,
         by,
         how
       ])
-    )
+    ])
   ].join("\n")

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
 import { signatureOf } from "../../runtime/services/webhook/signature.ts"
-import { wireErrors } from "../api/WireErrors.ts"
+import { errorTable } from "./errorTable.ts"
 
 /** In the order of the page. */
 export const guideNames = [
@@ -36,20 +36,10 @@ const fileAt = (name: string): string => readFileSync(new URL(name, import.meta.
 const sampleTag = "guide"
 const sampleTime = Date.UTC(2026, 10, 20)
 
-const errorTable = (): string =>
-  [
-    "| code | HTTP | when | data |",
-    "| --- | --- | --- | --- |",
-    ...wireErrors.map(
-      ({ code, status, meaning, data }) =>
-        `| ${code} | ${status} | ${meaning} | ${data.replaceAll(/\{[^}]*\}/g, "`$&`").replaceAll("|", "\\|")} |`
-    )
-  ].join("\n")
-
 const { secret, timestamp, body } = testVector
 
 const known: Readonly<Record<string, () => string>> = {
-  errors: errorTable,
+  errors: () => errorTable().join("\n"),
   onboarding: () => JSON.stringify(sampleOnboarding(1, sampleTag, sampleTime), null, 2),
   signature: () => signatureOf(secret, timestamp, body).slice("v1=".length),
   ...Object.fromEntries(receivers.map((name) => [name, () => fileAt(`receivers/${name}`)]))
