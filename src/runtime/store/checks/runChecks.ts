@@ -46,6 +46,7 @@ export const runChecks = Effect.gen(function* () {
       Effect.gen(function* () {
         // Every check reads whole tables once: slow on large books by design, never by nested loops, and on one core.
         yield* sql.unsafe("SET LOCAL statement_timeout = '30min'")
+        yield* sql.unsafe("SET LOCAL lock_timeout = '60s'")
         yield* sql.unsafe("SET LOCAL enable_nestloop = off")
         yield* sql.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
         const results: Array<CheckResult> = []
