@@ -62,7 +62,8 @@ export class StatementModels extends Context.Service<
         write: (piece) =>
           Effect.gen(function* () {
             const storedAt = yield* Clock.currentTimeMillis
-            if (!(yield* run(writePiece(sql, sealing, { ...piece, storedAt })))) yield* new Unavailable({ unknown: false })
+            if (!(yield* run(writePiece(sql, sealing, { ...piece, storedAt }))))
+              yield* new Unavailable({ unknown: false })
           }),
         finish: (model) =>
           Effect.gen(function* () {
