@@ -11,10 +11,13 @@ type Writing<A> = Effect.Effect<A, SqlError.SqlError>
 
 const place = placeOf("statement_pieces", "content")
 
+/** A piece as it is written: its text may come as bytes. */
+type WrittenPiece = Omit<StatementPieceRow, "content"> & { readonly content: string | Uint8Array }
+
 export const writePiece = (
   sql: PgClient.PgClient,
   sealing: Sealing,
-  { modelId, number, partnerId, clientId, section, content, storedAt }: StatementPieceRow
+  { modelId, number, partnerId, clientId, section, content, storedAt }: WrittenPiece
 ): Writing<void> =>
   Effect.suspend(() =>
     Effect.asVoid(
@@ -69,7 +72,7 @@ export const writeModels = (
   sql: PgClient.PgClient,
   sealing: Sealing,
   models: ReadonlyArray<StatementModelRow>,
-  pieces: ReadonlyArray<StatementPieceRow>
+  pieces: ReadonlyArray<WrittenPiece>
 ): Writing<ReadonlyMap<string, number>> =>
   Effect.suspend(() =>
     Effect.map(
