@@ -162,7 +162,7 @@ const showMachine = (
     const { machineDiagram, machineDocument } = await import("../machineDiagram.ts")
     const json = globals.json === true
     const format = options.format ?? (json ? "json" : "text")
-    const drawn = machineDiagram(name, format)
+    const drawn = await machineDiagram(name, format)
     if (options.output !== undefined) {
       write(options.output, drawn)
       return cli.show(globals, { name, format, output: options.output }, fields)
