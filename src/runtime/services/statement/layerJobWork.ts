@@ -164,6 +164,7 @@ const isBritish = ({ sql, sealing }: JobTools, client: ClientRow, { to }: AskedP
 class NightList {
   private readonly tools: JobTools
   private jobId = 0
+  private cursor = 0
   private found: ReadonlyArray<Executing> = []
   private at = 0
   private isWhole = false
@@ -176,7 +177,9 @@ class NightList {
 
   next(job: StatementJobRow, limit: number): Reading<NextClients> {
     return Effect.gen({ self: this }, function* () {
-      if (job.id !== this.jobId) this.begin(job.id)
+      // A page that could not be filed is looked for again, behind those that were looked at since.
+      if (job.id !== this.jobId || job.cursor < this.cursor) this.begin(job.id)
+      this.cursor = job.cursor
       yield* this.catchUp(job)
       const clientIds = this.found.slice(this.at, this.at + limit).map(({ clientId }) => clientId)
       return { clientIds, isLast: this.isWhole && this.at + limit >= this.found.length }
