@@ -4,7 +4,7 @@ import { type LifecycleState, lifecycleStates } from "../../src/machines/client/
 import { categorizations, currencyCodes, settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenArgument, tokenOption } from "../options.ts"
-import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
+import { fields, page, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
 export const clientArgument = "<C>"
@@ -129,6 +129,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
               {
                 id: (row) => row.clientId,
                 uid: (row) => row.clientUid,
+                partner: (row) => partnerNamed(row.partnerId),
                 reference: (row) => row.partnerClientRef,
                 name: (row) => row.displayName,
                 state: (row) => row.lifecycleState,

@@ -162,7 +162,13 @@ class Watcher {
       if (wish.kind === "rehearse") {
         const deed = await inTime(rehearse(this.world.call, this.world.connection, intent), unanswered)
         this.deeds.set(intent, deed)
-        this.set(rehearsed(this.state, intent, renderView(deed.view, false).split("\n")))
+        this.set(
+          rehearsed(
+            this.state,
+            intent,
+            renderView(deed.view, { styled: false, columns: null, times: "short" }).split("\n")
+          )
+        )
       } else {
         const deed = this.deeds.get(intent)
         if (deed === undefined) throw new Error("a deed is carried out that was never shown")

@@ -28,7 +28,7 @@ import { ApprovalGroup } from "../api/operator/ApprovalGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
-import { answer, answerOf, engineError, forbidden, refusalError } from "./toOperatorError.ts"
+import { answer, answerOf, engineError, forbidden, refusalError, withoutKeys } from "./toOperatorError.ts"
 
 const ledgerHandlers = HttpApiBuilder.group(
   OperatorApi,
@@ -165,6 +165,16 @@ const approvalHandlers = HttpApiBuilder.group(
             (list) => ({ approvals: list })
           )
         ),
+      show: ({ params }) =>
+        Effect.gen(function* () {
+          const caller = yield* currentCaller
+          const id = parseId(params.approvalId)
+          const mayRunIt = (command: string) => mayRun(caller.role, command)
+          const found = id === undefined ? null : yield* Effect.catch(approvals.show(caller, id, mayRunIt), engineError)
+          return yield* found === null
+            ? Effect.fail(refusalError(unknown("Approval")))
+            : answerOf(Effect.succeed(withoutKeys(found)))
+        }),
       grant: ({ params }) => onApproval(params.approvalId, approvals.grant),
       refuse: ({ params }) => onApproval(params.approvalId, approvals.refuse)
     })
