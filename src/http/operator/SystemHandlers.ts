@@ -129,8 +129,7 @@ const clockHandlers = HttpApiBuilder.group(
     const clock = yield* SimClock
     return handlers.handleAll({
       show: () => answer(clock.show),
-      advance: ({ payload }) =>
-        Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload.advanceMillis)))
+      advance: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload)))
     })
   })
 )

@@ -256,3 +256,6 @@ export const statementLimits = {
     silentMillis: 30 * second
   }
 } as const
+
+/** How far the sandbox's clock goes in one go: ten years, more than any deadline, far below what Unix ms can hold. */
+export const maxAdvanceMillis = 10 * 366 * 86_400_000
