@@ -14,6 +14,8 @@ import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
+import { SandboxHints } from "./middleware/sandboxHints.ts"
+import { openApiDocument } from "./openApiDocument.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 import { partnerSurface } from "./middleware/gates.ts"
 
@@ -30,6 +32,8 @@ export interface HttpServerOptions<R>
   readonly features: ReadonlyArray<Served<PartnerPrincipal, R>>
   /** Serves everything under /operator/v1. */
   readonly operatorApp?: MountedApp
+  /** Whether answers name what of a request is unknown (X-Sandbox-Hint); no by default. */
+  readonly sandbox?: boolean
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
   readonly behindEdge?: boolean
   /** Other bounds than the usual ones on what the bodies being read may hold in memory. */
@@ -50,7 +54,8 @@ const start = <R>(options: HttpServerOptions<R>) =>
         features.map(({ api }) => api)
       )
       const surface = yield* partnerSurface(routes, options)
-      const dispatcher = yield* Dispatcher.make(surface, features, { ...options, bodies, closing })
+      const hints = options.sandbox === true ? new SandboxHints(openApiDocument()) : undefined
+      const dispatcher = yield* Dispatcher.make(surface, features, { ...options, bodies, closing, hints })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp(options) : publicApp(options))
       const operator =
         options.operatorApp === undefined
