@@ -124,6 +124,9 @@ export const barrierLimits = {
   closeQuoteMaxDeviationBps: 100
 } as const
 
+/** Staking swaps of one client that something is expected of, or may be: more would make every figure of its account slow. */
+export const swapLimits = { open: 1_000 } as const
+
 /** Orders (A2-94). */
 export const orderLimits = {
   /** Of one client. */

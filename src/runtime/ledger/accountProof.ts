@@ -6,7 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { ModelRow, Skeleton } from "../../machines/statement/StatementModel.ts"
+import type { ModelHead, ModelRow } from "../../machines/statement/StatementModel.ts"
 import { balancesOfCut } from "../store/reads/statementReads.ts"
 import type { ReadPiece } from "../store/writes/statementWrites.ts"
 
@@ -17,6 +17,10 @@ interface AccountSection {
   readonly opening: Held
   readonly closing: Held
 }
+/** What a model says but for its rows; its sections are these where it is of an account. */
+export interface AccountModel extends Pick<ModelHead, "kind" | "cut" | "periodFrom"> {
+  readonly sections: ReadonlyArray<AccountSection>
+}
 
 /** Amounts of ours have all the places of their currency. */
 const minorUnits = (text: string): bigint => BigInt(text.replace(".", ""))
@@ -24,10 +28,10 @@ const minorUnits = (text: string): bigint => BigInt(text.replace(".", ""))
 export class AccountProof {
   /** By section and kind, minor units. */
   private readonly moved = new Map<string, bigint>()
-  private readonly skeleton: Skeleton
+  private readonly model: AccountModel
 
-  constructor(skeleton: Skeleton) {
-    this.skeleton = skeleton
+  constructor(model: AccountModel) {
+    this.model = model
   }
 
   /** The next piece of a text that has the hash it is kept under. */
@@ -42,8 +46,7 @@ export class AccountProof {
 
   /** What does not add up; null: everything does. */
   end(sql: PgClient.PgClient, clientId: number): Effect.Effect<string | null, SqlError.SqlError> {
-    const { cut, periodFrom, sections } = this.skeleton
-    const stated = sections as unknown as ReadonlyArray<AccountSection>
+    const { cut, periodFrom, sections: stated } = this.model
     for (const [at, { currency, opening, closing }] of stated.entries())
       for (const held of kinds) {
         const sum = minorUnits(opening[held]) + (this.moved.get(`${at} ${held}`) ?? 0n)

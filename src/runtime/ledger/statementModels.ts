@@ -1,16 +1,16 @@
 /**
  * That the models of statements still say what they said (STS-17, STS-22): the text in the pieces of each has the hash and the size
- * that it is kept under, and what it says of an account adds up (STS-23). Read a few pieces at a time, so that no model is ever held as a whole.
+ * that it is kept under, and what it says of an account adds up (STS-23). Read a few pieces at a time, so that no model is ever held
+ * as a whole.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
-import type { Skeleton } from "../../machines/statement/StatementModel.ts"
 import type { StatementModelRow } from "../store/tables/statement.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
-import { AccountProof } from "./accountProof.ts"
+import { type AccountModel, AccountProof } from "./accountProof.ts"
 import { modelsAfter, piecesOf, type ReadPiece } from "../store/writes/statementWrites.ts"
 
 /** Models named at a time, and pieces of one read at a time. */
@@ -54,9 +54,9 @@ const judge = (
     const found = hash.digest("hex")
     if (found !== sha256 || bytes !== size)
       return `model ${id} is ${bytes} bytes with the hash ${found}, kept as ${size} with ${sha256}`
-    const skeleton = JSON.parse(frames.join("")) as Skeleton
-    if (skeleton.kind !== "ACCOUNT") return null
-    const proof = new AccountProof(skeleton)
+    const model = JSON.parse(frames.join("")) as AccountModel
+    if (model.kind !== "ACCOUNT") return null
+    const proof = new AccountProof(model)
     yield* eachPiece(sql, sealing, id, (piece) => proof.take(piece))
     const wrong = yield* proof.end(sql, clientId)
     return wrong === null ? null : `model ${id}: ${wrong}`
