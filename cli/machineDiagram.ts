@@ -2,9 +2,10 @@
  * One machine for a reader: aligned text, Mermaid, SVG or JSON, always from the machine the service runs (operator
  * surface, `machine show`). The SVG is drawn offline and is the same byte for byte on every run.
  */
-import { renderMermaidSVG } from "beautiful-mermaid"
+import { drawMachine } from "../src/machines/picture/drawMachine.ts"
 import { initialOf, statesOf, tableOf, toMermaid } from "../src/machines/describe.ts"
 import { type Kind, machines } from "../src/machines/registry.ts"
+import { layOut } from "./layOut.ts"
 
 export const machineFormats = ["text", "mermaid", "svg", "json"] as const
 export type MachineFormat = (typeof machineFormats)[number]
@@ -52,19 +53,15 @@ const asText = (kind: Kind): string => {
   ].join("\n")
 }
 
-/** Without the renderer's web fonts: the picture must not call anybody when it is opened. */
-const asSvg = (kind: Kind): string =>
-  `${renderMermaidSVG(toMermaid(machines[kind].machine), { bg: "#ffffff", fg: "#1f2328", font: "sans-serif" }).replaceAll(/@import url\([^)]*\);?\s*/g, "")}\n`
-
 /** The machine in the wanted format, ending with a line break. */
-export const machineDiagram = (kind: Kind, format: MachineFormat): string => {
+export const machineDiagram = async (kind: Kind, format: MachineFormat): Promise<string> => {
   switch (format) {
     case "text":
       return asText(kind)
     case "mermaid":
       return toMermaid(machines[kind].machine)
     case "svg":
-      return asSvg(kind)
+      return drawMachine(machines[kind], await layOut(machines[kind].machine))
     case "json":
       return `${JSON.stringify(machineDocument(kind), null, 2)}\n`
   }

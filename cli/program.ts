@@ -2,6 +2,7 @@
 import { Command } from "commander"
 import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
 import { addApprovalCommands } from "./commands/approval.ts"
+import { addAtlasCommand } from "./commands/atlas.ts"
 import { addAuditCommands } from "./commands/audit.ts"
 import { addBreakCommands } from "./commands/break.ts"
 import { addClientCommands } from "./commands/client.ts"
@@ -45,7 +46,11 @@ export const buildProgram = (cli: Cli): Command => {
     .option("--data-dir <dir>", `data directory of the service (default ${defaultDataDir})`)
     .option("--url <url>", "address of the service (or BROKERAGE_URL)")
     .option("--operator-key <key>", "operator key (or BROKERAGE_OPERATOR_KEY)")
+    .option("--operator-key-file <file>", "file that holds the operator key (or BROKERAGE_OPERATOR_KEY_FILE)")
     .option("--ca <file>", "certificate authority to trust, PEM (or BROKERAGE_CA)")
+    .option("--profile <name>", "url, ca and key file of a profile in your configuration folder (or BROKERAGE_PROFILE)")
+    .option("--wide", "on a terminal: every column, and nothing cut")
+    .option("--utc", "on a terminal: times in UTC instead of your own zone")
     .configureHelp({ showGlobalOptions: true })
   addServeCommand(program, cli)
   addPartnerCommands(program, cli)
@@ -70,6 +75,7 @@ export const buildProgram = (cli: Cli): Command => {
   addAuditCommands(program, cli)
   addMarketCommands(program, cli)
   addMachineCommands(program, cli)
+  addAtlasCommand(program, cli)
   addVenueCommands(program, cli)
   addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)

@@ -6,6 +6,7 @@ import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
 import { largestOperatorBody } from "./api/operator/commands.ts"
+import { atlasPrefix } from "./operator/atlas/atlasApp.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
@@ -30,7 +31,7 @@ export interface HttpServerOptions<R>
   extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
   /** What partners are served; `R` is what its handlers ask for. */
   readonly features: ReadonlyArray<Served<PartnerPrincipal, R>>
-  /** Serves everything under /operator/v1. */
+  /** Serves everything under /operator/v1 and /atlas. */
   readonly operatorApp?: MountedApp
   /** Whether answers name what of a request is unknown (X-Sandbox-Hint); no by default. */
   readonly sandbox?: boolean
@@ -64,7 +65,7 @@ const start = <R>(options: HttpServerOptions<R>) =>
       return (request: HttpServerRequest.HttpServerRequest) => {
         const { url } = request
         if (under(url, partnerPrefix)) return dispatcher.handle(request)
-        return under(url, operatorPrefix) ? operator(request) : publicRoutes(request)
+        return under(url, operatorPrefix) || under(url, atlasPrefix) ? operator(request) : publicRoutes(request)
       }
     })
   )

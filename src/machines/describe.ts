@@ -136,6 +136,41 @@ export const statesOf = (machine: AnyStateMachine): ReadonlyArray<StateDescripti
 /** The name of the first state. */
 export const initialOf = (machine: AnyStateMachine): string => machine.root.initial.target[0]?.key ?? ""
 
+/** One arrow of a picture: what leads from one state to another, its events stacked. */
+export interface Arrow {
+  readonly from: string
+  readonly to: string
+  readonly moves: ReadonlyArray<Move>
+}
+
+/** An event with its guard, in words of the machine. */
+export interface Move {
+  readonly event: string
+  readonly guard: string
+}
+
+/** An event and its guard as pictures write them. */
+export const moveText = ({ event, guard }: Move): string => (guard === "" ? event : `${event} [${guard}]`)
+
+/** One arrow per pair of states, in the order the machine is written; from a state to itself what stays in it. */
+export const arrowsOf = (machine: AnyStateMachine): ReadonlyArray<Arrow> => {
+  const arrows = new Map<string, { readonly from: string; readonly to: string; readonly moves: Array<Move> }>()
+  for (const { name } of statesOf(machine)) {
+    for (const [event, definitions] of machine.root.states[name]?.transitions ?? []) {
+      for (const [index, definition] of definitions.entries()) {
+        const to = definition.target?.[0]?.key ?? name
+        const named = guardName(definition.guard)
+        const guard = named === "" && index > 0 ? "otherwise" : named
+        const arrow = arrows.get(`${name} ${to}`) ?? { from: name, to, moves: [] }
+        arrows.set(`${name} ${to}`, arrow)
+        if (!arrow.moves.some((move) => move.event === event && move.guard === guard))
+          arrow.moves.push({ event, guard })
+      }
+    }
+  }
+  return [...arrows.values()]
+}
+
 /** The machine as a Mermaid state diagram: one arrow per pair of states, its events stacked on it. */
 export const toMermaid = (machine: AnyStateMachine): string => {
   const states = statesOf(machine)

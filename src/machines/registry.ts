@@ -51,6 +51,7 @@ export const machines = {
     title: "Partner",
     meaning: "Whether a partner firm's keys are accepted.",
     clause: "doc 1, Partner status; D15",
+    looks: { waiting: [], ended: ["CLOSED"], refused: ["SUSPENDED"] },
     reached: {
       ACTIVE: operator("`partner create`"),
       SUSPENDED: operator("`partner status P SUSPENDED --reason R`"),
@@ -64,6 +65,7 @@ export const machines = {
     title: "Reliance",
     meaning: "Whether the partner's KYC is relied upon, which opens the onboarding writes.",
     clause: "doc 1, Partner status; D16",
+    looks: { waiting: ["REQUESTED"], ended: [], refused: ["SUSPENDED", "REVOKED"] },
     reached: {
       NONE: operator("`partner create`: a new partner has none"),
       REQUESTED: operator("`partner reliance P REQUESTED --reason R`"),
@@ -79,6 +81,7 @@ export const machines = {
     title: "API key",
     meaning: "Whether one key of a partner or an operator is accepted.",
     clause: "doc 1, Authentication; D17",
+    looks: { waiting: [], ended: [], refused: ["REVOKED"] },
     reached: {
       ACTIVE: operator("`key issue P --label L --scope TRADE`"),
       REVOKED: operator("`key revoke KEYID`")
@@ -91,6 +94,7 @@ export const machines = {
     title: "Client",
     meaning: "A client's lifecycle and verification level, with its restrictions and open cases.",
     clause: "doc 1, Client lifecycle and level; D1",
+    looks: { waiting: ["KYC_PENDING", "RESTRICTED"], ended: ["CLOSED"], refused: ["KYC_REJECTED"] },
     reached: {
       KYC_PENDING: partner("last name Sanctionlisted, Possiblematch or Politicallyexposed; or pep.is_pep true"),
       ACTIVE: partner("any name that is not published here; after a review: last name Clearedlater"),
@@ -106,6 +110,7 @@ export const machines = {
     title: "KYC package",
     meaning: "The review of a client's latest KYC package.",
     clause: "doc 1, KYC package statuses; D2",
+    looks: { waiting: ["SPOT_CHECK", "DOCUMENTS_REQUESTED"], ended: [], refused: ["REJECTED"] },
     reached: {
       ACCEPTED: partner("any name that is not published here"),
       SPOT_CHECK: partner("last name Sanctionlisted"),
@@ -120,6 +125,7 @@ export const machines = {
     title: "Verification block",
     meaning: "One of the twelve blocks that a client's level rests on.",
     clause: "doc 1, Block statuses; D3",
+    looks: { waiting: ["DRAFT", "SUBMITTED"], ended: [], refused: ["REJECTED", "EXPIRED"] },
     reached: {
       NOT_STARTED: partner("APPROPRIATENESS of a new client"),
       DRAFT: nobody("direct clients alone leave drafts"),
@@ -138,6 +144,7 @@ export const machines = {
     title: "Appropriateness assessment",
     meaning: "A client's latest attempt at the appropriateness test, and whether a level can rest on it.",
     clause: "doc 1, Appropriateness; D19",
+    looks: { waiting: ["WARNED"], ended: [], refused: ["FAILED"] },
     reached: {
       IDLE: partner("last name Reliancerejected with answers sent before the rejection"),
       PASSED: partner("answers that give PASS (`sim answers PASS`)"),
@@ -153,6 +160,7 @@ export const machines = {
     title: "Compliance case",
     meaning: "A question that compliance must answer before a held client goes on.",
     clause: "doc 1, Client lifecycle and level; D1, D2",
+    looks: { waiting: ["OPEN"], ended: ["CLEARED"], refused: ["REJECTED"] },
     reached: {
       OPEN: partner("last name Sanctionlisted"),
       CLEARED: partner("last name Clearedlater"),
@@ -166,6 +174,7 @@ export const machines = {
     title: "Approval",
     meaning: "A guarded operator command that waits for a second operator key.",
     clause: "operator surface, Four eyes",
+    looks: { waiting: ["PENDING"], ended: ["GRANTED"], refused: ["REFUSED", "EXPIRED"] },
     reached: {
       PENDING: operator("a guarded command of a service with `serve --four-eyes CLASS`"),
       GRANTED: operator("`approval grant ID` with a second key"),
@@ -180,6 +189,7 @@ export const machines = {
     title: "Watch list import",
     meaning: "One version of a published watch list on its way into the service, or current there.",
     clause: "F26; operator surface, screening import",
+    looks: { waiting: ["OPEN", "REMOVING"], ended: ["DONE", "REPLACED"], refused: ["ABANDONED"] },
     reached: {
       OPEN: operator("`screening import FILE`, until all of its entries are in"),
       REMOVING: operator("`screening import FILE`, until what it no longer names is gone"),
@@ -195,6 +205,7 @@ export const machines = {
     title: "Screening pass",
     meaning: "Stored clients on their way through the screening of this moment.",
     clause: "F26; operator surface, screening passes",
+    looks: { waiting: ["RUNNING"], ended: ["DONE", "REPLACED"], refused: [] },
     reached: {
       RUNNING: operator("`screening add` or `screening import FILE`, until all clients are screened"),
       DONE: operator("`screening add`, or the next night (`sim clock advance 1d`)"),
@@ -208,6 +219,7 @@ export const machines = {
     title: "Deposit notice",
     meaning: "The partner's word that it passed a client's money on, until finance confirms or rejects it.",
     clause: "doc 3, Deposit notice; D9",
+    looks: { waiting: ["PENDING"], ended: ["CONFIRMED"], refused: ["REJECTED"] },
     reached: {
       PENDING: partner("POST .../deposits, of a partner under BROKER custody without the sandbox mark"),
       CONFIRMED: partner("POST .../deposits, of a sandbox partner under BROKER custody: confirmed in the call"),
@@ -221,6 +233,7 @@ export const machines = {
     title: "Collateral report",
     meaning: "The partner's word that it received or paid out a client's money, booked or refused.",
     clause: "doc 3, Collateral report; D11",
+    looks: { waiting: [], ended: ["BOOKED"], refused: ["REFUSED"] },
     reached: {
       BOOKED: partner("POST .../collateral, DEPOSIT of any allowed amount"),
       REFUSED: partner("POST .../collateral, WITHDRAWAL of more than the client has")
@@ -233,6 +246,7 @@ export const machines = {
     title: "Settlement item",
     meaning: "One economic result of a PARTNER-custody client, until the partner has settled it.",
     clause: "doc 3, Settlement item; F28; D12",
+    looks: { waiting: ["PENDING"], ended: ["SETTLED"], refused: ["FAILED"] },
     reached: {
       PENDING: partner("last name Creditedlater, of a partner under PARTNER custody"),
       FAILED: partner("POST /settlement/items/{itemId}/report with status FAILED, for a PENDING item"),
@@ -246,6 +260,7 @@ export const machines = {
     title: "Withdrawal request",
     meaning: "The partner's request that a client is paid out, reserved until finance has paid or rejected it.",
     clause: "doc 3, Withdrawal request; D10",
+    looks: { waiting: ["REQUESTED", "APPROVED"], ended: ["PAID", "CANCELLED"], refused: ["REJECTED"] },
     reached: {
       REQUESTED: partner("POST .../withdrawals of a partner without the sandbox flag, under BROKER custody"),
       APPROVED: operator("`withdrawal approve ID`, for a REQUESTED request"),
@@ -261,6 +276,7 @@ export const machines = {
     title: "Reconciliation break",
     meaning: "A difference between the books and the outside that may pause money out until it is explained.",
     clause: "doc 3, Withdrawal request; A3-11",
+    looks: { waiting: ["OPEN"], ended: ["CLOSED"], refused: [] },
     reached: {
       OPEN: operator("`break open --scope ALL --currency USDC --amount D --reason R`"),
       CLOSED: operator("`break close ID --reason R`")
@@ -274,6 +290,7 @@ export const machines = {
     title: "Statement",
     meaning: "What a client's account says of a period, for ever; a correction is a new version.",
     clause: "doc 2, Statements; D20",
+    looks: { waiting: [], ended: ["SUPERSEDED"], refused: [] },
     reached: {
       GENERATED: partner("POST .../statements"),
       SUPERSEDED: operator("`statement correct ID --reason R`, where today's facts and rules say something else")
@@ -286,6 +303,7 @@ export const machines = {
     title: "Webhook endpoint",
     meaning: "Whether a partner's events are queued and sent.",
     clause: "doc 3, Webhook registration and delivery; D13",
+    looks: { waiting: [], ended: ["INACTIVE"], refused: [] },
     reached: {
       ACTIVE: partner("PUT /webhook"),
       INACTIVE: partner("DELETE /webhook")
@@ -298,6 +316,7 @@ export const machines = {
     title: "Webhook delivery",
     meaning: "One event on its way to the partner's endpoint.",
     clause: "doc 3, Webhook delivery; F29; D14",
+    looks: { waiting: ["PENDING", "RETRYING"], ended: ["SENT"], refused: ["FAILED"] },
     reached: {
       PENDING: partner("any event, until its first attempt"),
       RETRYING: partner("an endpoint that answers 500 (`sim partner listen --fail 1`)"),

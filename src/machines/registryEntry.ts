@@ -5,6 +5,13 @@ import type { Reach } from "./sandbox/Reach.ts"
 /** The state names as stored: NEW decides a creation and never reaches a row. */
 export type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">
 
+/** Where somebody or something still has to act; what is over; what was said no to. */
+export interface Looks<S extends string = string> {
+  readonly waiting: ReadonlyArray<S>
+  readonly ended: ReadonlyArray<S>
+  readonly refused: ReadonlyArray<S>
+}
+
 /** What the registry knows of a machine beside the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
@@ -15,6 +22,8 @@ export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly title: string
   readonly meaning: string
   readonly clause: string
+  /** How pictures colour its stored states; what is in none of the lists stands and works. */
+  readonly looks: Looks<StoredStateOf<M>>
   /** How a sandbox brings an object into each of its stored states. */
   readonly reached: { readonly [S in StoredStateOf<M>]: Reach }
 }

@@ -28,6 +28,7 @@ export const tradingMachines = {
     title: "Venue probe",
     meaning: "One order that can neither fill nor rest, sent to the venue to prove the way there and back.",
     clause: "D6; operator surface, sim venue",
+    looks: { waiting: ["IN_FLIGHT"], ended: ["EXECUTED"], refused: ["REFUSED", "VOID"] },
     reached: {
       IN_FLIGHT: operator("`sim venue probe C`, while the venue has not answered"),
       EXECUTED: operator("`sim venue probe C`"),
@@ -42,6 +43,7 @@ export const tradingMachines = {
     title: "Request for quotes",
     meaning: "A client's question to dealers, at what price they open a knock-out contract or take one back.",
     clause: "doc 2, RFQ; D4",
+    looks: { waiting: ["CREATING", "OPEN"], ended: ["ACCEPTED", "CANCELLED", "EXPIRED"], refused: ["REJECTED"] },
     reached: {
       CREATING: operator("`sim venue fault timeout-before --route rfq`, then POST .../rfq, until the venue answers"),
       OPEN: partner("POST .../rfq with autoAccept false"),
@@ -58,6 +60,11 @@ export const tradingMachines = {
     title: "Knock-out contract",
     meaning: "A contract between two levels, until the venue says how it ended.",
     clause: "doc 2, Barrier contract; D5",
+    looks: {
+      waiting: [],
+      ended: ["KNOCKED_OUT", "TAKE_PROFIT", "EXPIRED", "EARLY_CLOSE", "TORN_UP", "CLOSED"],
+      refused: []
+    },
     reached: {
       OPEN: partner("an accepted quote of POST .../rfq"),
       KNOCKED_OUT: operator("`sim venue price BTC-USDC-KO` through the barrier of an OPEN contract"),
@@ -75,6 +82,11 @@ export const tradingMachines = {
     title: "Order",
     meaning: "An order on a perpetual or a spot market, from its hold to its last trade.",
     clause: "doc 2, Order states; D6",
+    looks: {
+      waiting: ["CHECKED", "SENT", "PENDING_TRIGGER", "PENDING_CANCEL"],
+      ended: ["FILLED", "CANCELLED"],
+      refused: ["REJECTED"]
+    },
     reached: {
       CHECKED: nobody("a step that its own commit goes on from"),
       SENT: operator("`sim venue fault timeout-after --route order`, then POST .../orders, until the venue answers"),
@@ -96,6 +108,7 @@ export const tradingMachines = {
     title: "Attachment",
     meaning: "The take profit and the stop loss of an order, which follow what it fills.",
     clause: "doc 2, Order attach; D7",
+    looks: { waiting: ["PLACING"], ended: ["FIRED", "CLOSED"], refused: [] },
     reached: {
       ARMED: partner("POST .../orders of a LIMIT away from the market, with attach"),
       PLACING: operator(
@@ -115,6 +128,11 @@ export const tradingMachines = {
     title: "Staking swap",
     meaning: "A part of a writer's offer, from its reserve to the writer's last payment.",
     clause: "doc 2, Swap states; D8",
+    looks: {
+      waiting: ["ACCEPTING"],
+      ended: ["MATURED", "CURED", "FINAL_SETTLEMENT"],
+      refused: ["REJECTED", "DEFAULTED"]
+    },
     reached: {
       ACCEPTING: operator(
         "`sim venue fault timeout-before --route take`, then POST .../staking/{offerId}/accept, for 300 seconds"
@@ -134,6 +152,7 @@ export const tradingMachines = {
     title: "Risk monitor",
     meaning: "The recorded risk state of an account, which client rows show.",
     clause: "doc 2, Margin picture; D23",
+    looks: { waiting: ["MARGIN_CALL", "CLOSE_OUT"], ended: [], refused: [] },
     reached: {
       NORMAL: operator("`ledger adjust C` that puts back what a margin call missed"),
       MARGIN_CALL: operator("`ledger adjust C` that leaves less cash than the premiums of the open contracts"),
@@ -147,6 +166,11 @@ export const tradingMachines = {
     title: "Close-out",
     meaning: "An episode in which an account with too little left is closed out and protected.",
     clause: "doc 3, NBP_WRITEOFF; F9, F10, D23",
+    looks: {
+      waiting: ["STARTED", "CANCELLING", "CLOSING", "WAITING_MARK", "WAITING_MARKET", "TEARING_UP", "PROTECTING"],
+      ended: ["DONE"],
+      refused: []
+    },
     reached: {
       STARTED: nobody("a step that its own commit goes on from"),
       CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
@@ -167,6 +191,7 @@ export const tradingMachines = {
     title: "Trading halt",
     meaning: "The operator's word that nothing that opens risk is taken in some or all markets.",
     clause: "doc 2, GET /trading-status; A2-11",
+    looks: { waiting: ["ACTIVE"], ended: ["ENDED"], refused: [] },
     reached: {
       ACTIVE: operator("`market halt SCOPE --message M`"),
       ENDED: operator(

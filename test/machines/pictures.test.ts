@@ -1,0 +1,103 @@
+/**
+ * The pictures of machines look right everywhere: colours written out, texts in their boxes, labels on nothing else, and
+ * text and arrows there when a tool draws them that knows no style sheets (rsvg-convert, where it is installed).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { execFileSync, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { arrowsOf, moveText, statesOf } from "../../src/machines/describe.ts"
+import { colours, drawMachine, lookOf } from "../../src/machines/picture/drawMachine.ts"
+import { type Box, fits, fonts, type MachineLayout, textWidth } from "../../src/machines/picture/MachineLayout.ts"
+import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+
+const root = join(import.meta.dirname, "../..")
+const layouts = JSON.parse(readFileSync(join(root, "src/http/operator/atlas/layouts.json"), "utf8")) as Record<
+  Kind,
+  MachineLayout
+>
+const pictureOf = (kind: Kind): string => readFileSync(join(root, `docs/machines/${kind}.svg`), "utf8")
+const renders = spawnSync("rsvg-convert", ["--version"]).status === 0
+const missing = renders ? "" : " (SKIPPED: no rsvg-convert; apt-get install librsvg2-bin)"
+
+const overlap = (a: Box, b: Box): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+
+/** Where the head of an arrow stands. */
+const headOf = (points: ReadonlyArray<readonly [number, number]>): Box => {
+  const [x, y] = points.at(-1) as readonly [number, number]
+  return { x: x - 4, y: y - 4, width: 8, height: 8 }
+}
+
+/** Contrast of two colours (WCAG 2.2, 1.4.3). */
+const contrast = (one: string, other: string): number => {
+  const luminance = (colour: string): number =>
+    [1, 3, 5]
+      .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index]!, 0)
+  const [light, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a) as [number, number]
+  return (light + 0.05) / (dark + 0.05)
+}
+
+describe("pictures of machines", () => {
+  it.each(kinds.map((kind) => ({ kind })))("$kind: everything has a place of its own", ({ kind }) => {
+    const { machine } = machines[kind]
+    const layout = layouts[kind]
+    assert.isTrue(fits(machine, layout))
+    const states = Object.entries(layout.states)
+    const labels = layout.arrows.map(({ from, to, label }) => [`${from} ${to}`, label] as const)
+    const heads = [...layout.arrows.map(({ points }) => headOf(points)), headOf(layout.start)]
+    for (const [name, label] of labels) {
+      for (const head of heads) assert.isFalse(overlap(label, head), `the label of ${name} covers an arrowhead`)
+      for (const [state, box] of states) assert.isFalse(overlap(label, box), `the label of ${name} covers ${state}`)
+      for (const [other, box] of labels) assert.isFalse(name !== other && overlap(label, box), `${name} and ${other}`)
+      assert.isTrue(label.x >= 0 && label.x + label.width <= layout.width, `the label of ${name} leaves the picture`)
+    }
+    for (const arrow of arrowsOf(machine)) {
+      const box =
+        arrow.from === arrow.to
+          ? layout.states[arrow.from]
+          : layout.arrows.find(({ from, to }) => from === arrow.from && to === arrow.to)?.label
+      for (const move of arrow.moves)
+        assert.isAtMost(textWidth(moveText(move), fonts.move), box?.width ?? 0, moveText(move))
+    }
+  })
+
+  it.each(kinds.map((kind) => ({ kind })))("$kind: its picture writes its colours out", ({ kind }) => {
+    const picture = pictureOf(kind)
+    assert.notMatch(picture, /var\(|<style|class="[^"]*"[^>]*style=|currentColor|@import|href=/)
+    for (const [, paint] of picture.matchAll(/(?:fill|stroke)="([^"]*)"/g))
+      assert.match(paint ?? "", /^(#[0-9a-f]{6}|none)$/)
+    for (const { name } of statesOf(machines[kind].machine)) {
+      const [fill, edge, ink] = colours[lookOf(machines[kind], name)]
+      assert.include(picture, `data-state="${name}"`)
+      assert.isAbove(contrast(fill, ink), 7, name)
+      assert.isAbove(contrast(fill, edge), 3, name)
+    }
+  })
+
+  it.skipIf(!renders)(`a tool without style sheets draws texts and arrows${missing}`, () => {
+    const drawn = (svg: string) => execFileSync("rsvg-convert", ["--zoom", "0.5"], { input: svg, maxBuffer: 64 << 20 })
+    for (const kind of kinds) {
+      const picture = pictureOf(kind)
+      const whole = drawn(picture)
+      const without = {
+        texts: picture.replaceAll(/<text.*?<\/text>/g, ""),
+        arrows: picture.replaceAll(/<g class="arrow".*?<\/g>/g, ""),
+        states: picture.replaceAll(/<g class="state.*?<\/g>/g, "")
+      }
+      for (const [what, less] of Object.entries(without)) {
+        assert.notStrictEqual(less, picture, `${kind} has no ${what}`)
+        assert.isFalse(drawn(less).equals(whole), `the ${what} of ${kind} are not seen`)
+      }
+    }
+  })
+
+  it("what is written into a picture can't end it", () => {
+    const hostile = { ...machines.case, title: "<script>alert(1)</script>\"'" }
+    const picture = drawMachine(hostile, layouts.case)
+    assert.notInclude(picture, "<script")
+    assert.strictEqual(picture.split("</svg>").length, 2)
+  })
+})
