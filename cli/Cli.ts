@@ -7,16 +7,23 @@ import type { Command } from "commander"
 import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
-import { carriedOut, dryRunDocument, dryRunView, speaksForItself } from "./dryRun.ts"
+import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
 import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
-import type { View } from "./views/View.ts"
+import type { Names } from "./views/cellText.ts"
+import type { Change } from "./views/changes.ts"
+import { stack, text, type View } from "./views/View.ts"
 
 export interface CallOptions<A> {
   /**
-   * Asked on the terminal before anything happens; `--yes` skips it, and without a terminal nothing happens but with it.
-   * A function asks the service for the figures first, in dry runs alone; null: nothing has to be asked.
+   * Asked on the terminal before anything happens, below what would be done (a dry run of the call); `--yes` skips it, and
+   * without a terminal nothing happens but with it. A function asks the service for the figures first, in dry runs alone;
+   * null: nothing has to be asked.
    */
   readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
+  /** What is shown above the dry run, such as who asked; false: the call can't be run dry, and its question says it all. */
+  readonly deed?: false | ((client: OperatorClient) => Effect.Effect<View, unknown>)
+  /** The object (KIND:ID) that it rules on: where somebody else has done so, they are named. */
+  readonly about?: string
   /** The call changes nothing, though the command can: `--dry-run` makes no difference. */
   readonly reads?: boolean
   /** Fails the command after its answer is printed. */
@@ -53,22 +60,84 @@ export class Cli {
       async (globals) => {
         const found = findConnection(globals, this.io)
         const connection = options.reads === true ? { ...found, dryRun: false } : found
-        const callService = this.callService ?? (await import("./OperatorClient.ts")).callService
-        const { confirm } = options
-        if (confirm !== undefined && connection.dryRun !== true && globals.yes !== true) {
-          const rehearsal = { ...connection, dryRun: true }
-          this.ask(typeof confirm === "string" ? confirm : await callService(rehearsal, confirm))
+        const callService = await this.service()
+        const service: Service = { globals, ask: (use) => callService({ ...connection, dryRun: false }, use) }
+        try {
+          if (connection.dryRun !== true && globals.yes !== true)
+            await this.askFirst(
+              { ...service, ask: (use) => callService({ ...connection, dryRun: true }, use) },
+              request,
+              view,
+              options
+            )
+          const answer = await this.whileWaiting(callService(connection, request))
+          if (connection.dryRun === true && answer.dryRun === undefined) throw carriedOut
+          await this.showAnswer(service, answer, view, options)
+        } catch (error) {
+          throw await this.withRuling(service, error, options.about)
         }
-        const { data, dryRun } = await callService(connection, request)
-        if (connection.dryRun === true && dryRun === undefined) throw carriedOut
-        if (dryRun === undefined) await this.show(globals, data, view)
-        else if (speaksForItself(data)) await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, view)
-        else await this.show(globals, dryRunDocument(data, dryRun), ({ answer }) => dryRunView(view(answer), dryRun))
-        const failure = options.failed?.(data) ?? null
-        if (failure !== null) throw failure
       },
       options.refused
     )
+  }
+
+  private async service(): Promise<CallService> {
+    return this.callService ?? (await import("./OperatorClient.ts")).callService
+  }
+
+  private async showAnswer<A>(
+    service: Service,
+    { data, dryRun, changes }: Success<A>,
+    view: (data: A) => View,
+    options: CallOptions<A>
+  ): Promise<void> {
+    const { globals } = service
+    if (dryRun === undefined) {
+      await this.show(globals, data, (all) => this.headed(service, changes, data, view(all), options.about), service)
+    } else if (speaksForItself(data)) {
+      const refusal = refusalOf(data)
+      if (refusal === null || globals.json === true)
+        await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, view, service)
+      if (refusal !== null) throw refusal
+    } else {
+      const shown = () => this.headed(service, changes, data, deedView(data, dryRun, view, "Dry run. It would write:"))
+      await this.show(globals, dryRunDocument(data, dryRun), shown, service)
+    }
+    const failure = options.failed?.(data) ?? null
+    if (failure !== null) throw failure
+  }
+
+  /** What a command that writes has changed, above its answer; where nothing has, who was there before. */
+  private async headed(
+    service: Service,
+    changes: ReadonlyArray<Change> | undefined,
+    data: unknown,
+    view: View,
+    about?: string
+  ): Promise<View> {
+    if (changes === undefined) return view
+    const [{ readNames }, { changesView }] = await Promise.all([import("./names.ts"), import("./views/changes.ts")])
+    const { partner } = await service.ask((api) =>
+      readNames(api, new Set(changes.some(isOfPartner) ? ["partner"] : []))
+    )
+    const { clientId, clientUid } = (data ?? {}) as { readonly clientId?: unknown; readonly clientUid?: unknown }
+    const client = typeof clientId === "number" && typeof clientUid === "string" ? { clientId, clientUid } : null
+    const head = changesView(changes, { partner: (id) => partner.get(id) ?? String(id), client })
+    const before = changes.length > 0 || about === undefined ? null : await this.rulingOn(service, about)
+    return stack(head, ...(before === null ? [] : [before]), text(""), view)
+  }
+
+  private async rulingOn({ ask }: Service, object: string): Promise<View | null> {
+    const { lastRuling } = await import("./lastRuling.ts")
+    return ask((api) => lastRuling(api, object))
+  }
+
+  /** A refusal by the object's state, with who brought it there. */
+  private async withRuling(service: Service, error: unknown, about: string | undefined): Promise<unknown> {
+    const isConflict = error instanceof CliFailure && error.envelope.code === 4092 && error !== declined
+    if (!isConflict || about === undefined || service.globals.json === true) return error
+    const ruling = await this.rulingOn(service, about).catch(() => null)
+    return ruling === null ? error : new CliFailure(error.status, error.envelope, ruling)
   }
 
   /**
@@ -81,15 +150,15 @@ export class Cli {
     view: (data: A) => View
   ): Promise<void> {
     const { json } = command.optsWithGlobals<Globals>()
-    if (json === true || !this.io.terminal) return this.call(command, request, view, { reads: true })
+    if (json === true || !this.io.terminal || this.io.env.TERM === "dumb")
+      return this.call(command, request, view, { reads: true })
     await this.attempt(command, async (globals) => {
       const connection = { ...findConnection(globals, this.io), dryRun: false }
-      const callService = this.callService ?? (await import("./OperatorClient.ts")).callService
-      const { render } = await import("./views/render.ts")
+      const callService = await this.service()
       const ended = this.io.stopped().then(() => true)
       do {
         const { data } = await callService(connection, request)
-        this.io.stdout(frame(`${render(view(data), this.styled)}\n\nCtrl-C ends it.`))
+        this.io.stdout(frame(`${await this.drawn(globals, view(data), null)}\n\nCtrl-C ends it.`))
       } while (!(await Promise.race([ended, pause(redrawMillis, false)])))
     })
   }
@@ -105,44 +174,150 @@ export class Cli {
       await run(globals)
     } catch (error) {
       this.fail(globals.json === true, error)
-      const more = globals.json === true || !(error instanceof CliFailure) ? null : refused?.(error.envelope.data)
-      if (more === null || more === undefined) return
-      const { render } = await import("./views/render.ts")
-      this.io.stderr(`\n${render(more, this.styled)}\n`)
+      if (globals.json === true || !(error instanceof CliFailure)) return
+      const shown = [error.more, refused?.(error.envelope.data)].filter((more) => more !== null && more !== undefined)
+      for (const more of shown) this.io.stderr(`\n${await this.drawn(globals, more, null)}\n`)
     }
   }
 
-  /** Exactly one JSON document with --json, a view for a person otherwise. */
-  async show<A>(globals: Globals, data: A, view: (data: A) => View): Promise<void> {
+  /** Exactly one JSON document with --json, a view for a person otherwise. `service`: where names of ids are asked for. */
+  async show<A>(
+    globals: Globals,
+    data: A,
+    view: (data: A) => View | Promise<View>,
+    service: Service | null = null
+  ): Promise<void> {
     if (globals.json === true) return this.io.stdout(`${JSON.stringify(data)}\n`)
+    const shown = `${await this.drawn(globals, await view(data), service)}\n`
+    const size = this.io.size()
+    const isLong = size !== null && shown.split("\n").length > size.rows
+    if (isLong && (await this.io.page(shown, { chop: globals.wide === true }))) return
+    this.io.stdout(shown)
+  }
+
+  /** The view as text for this reader. `otherwise`: how wide the place is when stdout is no terminal. */
+  async drawn(globals: Globals, view: View, service: Service | null, otherwise: number | null = null): Promise<string> {
     const { render } = await import("./views/render.ts")
-    this.io.stdout(`${render(view(data), this.styled)}\n`)
+    const size = this.io.size()
+    const columns = globals.wide === true ? null : (size?.columns ?? otherwise)
+    const times = size === null && otherwise === null ? "exact" : globals.utc === true ? "utc" : "short"
+    return render(view, { styled: this.styled, columns, times, names: await namesFor(view, service) })
   }
 
   get styled(): boolean {
-    const { NO_COLOR } = this.io.env
-    return this.io.terminal && (NO_COLOR === undefined || NO_COLOR === "")
+    const { NO_COLOR, TERM } = this.io.env
+    return this.io.terminal && TERM !== "dumb" && (NO_COLOR === undefined || NO_COLOR === "")
   }
 
   /** What went wrong, on stderr: the envelope with --json, its sentences otherwise. */
   fail(json: boolean, error: unknown): void {
     if (!(error instanceof CliFailure)) throw error
     this.status = error.status
-    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : `${sentencesOf(error).join("\n")}\n`)
+    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : `${markOf(error)}${sentencesOf(error).join("\n")}\n`)
   }
 
-  private ask(question: string | null): void {
+  /** Shows what the call would do and asks; throws what refuses it, and for no. */
+  private async askFirst<A>(
+    { globals, ask }: Service,
+    request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
+    view: (data: A) => View,
+    { confirm, deed }: CallOptions<A>
+  ): Promise<void> {
+    if (confirm === undefined) return
+    if (typeof confirm === "string" && !this.io.asks()) throw noTerminal
+    const question = typeof confirm === "string" ? confirm : await ask(confirm)
     if (question === null) return
-    const answer = this.io.confirm(question)
+    if (!this.io.asks()) throw noTerminal
+    const head = deed === undefined || deed === false ? [] : [await ask(deed), text("")]
+    const rehearsed = deed === false ? null : await ask(request)
+    const refusal = rehearsed !== null && speaksForItself(rehearsed.data) ? refusalOf(rehearsed.data) : null
+    if (refusal !== null) throw refusal
+    const shown =
+      rehearsed?.dryRun === undefined || speaksForItself(rehearsed.data)
+        ? head
+        : [
+            ...head,
+            await this.headed(
+              { globals, ask },
+              rehearsed.changes,
+              rehearsed.data,
+              deedView(rehearsed.data, rehearsed.dryRun, view, "It would write:")
+            )
+          ]
+    const drawn = shown.length === 0 ? "" : await this.drawn(globals, stack(...shown), { globals, ask }, askedColumns)
+    const answer = this.io.confirm(question, drawn)
     if (answer === null) throw noTerminal
-    if (!answer) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
+    if (!answer) throw declined
+  }
+
+  /** A call that takes its time says so, where somebody looks on. */
+  async whileWaiting<A>(answer: Promise<A>, doing = "Waiting for the service"): Promise<A> {
+    const { progress } = this.io
+    if (progress === null) return answer
+    const began = Date.now()
+    let said = false
+    const timer = setInterval(() => {
+      said = true
+      progress(`${doing}: ${Math.round((Date.now() - began) / 1_000)} s`)
+    }, progressMillis)
+    try {
+      return await answer
+    } finally {
+      clearInterval(timer)
+      if (said) progress(null)
+    }
   }
 }
+
+/** A call's service: what is asked beside it. */
+interface Service {
+  readonly globals: Globals
+  readonly ask: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
+}
+
+/** Of the terminal that is asked on when stdout is another place. */
+const askedColumns = 80
+const progressMillis = 1_000
+
+const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test(object ?? "")
+
+/** A dry run as shown: under four eyes what the grant would do, too. */
+const deedView = <A>(data: A, would: Would, view: (data: A) => View, head: string): View => {
+  const { deed } = (typeof data === "object" && data !== null ? data : {}) as { readonly deed?: Deed }
+  return deed === undefined
+    ? dryRunView(view(data), would, head)
+    : stack(view(data), text(""), grantView(deed, view as never))
+}
+
+/** What a dry run that answers with blockers would be refused with; null when nothing stands in the way. */
+const refusalOf = (data: unknown): CliFailure | null => {
+  const { blockers } = data as { readonly blockers?: ReadonlyArray<string> }
+  if (blockers === undefined || blockers.length === 0) return null
+  const sentence = "It would be refused: something stands in the way."
+  return new CliFailure(exitStatus.refused, { code: 4092, msg: sentence, error: sentence, data: { blockers } })
+}
+
+/** The answer to the question was no. */
+const declined = cliFailure(exitStatus.refused, 4092, "Nothing was done.")
 
 const redrawMillis = 2_000
 
 /** The screen from its upper left corner on: each line to its end, and what was below. */
 const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b[K\n")}\u001b[K\n\u001b[J`
+
+/** A service that refuses is told from a command line that fails; a no is neither. */
+const markOf = (failure: CliFailure): string =>
+  failure === declined
+    ? ""
+    : failure.status === exitStatus.refused && failure.envelope.code !== 5030
+      ? "refused: "
+      : "error: "
+
+const namesFor = async (view: View, service: Service | null): Promise<Names> => {
+  const { namesIn, noNames, readNames } = await import("./names.ts")
+  const kinds = namesIn(view)
+  return service === null || kinds.size === 0 ? noNames : service.ask((api) => readNames(api, kinds))
+}
 
 const noLine: RunLine = () => Promise.reject(new Error("this command line was made without a way to run another"))
 

@@ -4,6 +4,7 @@
  */
 
 import type { LeverageProfile } from "../src/machines/market/marketTerms.ts"
+import type { View } from "./views/View.ts"
 
 /** 0 done, 1 refused by the service, 2 wrong usage, 3 service unreachable. */
 export const exitStatus = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const
@@ -15,15 +16,29 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Stdout is a terminal: colours may be used. */
   readonly terminal: boolean
+  /** Columns and rows of that terminal now; null: stdout is none, and lines are as long as they are. */
+  readonly size: () => Size | null
+  /** Shows text page by page; false when there is no pager to show it with. */
+  readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
+  /** One line on stderr that the next one replaces, null takes it away; null itself when stderr is no terminal. */
+  readonly progress: ((line: string | null) => void) | null
+  /** Whether there is a terminal to ask on. */
+  readonly asks: () => boolean
   /**
-   * Asks a yes or no question on the terminal that the command was started from, wherever its input and output go; null
-   * when there is none.
+   * Asks a yes or no question on the terminal that the command was started from, wherever its input and output go, below
+   * what would be done; null when there is none.
    */
-  readonly confirm: (question: string) => boolean | null
+  readonly confirm: (question: string, deed: string) => boolean | null
   /** Completes when a signal asks the command to end; it may be called often. */
   readonly stopped: () => Promise<void>
   /** Runs the service until a signal stops it (main.ts alone knows how); its exit status. */
   readonly serve: (options: ServeRequest) => Promise<ExitStatus>
+}
+
+/** Of a terminal. */
+export interface Size {
+  readonly columns: number
+  readonly rows: number
 }
 
 /** `brokerage serve` as parsed; the composition root takes exactly this. */
@@ -67,7 +82,13 @@ export interface Globals {
   readonly dataDir?: string
   readonly url?: string
   readonly operatorKey?: string
+  readonly operatorKeyFile?: string
+  readonly profile?: string
   readonly ca?: string
+  /** Every column, however narrow the terminal is. */
+  readonly wide?: boolean
+  /** Times in UTC instead of the reader's zone. */
+  readonly utc?: boolean
   /** Of the commands that write. */
   readonly dryRun?: boolean
 }
@@ -84,11 +105,14 @@ export interface Envelope {
 export class CliFailure extends Error {
   readonly status: ExitStatus
   readonly envelope: Envelope
+  /** What a person reads below its sentences. */
+  readonly more: View | null
 
-  constructor(status: ExitStatus, envelope: Envelope) {
+  constructor(status: ExitStatus, envelope: Envelope, more: View | null = null) {
     super(envelope.msg)
     this.status = status
     this.envelope = envelope
+    this.more = more
   }
 }
 

@@ -11,6 +11,7 @@ import { OperatorAuthorization } from "../src/http/api/operator/OperatorSecurity
 import { type CliFailure, cliFailure, CliFailure as Failure, type Envelope, exitStatus } from "./CliIo.ts"
 import type { Connection } from "./connection.ts"
 import type { Would } from "./dryRun.ts"
+import type { Change } from "./views/changes.ts"
 
 export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 
@@ -20,6 +21,8 @@ export interface Success<A> {
   readonly data: A
   /** In a dry run: what would have been written. */
   readonly dryRun?: Would
+  /** Of a command that writes: what it has changed, or would have. */
+  readonly changes?: ReadonlyArray<Change>
 }
 
 /** The service judges fields, after the role: its sentences are the ones an operator reads. */

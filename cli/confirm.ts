@@ -8,13 +8,20 @@ import type { CliIo } from "./CliIo.ts"
 const [terminalInput, terminalOutput] =
   process.platform === "win32" ? ["\\\\.\\CONIN$", "\\\\.\\CONOUT$"] : ["/dev/tty", "/dev/tty"]
 
+/** Whether this process has a terminal. */
+export const asks: CliIo["asks"] = () => {
+  const input = opened(terminalInput, "r")
+  if (input !== null) closeSync(input)
+  return input !== null
+}
+
 /** Waits for the answer; Ctrl-C ends the command as ever. Anything but y or yes is no, the end of the input, too. */
-export const confirm: CliIo["confirm"] = (question) => {
+export const confirm: CliIo["confirm"] = (question, deed) => {
   const input = opened(terminalInput, "r")
   const output = input === null ? null : opened(terminalOutput, "w")
   try {
     if (input === null || output === null) return null
-    writeSync(output, `${question} [y/N] `)
+    writeSync(output, `${deed === "" ? "" : `${deed}\n\n`}${question} [y/N] `)
     return /^y(es)?$/i.test(readLine(input).trim())
   } finally {
     for (const descriptor of [input, output]) if (descriptor !== null) closeSync(descriptor)

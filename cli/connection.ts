@@ -1,10 +1,11 @@
 /**
- * Where the service is and who calls: options first, then the environment, then what the running service of the data
- * directory wrote into service.json (operator surface, rules for every command).
+ * Where the service is and who calls: options first, then a profile, or else the environment and what the running service of
+ * the data directory wrote into service.json (operator surface, rules for every command).
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { cliFailure, type CliIo, exitStatus, type Globals } from "./CliIo.ts"
+import { type Profile, readProfile } from "./profile.ts"
 
 export interface Connection {
   readonly url: string
@@ -21,52 +22,92 @@ interface ServiceFile {
   readonly operatorKeyFile?: unknown
 }
 
+/** What is taken where no option says it. */
+interface Defaults {
+  readonly url: string | null
+  readonly operatorKey: string | null
+  readonly operatorKeyFile: string | null
+  readonly caFile: string | null
+}
+
 export const defaultDataDir = ".brokerage"
 
 /** Throws a CliFailure that says what is missing. */
 export const findConnection = (globals: Globals, io: CliIo): Connection => {
   const dataDir = globals.dataDir ?? defaultDataDir
-  const service = readService(join(dataDir, "service.json"))
-  const url = globals.url ?? filled(io.env.BROKERAGE_URL) ?? text(service.url)
-  if (url === null || url === undefined) {
+  const profile = globals.profile ?? filled(io.env.BROKERAGE_PROFILE)
+  const defaults =
+    profile === undefined ? surroundings(io, join(dataDir, "service.json")) : ofProfile(readProfile(profile, io.env))
+  const url = globals.url ?? defaults.url
+  if (url === null) {
     throw cliFailure(
       exitStatus.unreachable,
       5030,
       `No service is running in ${dataDir}. Start one with brokerage serve, or name it with --url.`
     )
   }
-  if (!URL.canParse(url)) throw cliFailure(exitStatus.usage, 4000, "The address of --url is not a URL.")
+  if (!URL.canParse(url)) throw usage("The address of --url is not a URL.")
   // The key travels with every call: nobody on the way may read it.
-  if (new URL(url).protocol !== "https:") {
-    throw cliFailure(exitStatus.usage, 4000, "The address of the service must begin with https://.")
-  }
+  if (new URL(url).protocol !== "https:") throw usage("The address of the service must begin with https://.")
   return {
     url: url.replace(/\/+$/, ""),
-    operatorKey: keyOf(globals, io, service),
-    ca: caOf(globals, io, service),
+    operatorKey: keyOf(globals, defaults),
+    ca: caOf(globals.ca, defaults.caFile),
     ...(globals.dryRun === true ? { dryRun: true } : {})
   }
 }
 
-const keyOf = (globals: Globals, io: CliIo, service: ServiceFile): string => {
-  const given = globals.operatorKey ?? filled(io.env.BROKERAGE_OPERATOR_KEY)
-  if (given !== undefined) return given
-  const file = text(service.operatorKeyFile)
-  if (file !== null && existsSync(file)) return readFileSync(file, "utf8").trim()
-  throw cliFailure(exitStatus.usage, 4000, "An operator key is needed: use --operator-key or BROKERAGE_OPERATOR_KEY.")
+/** What a profile names comes from it alone: the key of one service is never sent to another. */
+const ofProfile = ({ url, operatorKeyFile, ca }: Profile): Defaults => ({
+  url,
+  operatorKey: null,
+  operatorKeyFile,
+  caFile: ca
+})
+
+const surroundings = ({ env }: CliIo, path: string): Defaults => {
+  const service = readService(path)
+  const [operatorKey, keyFile] = [filled(env.BROKERAGE_OPERATOR_KEY), filled(env.BROKERAGE_OPERATOR_KEY_FILE)]
+  return {
+    url: filled(env.BROKERAGE_URL) ?? text(service.url),
+    operatorKey: operatorKey ?? null,
+    operatorKeyFile: keyFile ?? existing(text(service.operatorKeyFile)),
+    caFile: filled(env.BROKERAGE_CA) ?? existing(text(service.caFile))
+  }
 }
 
-const caOf = (globals: Globals, io: CliIo, service: ServiceFile): string | null => {
-  const given = globals.ca ?? filled(io.env.BROKERAGE_CA)
-  if (given !== undefined) {
-    try {
-      return readFileSync(given, "utf8")
-    } catch {
-      throw cliFailure(exitStatus.usage, 4000, "The file of --ca can not be read.")
-    }
+const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
+
+const keyOf = ({ operatorKey, operatorKeyFile }: Globals, defaults: Defaults): string => {
+  if (operatorKey !== undefined && operatorKeyFile !== undefined)
+    throw usage("--operator-key and --operator-key-file name two keys: give one of them.")
+  if (operatorKey !== undefined) return operatorKey
+  if (operatorKeyFile !== undefined) return keyIn(operatorKeyFile)
+  if (defaults.operatorKey !== null) return defaults.operatorKey
+  if (defaults.operatorKeyFile !== null) return keyIn(defaults.operatorKeyFile)
+  throw usage("An operator key is needed: use --operator-key-file, --operator-key or BROKERAGE_OPERATOR_KEY.")
+}
+
+/** One line, and no more than one: another file that is named by mistake is not sent anywhere. */
+const keyIn = (file: string): string => {
+  let key: string
+  try {
+    key = readFileSync(file, "utf8").trim()
+  } catch {
+    throw usage(`The operator key file ${file} can not be read.`)
   }
-  const file = text(service.caFile)
-  return file !== null && existsSync(file) ? readFileSync(file, "utf8") : null
+  if (key === "" || /\s/.test(key)) throw usage(`The operator key file ${file} must hold one key and nothing else.`)
+  return key
+}
+
+const caOf = (option: string | undefined, file: string | null): string | null => {
+  const named = option ?? file
+  if (named === null) return null
+  try {
+    return readFileSync(named, "utf8")
+  } catch {
+    throw usage(`The file of --ca can not be read.`)
+  }
 }
 
 /** A missing or broken file is no service; a stale one is found out by calling it. */
@@ -79,4 +120,5 @@ const readService = (path: string): ServiceFile => {
 }
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
+const existing = (file: string | null): string | null => (file !== null && existsSync(file) ? file : null)
 const filled = (value: string | undefined): string | undefined => (value === "" ? undefined : value)

@@ -5,6 +5,7 @@
 import { type Command, Option } from "commander"
 import { writingCommands } from "../src/http/api/operator/commandTable.ts"
 import { cliFailure, exitStatus } from "./CliIo.ts"
+import type { Change } from "./views/changes.ts"
 import { fields, stack, table, text, type View } from "./views/View.ts"
 
 /** What the service says that it would have written. */
@@ -41,12 +42,23 @@ export const speaksForItself = <A>(data: A): data is A & { readonly dryRun: true
 /** The answer of a dry run, as --json prints it. */
 export const dryRunDocument = <A>(answer: A, would: Would) => ({ dryRun: true, answer, would })
 
+/** What a command under four eyes does when it is granted, as things stand; or why it would be refused. */
+export type Deed =
+  | { readonly result: unknown; readonly would: Would; readonly changes: ReadonlyArray<Change> }
+  | { readonly refusal: string }
+
+/** When it is granted: the command's own view and its effects. */
+export const grantView = (deed: Deed, view: (result: unknown) => View): View =>
+  "refusal" in deed
+    ? text(`As things stand it would be refused: ${deed.refusal}`)
+    : stack(text("When it is granted:"), dryRunView(view(deed.result), deed.would, "It would write:"))
+
 /** The answer's own view and what would have been written. */
-export const dryRunView = (answer: View, { rows, events, postings }: Would): View =>
+export const dryRunView = (answer: View, { rows, events, postings }: Would, head: string): View =>
   stack(
     answer,
     text(""),
-    text(Object.keys(rows).length === 0 ? "Dry run: nothing would be written." : "Dry run. It would write:"),
+    text(Object.keys(rows).length === 0 ? "Nothing would be written." : head),
     fields(rows),
     ...(events.length === 0
       ? []

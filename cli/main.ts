@@ -3,7 +3,8 @@
  * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
  */
 import { cliFailure, type CliIo, type ExitStatus, exitStatus, unwritten } from "./CliIo.ts"
-import { confirm } from "./confirm.ts"
+import { asks, confirm } from "./confirm.ts"
+import { pageWith } from "./pager.ts"
 import { runCli } from "./runCli.ts"
 
 /** Whether this process is a service: it goes on without its output, which it counts itself. */
@@ -78,11 +79,30 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   ending.resolve()
 })
 
+/** A terminal that does not say how wide it is has what COLUMNS says, or 80. */
+const size: CliIo["size"] = () => {
+  const { isTTY, columns, rows } = process.stdout
+  if (!isTTY) return null
+  const { COLUMNS, LINES } = process.env
+  return { columns: columns || Number(COLUMNS) || 80, rows: rows || Number(LINES) || 24 }
+}
+
+/** Back to the begin of the line, and what stood there is gone. */
+const clearLine = "\r\u001b[K"
+const progress: CliIo["progress"] =
+  process.stderr.isTTY && process.env.TERM !== "dumb"
+    ? (line) => void process.stderr.write(`${clearLine}${(line ?? "").slice(0, (process.stderr.columns || 80) - 1)}`)
+    : null
+
 const status = await runCli(process.argv.slice(2), {
   stdout: print,
   stderr: (text) => void process.stderr.write(text),
   env: process.env,
   terminal: process.stdout.isTTY === true,
+  size,
+  page: pageWith(process.env),
+  progress,
+  asks,
   confirm,
   stopped,
   serve

@@ -1,9 +1,13 @@
 /**
  * npm run simulate -- --seeds N --seed S: deterministic simulations of the whole system, N seeds from S on. A seed that
  * breaks an invariant is printed with its last steps, and the exit status is 1; the same seed gives the same run again.
+ * With --noticed it keeps instead which seeds tell of each deliberate fault, where `power.test.ts` looks first.
  */
+import { writeFileSync } from "node:fs"
 import { whole } from "../cli/options.ts"
 import { Coverage } from "../test/simulation/Coverage.ts"
+import { mutations } from "../test/simulation/mutations.ts"
+import { noticedByFile, noticing } from "../test/simulation/noticing.ts"
 import { report } from "../test/simulation/report.ts"
 import { simulate } from "../test/simulation/simulate.ts"
 import { scriptCommand } from "./scriptCommand.ts"
@@ -12,17 +16,20 @@ interface Options {
   readonly seeds: number
   readonly seed: number
   readonly steps: number
+  readonly noticed: boolean
 }
 
 const fromOne = whole(1, Number.MAX_SAFE_INTEGER)
 const {
   seeds,
   seed: first,
-  steps
+  steps,
+  noticed
 } = scriptCommand("simulate", "Deterministic simulations of the whole system; the same seed gives the same run again.")
   .option("--seeds <n>", "how many seeds", fromOne, 500)
   .option("--seed <n>", "the first one", fromOne, 1)
   .option("--steps <n>", "last steps shown of a run that breaks an invariant", fromOne, 80)
+  .option("--noticed", "keep which seeds tell of each deliberate fault", false)
   .parse()
   .opts<Options>()
 /** Seeds between two words of progress. */
@@ -31,22 +38,36 @@ const stride = 500
 /** Of an error's stack, where one run is looked at. */
 const keptFrames = 20
 
-let failures = 0
-const seen = new Coverage()
-for (let seed = first; seed < first + seeds; seed++) {
-  const run = simulate(seed, {}, seeds === 1 ? keptFrames : 0)
-  seen.add(run.coverage)
-  if (run.finding !== null) {
-    failures++
-    console.log(`${report(run, steps)}\n`)
-  } else if (seeds === 1) console.log(report(run), run.figures)
-  const done = seed - first + 1
-  if (done % stride === 0) console.log(`${done} seeds, ${failures} with a finding`)
+const searchSeeds = (): void => {
+  let failures = 0
+  const seen = new Coverage()
+  for (let seed = first; seed < first + seeds; seed++) {
+    const run = simulate(seed, {}, seeds === 1 ? keptFrames : 0)
+    seen.add(run.coverage)
+    if (run.finding !== null) {
+      failures++
+      console.log(`${report(run, steps)}\n`)
+    } else if (seeds === 1) console.log(report(run), run.figures)
+    const done = seed - first + 1
+    if (done % stride === 0) console.log(`${done} seeds, ${failures} with a finding`)
+  }
+  console.log(
+    failures === 0
+      ? `${seeds} seeds from ${first} on: every invariant holds.`
+      : `${failures} of ${seeds} seeds have a finding.`
+  )
+  console.log(`Margins: ${seen.margins}.`)
+  process.exitCode = failures === 0 ? 0 : 1
 }
-console.log(
-  failures === 0
-    ? `${seeds} seeds from ${first} on: every invariant holds.`
-    : `${failures} of ${seeds} seeds have a finding.`
-)
-console.log(`Margins: ${seen.margins}.`)
-process.exitCode = failures === 0 ? 0 : 1
+
+const keepNoticed = (): void => {
+  const kept = mutations.map((mutation) => {
+    const known = [...noticing(mutation).values()].map((run) => run.seed)
+    console.log(`${mutation.name}: ${known.join(", ")}`)
+    return [mutation.name, known] as const
+  })
+  writeFileSync(noticedByFile, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
+}
+
+if (noticed) keepNoticed()
+else searchSeeds()

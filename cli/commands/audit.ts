@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 import { given, limitOption, whole } from "../options.ts"
-import { table, time, type View } from "../views/View.ts"
+import { partnerNamed, table, time, type View } from "../views/View.ts"
 
 interface TailOptions {
   readonly client?: string
@@ -39,7 +39,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .description("the audit stream")
     .command("tail")
     .description("what was done, newest last")
-    .option("--client <C>", "only this client's (id or uid)")
+    .option("--client <C>", "only this client's (id, uid, reference or e-mail address)")
     .option("--partner <P>", "only this partner's (id or code)")
     .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")
     .addOption(new Option("--since <ms>", "from this time on, Unix ms").argParser(whole(0, Number.MAX_SAFE_INTEGER)))
@@ -103,13 +103,13 @@ const entriesView = (entries: ReadonlyArray<Entry>): View =>
     {
       id: (row) => row.auditId,
       time: (row) => time(row.ts),
-      by: (row) => `${row.role}/${row.keyLabel}`,
-      partner: (row) => row.partnerId,
-      client: (row) => row.clientId,
-      object: (row) => row.object,
-      action: (row) => row.action,
-      change: changeOf,
-      reason: (row) => row.reason
+      by: { cell: (row) => `${row.role}/${row.keyLabel}`, rank: 5 },
+      partner: { cell: (row) => partnerNamed(row.partnerId), rank: 8 },
+      client: { cell: (row) => row.clientId, rank: 7 },
+      object: { cell: (row) => row.object, rank: 2 },
+      action: { cell: (row) => row.action, rank: 3 },
+      change: { cell: changeOf, rank: 4 },
+      reason: { cell: (row) => row.reason, rank: 6 }
     },
     "no audit rows"
   )

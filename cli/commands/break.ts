@@ -4,7 +4,7 @@ import { breakStatuses, currencyCodes } from "../../src/http/api/operator/operat
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
 import { awaitsApproval } from "./approval.ts"
-import { fields, table, time } from "../views/View.ts"
+import { fields, partnerNamed, table, time } from "../views/View.ts"
 
 interface OpenOptions {
   readonly scope: string
@@ -39,7 +39,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
             {
               id: (row) => row.breakId,
               scope: (row) => row.scope,
-              partner: (row) => row.partnerId,
+              partner: (row) => partnerNamed(row.partnerId),
               client: (row) => row.clientId,
               difference: (row) => `${row.amount} ${row.currency}`,
               "pauses money out": (row) => (row.pausesMoneyOut ? "yes" : "no"),

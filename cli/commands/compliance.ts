@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
 import { type Candidate, candidatesTable, type Entry } from "../views/candidates.ts"
-import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
+import { fields, page, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import { addKycCommands } from "./kyc.ts"
 
 interface PageOptions {
@@ -35,7 +35,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
     .command("list")
     .description("cases, newest first")
     .option("--open", "only open ones")
-    .option("--client <c>", "only those of this client, by id or uid")
+    .option("--client <c>", "only those of this client, by id, uid, reference or e-mail address")
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ open, ...query }: CaseQuery, command: Command) =>
@@ -49,7 +49,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
               {
                 id: (row) => row.caseId,
                 client: (row) => row.clientUid,
-                partner: (row) => row.partnerId,
+                partner: (row) => partnerNamed(row.partnerId),
                 reason: (row) => row.reason,
                 status: (row) => row.status,
                 opened: (row) => time(row.openedAt),

@@ -40,6 +40,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     .option("--note <text>", "kept with the notice, and shown to the partner")
     .action((noticeId: string, { note }: { readonly note?: string }, command: Command) =>
       cli.call(command, (api) => api.deposit.confirm({ params: { noticeId }, payload: given({ note }) }), fields, {
+        about: `depositNotice:${noticeId}`,
         confirm: `Confirm deposit notice ${noticeId}? The client is credited at once; postings are never undone, only corrected.`
       })
     )

@@ -156,6 +156,7 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
   const send = (api: OperatorClient) =>
     dryRun === true ? api.screening.import({ payload: announce }) : sendList(api, file, options.allowShrink === true)
   await cli.call(command, send, fields, {
+    deed: false,
     confirm: (api) => sendQuestion(api, file)
   })
 }

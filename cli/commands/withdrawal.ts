@@ -4,7 +4,7 @@ import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.t
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"
 import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/filedMoney.ts"
-import { fields, page, table } from "../views/View.ts"
+import { fields, inWords, page, table } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
 type ListOptions = MoneyListOptions<(typeof withdrawalStatuses)[number]>
@@ -21,7 +21,10 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
         command,
         (api) => api.withdrawal.approve({ params: { requestId } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Approve withdrawal request ${requestId}? The money leaves the client's account at once.` }
+        {
+          about: `withdrawalRequest:${requestId}`,
+          confirm: `Approve withdrawal request ${requestId}? The money leaves the client's account at once.`
+        }
       )
     )
   withdrawal
@@ -33,7 +36,10 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
         command,
         (api) => api.withdrawal.pay({ params: { requestId } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Mark withdrawal request ${requestId} as paid? That is final.` }
+        {
+          about: `withdrawalRequest:${requestId}`,
+          confirm: `Mark withdrawal request ${requestId} as paid? That is final.`
+        }
       )
     )
   withdrawal
@@ -43,6 +49,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
     .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.withdrawal.reject({ params: { requestId }, payload: { reason } }), fields, {
+        about: `withdrawalRequest:${requestId}`,
         confirm: `Reject withdrawal request ${requestId}?`
       })
     )
@@ -57,6 +64,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
         (api) => api.withdrawal.fail({ params: { requestId }, payload: { reason } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         {
+          about: `withdrawalRequest:${requestId}`,
           confirm: `Give the money of withdrawal request ${requestId} back to the client? The bank must have refused it for good.`
         }
       )
@@ -77,7 +85,7 @@ const addListCommand = (withdrawal: Command, cli: Cli): void => {
               {
                 id: (row) => row.requestId,
                 ...filedColumns,
-                destination: (row) => (row.destination === null ? null : JSON.stringify(row.destination)),
+                destination: (row) => (row.destination === null ? null : inWords(row.destination)),
                 ...standingColumns
               },
               "no withdrawal requests"

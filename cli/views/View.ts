@@ -1,10 +1,51 @@
 /** What a command shows a person, as plain data: commands build it, only the renderer loads the terminal library. */
-export type Cell = string | number | boolean | null | undefined
+
+/** A moment, Unix ms: the renderer writes it in the reader's zone, short on a terminal. */
+export class Moment {
+  readonly at: number
+
+  constructor(at: number) {
+    this.at = at
+  }
+
+  /** In UTC, for sentences that are made before the reader is known. */
+  toString(): string {
+    return new Date(this.at).toISOString().replace("T", " ").replace(".000Z", "Z")
+  }
+}
+
+/** A partner or an operator key by its id: shown by the name that people type, where the service tells it. */
+export class Named {
+  readonly kind: "partner" | "operator"
+  readonly id: number
+  /** The id stands before the name, for a member that is called an id. */
+  readonly withId: boolean
+
+  constructor(kind: Named["kind"], id: number, withId = false) {
+    this.kind = kind
+    this.id = id
+    this.withId = withId
+  }
+
+  toString(): string {
+    return String(this.id)
+  }
+}
+
+export type Cell = string | number | boolean | null | undefined | Moment | Named
+
+/** A column of a table: what stands in it, and how soon it gives way on a narrow terminal. */
+export interface Column<A> {
+  readonly cell: (row: A) => Cell
+  /** Columns of the highest rank go first where all of them don't fit; unset: by heading, then by place. */
+  readonly rank?: number
+}
 
 export type View =
   | {
       readonly kind: "table"
       readonly columns: ReadonlyArray<string>
+      readonly ranks: ReadonlyArray<number | undefined>
       readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
       readonly empty: string
     }
@@ -12,23 +53,24 @@ export type View =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "stack"; readonly views: ReadonlyArray<View> }
 
-/** Rows of objects as a table; `columns` maps a heading to a cell. */
+/** Rows of objects as a table; `columns` maps a heading to a cell, or to a column with its rank. */
 export const table = <A>(
   rows: ReadonlyArray<A>,
-  columns: Readonly<Record<string, (row: A) => Cell>>,
+  columns: Readonly<Record<string, ((row: A) => Cell) | Column<A>>>,
   empty: string
-): View => ({
-  kind: "table",
-  columns: Object.keys(columns),
-  rows: rows.map((row) => Object.values(columns).map((cell) => cell(row))),
-  empty
-})
+): View => {
+  const all = Object.values(columns).map((column) => (typeof column === "function" ? { cell: column } : column))
+  return {
+    kind: "table",
+    columns: Object.keys(columns),
+    ranks: all.map(({ rank }) => rank),
+    rows: rows.map((row) => all.map(({ cell }) => cell(row))),
+    empty
+  }
+}
 
-/** The members of a flat object, one a line; lists joined, nested objects spelled out. */
-export const fields = (object: object): View => ({
-  kind: "fields",
-  fields: Object.entries(object).map(([name, value]) => [name, cellOf(name, value)] as const)
-})
+/** The members of an object, one a line: lists joined, flat objects spelled out, deeper ones under dotted names. */
+export const fields = (object: object): View => ({ kind: "fields", fields: lines("", object) })
 
 export const text = (line: string): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
@@ -39,20 +81,58 @@ export const page = (
   { hasMore, nextBefore }: { readonly hasMore: boolean; readonly nextBefore: number | null }
 ): View => stack(shown, ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : []))
 
-/** Unix ms as a person reads it, in UTC. */
-export const time = (millis: number | null): string =>
-  millis === null ? "" : new Date(millis).toISOString().replace("T", " ").replace(".000Z", "Z")
+/** Unix ms as a moment; empty for none. */
+export const time = (millis: number | null): Moment | "" => (millis === null ? "" : new Moment(millis))
+
+/** A partner by its code; empty for none. */
+export const partnerNamed = (id: number | null): Cell => (id === null ? null : new Named("partner", id))
+
+/** An operator key by its label; empty for none. */
+export const operatorNamed = (id: number | null): Cell => (id === null ? null : new Named("operator", id))
+
+/** A small object or list inside a cell, in words: `bic X, iban Y`. Never JSON. */
+export const inWords = (value: unknown): string => {
+  if (value === null || value === undefined) return "-"
+  if (typeof value !== "object") return String(value)
+  if (Array.isArray(value)) return value.map((item) => (isPlain(item) ? String(item) : `(${inWords(item)})`)).join(", ")
+  return Object.entries(value)
+    .map(([name, member]) => `${name} ${isPlain(member) ? inWords(member) : `(${inWords(member)})`}`)
+    .join(", ")
+}
+
+const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null
+
+const timeNames = new Set(["ts", "expiryTs", "now", "wallNow", "venueNow", "periodFrom", "periodTo"])
 
 const isTime = (name: string, value: unknown): value is number =>
-  typeof value === "number" && (name.endsWith("At") || ["ts", "expiryTs", "now", "wallNow", "venueNow"].includes(name))
+  typeof value === "number" && (name.endsWith("At") || timeNames.has(name))
 
-const cellOf = (name: string, value: unknown): Cell => {
-  if (isTime(name, value)) return time(value)
-  if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return value.join(", ")
-  if (typeof value !== "object" || value === null) return value as Cell
-  const members = Object.entries(value)
-  // A flat object such as a balance reads as a sentence does.
-  return Array.isArray(value) || members.some(([, member]) => typeof member === "object")
-    ? JSON.stringify(value)
-    : members.map(([member, cell]) => `${member} ${String(cell)}`).join(", ")
+/** Under the name of the object around it; what is deeper than a row of names and values gets a line for each. */
+const lines = (around: string, object: object): ReadonlyArray<readonly [string, Cell]> =>
+  Object.entries(object).flatMap(([member, value]): ReadonlyArray<readonly [string, Cell]> => {
+    const name = around === "" ? member : `${around}.${member}`
+    if (isTime(member, value)) return [[name, time(value)]]
+    if (value instanceof Moment || value instanceof Named) return [[name, value]]
+    if (isPlain(value)) return [[name, (member === "partnerId" ? namedPartner(value) : value) as Cell]]
+    const members = Object.values(value as object)
+    if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, shortWords(value as object)]]
+    if (!Array.isArray(value)) return lines(name, value as object)
+    return value.flatMap((item: unknown, index) =>
+      isPlain(item) ? [[`${name}.${index + 1}`, item as Cell] as const] : linesOfItem(`${name}.${index + 1}`, item)
+    )
+  })
+
+const linesOfItem = (name: string, item: unknown): ReadonlyArray<readonly [string, Cell]> =>
+  Object.values(item as object).every(isPlain) ? [[name, inWords(item)]] : lines(name, item as object)
+
+const isEmpty = (value: unknown): boolean => typeof value === "object" && Object.keys(value as object).length === 0
+
+const shortWords = (value: object): string => {
+  const known = Object.entries(value).map(([name, member]) => [name, timeOr(name, member)])
+  return Array.isArray(value) ? value.map(inWords).join(", ") : inWords(Object.fromEntries(known))
 }
+
+const timeOr = (name: string, value: unknown): unknown => (isTime(name, value) ? String(new Moment(value)) : value)
+
+const namedPartner = (value: unknown): unknown =>
+  typeof value === "number" ? new Named("partner", value, true) : value

@@ -1,7 +1,7 @@
 /** What the lists of deposit notices and withdrawal requests ask for and show alike (operator surface, Back office). */
 import type { Command } from "commander"
 import { beforeOption, limitOption, tokenOption } from "../options.ts"
-import { time } from "./View.ts"
+import { partnerNamed, time } from "./View.ts"
 
 export interface MoneyListOptions<Status> {
   readonly status?: Status
@@ -30,7 +30,7 @@ interface MoneyRow {
 
 /** The columns before those of its own. */
 export const filedColumns = {
-  partner: (row: MoneyRow) => row.partnerId,
+  partner: (row: MoneyRow) => partnerNamed(row.partnerId),
   client: (row: MoneyRow) => row.clientUid,
   reference: (row: MoneyRow) => row.partnerRef,
   amount: (row: MoneyRow) => `${row.amount} ${row.currency}`

@@ -1,79 +1,132 @@
 /**
- * Draws a view as text with ink: aligned columns, and emphasis on a terminal only (NO_COLOR honoured). Loaded for human
- * output alone. Components take data and never fetch.
+ * Draws a view as text: aligned columns that fit the terminal, and emphasis on a terminal only (NO_COLOR honoured). Loaded
+ * for human output alone; it takes data and never fetches.
  */
-import { Box, renderToString, Text } from "ink"
-import { createElement, Fragment, type ReactElement } from "react"
+import { cellText, coloured, escaped, isStateName, type Screen, styled, unbroken } from "./cellText.ts"
+import { fitColumns, folded, foldedCell, gap, widthOf, type Wish, wishOf } from "./fit.ts"
 import type { Cell, View } from "./View.ts"
 
-/** Wider than any line: the terminal wraps, the layout does not. */
-const columns = 4_000
+/** The view as text without a trailing line break. */
+export const render = (view: View, screen: Screen): string => linesOf(view, screen).join("\n").replaceAll(unbroken, " ")
 
-/** The view as text without a trailing line break. `styled`: a terminal that wants colours. */
-export const render = (view: View, styled: boolean): string =>
-  renderToString(createElement(ViewBox, { view, styled }), { columns })
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .join("\n")
-
-interface Props {
-  readonly view: View
-  readonly styled: boolean
-}
-
-const ViewBox = ({ view, styled }: Props): ReactElement => {
+const linesOf = (view: View, screen: Screen): ReadonlyArray<string> => {
   switch (view.kind) {
     case "text":
-      return createElement(Text, null, shown(view.text))
+      return linesOfText(escaped(view.text), screen)
     case "stack":
-      return createElement(
-        Box,
-        { flexDirection: "column" },
-        ...view.views.map((each, index) => createElement(ViewBox, { key: index, view: each, styled }))
-      )
+      return view.views.flatMap((each) => linesOf(each, screen))
     case "fields":
-      return createElement(Columns, {
-        styled,
-        heads: null,
-        cells: [view.fields.map(([name]) => name), view.fields.map(([, value]) => value)]
-      })
+      return linesOfFields(view.fields, screen)
     case "table":
-      return view.rows.length === 0
-        ? createElement(Text, { dimColor: styled }, view.empty)
-        : createElement(Columns, {
-            styled,
-            heads: view.columns.map((name) => name.toUpperCase()),
-            cells: view.columns.map((_, column) => view.rows.map((row) => row[column]))
-          })
+      if (view.rows.length > 0) return linesOfTable(view, screen)
+      return linesOfText(view.empty, screen).map((line) => (screen.styled ? styled("dim", line) : line))
   }
 }
 
-interface ColumnsProps {
-  readonly styled: boolean
-  readonly heads: ReadonlyArray<string> | null
-  readonly cells: ReadonlyArray<ReadonlyArray<Cell>>
+const linesOfText = (line: string, { columns }: Screen): ReadonlyArray<string> =>
+  columns === null ? [line] : folded(line, columns)
+
+/** Values never get less than this, however long the names are. */
+const leastValue = 20
+
+const linesOfFields = (
+  fields: ReadonlyArray<readonly [name: string, value: Cell]>,
+  screen: Screen
+): ReadonlyArray<string> => {
+  const { columns } = screen
+  const rows = fields.map(([name, value]) => [escaped(name), cellText(value, screen)] as const)
+  const widest = rows.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
+  const names = columns === null ? widest : Math.min(widest, Math.max(leastValue, columns - gap - leastValue))
+  const values = columns === null ? null : Math.max(1, columns - names - gap)
+  return rows.flatMap(([name, value]) => {
+    const pieces = values === null ? [value] : folded(value, values)
+    const heads = folded(name, Math.max(1, names))
+    return Array.from({ length: Math.max(pieces.length, heads.length) }, (_, index) => {
+      const head = padded(heads[index] ?? "", names)
+      const piece = pieces[index] ?? ""
+      const shown = screen.styled && index === 0 && isStateName(name) ? coloured(piece) : piece
+      return `${screen.styled ? styled("dim", head) : head}${" ".repeat(gap)}${shown}`.trimEnd()
+    })
+  })
 }
 
-/** Side by side: the layout gives each column the width of its widest cell, however wide its characters are. */
-const Columns = ({ styled, heads, cells }: ColumnsProps): ReactElement =>
-  createElement(
-    Box,
-    { columnGap: 2 },
-    ...cells.map((column, index) =>
-      createElement(
-        Box,
-        { key: index, flexDirection: "column", flexShrink: 0 },
-        heads === null ? createElement(Fragment) : createElement(Text, { bold: styled }, heads[index]),
-        ...column.map((cell, row) =>
-          createElement(Text, { key: row, dimColor: styled && heads === null && index === 0 }, shown(cell))
-        )
-      )
-    )
-  )
+type Table = Extract<View, { readonly kind: "table" }>
 
-/** An empty cell still takes its line; control characters could command the terminal. */
-const shown = (cell: Cell): string => {
-  const text = cell === null || cell === undefined ? "" : String(cell)
-  const safe = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?")
-  return safe === "" ? " " : safe
+/** What tells rows apart and where they stand is shown longest. */
+const firstRanks: Readonly<Record<string, number>> = {
+  id: -9,
+  status: -8,
+  state: -8,
+  amount: -7,
+  command: -6,
+  client: -5,
+  code: -5
+}
+
+/** A column without anything in it gives way first, and nobody misses it. */
+const nothingThere = 1_000
+
+const linesOfTable = ({ columns, ranks, rows }: Table, screen: Screen): ReadonlyArray<string> => {
+  const heads = columns.map((name) => name.toUpperCase())
+  const cells = rows.map((row) => row.map((cell) => cellText(cell, screen)))
+  const wishes = heads.map((head, column): Wish => {
+    const rank = ranks[column] ?? firstRanks[columns[column] ?? ""] ?? column
+    if (cells.every((row) => row[column] === ""))
+      return { widest: widthOf(head), least: widthOf(head), rank: nothingThere }
+    return wishOf(
+      head,
+      cells.map((row) => row[column] ?? ""),
+      rank
+    )
+  })
+  const { shown, leftOut } = fitColumns(wishes, screen.columns)
+  let cut = false
+  const drawn = (
+    row: ReadonlyArray<string>,
+    style: (text: string, column: number) => string
+  ): ReadonlyArray<string> => {
+    const folds = shown.map(({ column, width }) => {
+      const text = row[column] ?? ""
+      const fold = screen.columns === null ? { lines: [text], cut: false } : foldedCell(text, width)
+      cut ||= fold.cut
+      return fold.lines
+    })
+    const height = folds.reduce((most, { length }) => Math.max(most, length), 1)
+    return Array.from({ length: height }, (_, line) =>
+      shown
+        .map(({ column, width }, index) => {
+          const piece = folds[index]?.[line] ?? ""
+          const space = index === shown.length - 1 ? "" : " ".repeat(Math.max(0, width - widthOf(piece)) + gap)
+          return `${piece === "" || !screen.styled ? piece : style(piece, column)}${space}`
+        })
+        .join("")
+        .trimEnd()
+    )
+  }
+  const states = columns.map(isStateName)
+  const lines = [
+    ...drawn(heads, (text) => styled("bold", text)),
+    ...cells.flatMap((row) => drawn(row, (text, column) => (states[column] === true ? coloured(text) : text)))
+  ]
+  return [
+    ...lines,
+    ...footOf(
+      leftOut.filter((column) => wishes[column]?.rank !== nothingThere).map((column) => heads[column] ?? ""),
+      cut,
+      screen
+    )
+  ]
+}
+
+const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))
+
+/** What a narrow terminal keeps from its reader is said, and how to see it. */
+const footOf = (leftOut: ReadonlyArray<string>, cut: boolean, screen: Screen): ReadonlyArray<string> => {
+  const missing = leftOut.length === 0 ? "" : `Not shown: ${leftOut.join(", ")}.`
+  const shortened = cut ? "Cut at …" : ""
+  const said = [missing, shortened].filter((part) => part !== "").join(" ")
+  if (said === "") return []
+  return linesOfText(`${said} --wide shows everything.`, screen).map((line) =>
+    screen.styled ? styled("dim", line) : line
+  )
 }

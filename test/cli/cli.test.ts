@@ -131,7 +131,7 @@ describe("operator surface, exit status 3: service unreachable", () => {
     const ran = await runRecorded(["partner", "list", "--url", url, "--operator-key", "bok_x", "--ca", ca])
     server.close()
     assert.strictEqual(ran.status, exitStatus.unreachable)
-    assert.match(ran.stderr, /^The address answers, but not as the brokerage/)
+    assert.match(ran.stderr, /^error: The address answers, but not as the brokerage/)
   })
 })
 
@@ -199,24 +199,14 @@ describe("operator surface, where the service is", () => {
 describe("operator surface, questions", () => {
   const revoke = ["key", "revoke", "1", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
 
-  it("a destructive command asks on the terminal; no means that nothing is called", async () => {
-    const asked: Array<string> = []
-    const answering = (answer: boolean) => ({
-      confirm: (question: string) => {
-        asked.push(question)
-        return answer
-      }
-    })
-    const no = await runRecorded(revoke, answering(false))
-    assert.deepStrictEqual([no.status, no.stderr], [exitStatus.refused, "Nothing was done.\n"])
-    assert.strictEqual((await runRecorded(revoke, answering(true))).status, exitStatus.unreachable)
-    assert.deepStrictEqual(asked, ["Revoke key 1 for good?", "Revoke key 1 for good?"])
+  it("what can not be shown is not asked", async () => {
+    assert.strictEqual((await runRecorded(revoke)).status, exitStatus.unreachable)
   })
 
   it("--yes skips the question; without a terminal it is demanded, and nothing is called", async () => {
     assert.strictEqual((await runRecorded([...revoke, "--yes"])).status, exitStatus.unreachable)
     for (const terminal of [true, false]) {
-      const ran = await runRecorded([...revoke, "--json"], { terminal, confirm: () => null })
+      const ran = await runRecorded([...revoke, "--json"], { terminal, asks: () => false })
       assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.usage, "", 4000])
       assert.strictEqual(
         ran.refusal.msg,

@@ -44,7 +44,7 @@ const serve = (...args: ReadonlyArray<string>) =>
 /** The sentence, and the same one as the only document with --json. */
 const refused = async (sentence: string, ...args: ReadonlyArray<string>): Promise<void> => {
   const [plain, json] = [await serve(...args), await serve(...args, "--json")]
-  assert.deepStrictEqual(plain, { code: exitStatus.refused, stdout: "", stderr: `${sentence}\n` })
+  assert.deepStrictEqual(plain, { code: exitStatus.refused, stdout: "", stderr: `error: ${sentence}\n` })
   assert.deepStrictEqual([json.code, json.stdout], [exitStatus.refused, ""])
   assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
 }

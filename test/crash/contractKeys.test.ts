@@ -72,7 +72,7 @@ describe("A1-53: a key whose request died with the service", () => {
   it("a request whose expiry is over by its retry is answered with what the venue made of it", async () => {
     const sent = { ...body, barrier: { level: "59000", expiryTs: Date.now() + 1_500 } }
     await diesAnswered("/rfq", sent, "create")
-    await vi.waitFor(() => assert.isAbove(Date.now(), sent.barrier.expiryTs), { timeout: 5_000, interval: 10 })
+    await vi.waitFor(() => assert.isAbove(Date.now(), sent.barrier.expiryTs), { timeout: 20_000, interval: 10 })
     const { venueRfqId, state } = dataOf(await answered("/rfq", sent, body, "create"))
     assert.isNumber(venueRfqId)
     assert.include(["OPEN", "EXPIRED"], state)

@@ -10,12 +10,14 @@ import { Effect, Exit, Redacted } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs"
-import { Agent } from "node:https"
+import type { IncomingMessage } from "node:http"
+import { Agent, request } from "node:https"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { type Answer, callServer } from "../http/callServer.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { stateOf } from "./tradeWorld.ts"
 
 const isolated = ["--user", "--map-root-user", "--mount", "--", "sh", "-c"]
 const megabytes = 160
@@ -36,7 +38,7 @@ const start = async (): Promise<{
   readonly log: () => string
 }> => {
   const bin = resolve(import.meta.dirname, "../../bin/brokerage.mjs")
-  const serve = `exec "${process.execPath}" "${bin}" serve --sandbox --json --port 0 --data-dir "${folder}/data"`
+  const serve = `exec "${process.execPath}" "${bin}" serve --sandbox --json --port 0 --kill-at on-signal --data-dir "${folder}/data"`
   const child = spawn("unshare", [...isolated, `${mount} && ${serve}`], { stdio: ["ignore", "pipe", "pipe"] })
   let log = ""
   let line = ""
@@ -113,11 +115,45 @@ describe.runIf(canMount)("a full disk", { timeout: 120_000 }, () => {
     }
   }
 
+  const query = async (text: string): Promise<ReadonlyArray<object>> => {
+    const asked = Effect.flatMap(PgConnection.make({ url: databaseUrl() }), (session) => session.query(text))
+    return (await Effect.runPromise(Effect.scoped(asked))).rows as unknown as ReadonlyArray<object>
+  }
+  const databaseUrl = (): Redacted.Redacted => {
+    const read = (name: string) => Fs.readFileSync(inside(`${folder}/data/postgres/${name}`), "utf8").trim()
+    return Redacted.make(`postgres://brokerage:${read("password")}@127.0.0.1:${read("port")}/brokerage`)
+  }
+  /** Postings without an end: the books are not proved any more. */
+  const storePostings = async (rows: number): Promise<void> => {
+    await query(`INSERT INTO ledger_transactions (tx_id, key, type, actor, reason, client_id, partner_id, refs, ts)
+      SELECT 1000000 + g, t.key || ':' || g, t.type, t.actor, t.reason, t.client_id, t.partner_id, t.refs, t.ts
+        FROM generate_series(1, ${rows}) AS g, (SELECT * FROM ledger_transactions WHERE client_id = ${clientId} LIMIT 1) AS t`)
+    await query(`INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
+      SELECT 1000000 + 2 * g + p.posting_id % 2, 1000000 + g, p.account, p.client_id, p.partner_id, p.currency, p.kind, p.amount
+        FROM generate_series(1, ${rows}) AS g, postings p
+       WHERE p.tx_id = (SELECT tx_id FROM ledger_transactions WHERE client_id = ${clientId} LIMIT 1)`)
+  }
+  /** The service stops itself at the next passing of the point. */
+  const freezeAt = async (point: string): Promise<void> => {
+    const file = inside(`${folder}/data/kill-at`)
+    Fs.writeFileSync(file, `${point} stop`)
+    process.kill(service.ready.pid, "SIGUSR2")
+    await vi.waitFor(() => assert.isFalse(Fs.existsSync(file)), { timeout: 10_000, interval: 5 })
+  }
+  /** A file; `meanwhile` is done when its first bytes are there. */
+  const read = async (path: string, meanwhile = () => {}): Promise<Buffer> => {
+    const asked = request(`${service.ready.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } })
+    asked.end()
+    const [answer] = (await once(asked, "response")) as [IncomingMessage]
+    meanwhile()
+    const parts: Array<Buffer> = []
+    for await (const part of answer) parts.push(part as Buffer)
+    return Buffer.concat(parts)
+  }
   const serverLog = (): string => Fs.readFileSync(inside(`${folder}/data/postgres/postgres.log`), "utf8")
   /** Writes the database's log full: the first segment that finds no room ends the server. */
   const exhaustLog = async (): Promise<void> => {
-    const read = (name: string) => Fs.readFileSync(inside(`${folder}/data/postgres/${name}`), "utf8").trim()
-    const url = Redacted.make(`postgres://brokerage:${read("password")}@127.0.0.1:${read("port")}/brokerage`)
+    const url = databaseUrl()
     const statement = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 4000000))::text"
     const exit = await Effect.runPromiseExit(
       Effect.flatMap(PgConnection.make({ url }), (session) => Effect.forever(session.query(statement))).pipe(
@@ -200,5 +236,40 @@ describe.runIf(canMount)("a full disk", { timeout: 120_000 }, () => {
     assert.isBelow(starts() - before, 20)
     Fs.rmSync(ballast())
     await assertNothingLost("log-0")
+  })
+
+  it("STS-22: full in the middle of a model: 503 and nothing half, then one; a PDF that is being read comes whole", async () => {
+    await storePostings(6_000)
+    const statements = `/partner/v1/clients/${clientId}/statements`
+    const to = Date.now()
+    const ask = () => call("POST", statements, { kind: "ACCOUNT", from: to - 86_400_000, to }, "a-statement")
+    const count = async (table: string): Promise<number> => {
+      const [row] = await query(`SELECT count(*) AS n FROM ${table}`)
+      return Number((row as { readonly n: bigint }).n)
+    }
+    await freezeAt("piece-written")
+    const asked = ask()
+    await vi.waitFor(() => assert.match(stateOf(service.ready.pid), /^[Tt]/), { timeout: 20_000, interval: 10 })
+    assert.strictEqual(await count("statement_pieces"), 1)
+    fill()
+    process.kill(service.ready.pid, "SIGCONT")
+    const refused = await asked
+    assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [503, "1"], refused.text)
+    Fs.rmSync(ballast())
+    assert.deepStrictEqual([await count("statements"), await count("statement_models")], [0, 0])
+    const made = await vi.waitFor(
+      async () => {
+        const answer = await ask()
+        assert.strictEqual(answer.status, 200, answer.text)
+        return answer
+      },
+      { timeout: 60_000, interval: 200 }
+    )
+    assert.deepStrictEqual([await count("statements"), await count("statement_models")], [1, 1])
+    const { statementId } = made.json as { readonly statementId: number }
+    const whole = await read(`${statements}/${statementId}/pdf`)
+    const again = await read(`${statements}/${statementId}/pdf`, fill)
+    assert.isTrue(again.equals(whole))
+    Fs.rmSync(ballast())
   })
 })

@@ -23,6 +23,10 @@ const run = (args: ReadonlyArray<string>) =>
       stderr: () => {},
       env: {},
       terminal: false,
+      asks: () => true,
+      size: () => null,
+      page: () => Promise.resolve(false),
+      progress: null,
       confirm: () => true,
       stopped: () => new Promise(() => {}),
       serve: async () => 0

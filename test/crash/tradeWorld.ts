@@ -137,6 +137,7 @@ const serverOf = async (dataDir: string): Promise<TestDatabase> => {
 }
 
 /** As `ps` names it: T is stopped. */
-const stateOf = (pid: number): string => execFileSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
+export const stateOf = (pid: number): string =>
+  execFileSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" })
 
 export type TradeWorld = Awaited<ReturnType<typeof makeTradeWorld>>

@@ -38,7 +38,7 @@ describe("output gate", () => {
             assert.isNotEmpty(
               await query(service, "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = $1::regclass", [table])
             ),
-          { timeout: 3_000, interval: 5 }
+          { timeout: 15_000, interval: 5 }
         )
       )
     } finally {

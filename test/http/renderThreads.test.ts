@@ -28,11 +28,14 @@ class FilesApi extends HttpApiGroup.make("planted").add(
   }).annotate(RouteRules, rules)
 ) {}
 
+/** A whole file, of another partner. */
+const otherPartner = "other"
 /** What a job has the thread do; a file is asked for by its place here. */
 const jobs = [
   ...["memory", "killed", "spinning", "silent", "thrown", "failing"].flatMap((what) => [`${what} now`, `${what} late`]),
   "whole",
-  "endless"
+  "endless",
+  otherPartner
 ]
 const jobOf = (what: string): string => `/partner/v1/planted/${jobs.indexOf(what) + 1}/file`
 const end = "\r\n0\r\n\r\n"
@@ -44,17 +47,12 @@ const planted = (renderer: StatementRenderer["Service"]) =>
     layer: Layer.empty,
     handlers: Effect.succeed(
       handlersOf(FilesApi, {
-        file: ({ params, caller }) =>
-          Effect.succeed(
-            done(
-              renderer.render({
-                ...head,
-                sha256: jobs[params.statementId - 1] ?? "whole",
-                partnerId: caller.partner.row.id,
-                pieces: () => Effect.succeed([])
-              })
-            )
-          )
+        file: ({ params, caller }) => {
+          const what = jobs[params.statementId - 1] ?? "whole"
+          const own = caller.partner.row.id
+          const [sha256, partnerId] = what === otherPartner ? ["whole", own + 1] : [what, own]
+          return Effect.succeed(done(renderer.render({ ...head, sha256, partnerId, pieces: () => Effect.succeed([]) })))
+        }
       })
     )
   })
@@ -65,10 +63,16 @@ const ends: Array<() => Promise<void>> = []
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
-const start = async (options: Partial<RenderThreadsOptions>): Promise<Running> => {
+const start = async (
+  options: Partial<RenderThreadsOptions>,
+  readers: Partial<typeof limits> = {}
+): Promise<Running> => {
   const threads = ManagedRuntime.make(layerRenderThreads({ program, memoryMegabytes: 24, ...options }))
   ends.push(() => threads.dispose())
-  const on = await startStubServer({ limits, planted: [planted(await threads.runPromise(StatementRenderer))] })
+  const on = await startStubServer({
+    limits: { ...limits, ...readers },
+    planted: [planted(await threads.runPromise(StatementRenderer))]
+  })
   ends.push(() => on.close())
   return on
 }
@@ -156,6 +160,23 @@ describe("readers", () => {
     await running.until("aaaa")
     assert.strictEqual((await on.call("GET", jobOf("whole"))).status, 503)
     running.socket.destroy()
+  })
+
+  it("two slow ones of one partner: another partner waits for a while, then one of them is cut for it", async () => {
+    const on = await start({ threads: 2, shareMillis: 200 }, { stallMillis: 60_000, requestMillis: 60_000 })
+    const slow = [await ask(on, "endless"), await ask(on, "endless")]
+    for (const each of slow) {
+      await each.until("aaaa")
+      each.socket.pause()
+    }
+    const other = await on.call("GET", jobOf(otherPartner))
+    assert.deepStrictEqual([other.status, other.text], [200, "a".repeat(10)])
+    const [first, second] = slow as [RawConnection, RawConnection]
+    second.socket.resume()
+    assert.notInclude(await second.closed(), end)
+    // Nobody waits any more: the other slow one keeps its thread.
+    assert.isFalse(first.socket.destroyed)
+    first.socket.destroy()
   })
 
   it("who waits longer for a thread than anybody should is asked to come back", async () => {

@@ -63,8 +63,8 @@ const settle = async (firm: Firm, status: "SETTLED" | "FAILED") => {
 const broker = (code: string) => service.partner({ code, custody: "BROKER", collateralAsset: "", sandbox: false })
 const partnerFirm = (code: string) => service.partner({ code, sandbox: false })
 const blockersOf = async (line: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const dry = await service.done([...line, "--dry-run"])
-  assert.strictEqual(dry.dryRun, true)
+  const { status, json: dry } = await service.cli([...line, "--dry-run"])
+  assert.deepStrictEqual([dry.dryRun, status], [true, dry.blockers.length > 0 ? 1 : 0])
   if (dry.blockers.length > 0) {
     const refused = await service.cli(line)
     assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])

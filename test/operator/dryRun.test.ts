@@ -410,7 +410,12 @@ describe("operator surface, --dry-run on the command line", () => {
   })
 
   it("a list of what stands in the way has the form of other dry runs too", async () => {
-    const printed = await service.done(["partner", "custody", "PART", "BROKER", "--reason", reason, "--dry-run"])
+    const line = ["partner", "custody", "PART", "BROKER", "--reason", reason, "--dry-run"]
+    const { status, json: printed, refusal } = await service.cli(line)
+    assert.deepStrictEqual([status, refusal.data], [1, { blockers: printed.blockers }])
+    const shown = await runRecorded([...line, ...service.connection("ADMIN")])
+    assert.deepStrictEqual([shown.status, shown.stdout], [1, ""])
+    assert.match(shown.stderr, /^refused: It would be refused: something stands in the way\.\n {2}/)
     const { answer, would, ...list } = printed
     assert.deepStrictEqual([Object.keys(list).sort(), answer], [["blockers", "dryRun", "partnerId"], list])
     assert.deepStrictEqual(Object.keys(would).sort(), ["events", "postings", "rows"])

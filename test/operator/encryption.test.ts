@@ -232,10 +232,13 @@ describe("encryption rotate", () => {
     await service.stop()
     // The first start comes to its second batch and no further.
     await start({ pauseMillis: 600_000, settleMillis: 0 })
-    await vi.waitFor(async () => {
-      const { keys } = await show()
-      assert.isAbove(keys.at(-1).sealedValues, 0)
-    })
+    await vi.waitFor(
+      async () => {
+        const { keys } = await show()
+        assert.isAbove(keys.at(-1).sealedValues, 0)
+      },
+      { timeout: 10_000 }
+    )
     const half = await show()
     assert.strictEqual(half.current, current + 1)
     assert.isTrue(half.resealing.running)

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
+import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
@@ -223,7 +224,7 @@ describe("operator surface, machine inspect", () => {
 
   it("operator surface: a person reads state, timers and a time line", async () => {
     const shown = await inspect("reliance", "HIST")
-    const drawn = render(instanceView({ ...shown, nextBefore: 17 }), false)
+    const drawn = render(instanceView({ ...shown, nextBefore: 17 }), plainScreen)
     const lines = drawn.split("\n")
     assert.match(drawn, /^kind {5}reliance$/m)
     assert.include(drawn, "no pending timers")

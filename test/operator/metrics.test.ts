@@ -200,7 +200,7 @@ describe("operator surface, metrics", () => {
     const real = performance.now.bind(performance)
     const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + wall)
     const answers = Promise.all([raw(service.keys.ADMIN), raw(service.keys.SUPPORT), raw(service.keys.FINANCE)])
-    await vi.waitFor(async () => assert.lengthOf(await waiting(), 1))
+    await vi.waitFor(async () => assert.lengthOf(await waiting(), 1), { timeout: 10_000 })
     for (const { status, text } of await answers) {
       assert.strictEqual(status, 200)
       const families = readMetrics(text)
@@ -219,8 +219,10 @@ describe("operator surface, metrics", () => {
     await ask("COMMIT")
     clock.mockRestore()
     await service.run(Scope.close(scope, Exit.void))
-    await vi.waitFor(async () =>
-      assert.deepStrictEqual(valuesOf(await look(), "brokerage_database_up"), { "brokerage_database_up{}": 1 })
+    await vi.waitFor(
+      async () =>
+        assert.deepStrictEqual(valuesOf(await look(), "brokerage_database_up"), { "brokerage_database_up{}": 1 }),
+      { timeout: 10_000 }
     )
   })
 

@@ -38,6 +38,10 @@ export const recordingIo = (over: Partial<CliIo> = {}) => {
     stderr: (text) => void (printed.stderr += text),
     env: {},
     terminal: false,
+    size: () => null,
+    page: () => Promise.resolve(false),
+    progress: null,
+    asks: () => true,
     confirm: (question) => {
       throw new Error(`nobody was to be asked: ${question}`)
     },

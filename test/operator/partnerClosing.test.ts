@@ -17,8 +17,9 @@ const adjust = (clientId: number, amount: string, currency = "USDC") =>
 const stateOf = async (code: string) => (await service.done(["partner", "show", code])).status
 const blockersOf = async (code: string): Promise<ReadonlyArray<string>> => {
   const before = await rowCounts(service)
-  const { dryRun, blockers } = await service.done([...close(code), "--dry-run"])
-  assert.isTrue(dryRun)
+  const dry = await service.cli([...close(code), "--dry-run"])
+  const { dryRun, blockers } = dry.json
+  assert.deepStrictEqual([dryRun, dry.status], [true, blockers.length > 0 ? 1 : 0])
   assert.deepStrictEqual(await rowCounts(service), before)
   if (blockers.length > 0) {
     const refused = await service.cli(close(code))

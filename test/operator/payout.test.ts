@@ -123,7 +123,7 @@ describe("operator surface, client payout", () => {
     const own = await service.partner({ custody: "PARTNER", code: "PAYX" })
     const clientId = await funded(service, own.key, "BTC")
     const close = ["partner", "status", "PAYX", "CLOSED", "--reason", "r"]
-    const { blockers } = await service.done([...close, "--dry-run"])
+    const { blockers } = (await service.cli([...close, "--dry-run"])).json
     assert.deepStrictEqual(blockers, [
       `Clients hold 100.00000000 BTC of cash (client ${clientId}). To clear: client payout C.`
     ])

@@ -35,7 +35,7 @@ describe("operator surface, the terminal that is asked", () => {
     })
     assert.deepStrictEqual(ended, [
       exitStatus.usage,
-      "This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done.\n"
+      "error: This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done.\n"
     ])
     assert.deepStrictEqual(await allowed(), ranges)
   })
@@ -60,7 +60,11 @@ describe("operator surface, the terminal that is asked", () => {
         await new Promise((resolve) => child.once("close", resolve))
         return text
       }
-      assert.match(await answered("n"), /^Let ASKS call from any address\? \[y\/N\] n\s+Nothing was done\.\s*$/)
+      // Above the question what would be done; below it that nothing was.
+      assert.match(
+        await answered("n"),
+        /^Partner ASKS: [^]*It would write:[^]*Let ASKS call from any address\? \[y\/N\] n\s+Nothing was done\.\s*$/
+      )
       assert.deepStrictEqual(await allowed(), ranges)
       assert.match(await answered("y"), /any address\? \[y\/N\] y\s[^]*ASKS/)
       assert.deepStrictEqual(await allowed(), [])

@@ -167,7 +167,9 @@ describe("operator surface, metrics of the venue", () => {
       const lines: ReadonlyArray<string> = metrics.split("\n").filter((line: string) => !line.startsWith("#"))
       return new Map(lines.map((line) => [line.split(" ")[0] ?? "", Number(line.split(" ")[1])]))
     }
-    await vi.waitFor(async () => assert.strictEqual((await figures()).get("brokerage_feed_connected"), 1))
+    await vi.waitFor(async () => assert.strictEqual((await figures()).get("brokerage_feed_connected"), 1), {
+      timeout: 10_000
+    })
     const before = await figures()
     assert.isAtLeast(before.get("brokerage_feed_connections_total") ?? 0, 1)
     assert.isAtLeast(before.get("brokerage_feed_listings_total") ?? 0, 1)

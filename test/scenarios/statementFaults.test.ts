@@ -3,7 +3,7 @@
  * of the model, and the retry makes exactly one; what was booked behind the cut is in the next statement, not in this one.
  */
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { collateral, get } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"
@@ -50,6 +50,57 @@ describe("a fault of the database in the middle of a build", () => {
       1
     )
   })
+})
+
+/** A client whose pieces take so long to be written: all of them, or the one with this number. */
+const slow = async (clientId: number, seconds: number, number = -1): Promise<void> =>
+  void (await query(`INSERT INTO slow_pieces VALUES (${clientId}, ${number}, ${seconds})`))
+const quick = async (clientId: number): Promise<void> =>
+  void (await query(`DELETE FROM slow_pieces WHERE client_id = ${clientId}`))
+const piecesOf = (clientId: number): Promise<number> =>
+  countOf(`SELECT count(*)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`)
+
+describe.concurrent("a database that is slow in the middle of a build", () => {
+  beforeAll(async () => {
+    await query("CREATE TABLE slow_pieces (client_id bigint, number bigint, seconds float)")
+    await query(`CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_advisory_xact_lock_shared(NEW.client_id);
+      PERFORM pg_sleep(seconds) FROM slow_pieces s WHERE s.client_id = NEW.client_id AND s.number IN (-1, NEW.number);
+      RETURN NEW; END $$`)
+    await query("CREATE TRIGGER be_slow BEFORE INSERT ON statement_pieces FOR EACH ROW EXECUTE FUNCTION be_slow()")
+  })
+  afterAll(async () => void (await query("DROP FUNCTION be_slow CASCADE")))
+
+  it("STS-21: no limit cuts a build of more than 20 s: its caller comes back, under the same key too, and finds it", async () => {
+    const clientId = await client()
+    const from = await now()
+    await money(clientId, "slow", "5")
+    const body = { kind: "ACCOUNT", from, to: from + 86_400_000 }
+    await slow(clientId, 7.5)
+    const headers = { "idempotency-key": "a-slow-statement" }
+    const first = await call("POST", clientId, "/statements", body, headers)
+    assert.deepStrictEqual([first.status, first.json.code, first.headers["retry-after"]], [503, 5030, "1"])
+    const again = await call("POST", clientId, "/statements", body, headers)
+    assert.strictEqual(again.status, 200, again.text)
+    await quick(clientId)
+    assert.deepStrictEqual((await call("POST", clientId, "/statements", body, headers)).json, again.json)
+    const list = await get(service, key, `/clients/${clientId}/statements`)
+    assert.deepStrictEqual(list.json.statements, [again.json])
+  }, 90_000)
+
+  it("a piece that is given up and comes in behind its model's end leaves nothing", async () => {
+    const clientId = await client()
+    const from = await now()
+    await money(clientId, "late-piece", "5")
+    await slow(clientId, 10, 2)
+    const body = { kind: "ACCOUNT", from, to: from + 86_400_000 }
+    const failed = await call("POST", clientId, "/statements", body)
+    assert.deepStrictEqual([failed.status, failed.headers["retry-after"]], [503, "1"])
+    await quick(clientId)
+    await query(`SELECT pg_advisory_xact_lock(${clientId})`)
+    await vi.waitFor(async () => assert.strictEqual(await piecesOf(clientId), 0), { timeout: 5_000, interval: 100 })
+    assert.strictEqual((await call("POST", clientId, "/statements", body)).status, 200)
+  }, 60_000)
 })
 
 describe("a posting that is booked while its period is read", () => {

@@ -271,7 +271,7 @@ describe("what sim run shows", () => {
     board.began(first)
     board.began(second)
     board.at(second, 1, "clock: 1d")
-    await vi.waitFor(() => assert.match(drawn, /SC-CUS-02 {2}1\/1 {2}[0-9.]+ s {2}clock: 1d/), { timeout: 5_000 })
+    await vi.waitFor(() => assert.match(drawn, /SC-CUS-02 {2}1\/1 {2}[0-9.]+ s {2}clock: 1d/), { timeout: 20_000 })
     board.ended(first, result)
     board.ended(second, failed)
     board.close()

@@ -5,23 +5,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { invariantOf } from "./Coverage.ts"
 import { invariants } from "./Findings.ts"
-import type { Mutation } from "./bends.ts"
 import { mutations } from "./mutations.ts"
-import { type Run, simulate } from "./simulate.ts"
-
-/** Seeds within which a fault must show. */
-const patience = 200
-
-/** The first run that tells of the fault, for each invariant that should. */
-const noticing = ({ shows, seams }: Mutation): ReadonlyMap<string, Run> => {
-  const runs = new Map<string, Run>()
-  for (let seed = 1; seed <= patience && !shows.every((name) => runs.has(name)); seed++) {
-    const run = simulate(seed, seams())
-    const name = run.finding?.invariant
-    if (name !== undefined && !runs.has(name)) runs.set(name, run)
-  }
-  return runs
-}
+import { noticing, patience } from "./noticing.ts"
+import { simulate } from "./simulate.ts"
 
 describe("a system with one fault is caught", () => {
   for (const mutation of mutations) {

@@ -46,7 +46,16 @@ const answered = (session: Session, step: SentStep): Performed =>
     const missing = yield* step.within === undefined ? look : eventually(look, millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (last !== null) yield* keep(session, step, last)
+    if (last !== null && step.kind === "partner") tell(session, last)
   })
+
+/** The step's last request with its answer: of those before nobody knows what they waited for. */
+const tell = ({ world, sent }: Session, { status, body, text }: Answer): void => {
+  if (sent === null) return
+  const { method, path } = sent
+  const request: unknown = sent.body === undefined ? null : JSON.parse(sent.body)
+  world.heard?.({ kind: "route", method, path, request, status, answer: body ?? text })
+}
 
 const send = (session: Session, step: SentStep): Effect.Effect<Answer, Broken, Scope.Scope> => {
   if (step.kind === "partner") return sendPartner(session, step)
@@ -60,6 +69,7 @@ const sendPartner = (session: Session, step: PartnerStep): Effect.Effect<Answer,
     const client = yield* clientFor(session, firm, step.key)
     const key = step.idempotencyKey === undefined ? undefined : yield* text(session, step.idempotencyKey)
     const request = yield* requestOf(session, step, key)
+    session.sent = request
     return yield* routeAnswer(client, {
       ...request,
       path: `/partner/v1${request.path}`,
@@ -225,7 +235,9 @@ const eventStep = (session: Session, step: EventStep): Performed =>
       return yield* broken(`${step.event} came ${found.size} times, expected ${step.times}.`)
     }
     const [first] = found.values()
-    if (first?.body != null) yield* saveFrom(session, step.save, first.body)
+    if (first?.body == null) return
+    session.world.heard?.({ kind: "event", event: step.event, body: first.body })
+    yield* saveFrom(session, step.save, first.body)
   })
 
 const arrivalsOf = (firm: Firm, at: string | undefined): ReadonlyArray<ReceivedDelivery> =>

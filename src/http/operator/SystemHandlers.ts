@@ -14,6 +14,7 @@ import { AuditTrail } from "../../runtime/services/operator/AuditTrail.ts"
 import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { MachineObjects } from "../../runtime/services/operator/MachineObjects.ts"
+import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
 import { Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { exportLedger } from "../../runtime/services/ledger/ledgerExport.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
@@ -29,7 +30,7 @@ import { OperatorApi } from "../api/OperatorApi.ts"
 import { nextOf, pathOf } from "./atlas/objectPath.ts"
 import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
-import { answer, answerOf, engineError, forbidden, refusalError } from "./toOperatorError.ts"
+import { answer, answerOf, engineError, forbidden, refusalError, withoutKeys } from "./toOperatorError.ts"
 
 const ledgerHandlers = HttpApiBuilder.group(
   OperatorApi,
@@ -38,6 +39,7 @@ const ledgerHandlers = HttpApiBuilder.group(
     const approvals = yield* Approvals
     const sql = yield* PgClient.PgClient
     const sealing = yield* SealingService
+    const reads = yield* MoneyReads
     // One at a time: each holds a connection and a snapshot for as long as it takes.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
@@ -47,6 +49,7 @@ const ledgerHandlers = HttpApiBuilder.group(
         Effect.flatMap(currentCaller, (caller) =>
           answer(approvals.submit(caller, "ledger adjust", { ...payload, client: params.client }))
         ),
+      list: ({ params, query: { limit = 100, ...rest } }) => answer(reads.postings(params.client, { limit, ...rest })),
       verify: () =>
         answerOf(
           turn.withPermits(1)(
@@ -79,11 +82,11 @@ const auditHandlers = HttpApiBuilder.group(
             const partner = query.partner === undefined ? undefined : directory.findPartner(query.partner)
             if (partner === null) return refuse(unknown("Partner"))
             const client = query.client === undefined ? undefined : yield* findClient(host, sql, query.client)
-            if (client === null) return refuse(unknown("Client"))
+            if (client?.ok === false) return client
             const entries = yield* audit.read({
               limit: query.limit ?? 50,
               ...(partner === undefined ? {} : { partnerId: partner.row.id }),
-              ...(client === undefined ? {} : { clientId: client.id }),
+              ...(client === undefined ? {} : { clientId: client.value.id }),
               ...(query.object === undefined ? {} : { object: query.object }),
               ...(query.since === undefined ? {} : { since: query.since }),
               ...(query.after === undefined ? {} : { after: query.after })
@@ -177,6 +180,16 @@ const approvalHandlers = HttpApiBuilder.group(
             (list) => ({ approvals: list })
           )
         ),
+      show: ({ params }) =>
+        Effect.gen(function* () {
+          const caller = yield* currentCaller
+          const id = parseId(params.approvalId)
+          const mayRunIt = (command: string) => mayRun(caller.role, command)
+          const found = id === undefined ? null : yield* Effect.catch(approvals.show(caller, id, mayRunIt), engineError)
+          return yield* found === null
+            ? Effect.fail(refusalError(unknown("Approval")))
+            : answerOf(Effect.succeed(withoutKeys(found)))
+        }),
       grant: ({ params }) => onApproval(params.approvalId, approvals.grant),
       refuse: ({ params }) => onApproval(params.approvalId, approvals.refuse)
     })

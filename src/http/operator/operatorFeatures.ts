@@ -12,10 +12,12 @@ import { explain } from "./ExplainHandlers.ts"
 import { interfirm } from "./InterfirmHandlers.ts"
 import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
+import { collateral, settlement } from "./MoneyHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { order, position } from "./OrderHandlers.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { quarantine } from "./QuarantineHandlers.ts"
+import { queue } from "./QueueHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
 import { statement } from "./StatementHandlers.ts"
@@ -23,7 +25,7 @@ import { swap } from "./SwapHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
 import { closeout, contract, margin, rfq } from "./TradeHandlers.ts"
 import { venue } from "./VenueHandlers.ts"
-import { webhook } from "./WebhookHandlers.ts"
+import { delivery, webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
 
 type GroupName =
@@ -54,8 +56,11 @@ const features = {
   closeout,
   explain,
   ledger,
+  collateral,
+  settlement,
   interfirm,
   webhook,
+  delivery,
   audit,
   machine,
   atlas,
@@ -64,6 +69,7 @@ const features = {
   venue,
   quarantine,
   metrics,
+  queue,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
 

@@ -9,10 +9,11 @@ import { HttpApiMiddleware } from "effect/http-api"
 import { shownFaults } from "../../machines/shared/Limits.ts"
 import { hashKey, operatorCaller, type OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
+import { CurrentWritten, Written } from "../../runtime/engine/mailbox/written.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { type OperatorPrincipal, principalOfOperator } from "../../runtime/services/shared/Principal.ts"
 import { RowReads } from "../../runtime/ports/RowReads.ts"
-import { mayRun, operatorCommands } from "../api/operator/commands.ts"
+import { isWriting, mayRun, operatorCommands } from "../api/operator/commands.ts"
 import {
   envelopeOf,
   type OperatorForbidden,
@@ -91,7 +92,8 @@ export const OperatorAuthorizationLayer = Layer.effect(
           const { keyId, role, by } = principal.caller
           const operator = { keyId, role, label: by.keyLabel, requestId: by.requestId }
           return yield* Effect.provideService(httpEffect, CurrentOperator, operator).pipe(
-            Effect.provideService(CurrentDryRun, dryRun ? new DryRun(stored.holders) : null)
+            Effect.provideService(CurrentDryRun, dryRun ? new DryRun(stored.holders) : null),
+            Effect.provideService(CurrentWritten, isWriting(exchange.command) && !dryRun ? new Written() : null)
           )
         })
     })

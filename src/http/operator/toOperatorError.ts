@@ -10,6 +10,7 @@ import { checkFields, type Refusal, shownErrors, type Verdict } from "../../mach
 import { notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { currentDryRun, type DryRunSummary } from "../../runtime/engine/mailbox/dryRun.ts"
+import { type Change, currentWritten } from "../../runtime/engine/mailbox/written.ts"
 import {
   envelopeOf,
   OperatorAway,
@@ -92,22 +93,31 @@ export interface Success<A> {
   readonly code: 0
   readonly data: A
   readonly dryRun?: DryRunSummary
+  /** Of a command that writes: what it has changed, or would have. */
+  readonly changes?: ReadonlyArray<Change>
 }
 
 const success = <A>(data: A): Success<A> => {
   const dryRun = currentDryRun()
-  return dryRun === null ? { code: 0, data } : { code: 0, data: withoutKeys(data), dryRun: dryRun.summary() }
+  if (dryRun !== null) return { code: 0, data: withoutKeys(data), dryRun: dryRun.summary(), changes: dryRun.changes() }
+  const written = currentWritten()
+  return written === null ? { code: 0, data } : { code: 0, data, changes: written.answer() }
 }
 
 /** A key that was never issued opens nothing: it is not to be kept, nor looked for by its beginning in a list. */
-const withoutKeys = <A>(data: A): A => {
+export const withoutKeys = <A>(data: A): A => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return data
-  const { key, result } = data as { readonly key?: unknown; readonly result?: unknown }
+  const { key, result, deed } = data as {
+    readonly key?: unknown
+    readonly result?: unknown
+    readonly deed?: { readonly result: unknown }
+  }
   const none = typeof key === "string" ? `${key.slice(0, 4)}(dry run)` : null
   return {
     ...data,
     ...(none === null ? {} : { key: none, prefix: none }),
-    ...(result === undefined ? {} : { result: withoutKeys(result) })
+    ...(result === undefined ? {} : { result: withoutKeys(result) }),
+    ...(typeof deed !== "object" || deed === null ? {} : { deed: withoutKeys(deed) })
   }
 }
 

@@ -236,13 +236,23 @@ export const statementLimits = {
   periodMillis: 366 * day,
   running: 2,
   waiting: 4,
+  /** Models that are built at a time, and how long the thread that builds them may say nothing, wall milliseconds. */
+  models: { running: 16, silentMillis: 30 * second },
   /** How long a caller waits for a build, wall milliseconds; the build goes on. */
   patienceMillis: 20 * second,
   /** How long a build that nobody waited for is found by the retry although its period ends at another now. */
   keptMillis: 10 * minute,
   /**
-   * Files that are made at a time, by threads; that wait for one, and for how long; that one partner has of both; and how long a
-   * thread may say nothing while it is not held up by its reader. Wall milliseconds.
+   * Files that are made at a time, by threads; that wait for one, and for how long; after how long a partner that has more threads
+   * than its share loses a slow reader; how many of both a partner has; and how long a thread may say nothing while it is not
+   * held up by its reader. Wall milliseconds.
    */
-  files: { threads: 2, waiting: 32, waitMillis: 60 * second, ofPartner: 16, silentMillis: 30 * second }
+  files: {
+    threads: 2,
+    waiting: 32,
+    waitMillis: 60 * second,
+    shareMillis: 10 * second,
+    ofPartner: 16,
+    silentMillis: 30 * second
+  }
 } as const

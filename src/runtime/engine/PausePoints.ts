@@ -3,8 +3,17 @@
  * A point is passed synchronously; a trigger that never returns (SIGKILL to itself) crashes exactly there.
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
-/** Points of a key rotation, a screening pass and a statement job: passed once in a while, so random crash runs leave them out. */
-export const rarePoints = ["key-written", "values-resealed", "clients-judged", "models-written"] as const
+/**
+ * Points of a key rotation, a screening pass, a statement job and a statement's build: passed once in a while, so random crash runs
+ * leave them out.
+ */
+export const rarePoints = [
+  "key-written",
+  "values-resealed",
+  "clients-judged",
+  "models-written",
+  "piece-written"
+] as const
 /**
  * Points of a call of the venue: about to leave, answered or given up, and its end decided but not committed, whichever way
  * the end was heard of. Only requests that call the venue pass them.

@@ -22,7 +22,8 @@ import {
   writePiece
 } from "../store/writes/statementWrites.ts"
 
-export type NewPiece = Omit<StatementPieceRow, "storedAt">
+/** A piece; its text may come as bytes. */
+export type NewPiece = Omit<StatementPieceRow, "storedAt" | "content"> & { readonly content: string | Uint8Array }
 export type NewModel = Omit<StatementModelRow, "storedAt">
 
 /** Pieces read at once: a quarter of a megabyte each. */
@@ -31,6 +32,7 @@ const piecesAtOnce = 4
 export class StatementModels extends Context.Service<
   StatementModels,
   {
+    /** Writes a piece of a model, the first one first; it fails where the model was dropped. */
     write(piece: NewPiece): Effect.Effect<void, Unavailable>
     /** Makes a model whole; its id, or that of the same model that was there before: then these pieces are dropped. */
     finish(model: NewModel): Effect.Effect<number, Unavailable>
@@ -59,7 +61,11 @@ export class StatementModels extends Context.Service<
       return StatementModels.of({
         // Wall time: business time may be moved while a build runs, and then its model would look forgotten.
         write: (piece) =>
-          Effect.flatMap(Clock.currentTimeMillis, (storedAt) => run(writePiece(sql, sealing, { ...piece, storedAt }))),
+          Effect.gen(function* () {
+            const storedAt = yield* Clock.currentTimeMillis
+            if (!(yield* run(writePiece(sql, sealing, { ...piece, storedAt }))))
+              yield* new Unavailable({ unknown: false })
+          }),
         finish: (model) =>
           Effect.gen(function* () {
             const storedAt = yield* Clock.currentTimeMillis

@@ -403,7 +403,7 @@ describe("ledger verify beside writers", () => {
       (await service.run(holder.query("SELECT 1 FROM pg_locks WHERE relation = 'postings'::regclass AND NOT granted")))
         .rows
     const verifying = await service.run(Effect.forkDetach(verifyLedger))
-    await vi.waitFor(async () => assert.lengthOf(await waiting(), 1))
+    await vi.waitFor(async () => assert.lengthOf(await waiting(), 1), { timeout: 10_000 })
     await service.run(Fiber.interrupt(verifying))
     assert.lengthOf(await waiting(), 0)
     await service.run(Scope.close(scope, Exit.void))

@@ -12,6 +12,7 @@ import { createHash } from "node:crypto"
 import { startOfDay } from "../../../src/machines/statement/statementPeriod.ts"
 import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
+import { buildModel } from "../../../src/runtime/services/statement/buildStatement.ts"
 import { equityParts, replayed } from "../../../src/runtime/services/statement/equityWork.ts"
 import type { JobTools } from "../../../src/runtime/services/statement/jobBuild.ts"
 import type { JobPart } from "../../../src/runtime/services/statement/JobWork.ts"
@@ -33,6 +34,9 @@ const working = <A, E>({ bench, life }: Stated, work: (tools: JobTools) => Effec
     Effect.gen(function* () {
       let lastId = 0
       const tools = {
+        builds: {
+          build: (store: never, modelId: number, facts: never) => buildModel(store, modelId, facts)
+        },
         sql: yield* PgClient.PgClient,
         sealing: testSealing,
         firm: { name: "F", legalEntity: "F Ltd", venue: "V" },

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { approvalOutcomes, approvalStatuses } from "../../../machines/operator/Approval.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { deciding, everyone, openTo } from "./CommandRules.ts"
-import { Answer } from "./OperatorErrors.ts"
+import { Answer, DeedView } from "./OperatorErrors.ts"
 import { Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
 export const ApprovalView = Schema.Struct({
@@ -20,12 +20,19 @@ export const ApprovalView = Schema.Struct({
   decidedAt: Schema.NullOr(Millis)
 })
 
+/** As listed, with what it does as things stand: of one that is pending, for a role that may run the command. */
+export const ApprovalDetails = Schema.Struct({ ...ApprovalView.fields, deed: Schema.NullOr(DeedView) })
+
 const approval = { approvalId: Reference }
 
 export class ApprovalGroup extends HttpApiGroup.make("approval").add(
   HttpApiEndpoint.get("list", "/approvals", {
     query: { status: Schema.optionalKey(token("The status", approvalStatuses)), limit: Limit(500) },
     success: Answer(Schema.Struct({ approvals: Schema.Array(ApprovalView) }))
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/approvals/:approvalId", {
+    params: approval,
+    success: Answer(ApprovalDetails)
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("grant", "/approvals/:approvalId/grant", {
     params: approval,

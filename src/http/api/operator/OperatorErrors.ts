@@ -79,6 +79,28 @@ export const DryRunView = Schema.Struct({
   )
 })
 
-/** A success: {code: 0, data}. A request with ?dryRun=true is answered the same, with what it would have written. */
+/** What a command has changed, as the audit has it: an object (KIND:ID) with its state or a fact before and after. */
+export const ChangeView = Schema.Struct({
+  object: Schema.NullOr(Schema.String),
+  action: Schema.String,
+  before: Schema.NullOr(Schema.String),
+  after: Schema.NullOr(Schema.String)
+})
+
+/**
+ * A success: {code: 0, data}, and the first hundred changes of a command that writes. A request with ?dryRun=true is answered
+ * the same, with what it would have written.
+ */
 export const Answer = <S extends Schema.Top>(data: S) =>
-  Schema.Struct({ code: Schema.Literal(0), data, dryRun: Schema.optionalKey(DryRunView) })
+  Schema.Struct({
+    code: Schema.Literal(0),
+    data,
+    dryRun: Schema.optionalKey(DryRunView),
+    changes: Schema.optionalKey(Schema.Array(ChangeView))
+  })
+
+/** What a command that waits for a second operator key does when it is granted, as things stand: its answer and effects. */
+export const DeedView = Schema.Union([
+  Schema.Struct({ result: Schema.Json, would: DryRunView, changes: Schema.Array(ChangeView) }),
+  Schema.Struct({ refusal: Schema.String })
+])

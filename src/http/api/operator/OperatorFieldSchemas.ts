@@ -1,11 +1,12 @@
 /** Fields that several operator requests share, with the sentences that refuse them (operator surface; A1-14, A1-01). */
 import { Schema, SchemaTransformation } from "effect"
 import { text } from "../../../machines/shared/Fields.ts"
+import { DeedView } from "./OperatorErrors.ts"
 
 /** Why the operator does it: kept in the audit, and shown to the partner where the specification says so. */
 export const Reason = text("The reason", 500)
 
-/** A partner by id or code, a client by id or uid, any object by id: resolved by the service, 404 when unknown. */
+/** A partner by id or code, a client by id, uid, reference or e-mail address, any object by id: resolved by the service, 404 when unknown. */
 export const Reference = Schema.String.annotate({ message: "It must be one id or name." }).check(
   // What the database can't hold names nothing (A1-01).
   Schema.makeFilter((value) =>
@@ -57,6 +58,6 @@ export const onlyFields = <F extends Schema.Struct.Fields>(fields: F) =>
 /** Unix ms. */
 export const Millis = Schema.Int
 
-/** The answer of a command that waits for a second operator key. */
-export const ApprovalPending = Schema.Struct({ approvalId: Schema.Int })
+/** The answer of a command that waits for a second operator key; in a dry run with what it does when it is granted. */
+export const ApprovalPending = Schema.Struct({ approvalId: Schema.Int, deed: Schema.optionalKey(DeedView) })
 export const rangeOf = whole

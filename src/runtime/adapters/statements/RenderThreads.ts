@@ -3,21 +3,15 @@
  * cap on its memory (architecture, Engine; STS-31). A thread whose reader has gone, that failed, that says nothing any more, or that
  * ran out of memory is ended; the next job gets a new one. One that is done waits for the next job.
  */
-import { Effect, Layer, Option, Queue, Scope, Semaphore, Stream } from "effect"
+import { Effect, Layer, Option, Queue, Scope, Stream } from "effect"
 import { Worker } from "node:worker_threads"
 import { statementLimits } from "../../../machines/shared/Limits.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { type RenderJob, StatementRenderer } from "../../ports/StatementRenderer.ts"
 import type { FromThread, Piece, ToThread } from "./protocol.ts"
+import { type Seat, Seats, type SeatsOptions } from "./Seats.ts"
 
-export interface RenderThreadsOptions {
-  /** Threads at a time. */
-  readonly threads: number
-  /** Jobs that wait for one, and how long each may, milliseconds. */
-  readonly waiting: number
-  readonly waitMillis: number
-  /** Jobs of one partner that run or wait. */
-  readonly ofPartner: number
+export interface RenderThreadsOptions extends SeatsOptions {
   /** How long a thread may say nothing while it owes a word, milliseconds. */
   readonly silentMillis: number
   /** Of each thread, megabytes: what a statement of 250,000 rows takes, with room. */
@@ -39,13 +33,20 @@ interface Lost {
   readonly type: "lost"
   readonly reason: string
 }
+/** Its place is another partner's now. */
+interface Cut {
+  readonly type: "cut"
+}
+type Word = FromThread | Lost | Cut
 
 /** A thread and what it says. */
 interface Thread {
   readonly worker: Worker
-  inbox: Queue.Queue<FromThread | Lost>
+  inbox: Queue.Queue<Word>
   /** It is between jobs, and well. */
   idle: boolean
+  /** What it made waits to be taken by its reader. */
+  isHeldUp: boolean
   ended: boolean
 }
 
@@ -54,17 +55,17 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
     StatementRenderer,
     Effect.gen(function* () {
       const options = { ...usual, ...given }
-      const permits = Semaphore.makeUnsafe(options.threads)
-      const room = new Room(options)
+      const seats = new Seats(options)
       const idle: Array<Thread> = []
 
       const open = Effect.gen(function* () {
-        const inbox = yield* Queue.unbounded<FromThread | Lost>()
+        const inbox = yield* Queue.unbounded<Word>()
         // One that was lost between two jobs is none to take.
         for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
           if (found.ended) continue
           found.inbox = inbox
           found.idle = false
+          found.isHeldUp = false
           found.worker.ref()
           return found
         }
@@ -86,18 +87,22 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
         Effect.promise(() => Promise.all(idle.splice(0).map(({ worker }) => worker.terminate())))
       )
 
-      const permit = Effect.timeoutOrElse(permits.take(1), {
-        duration: options.waitMillis,
-        orElse: () => Effect.fail(away)
-      })
-
-      /** A thread for as long as the scope is open. */
+      /** A thread for as long as the scope is open, or until its reader is cut. */
       const thread = (partnerId: number): Effect.Effect<Thread, Unavailable, Scope.Scope> =>
         Effect.gen(function* () {
-          if (!room.has(partnerId)) return yield* away
-          yield* Effect.acquireRelease(room.enter(partnerId), () => room.leave(partnerId))
-          yield* Effect.acquireRelease(permit, () => permits.release(1), { interruptible: true })
-          return yield* Effect.acquireRelease(open, close)
+          const seat: Seat | null = yield* Effect.acquireRelease(
+            Effect.sync(() => seats.enter(partnerId)),
+            (taken) => Effect.sync(() => taken !== null && seats.leave(taken))
+          )
+          if (seat === null || !(yield* seats.granted(seat))) return yield* away
+          const own = yield* Effect.acquireRelease(open, close)
+          seat.isHeldUp = () => own.isHeldUp
+          seat.cut = () => {
+            own.ended = true
+            void own.worker.terminate()
+            Queue.offerUnsafe(own.inbox, { type: "cut" })
+          }
+          return own
         })
 
       return StatementRenderer.of({
@@ -113,41 +118,9 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
     })
   )
 
-/** Jobs that run or wait: bounded as a whole, and for each partner, so that one partner's readers don't take all of it. */
-class Room {
-  private readonly most: number
-  private readonly ofPartner: number
-  private readonly inside = new Map<number, number>()
-  private total = 0
-
-  constructor({ threads, waiting, ofPartner }: RenderThreadsOptions) {
-    this.most = threads + waiting
-    this.ofPartner = ofPartner
-  }
-
-  has(partnerId: number): boolean {
-    return this.total < this.most && (this.inside.get(partnerId) ?? 0) < this.ofPartner
-  }
-
-  enter(partnerId: number): Effect.Effect<void> {
-    return Effect.sync(() => this.count(partnerId, 1))
-  }
-
-  leave(partnerId: number): Effect.Effect<void> {
-    return Effect.sync(() => this.count(partnerId, -1))
-  }
-
-  private count(partnerId: number, by: 1 | -1): void {
-    this.total += by
-    const left = (this.inside.get(partnerId) ?? 0) + by
-    if (left === 0) this.inside.delete(partnerId)
-    else this.inside.set(partnerId, left)
-  }
-}
-
 const startThread = (
   { program, memoryMegabytes }: { readonly program: URL; readonly memoryMegabytes: number },
-  inbox: Queue.Queue<FromThread | Lost>
+  inbox: Queue.Queue<Word>
 ): Thread => {
   const worker = new Worker(program, {
     resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32 },
@@ -156,8 +129,10 @@ const startThread = (
     stderr: true,
     env: {}
   })
-  const thread: Thread = { worker, inbox, idle: false, ended: false }
+  const thread: Thread = { worker, inbox, idle: false, isHeldUp: false, ended: false }
   const lose = (reason: string) => {
+    // One that was ended on purpose is no loss.
+    if (thread.ended) return
     thread.ended = true
     Queue.offerUnsafe(thread.inbox, { type: "lost", reason })
   }
@@ -196,14 +171,13 @@ const chunksOf = (
       orElse: () => Effect.succeed<Lost>({ type: "lost", reason: "the thread says nothing" })
     })
   )
-  let owes = false
   const chunk: Effect.Effect<Option.Option<Uint8Array>, Unavailable> = Effect.gen(function* () {
-    if (owes) tell(thread, { type: "taken" })
-    owes = false
+    if (thread.isHeldUp) tell(thread, { type: "taken" })
+    thread.isHeldUp = false
     for (;;) {
       const message = yield* word
       if (message.type === "chunk") {
-        owes = true
+        thread.isHeldUp = true
         return Option.some(message.bytes)
       }
       if (message.type === "done") {
@@ -212,6 +186,10 @@ const chunksOf = (
       }
       // A fault of the renderer's is a defect: the same job would meet it again.
       if (message.type === "failed") return yield* Effect.die(new Error(`a statement: ${message.reason}`))
+      if (message.type === "cut") {
+        yield* Effect.logInfo("a slow reader of a statement was cut: another partner waited")
+        return yield* away
+      }
       if (message.type === "lost") {
         yield* Effect.logError("a thread that renders statements was lost", message.reason)
         return yield* away

@@ -6,6 +6,7 @@ import type { DispatchError } from "./DispatchError.ts"
 import type { DryRun } from "./dryRun.ts"
 import type { JournalUnavailable } from "../journal/Journal.ts"
 import type { SubjectState } from "./SubjectState.ts"
+import type { Written } from "./written.ts"
 
 /** A command on its way, and whom to answer. */
 export interface Envelope {
@@ -13,6 +14,8 @@ export interface Envelope {
   readonly resume: (result: Effect.Effect<unknown, DispatchError>) => void
   /** Decided, and not written. */
   readonly dryRun: DryRun | null
+  /** Is told what was written; null: its answer does not say it. */
+  readonly written: Written | null
   tries: number
 }
 

@@ -24,6 +24,7 @@ import {
   Unavailable
 } from "./DispatchError.ts"
 import { currentDryRun } from "./dryRun.ts"
+import { currentWritten } from "./written.ts"
 import { InternalLane } from "./InternalLane.ts"
 import { IdsExhausted } from "../journal/IdBlocks.ts"
 import { Journal, JournalUnavailable, type Lane, type Outcome } from "../journal/Journal.ts"
@@ -150,6 +151,7 @@ class Host {
         command: command as Command<unknown>,
         resume: resume as Envelope["resume"],
         dryRun: currentDryRun(),
+        written: currentWritten(),
         tries: 0
       })
       this.waiting++
@@ -203,8 +205,12 @@ class Host {
       this.waiting++
       this.quiet.closeUnsafe()
       const envelope = { resume: resume as Envelope["resume"] }
+      const written = currentWritten()
       this.submit(commit, lane, (outcome) => {
-        if (outcome._tag === "Committed") this.committed.publish(commit)
+        if (outcome._tag === "Committed") {
+          this.committed.publish(commit)
+          written?.add(commit)
+        }
         this.settle(envelope, resultOf(outcome, undefined))
       })
     })
@@ -331,6 +337,7 @@ class Host {
     if (outcome._tag === "Committed") {
       actor.state?.adopt(commit)
       this.committed.publish(commit)
+      envelope.written?.add(commit)
     }
     // On any doubt memory is dropped and read again.
     if (outcome._tag === "Fenced" || (outcome._tag === "Unavailable" && outcome.unknown)) actor.state = null

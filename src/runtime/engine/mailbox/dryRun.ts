@@ -11,6 +11,7 @@ import type { PostingRow } from "../../store/tables/ledger.ts"
 import { type Claim, claimNames, type Commit, type SubjectKey } from "../journal/Commit.ts"
 import { ClaimLost, type Unavailable } from "./DispatchError.ts"
 import type { SubjectState } from "./SubjectState.ts"
+import { type Change, changesOf } from "./written.ts"
 
 /** What the commits of a dry run would have written. Names no person: neither rows nor the content of events. */
 export interface DryRunSummary {
@@ -72,6 +73,11 @@ export class DryRun {
   /** The last row of a table that the request would have written. */
   last<T extends TableName>(table: T): Tables[T] | undefined {
     return this.dropped.flatMap((commit): ReadonlyArray<Tables[T]> => commit.rows[table] ?? []).at(-1)
+  }
+
+  /** The facts that the audit would have got. */
+  changes(): ReadonlyArray<Change> {
+    return this.dropped.flatMap(changesOf)
   }
 
   summary(): DryRunSummary {

@@ -18,7 +18,8 @@ import {
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
-import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
+import { currentDryRun, CurrentDryRun, DryRun, type DryRunSummary } from "../../engine/mailbox/dryRun.ts"
+import type { Change } from "../../engine/mailbox/written.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
@@ -63,6 +64,18 @@ export interface ApprovalView {
 
 export interface Pending {
   readonly approvalId: number
+  /** In a dry run. */
+  readonly deed?: Deed
+}
+
+/** What a command does when it is granted, as things stand; or why it would be refused. */
+export type Deed =
+  | { readonly result: Json; readonly would: DryRunSummary; readonly changes: ReadonlyArray<Change> }
+  | { readonly refusal: string }
+
+export interface ApprovalDetails extends ApprovalView {
+  /** Null for one that is decided, and for whoever may not run the command. */
+  readonly deed: Deed | null
 }
 
 export interface Granted {
@@ -83,6 +96,12 @@ export class Approvals extends Context.Service<
       readonly status?: ApprovalStatus
       readonly limit: number
     }): Effect.Effect<ReadonlyArray<ApprovalView>, Unavailable>
+    /** One approval; with its deed only for `mayRun` of its command. Null: there is no such approval. */
+    show(
+      caller: OperatorCaller,
+      approvalId: number,
+      mayRun: (command: string) => boolean
+    ): Effect.Effect<ApprovalDetails | null, DispatchError>
     /** The command an approval is bound to, for ever; null when there is no such approval. */
     commandOf(approvalId: number): Effect.Effect<string | null, Unavailable>
     /** The caller's role covers the command: the gate has asked `commandOf`. */
@@ -176,6 +195,23 @@ export class Approvals extends Context.Service<
         return guarded.run(caller, args)
       }
 
+      /** Runs the command for its answer alone, in a dry run of its own. */
+      const deedOf = (
+        caller: OperatorCaller,
+        command: GuardedName,
+        args: ArgsOf<GuardedName>
+      ): Effect.Effect<Deed, DispatchError> => {
+        const rehearsal = new DryRun(stored.holders)
+        return run(caller, command, args).pipe(
+          Effect.map((verdict): Deed =>
+            verdict.ok
+              ? { result: verdict.value as Json, would: rehearsal.summary(), changes: rehearsal.changes() }
+              : { refusal: "sentence" in verdict.refusal ? verdict.refusal.sentence : "The command was refused." }
+          ),
+          Effect.provideService(CurrentDryRun, rehearsal)
+        )
+      }
+
       const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
         const once: Claim = { name: usedFact(id), owner: id }
         const by = { ...caller.by, once }
@@ -233,6 +269,14 @@ export class Approvals extends Context.Service<
           })
           .pipe(Effect.ignore)
 
+      /** A dry run shows what the grant would do beside the request. */
+      const pending = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<Pending> =>
+        Effect.flatMap(request(caller, command, args), (asked): Answer<Pending> =>
+          currentDryRun() === null || !asked.ok
+            ? Effect.succeed(asked)
+            : Effect.map(deedOf(caller, command, args), (deed) => accept({ ...asked.value, deed }))
+        )
+
       return Approvals.of({
         submit: (caller, command, args) => {
           const guarded: GuardedCommand<typeof command> = commands[command]
@@ -241,7 +285,7 @@ export class Approvals extends Context.Service<
             if (!checked.ok) return Effect.succeed(checked)
             return "done" in checked.value
               ? Effect.succeed(accept(checked.value.done))
-              : request(caller, command, checked.value.bind)
+              : pending(caller, command, checked.value.bind)
           })
         },
         list: ({ status, limit }) =>
@@ -250,6 +294,17 @@ export class Approvals extends Context.Service<
             const granted = rows.filter((row) => row.state === "GRANTED")
             const used = yield* stored.holders(granted.map((row) => usedFact(row.id)))
             return rows.map((row) => approvalView(row, used))
+          }),
+        show: (caller, approvalId, mayRun) =>
+          Effect.gen(function* () {
+            const row = yield* one(approvalId)
+            if (row === null) return null
+            const used = row.state === "GRANTED" ? yield* stored.holders([usedFact(row.id)]) : []
+            const isOpen = row.state === "PENDING" && mayRun(row.command)
+            const deed = isOpen
+              ? yield* deedOf(caller, row.command as GuardedName, row.args as ArgsOf<GuardedName>)
+              : null
+            return { ...approvalView(row, used), deed }
           }),
         commandOf: (approvalId) => Effect.map(one(approvalId), (row) => row?.command ?? null),
         grant: (caller, approvalId) =>

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { ModelHead, ModelRow, SectionFacts, Skeleton } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
-import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { Unavailable } from "../../engine/mailbox/DispatchError.ts"
 import type { NewPiece, StatementModels } from "../../ports/StatementModels.ts"
 import { framesOf, rowText } from "./modelText.ts"
 

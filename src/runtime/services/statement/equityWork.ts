@@ -12,8 +12,9 @@ import type { DailyEquityRow, StatementJobRow } from "../../store/tables/stateme
 import { breathe } from "../../engine/breathe.ts"
 import { AccountReplay, equityOf, type MarksThen } from "./AccountReplay.ts"
 import { reading, type Reading } from "./Building.ts"
-import { failed, type JobTools, reasonOf } from "./jobBuild.ts"
+import { failed, type JobTools } from "./jobBuild.ts"
 import { type JobPart, nothingOf } from "./JobWork.ts"
+import { reasonOf } from "./reasonOf.ts"
 
 /** Rows of one commit, about. */
 const rowsAtOnce = 1_000

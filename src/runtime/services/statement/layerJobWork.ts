@@ -26,10 +26,12 @@ import { DailyMarks } from "../market/DailyMarks.ts"
 import { Directory } from "../partner/Directory.ts"
 import { reading, type Reading } from "./Building.ts"
 import { equityParts, clientsOfEquities } from "./equityWork.ts"
-import { failed, type JobTools, reasonOf, singleParts } from "./jobBuild.ts"
+import { failed, type JobTools, singleParts } from "./jobBuild.ts"
 import { type JobPart, JobWork, type NextClients, nothingOf } from "./JobWork.ts"
+import { ModelBuilds } from "./ModelBuilds.ts"
 import { makeNight, NightFacts } from "./nightWork.ts"
 import { nextModelId } from "./nextModelId.ts"
+import { reasonOf } from "./reasonOf.ts"
 
 /** Clients of a night that are found at once, with a look over its executions: some hundred kilobytes. */
 const listed = 20_000
@@ -49,6 +51,7 @@ export const layerJobWork = Layer.effect(
       clock: yield* BusinessClock,
       directory: yield* Directory,
       models: yield* StatementModels,
+      builds: yield* ModelBuilds,
       stored: yield* RowReads,
       newModelId: nextModelId(journal),
       tell: (client, defect) =>

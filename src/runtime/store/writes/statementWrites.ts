@@ -11,16 +11,23 @@ type Writing<A> = Effect.Effect<A, SqlError.SqlError>
 
 const place = placeOf("statement_pieces", "content")
 
+/** A piece as it is written: its text may come as bytes. */
+type WrittenPiece = Omit<StatementPieceRow, "content"> & { readonly content: string | Uint8Array }
+
+/**
+ * Writes a piece; false, and nothing is written, where its model was dropped meanwhile. A later piece holds the first one for as
+ * long as it takes, and a drop begins there: so what comes in behind its caller's back leaves nothing that no sweep would find.
+ */
 export const writePiece = (
   sql: PgClient.PgClient,
   sealing: Sealing,
-  { modelId, number, partnerId, clientId, section, content, storedAt }: StatementPieceRow
-): Writing<void> =>
+  { modelId, number, partnerId, clientId, section, content, storedAt }: WrittenPiece
+): Writing<boolean> =>
   Effect.suspend(() =>
-    Effect.asVoid(
+    Effect.map(
       sql.unsafe(
         `INSERT INTO statement_pieces (model_id, number, partner_id, client_id, section, content, stored_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+         SELECT $1::int8, $2::int8, $3::int8, $4::int8, $5::int8, $6::bytea, $7::int8 ${number === 0 ? "" : `FROM ${firstPiece} FOR KEY SHARE`} RETURNING number`,
         [
           BigInt(modelId),
           BigInt(number),
@@ -30,9 +37,12 @@ export const writePiece = (
           sealing.seal(content, place),
           BigInt(storedAt)
         ]
-      )
+      ),
+      ({ length }) => length === 1
     )
   )
+
+const firstPiece = "statement_pieces WHERE model_id = $1 AND number = 0"
 
 /** Makes a model whole; the id of the one that has its hash, which is another where the same model was there before. */
 export const finishModel = (
@@ -69,7 +79,7 @@ export const writeModels = (
   sql: PgClient.PgClient,
   sealing: Sealing,
   models: ReadonlyArray<StatementModelRow>,
-  pieces: ReadonlyArray<StatementPieceRow>
+  pieces: ReadonlyArray<WrittenPiece>
 ): Writing<ReadonlyMap<string, number>> =>
   Effect.suspend(() =>
     Effect.map(
@@ -110,13 +120,18 @@ export const writeModels = (
     )
   )
 
-/** Removes the pieces of a model that did not come to be. */
+/** Removes the pieces of a model that did not come to be; one that is on its way is waited for. */
 export const dropPieces = (sql: PgClient.PgClient, modelId: number): Writing<void> =>
   Effect.asVoid(
-    sql.unsafe(
-      `DELETE FROM statement_pieces p WHERE p.model_id = $1
-         AND NOT EXISTS (SELECT 1 FROM statement_models m WHERE m.id = p.model_id)`,
-      [BigInt(modelId)]
+    sql.withTransaction(
+      Effect.andThen(
+        sql.unsafe(`SELECT FROM ${firstPiece} FOR UPDATE`, [BigInt(modelId)]),
+        sql.unsafe(
+          `DELETE FROM statement_pieces p WHERE p.model_id = $1
+             AND NOT EXISTS (SELECT 1 FROM statement_models m WHERE m.id = p.model_id)`,
+          [BigInt(modelId)]
+        )
+      )
     )
   )
 

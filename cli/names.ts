@@ -1,0 +1,37 @@
+/** The names behind ids that a view shows: codes of partners, labels of operator keys; asked for once, and only where needed. */
+import { Effect } from "effect"
+import type { OperatorClient } from "./OperatorClient.ts"
+import type { Names } from "./views/cellText.ts"
+import { Named, type View } from "./views/View.ts"
+
+export const noNames: Names = { partner: new Map(), operator: new Map() }
+
+/** Which kinds of names the view has ids of. */
+export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
+  const found = new Set<Named["kind"]>()
+  const visit = (each: View): void => {
+    if (each.kind === "stack") return each.views.forEach(visit)
+    const cells =
+      each.kind === "table" ? each.rows.flat() : each.kind === "fields" ? each.fields.map(([, cell]) => cell) : []
+    for (const cell of cells) if (cell instanceof Named) found.add(cell.kind)
+  }
+  visit(view)
+  return found
+}
+
+/** A service that does not tell them leaves the ids. */
+export const readNames = (api: OperatorClient, kinds: ReadonlySet<Named["kind"]>): Effect.Effect<Names> =>
+  Effect.all({
+    partner: kinds.has("partner")
+      ? api.partner.list().pipe(
+          Effect.map(({ data }) => new Map(data.partners.map(({ partnerId, code }) => [partnerId, code]))),
+          Effect.orElseSucceed(() => noNames.partner)
+        )
+      : Effect.succeed(noNames.partner),
+    operator: kinds.has("operator")
+      ? api.operator.list().pipe(
+          Effect.map(({ data }) => new Map(data.operators.map(({ operatorId, label }) => [operatorId, label]))),
+          Effect.orElseSucceed(() => noNames.operator)
+        )
+      : Effect.succeed(noNames.operator)
+  })

@@ -1,0 +1,87 @@
+/** Approvals for the second pair of eyes: who asks for what, about which object, over how much (operator surface, Four eyes). */
+import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
+import { type Deed, grantView } from "../dryRun.ts"
+import { issuedKeyView, type IssuedKey } from "./issuedKey.ts"
+import { type Cell, fields, inWords, operatorNamed, stack, table, text, time, type View } from "./View.ts"
+
+type Approval = typeof ApprovalView.Type
+
+type Arguments = Readonly<Record<string, unknown>>
+
+const argumentsOf = ({ args }: Approval): Arguments =>
+  typeof args === "object" && args !== null && !Array.isArray(args) ? (args as Arguments) : {}
+
+/** Members that name the object, each with the word for it. */
+const objects = [
+  ["requestId", "withdrawal"],
+  ["breakId", "break"],
+  ["swapId", "swap"],
+  ["object", ""],
+  ["client", "client"],
+  ["partner", "partner"]
+] as const
+
+const objectOf = (approval: Approval): string => {
+  const args = argumentsOf(approval)
+  const [member, word] = objects.find(([name]) => args[name] !== undefined) ?? ["", ""]
+  const id = `${word} ${String(args[member] ?? "")}`.trim()
+  return typeof args.clientUid === "string" ? `${id} of ${args.clientUid}` : id
+}
+
+const amountOf = (approval: Approval): string => {
+  const { amount, currency } = argumentsOf(approval)
+  return amount === undefined ? "" : `${String(amount)} ${typeof currency === "string" ? currency : ""}`.trim()
+}
+
+const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency"])
+
+/** Arguments that neither the object nor the amount says. */
+const restOf = (approval: Approval): string =>
+  inWords(Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name))))
+
+const statusOf = ({ status, outcome }: Approval): string => (outcome === null ? status : `${status}, ${outcome}`)
+
+export const approvalsTable = (approvals: ReadonlyArray<Approval>): View =>
+  table(
+    approvals,
+    {
+      id: (row) => row.approvalId,
+      command: (row) => row.command,
+      object: { cell: objectOf, rank: -5 },
+      amount: amountOf,
+      status: statusOf,
+      "asked by": { cell: (row): Cell => operatorNamed(row.requestedBy), rank: -4 },
+      requested: { cell: (row): Cell => time(row.requestedAt), rank: 5 },
+      "decided by": { cell: (row): Cell => operatorNamed(row.decidedBy), rank: 6 },
+      expires: { cell: (row): Cell => time(row.expiresAt), rank: 7 },
+      with: { cell: restOf, rank: 8 }
+    },
+    "no approvals"
+  )
+
+/** One approval: who asks, and what its command would do. */
+export const approvalView = (approval: Approval): View => {
+  const { approvalId, command, requestedBy, requestedAt, expiresAt, decidedBy, decidedAt } = approval
+  return fields({
+    approvalId,
+    command,
+    object: objectOf(approval),
+    amount: amountOf(approval),
+    with: restOf(approval),
+    status: statusOf(approval),
+    askedBy: operatorNamed(requestedBy) ?? null,
+    requestedAt,
+    expiresAt,
+    ...(decidedBy === null ? {} : { decidedBy: operatorNamed(decidedBy) ?? null, decidedAt })
+  })
+}
+
+/** Beside it what the grant does, as things stand. */
+export const approvalDetailsView = ({ deed, ...approval }: Approval & { readonly deed: Deed | null }): View =>
+  deed === null ? approvalView(approval) : stack(approvalView(approval), text(""), grantView(deed, resultView))
+
+/** A command answers an object; that of a key shows it this once. */
+export const resultView = (result: unknown): View => {
+  const answer = result as object
+  return "key" in answer ? issuedKeyView(answer as IssuedKey) : fields(answer)
+}

@@ -1,0 +1,104 @@
+/**
+ * Cells as text for one reader: moments in the reader's zone, names for ids, control characters as escapes, and the colour
+ * of a state (operator surface, rules for every command).
+ */
+import { styleText } from "node:util"
+import { type Cell, Moment, Named } from "./View.ts"
+
+/** What the output goes to. */
+export interface Screen {
+  /** A terminal that wants colours. */
+  readonly styled: boolean
+  /** Its columns; null: no terminal, or `--wide`: every line is as long as it is. */
+  readonly columns: number | null
+  /** How moments are written: short in the reader's zone, to the second in UTC, or exact in UTC for what reads pipes. */
+  readonly times: "short" | "utc" | "exact"
+  /** Codes of partners and labels of operator keys by id. */
+  readonly names?: Names
+}
+
+export type Names = { readonly [K in Named["kind"]]: ReadonlyMap<number, string> }
+
+/** For tests and for what reads pipes. */
+export const plainScreen: Screen = { styled: false, columns: null, times: "exact" }
+
+/** A space at which no line is broken; the renderer makes it a plain one. */
+export const unbroken = "\u00a0"
+
+/** The cell in one line of printable characters. */
+export const cellText = (cell: Cell, screen: Screen): string => {
+  if (cell === null || cell === undefined) return ""
+  // In one piece: a moment is never folded.
+  if (cell instanceof Moment) return momentText(cell, screen.times).replaceAll(" ", unbroken)
+  if (cell instanceof Named) {
+    const name = screen.names?.[cell.kind].get(cell.id)
+    return escaped(name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name)
+  }
+  // The id of what a dry run would make names nothing.
+  if (typeof cell === "number" && cell >= dryRunIds) return "(new)"
+  return escaped(String(cell))
+}
+
+/** A dry run numbers what it would make from here on. */
+export const dryRunIds = 9_000_000_000_000_000
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+const two = (value: number): string => String(value).padStart(2, "0")
+
+/** Short: day, month and time of this year; day, month and year of any other, with hours and minutes. */
+const momentText = (moment: Moment, times: Screen["times"]): string => {
+  const date = new Date(moment.at)
+  if (times === "exact" || Number.isNaN(date.getTime())) return Number.isNaN(date.getTime()) ? "" : String(moment)
+  if (times === "utc") return `${date.toISOString().slice(0, 19).replace("T", " ")}Z`
+  const day = `${two(date.getDate())} ${months[date.getMonth()]}`
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`
+  return date.getFullYear() === new Date().getFullYear()
+    ? `${day} ${clock}:${two(date.getSeconds())}`
+    : `${day} ${date.getFullYear()} ${clock}`
+}
+
+const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
+
+/** Control and format characters and lone surrogates could command the terminal or hide what is there: they are spelled out. */
+export const escaped = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return (
+      named[character] ??
+      (code < 256 ? `\\x${hex(code, 2)}` : code < 65_536 ? `\\u${hex(code, 4)}` : `\\u{${hex(code, 5)}}`)
+    )
+  })
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0")
+
+/** Headings and names of members whose cells are states. */
+const stateName = /(^|[^a-z])(status|state|outcome|result|reliance|standing)$|(Status|State|Outcome)$/
+
+export const isStateName = (name: string): boolean => stateName.test(name)
+
+type Colour = "green" | "yellow" | "red"
+
+const coloursOf: Readonly<Record<Colour, string>> = {
+  green:
+    "ACTIVE APPROVED GRANTED DONE PAID SENT CONFIRMED CREDITED BOOKED PASSED FILLED NORMAL ACCEPTED CLEARED SETTLED EXECUTED PUBLISHED READY passed held ok",
+  yellow:
+    "PENDING REQUESTED KYC_PENDING OPEN WAITING WAITING_MARK WAITING_MARKET PAUSED SUSPENDED INACTIVE RETRYING QUEUED SENDING RESTRICTED MARGIN_CALL IN_REVIEW UNDER_REVIEW RUNNING",
+  red: "REJECTED FAILED REFUSED FROZEN REVOKED KYC_REJECTED CLOSE_OUT BROKEN broken failed HIT COMMAND_REFUSED NOT_AS_FILED DEAD"
+}
+
+const colourOf = new Map(
+  Object.entries(coloursOf).flatMap(([colour, states]) =>
+    states.split(" ").map((state) => [state, colour as Colour] as const)
+  )
+)
+
+/** Colours the first word of a state that has one: what goes well, waits, or went wrong. */
+export const coloured = (text: string): string => {
+  const [word = ""] = /^[A-Za-z_]+/.exec(text) ?? []
+  const colour = colourOf.get(word)
+  return colour === undefined ? text : `${styled(colour, word)}${text.slice(word.length)}`
+}
+
+/** Whoever calls has asked whether the terminal wants it. */
+export const styled = (format: "bold" | "dim" | Colour, text: string): string =>
+  styleText(format, text, { validateStream: false })

@@ -1,0 +1,125 @@
+/**
+ * Which columns of a table fit a terminal, and how wide each is: long text folds first, then columns give way by rank, and
+ * never in silence. Pure figures; widths are columns of the terminal.
+ */
+import stringWidth from "string-width"
+
+/** Between two columns. */
+export const gap = 2
+/** A cell that is longer is cut, with a mark. */
+const linesOfCell = 6
+/** A word that is longer may be broken. */
+const longestWord = 16
+
+/** How much room a column would like, and with how little it can be read. */
+export interface Wish {
+  readonly widest: number
+  readonly least: number
+  /** The highest goes first. */
+  readonly rank: number
+}
+
+export interface Layout {
+  /** Indices of the columns that are shown, in their order, with their widths. */
+  readonly shown: ReadonlyArray<{ readonly column: number; readonly width: number }>
+  readonly leftOut: ReadonlyArray<number>
+}
+
+/** Columns that a terminal needs for a line of printable text. */
+export const widthOf = (line: string): number => (/^[\x20-\x7e]*$/.test(line) ? line.length : stringWidth(line))
+
+export const wishOf = (head: string, lines: ReadonlyArray<string>, rank: number): Wish => {
+  let [widest, least] = [widthOf(head), widestWord(head)]
+  for (const line of lines) {
+    widest = Math.max(widest, widthOf(line))
+    if (least < longestWord) least = Math.max(least, widestWord(line))
+  }
+  return { widest, least: Math.min(widest, least, longestWord), rank }
+}
+
+const widestWord = (line: string): number => {
+  let widest = 0
+  for (const piece of piecesOf(line)) widest = Math.max(widest, widthOf(piece.trimEnd()))
+  return widest
+}
+
+const sum = (values: Iterable<number>): number => {
+  let total = 0
+  for (const value of values) total += value
+  return total
+}
+
+/** `width` null: everything at its widest. The first column is always shown. */
+export const fitColumns = (wishes: ReadonlyArray<Wish>, width: number | null): Layout => {
+  const all = wishes.map((_, column) => column)
+  if (width === null)
+    return { shown: all.map((column) => ({ column, width: wishes[column]?.widest ?? 0 })), leftOut: [] }
+  const wish = (column: number): Wish => wishes[column] as Wish
+  const room = (shown: ReadonlyArray<number>): number => width - gap * (shown.length - 1)
+  const shown = [...all]
+  while (shown.length > 1 && sum(shown.map((column) => wish(column).least)) > room(shown)) {
+    const last = shown.reduce((worst, column) => (wish(column).rank >= wish(worst).rank ? column : worst))
+    shown.splice(shown.indexOf(last), 1)
+  }
+  const widths = shared(shown.map(wish), Math.max(1, room(shown)))
+  return {
+    shown: shown.map((column, index) => ({ column, width: widths[index] ?? 1 })),
+    leftOut: all.filter((column) => !shown.includes(column))
+  }
+}
+
+/** What is left beside the least widths goes to whoever misses most, one column of the terminal at a time. */
+const shared = (wishes: ReadonlyArray<Wish>, room: number): ReadonlyArray<number> => {
+  const widths = wishes.map(({ least }) => Math.min(least, room))
+  for (let left = room - sum(widths); left > 0; left--) {
+    let most = -1
+    let missing = 0
+    wishes.forEach(({ widest }, index) => {
+      const misses = widest - (widths[index] ?? 0)
+      if (misses > missing) [most, missing] = [index, misses]
+    })
+    if (most === -1) break
+    widths[most] = (widths[most] ?? 0) + 1
+  }
+  return widths
+}
+
+/** Where a line may be broken: after a space, and inside a name after what joins its parts. Figures stay whole. */
+const piecesOf = (line: string): ReadonlyArray<string> => line.split(/(?<= )(?=[^ ])|(?<=[.:_/@-])(?=\p{L})/u)
+
+const graphemes = new Intl.Segmenter("en")
+
+/** A line in lines of the width, broken where it may be, and elsewhere only for a piece that is wider. */
+export const folded = (line: string, width: number): ReadonlyArray<string> => {
+  if (widthOf(line) <= width) return [line]
+  const lines: Array<string> = []
+  let [last, used] = ["", 0]
+  const add = (part: string, its: number): void => {
+    if (used > 0 && used + its > width) {
+      lines.push(last.trimEnd())
+      ;[last, used] = ["", 0]
+    }
+    last += part
+    used += its
+  }
+  for (const piece of piecesOf(line)) {
+    const word = piece.trimEnd()
+    if (widthOf(word) <= width) add(word, widthOf(word))
+    else for (const { segment } of graphemes.segment(word)) add(segment, widthOf(segment))
+    // What a line has no room for is a space at its end.
+    const space = Math.min(piece.length - word.length, width - used)
+    if (used > 0) add(" ".repeat(space), space)
+  }
+  return [...lines, last.trimEnd()]
+}
+
+/** As `folded`, with a mark at the end of what had to be cut. */
+export const foldedCell = (
+  line: string,
+  width: number
+): { readonly lines: ReadonlyArray<string>; readonly cut: boolean } => {
+  const lines = folded(line, width)
+  if (lines.length <= linesOfCell) return { lines, cut: false }
+  const last = folded(lines[linesOfCell - 1] ?? "", Math.max(1, width - 1))[0] ?? ""
+  return { lines: [...lines.slice(0, linesOfCell - 1), `${last}…`], cut: true }
+}
