@@ -9,7 +9,7 @@ import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
 import { setTimeout as pause } from "node:timers/promises"
 import { findConnection } from "../connection.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
-import { type Cell, fields, stack, table, text, time, type View } from "../views/View.ts"
+import { type Cell, fields, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import type { Entry } from "./audit.ts"
 
 type MachineFormat = "text" | "mermaid" | "svg" | "json"
@@ -183,14 +183,14 @@ const eventOf = ({ event, guard, actions }: Step): string =>
   `${event ?? actions.join(", ")}${guard === "" ? "" : ` [${guard}]`}`
 
 /** When, from where to where, what, by whom, on which request. */
-const wayLine: Readonly<Record<string, (row: Step) => Cell>> = {
+const wayLine: Parameters<typeof table<Step>>[1] = {
   time: (row) => time(row.at),
   transition: wayOf,
   event: eventOf,
-  action: (row) => row.actions.join(", "),
-  by: (row) => row.by,
-  request: (row) => row.requestId,
-  reason: (row) => row.reason
+  action: { cell: (row) => row.actions.join(", "), rank: 8 },
+  by: { cell: (row) => row.by, rank: 6 },
+  request: { cell: (row) => row.requestId, rank: 9 },
+  reason: { cell: (row) => row.reason, rank: 4 }
 }
 
 const lineOf = (step: Step): string =>
@@ -239,7 +239,7 @@ const instancesView = ({ kind, state, instances, nextAfter }: InstancePage): Vie
       {
         id: (row) => row.id,
         since: (row) => time(row.since),
-        partner: (row) => row.partnerId,
+        partner: (row) => partnerNamed(row.partnerId),
         client: (row) => row.clientId
       },
       `no ${kind} is ${state}`
