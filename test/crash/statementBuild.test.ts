@@ -86,7 +86,7 @@ describe("a build that is killed in the middle", () => {
     await madeOnce(trader, 1)
     assert.strictEqual(await count(left), 0)
     await world.verify(service, "after a killed build")
-  }, 120_000)
+  }, 240_000)
 
   it("STS-21: with the database: 503 with Retry-After, and the same request makes one statement", async () => {
     const trader = await world.trader(service, partner)
@@ -99,11 +99,11 @@ describe("a build that is killed in the middle", () => {
     assert.strictEqual(await count(`statements WHERE client_id = ${trader.id}`), 0)
     await madeOnce(trader, 2)
     await world.verify(service, "after a lost database")
-  }, 120_000)
+  }, 240_000)
 })
 
 describe("a night whose database is killed", () => {
-  it("STS-29: goes on with its page: each statement is made once and told once", { timeout: 180_000 }, async () => {
+  it("STS-29: goes on with its page: each statement is made once and told once", { timeout: 300_000 }, async () => {
     const { id } = await world.trader(service, partner)
     const midnight = Date.now() - (Date.now() % day)
     await storeNight((text) => world.query(text), {

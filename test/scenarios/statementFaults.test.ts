@@ -25,31 +25,35 @@ describe("a fault of the database in the middle of a build", () => {
   it.each([
     ["53100", "a full disk", 1],
     ["57014", "a statement that is cancelled", 2]
-  ] as const)("%s, %s: nothing is left, and the retry makes one row", async (code, _, number) => {
-    const clientId = await client()
-    const from = await now()
-    await money(clientId, `fault-${code}`, "5")
-    const body = { kind: "ACCOUNT", from: from - 1000, to: (await now()) + 1 }
-    await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  ] as const)(
+    "%s, %s: nothing is left, and the retry makes one row",
+    async (code, _, number) => {
+      const clientId = await client()
+      const from = await now()
+      await money(clientId, `fault-${code}`, "5")
+      const body = { kind: "ACCOUNT", from: from - 1000, to: (await now()) + 1 }
+      await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF NEW.number = ${number} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '${code}'; END IF; RETURN NEW; END $$`)
-    await query("CREATE TRIGGER refuse BEFORE INSERT ON statement_pieces FOR EACH ROW EXECUTE FUNCTION refuse()")
-    const failed = await call("POST", clientId, "/statements", body)
-    await query("DROP TRIGGER refuse ON statement_pieces")
-    await query("DROP FUNCTION refuse()")
-    assert.deepStrictEqual([failed.status, failed.json.code, failed.headers["retry-after"]], [503, 5030, "1"])
-    const stored = `SELECT count(*)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`
-    assert.strictEqual(await countOf(stored), 0, "what was written of it is dropped")
-    const again = await call("POST", clientId, "/statements", body)
-    assert.strictEqual(again.status, 200, again.text)
-    const list = await get(service, key, `/clients/${clientId}/statements`)
-    assert.deepStrictEqual(list.json.statements, [again.json])
-    assert.strictEqual(
-      await countOf(
-        `SELECT count(DISTINCT model_id)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`
-      ),
-      1
-    )
-  })
+      await query("CREATE TRIGGER refuse BEFORE INSERT ON statement_pieces FOR EACH ROW EXECUTE FUNCTION refuse()")
+      const failed = await call("POST", clientId, "/statements", body)
+      await query("DROP TRIGGER refuse ON statement_pieces")
+      await query("DROP FUNCTION refuse()")
+      assert.deepStrictEqual([failed.status, failed.json.code, failed.headers["retry-after"]], [503, 5030, "1"])
+      const stored = `SELECT count(*)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`
+      assert.strictEqual(await countOf(stored), 0, "what was written of it is dropped")
+      const again = await call("POST", clientId, "/statements", body)
+      assert.strictEqual(again.status, 200, again.text)
+      const list = await get(service, key, `/clients/${clientId}/statements`)
+      assert.deepStrictEqual(list.json.statements, [again.json])
+      assert.strictEqual(
+        await countOf(
+          `SELECT count(DISTINCT model_id)::int AS count FROM statement_pieces WHERE client_id = ${clientId}`
+        ),
+        1
+      )
+    },
+    90_000
+  )
 })
 
 /** A client whose pieces take so long to be written: all of them, or the one with this number. */
