@@ -22,7 +22,7 @@ export const performStep = (session: Session, step: Step): Performed => {
     case "venue":
       return answered(session, step)
     case "clock":
-      return Effect.andThen(session.command("sim", "clock", "advance", step.clock), session.lookAtClock)
+      return clockStep(session, step.clock)
     case "receiver":
       return receiverStep(session, step)
     case "event":
@@ -32,6 +32,23 @@ export const performStep = (session: Session, step: Step): Performed => {
     case "kill":
       return killStep(session, step, { send, answered })
   }
+}
+
+const clockStep = (session: Session, ahead: string): Performed =>
+  Effect.gen(function* () {
+    yield* session.lookAtClock
+    const day = nextDay(ahead, session.now())
+    yield* session.command("sim", "clock", "advance", ...(day === null ? [ahead] : ["--to", String(day)]))
+    yield* session.lookAtClock
+  })
+
+/** Noon UTC of the next such day after `now`, Unix ms; null: it is a duration. */
+const nextDay = (ahead: string, now: number): number | null => {
+  const [, month, number] = /^(\d\d)-(\d\d)$/.exec(ahead) ?? []
+  if (month === undefined) return null
+  const year = new Date(now).getUTCFullYear()
+  const noonOf = (of: number): number => Date.UTC(of, Number(month) - 1, Number(number), 12)
+  return noonOf(year) > now ? noonOf(year) : noonOf(year + 1)
 }
 
 /** Sends the step, again and again when it may wait, until its answer is as expected. */

@@ -6,6 +6,7 @@
 import { HttpApi } from "effect/http-api"
 import { AppropriatenessGroup } from "./operator/AppropriatenessGroup.ts"
 import { ApprovalGroup } from "./operator/ApprovalGroup.ts"
+import { AtlasGroup } from "./operator/AtlasGroup.ts"
 import { AuditGroup } from "./operator/AuditGroup.ts"
 import { BreakGroup } from "./operator/BreakGroup.ts"
 import { CaseGroup } from "./operator/CaseGroup.ts"
@@ -78,6 +79,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(DeliveryGroup)
   .add(AuditGroup)
   .add(MachineGroup)
+  .add(AtlasGroup)
   .add(ClockGroup)
   .add(SimGroup)
   .add(VenueGroup)

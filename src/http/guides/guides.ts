@@ -42,7 +42,9 @@ const known: Readonly<Record<string, () => string>> = {
   errors: () => errorTable().join("\n"),
   onboarding: () => JSON.stringify(sampleOnboarding(1, sampleTag, sampleTime), null, 2),
   signature: () => signatureOf(secret, timestamp, body).slice("v1=".length),
-  ...Object.fromEntries(receivers.map((name) => [name, () => fileAt(`receivers/${name}`)]))
+  ...Object.fromEntries(receivers.map((name) => [name, () => fileAt(`receivers/${name}`)])),
+  "hour.receiver.mjs": () => fileAt("../../../docs/first-hour/receiver.mjs"),
+  "hour.onboard.mjs": () => fileAt("../../../docs/first-hour/onboard.mjs")
 }
 
 /** A text for a name in double angles (braces would be code to a formatter), indented as the line that it stands on. */

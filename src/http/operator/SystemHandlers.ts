@@ -14,6 +14,7 @@ import { AuditTrail } from "../../runtime/services/operator/AuditTrail.ts"
 import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
+import { MachineObjects } from "../../runtime/services/operator/MachineObjects.ts"
 import { Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { exportLedger } from "../../runtime/services/ledger/ledgerExport.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
@@ -26,6 +27,7 @@ import { MachineGroup } from "../api/operator/MachineGroup.ts"
 import { ClockGroup } from "../api/operator/ClockGroup.ts"
 import { ApprovalGroup } from "../api/operator/ApprovalGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { nextOf, pathOf } from "./atlas/objectPath.ts"
 import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf, engineError, forbidden, refusalError, withoutKeys } from "./toOperatorError.ts"
@@ -103,13 +105,25 @@ const machineHandlers = HttpApiBuilder.group(
   "machine",
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
+    const objects = yield* MachineObjects
     return handlers.handleAll({
       list: () => answerOf(Effect.map(inspect.counts, (machines) => ({ machines }))),
       inspect: ({ params, query }) =>
         answer(
-          inspect.machine(params.kind, params.id, {
-            limit: query.limit ?? 200,
-            ...(query.before === undefined ? {} : { before: query.before })
+          Effect.map(
+            inspect.machine(params.kind, params.id, {
+              limit: query.limit ?? 200,
+              ...(query.before === undefined ? {} : { before: query.before })
+            }),
+            (found) =>
+              found.ok ? accept({ ...found.value, path: pathOf(found.value), next: nextOf(found.value) }) : found
+          )
+        ),
+      instances: ({ params, query }) =>
+        answer(
+          objects.inState(params.kind, params.state, {
+            limit: query.limit ?? 50,
+            ...(query.after === undefined ? {} : { after: query.after })
           })
         )
     })
@@ -118,7 +132,7 @@ const machineHandlers = HttpApiBuilder.group(
 
 export const machine = operatorFeature({
   api: MachineGroup,
-  layer: Inspect.layer.pipe(Layer.provide(AuditTrail.layer)),
+  layer: Layer.mergeAll(Inspect.layer.pipe(Layer.provide(AuditTrail.layer)), MachineObjects.layer),
   handlers: machineHandlers
 })
 
@@ -129,8 +143,7 @@ const clockHandlers = HttpApiBuilder.group(
     const clock = yield* SimClock
     return handlers.handleAll({
       show: () => answer(clock.show),
-      advance: ({ payload }) =>
-        Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload.advanceMillis)))
+      advance: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload)))
     })
   })
 )

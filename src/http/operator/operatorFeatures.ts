@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { HttpApiBuilder, type HttpApi, type HttpApiGroup } from "effect/http-api"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { appropriateness } from "./AppropriatenessHandlers.ts"
+import { atlas } from "./AtlasHandlers.ts"
 import { cases, client, kyc } from "./ComplianceHandlers.ts"
 import { deposit } from "./DepositHandlers.ts"
 import { document } from "./DocumentHandlers.ts"
@@ -62,6 +63,7 @@ const features = {
   delivery,
   audit,
   machine,
+  atlas,
   clock,
   sim,
   venue,

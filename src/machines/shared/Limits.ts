@@ -124,6 +124,9 @@ export const barrierLimits = {
   closeQuoteMaxDeviationBps: 100
 } as const
 
+/** Staking swaps of one client that something is expected of, or may be: more would make every figure of its account slow. */
+export const swapLimits = { open: 1_000 } as const
+
 /** Orders (A2-94). */
 export const orderLimits = {
   /** Of one client. */
@@ -256,3 +259,6 @@ export const statementLimits = {
     silentMillis: 30 * second
   }
 } as const
+
+/** How far the sandbox's clock goes in one go: ten years, more than any deadline, far below what Unix ms can hold. */
+export const maxAdvanceMillis = 10 * 366 * 86_400_000

@@ -9,6 +9,7 @@ import type { PartnerStatus } from "../partner/Partner.ts"
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { compared, floorTo, scaled } from "../shared/Exact.ts"
 import { type Gate, gateOf, type Gates, type Rule } from "../shared/Gates.ts"
+import { swapLimits } from "../shared/Limits.ts"
 import { formatAmount, maxMinor } from "../shared/Money.ts"
 import type { Refusal } from "../shared/Refusal.ts"
 import type { VenueOffer, VenueStakingMarket } from "../venue/VenueMarket.ts"
@@ -38,6 +39,8 @@ export interface TakeFacts {
   readonly partnerState: PartnerStatus
   /** On the live marks, and as it was last recorded. */
   readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
+  /** The client's own, also those that the venue has not answered; a default counts while something is claimed. */
+  readonly openSwaps: number
   readonly venueConnected: boolean
   /** The message of a halt that covers the market; null: it trades. */
   readonly halt: string | null
@@ -74,6 +77,14 @@ const verification: Gate<TakeFacts> = {
 }
 
 const sentenceGate = (rule: Rule<TakeFacts>): Gate<TakeFacts> => gateOf(rule, (facts: TakeFacts) => facts)
+
+/** No document bounds them: refused as too many open contracts are. */
+const openSwaps = sentenceGate({
+  gate: "openSwaps",
+  sentence: ({ openSwaps: count }) =>
+    count < swapLimits.open ? null : `The client has ${swapLimits.open} open swaps, which is the most there may be.`,
+  compared: ({ openSwaps: count }) => ({ figure: String(count), limit: `fewer than ${swapLimits.open}` })
+})
 
 const market = sentenceGate({
   gate: "market",
@@ -177,6 +188,7 @@ export const takeGates: Gates<TakeFacts> = [
   verification,
   restriction,
   partner,
+  openSwaps,
   venue,
   market,
   halt,

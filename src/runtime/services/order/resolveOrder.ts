@@ -4,31 +4,22 @@
  */
 import { orderRef } from "../../../machines/order/Order.ts"
 import { floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
-import {
-  accept,
-  conflict,
-  invalidFields,
-  type Refusal,
-  refuse,
-  type Verdict
-} from "../../../machines/shared/Refusal.ts"
+import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
 import { endCall } from "../venue/outcomes.ts"
+import { noteResolved, unlessUnknown } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
 import { type BookingTurn, bookFill } from "./fillBooking.ts"
 import { orderInTurn } from "./orderDecisions.ts"
 
 /** Why an order can't be ended so; null when it can: it was sent, and the venue has never said what became of it. */
 export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">): Refusal | null =>
-  state.get("venueCalls", orderRef(id)) === undefined ? answered : null
-
-const answered = conflict("The venue has answered this order: nothing of it is unknown.")
+  unlessUnknown(state, orderRef(id), "order")
 
 /** Ends an order as one that never came to the venue: what is held for it comes back. */
 export const resolveOrderVoid = (
@@ -39,7 +30,7 @@ export const resolveOrderVoid = (
 ): Verdict<ResolvedState> => {
   const refusal = orderRefusal(at.turn.state, row)
   if (refusal !== null) return refuse(refusal)
-  note(at, row, reason)
+  noteResolved(at, `order:${row.id}`, row.state, reason)
   endCalls(at, handlers, row, { outcome: "VOID", reason, order: null })
   return accept({ state: stateOf(at, row), breakId: null })
 }
@@ -61,7 +52,7 @@ export const resolveOrderExecuted = (
   if (left.lt(execution.qty)) {
     return refuse(invalidFields({ qty: `Only ${left.toFixed(context.qtyDecimals)} of the order is left.` }))
   }
-  note(at, row, reason)
+  noteResolved(at, `order:${row.id}`, row.state, reason)
   const booked = bookFill(at, row, fillOf(at.turn.now, row, execution))
   compareFromNow(at, row)
   endCalls(at, handlers, row, { outcome: "EXECUTED", reason, order: orderOf(booked, reason) })
@@ -136,9 +127,3 @@ const orderOf = ({ context }: OrderRow, reason: string): VenueOrder => ({
 })
 
 const stateOf = ({ turn }: BookingTurn, row: OrderRow): string => orderInTurn(turn, row.id)?.state ?? row.state
-
-/** Staff took the venue's place: an alarm on the order, with their evidence. */
-const note = ({ turn, of }: BookingTurn, row: OrderRow, reason: string): void =>
-  applyEffects(turn, { ...of, object: `order:${row.id}` }, [
-    { type: "audit", action: "venue.resolve", before: row.state, after: row.state, reason }
-  ])

@@ -4,32 +4,23 @@
  */
 import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
-import {
-  accept,
-  conflict,
-  invalidFields,
-  type Refusal,
-  refuse,
-  type Verdict
-} from "../../../machines/shared/Refusal.ts"
+import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { swapRef } from "../../../machines/swap/Swap.ts"
 import { dayMillis, swapReward } from "../../../machines/swap/swapFigures.ts"
 import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
 import { endCall } from "../venue/outcomes.ts"
+import { noteResolved, unlessUnknown } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** Why a take can't be ended so; null when it can: it was made, and the venue has never said what became of it. */
 export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): Refusal | null =>
-  state.get("venueCalls", swapRef(id)) === undefined ? answered : null
-
-const answered = conflict("The venue has answered this take: nothing of it is unknown.")
+  unlessUnknown(state, swapRef(id), "take")
 
 /** Ends a take as one that never came to the venue: what is held for it comes back at once. */
 export const resolveTakeVoid = (
@@ -41,7 +32,7 @@ export const resolveTakeVoid = (
   const { turn } = owned
   const refusal = takeRefusal(turn.state, row)
   if (refusal !== null) return refuse(refusal)
-  note(owned, row, reason)
+  noteResolved(owned, `swap:${row.id}`, row.state, reason)
   endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now })
   const missed = swapInTurn(turn, row.id) ?? row
   stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
@@ -62,7 +53,7 @@ export const resolveTakeExecuted = (
   if (new MoneyDecimal(qty).gt(notional)) {
     return refuse(invalidFields({ qty: `Only ${notional} was asked for.` }))
   }
-  note(owned, row, reason)
+  noteResolved(owned, `swap:${row.id}`, row.state, reason)
   const swap = swapOf(turn.now, row, { tradeId, qty })
   endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap })
   const asset = assetOf(row)
@@ -103,9 +94,3 @@ const swapOf = (now: number, { context }: SwapRow, { tradeId, qty }: Pick<Execut
 }
 
 const stateOf = ({ turn }: OwnedTurn, row: SwapRow): string => swapInTurn(turn, row.id)?.state ?? row.state
-
-/** Staff took the venue's place: an alarm on the swap, with their evidence. */
-const note = ({ turn, of }: OwnedTurn, row: SwapRow, reason: string): void =>
-  applyEffects(turn, { ...of, object: `swap:${row.id}` }, [
-    { type: "audit", action: "venue.resolve", before: row.state, after: row.state, reason }
-  ])

@@ -3,7 +3,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ledgerChecks } from "./ledgerChecks.ts"
-import { type ReplayCheck, replayChecks } from "./replayChecks.ts"
+import type { ReplayCheck } from "./Replay.ts"
+import { replayChecks } from "./replayChecks.ts"
 
 export interface CheckResult {
   readonly name: string
