@@ -105,6 +105,16 @@ describe("a thread that builds models", () => {
     }
   )
 
+  it("STS-21: a database that is away as the thread begins: come back later", { timeout: 120_000 }, async () => {
+    const build = start(Redacted.make("postgres://nobody@127.0.0.1:1/none"), {})
+    const store = new Stored()
+    const { client } = facts("ACM-1").building
+    const cuts = { start: { postingId: 0 }, cut: { postingId: 1 } }
+    const building = { client, period: { kind: "ACCOUNT" }, ...cuts }
+    assert.instanceOf(error(await build(store, 1, { building, head: {}, terms: {} })), Unavailable)
+    assert.deepStrictEqual(store.dropped, [1])
+  })
+
   it("a defect in it is one of the service, and a piece that can't be stored ends the build", async () => {
     const build = start(Redacted.make(""), { program })
     const store = new Stored()
