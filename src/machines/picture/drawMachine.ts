@@ -33,17 +33,8 @@ const ink = "#24292f"
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0) ?? 0};`)
 
-/** What else a picture shows. */
-export interface DrawOptions {
-  /** What nobody has taken is drawn dashed: a test of a state, and of a move. */
-  readonly taken?: {
-    readonly state: (name: string) => boolean
-    readonly move: (from: string, to: string, event: string, guard: string) => boolean
-  }
-}
-
 /** The picture, ending with a line break. */
-export const drawMachine = (entry: MachineEntry, layout: MachineLayout, options: DrawOptions = {}): string => {
+export const drawMachine = (entry: MachineEntry, layout: MachineLayout): string => {
   const { machine, title } = entry
   const arrows = arrowsOf(machine)
   const states = statesOf(machine)
@@ -55,24 +46,17 @@ export const drawMachine = (entry: MachineEntry, layout: MachineLayout, options:
     startOf(layout, marker),
     ...layout.arrows.map((arrow) => {
       const moves = arrows.find(({ from, to }) => from === arrow.from && to === arrow.to)?.moves ?? []
-      const isTaken = ({ event, guard }: { readonly event: string; readonly guard: string }) =>
-        options.taken?.move(arrow.from, arrow.to, event, guard) ?? true
-      const dashed = moves.some(isTaken) ? "" : ` stroke-dasharray="4 3"`
       return [
         `<g class="arrow" data-from="${arrow.from}" data-to="${arrow.to}">`,
-        `<path d="${rounded(arrow.points)}" fill="none" stroke="${line}" stroke-width="1.2"${dashed} marker-end="url(#${marker})"/>`,
+        `<path d="${rounded(arrow.points)}" fill="none" stroke="${line}" stroke-width="1.2" marker-end="url(#${marker})"/>`,
         ...moves.map((move, index) =>
-          textAt(arrow.label.x + 4, arrow.label.y + 13 + index * fonts.line, moveText(move), fonts.move, isTaken(move))
+          textAt(arrow.label.x + 4, arrow.label.y + 13 + index * fonts.line, moveText(move), fonts.move)
         ),
         "</g>"
       ].join("")
     }),
     ...states.map(({ name, description }) =>
-      stateOf(
-        { name, description, look: lookOf(entry, name), box: layout.states[name] as Box },
-        staysOf(arrows, name),
-        options.taken?.state(name) ?? true
-      )
+      stateOf({ name, description, look: lookOf(entry, name), box: layout.states[name] as Box }, staysOf(arrows, name))
     ),
     "</svg>",
     ""
@@ -86,30 +70,25 @@ interface DrawnState {
   readonly box: Box
 }
 
-const stateOf = (
-  { name, description, look, box }: DrawnState,
-  stays: ReadonlyArray<string>,
-  taken: boolean
-): string => {
+const stateOf = ({ name, description, look, box }: DrawnState, stays: ReadonlyArray<string>): string => {
   const [fill, edge, dark] = colours[look]
   const { x, y, width, height } = box
-  const dashed = taken ? "" : ` stroke-dasharray="4 3"`
   const rect = (inset: number, paint: string) =>
-    `<rect x="${x + inset}" y="${y + inset}" width="${width - 2 * inset}" height="${height - 2 * inset}" rx="${8 - inset}" fill="${paint}" stroke="${edge}" stroke-width="1.5"${dashed}/>`
+    `<rect x="${x + inset}" y="${y + inset}" width="${width - 2 * inset}" height="${height - 2 * inset}" rx="${8 - inset}" fill="${paint}" stroke="${edge}" stroke-width="1.5"/>`
   return [
     `<g class="state ${look}" data-state="${name}"><title>${escaped(description)}</title>`,
     rect(0, fill),
     ...(look === "ended" ? [rect(3, "none")] : []),
     `<text class="name" x="${x + width / 2}" y="${y + 21}" text-anchor="middle" font-size="${fonts.name}" font-weight="bold" fill="${dark}">${name}</text>`,
     ...stays.map((text, index) =>
-      textAt(x + fonts.pad, y + nameHeight + 11 + index * fonts.line, text, fonts.move, true, dark)
+      textAt(x + fonts.pad, y + nameHeight + 11 + index * fonts.line, text, fonts.move, dark)
     ),
     "</g>"
   ].join("")
 }
 
-const textAt = (x: number, y: number, text: string, size: number, taken = true, fill = ink): string =>
-  `<text class="move" x="${x}" y="${y}" font-size="${size}" fill="${fill}"${taken ? "" : ` font-style="italic"`}>${escaped(text)}</text>`
+const textAt = (x: number, y: number, text: string, size: number, fill = ink): string =>
+  `<text class="move" x="${x}" y="${y}" font-size="${size}" fill="${fill}">${escaped(text)}</text>`
 
 const startOf = ({ start }: MachineLayout, marker: string): string => {
   const [x, y] = start[0] ?? [0, 0]
