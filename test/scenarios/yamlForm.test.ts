@@ -313,8 +313,6 @@ const without: Readonly<Record<string, string>> = {
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
-  "STM-03": "a British year's end: a clock goes on by so much, not to a day (test/guarantees/britishTax.test.ts)",
-  "STM-04": "a night with a crash: no scenario kills the service (test/crash/statementNight.test.ts)",
   "ORD-23": "the venue never says a trade twice with other figures"
 }
 
