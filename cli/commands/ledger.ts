@@ -4,7 +4,7 @@ import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { given, required, requiredToken } from "../options.ts"
-import { fields, stack, table, text } from "../views/View.ts"
+import { fields, inWords, stack, table, text } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 import { addLedgerExportCommand } from "./ledgerExport.ts"
@@ -52,7 +52,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
               {
                 check: (row) => row.name,
                 result: (row) => (row.ok ? "holds" : "BROKEN"),
-                figure: (row) => String(row.figure),
+                figure: (row) => inWords(row.figure),
                 detail: (row) => row.detail
               },
               "no checks"
