@@ -10,11 +10,16 @@ export type Direction = "ago" | "ahead"
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Unix ms, or null for what is no time. A date alone is its first moment; a day that no month has is no date. */
+/** Unix ms, or null for what is no time. */
 export const parseMoment = (text: string, direction: Direction, now: number): number | null => {
-  if (/^(0|[1-9][0-9]{0,15})$/.test(text)) return Number.isSafeInteger(Number(text)) ? Number(text) : null
   const duration = parseDuration(text)
-  if (duration !== null) return direction === "ago" ? Math.max(0, now - duration) : now + duration
+  if (duration === null) return parseDate(text)
+  return direction === "ago" ? Math.max(0, now - duration) : now + duration
+}
+
+/** As `parseMoment`, without durations. A date alone is its first moment; a day that no month has is no date. */
+export const parseDate = (text: string): number | null => {
+  if (/^(0|[1-9][0-9]{0,15})$/.test(text)) return Number.isSafeInteger(Number(text)) ? Number(text) : null
   const [whole, date = "", clock = "00:00", zone = "Z"] = form.exec(text) ?? []
   if (whole === undefined || !isDay(date)) return null
   const at = Date.parse(`${date}T${clock}${zone}`)

@@ -2,6 +2,7 @@
 import { Command } from "commander"
 import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
 import { addApprovalCommands } from "./commands/approval.ts"
+import { addAtlasCommand } from "./commands/atlas.ts"
 import { addAuditCommands } from "./commands/audit.ts"
 import { addBreakCommands } from "./commands/break.ts"
 import { addClientCommands } from "./commands/client.ts"
@@ -75,6 +76,7 @@ export const buildProgram = (cli: Cli): Command => {
   addAuditCommands(program, cli)
   addMarketCommands(program, cli)
   addMachineCommands(program, cli)
+  addAtlasCommand(program, cli)
   addVenueCommands(program, cli)
   addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)

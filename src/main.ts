@@ -141,6 +141,7 @@ const serveWhole = (
           tls,
           edgeHosts: options.edgeHosts,
           behindEdge: options.role === "router",
+          sandbox: options.sandbox,
           operatorApp
         }).pipe(
           Scope.provide(http),

@@ -40,7 +40,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .description("the audit stream")
     .command("tail")
     .description("what was done, newest last")
-    .option("--client <C>", "only this client's (id or uid)")
+    .option("--client <C>", "only this client's (id, uid, reference or e-mail address)")
     .option("--partner <P>", "only this partner's (id or code)")
     .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")
     .addOption(momentOption("--since <time>", "from this time on"))

@@ -8,13 +8,14 @@ import { fields, page, partnerNamed, stack, table, text, time, type View } from 
 import { awaitsApproval } from "./approval.ts"
 
 export const clientArgument = "<C>"
-export const clientMeaning = "client id or uid"
+export const clientMeaning = "client: id, uid, reference (acme-1, ACME/acme-1) or e-mail address"
 
 type Restriction = (typeof settableRestrictions)[number]
 
 interface ListOptions {
   readonly partner?: string
   readonly state?: LifecycleState
+  readonly q?: string
   readonly limit?: number
   readonly before?: number
 }
@@ -114,12 +115,13 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
     .description("clients, newest first")
     .option("--partner <P>", "only this partner's (id or code)")
     .addOption(tokenOption("--state <state>", "only in this lifecycle state", lifecycleStates))
+    .option("--q <text>", "only with this in e-mail address, name or reference, in whatever case")
     .addOption(limitOption(200))
     .addOption(beforeOption)
-    .action(({ partner, state, limit, before }: ListOptions, command: Command) =>
+    .action(({ partner, state, q, limit, before }: ListOptions, command: Command) =>
       cli.call(
         command,
-        (api) => api.client.list({ query: given({ partner, state, limit, before }) }),
+        (api) => api.client.list({ query: given({ partner, state, q, limit, before }) }),
         (data) =>
           page(
             table(
@@ -128,6 +130,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
                 id: (row) => row.clientId,
                 uid: (row) => row.clientUid,
                 partner: (row) => partnerNamed(row.partnerId),
+                reference: (row) => row.partnerClientRef,
                 name: (row) => row.displayName,
                 state: (row) => row.lifecycleState,
                 level: (row) => row.verificationLevel,

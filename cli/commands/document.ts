@@ -5,13 +5,14 @@ import { findConnection } from "../connection.ts"
 import { required } from "../options.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import { fields, stack, table, text, time } from "../views/View.ts"
+import { clientArgument, clientMeaning } from "./client.ts"
 
 export const addDocumentCommands = (program: Command, cli: Cli): void => {
   const document = program.command("document").description("documents of clients")
   document
     .command("list")
     .description("a client's documents, deleted ones too, without their content")
-    .argument("<C>", "client id or uid")
+    .argument(clientArgument, clientMeaning)
     .addOption(required("--reason <text>", "why you look; kept in the audit"))
     .action((client: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(

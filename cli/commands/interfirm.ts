@@ -1,10 +1,11 @@
 /** `brokerage interfirm …`: payments between the partner and the service (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { given, required } from "../options.ts"
+import { beforeOption, given, limitOption, required } from "../options.ts"
+import { fields, page, table, time } from "../views/View.ts"
 import { momentOption } from "../moment.ts"
-import { fields } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
+import { addMoneyListCommands } from "./moneyLists.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface RecordOptions {
@@ -16,9 +17,10 @@ interface RecordOptions {
 }
 
 export const addInterfirmCommands = (program: Command, cli: Cli): void => {
-  program
-    .command("interfirm")
-    .description("payments between a partner and the service")
+  addMoneyListCommands(program, cli)
+  const interfirm = program.command("interfirm").description("payments between a partner and the service")
+  addInterfirmList(interfirm, cli)
+  interfirm
     .command("record")
     .description("record a payment that settles what the firms owe each other; safe to repeat with the same reference")
     .argument(partnerArgument, partnerMeaning)
@@ -37,6 +39,46 @@ export const addInterfirmCommands = (program: Command, cli: Cli): void => {
           }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         { confirm: `Record ${amount} USDC for partner ${p}? Records are never undone, only put right by another.` }
+      )
+    )
+}
+
+interface ListOptions {
+  readonly partner?: string
+  readonly limit?: number
+  readonly before?: number
+}
+
+const addInterfirmList = (interfirm: Command, cli: Cli): void => {
+  interfirm
+    .command("list")
+    .description("what was recorded, newest first")
+    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+    .action((options: ListOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.interfirm.list({ query: given(options) }),
+        (data) =>
+          page(
+            table(
+              data.settlements,
+              {
+                id: (row) => row.settlementId,
+                partner: (row) => row.partnerId,
+                amount: (row) => `${row.amount} ${row.currency}`,
+                from: (row) => time(row.periodFrom),
+                to: (row) => time(row.periodTo),
+                reference: (row) => row.txRef,
+                recorded: (row) => time(row.recordedAt),
+                by: (row) => row.recordedBy,
+                note: (row) => row.note
+              },
+              "no payments"
+            ),
+            data
+          )
       )
     )
 }

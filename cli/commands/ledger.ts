@@ -1,10 +1,11 @@
 /** `brokerage ledger …`: corrections and the proof of the books (operator surface, Back office). */
 import type { Command } from "commander"
+import { postingTypes } from "../../src/machines/ledger/postingRules.ts"
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
-import { given, required, requiredToken } from "../options.ts"
-import { fields, inWords, stack, table, text } from "../views/View.ts"
+import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { fields, inWords, page, stack, table, text, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 import { addLedgerExportCommand } from "./ledgerExport.ts"
@@ -38,6 +39,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
         { confirm: `Post ${amount} ${currency} to client ${c}? Postings are never undone, only corrected.` }
       )
     )
+  addPostingList(ledger, cli)
   ledger
     .command("verify")
     .description("recompute every balance and invariant from the postings; fails with the first break")
@@ -63,6 +65,47 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
       )
     )
   addLedgerExportCommand(ledger, cli)
+}
+
+interface PostingOptions {
+  readonly currency?: (typeof currencyCodes)[number]
+  readonly type?: (typeof postingTypes)[number]
+  readonly limit?: number
+  readonly before?: number
+}
+
+const addPostingList = (ledger: Command, cli: Cli): void => {
+  ledger
+    .command("list")
+    .description("a client's postings, newest first")
+    .argument(clientArgument, clientMeaning)
+    .addOption(tokenOption("--currency <code>", "only in this currency", currencyCodes))
+    .addOption(tokenOption("--type <type>", "only of this type", postingTypes))
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+    .action((c: string, options: PostingOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.ledger.list({ params: { client: c }, query: given(options) }),
+        (data) =>
+          page(
+            table(
+              data.postings,
+              {
+                id: (row) => row.postingId,
+                time: (row) => time(row.ts),
+                type: (row) => row.type,
+                amount: (row) => `${row.amount} ${row.currency}`,
+                kind: (row) => row.kind,
+                by: (row) => row.actor,
+                reason: (row) => row.reason
+              },
+              "no postings"
+            ),
+            data
+          )
+      )
+    )
 }
 
 interface Proof {

@@ -5,10 +5,12 @@
 import { type Command, Option } from "commander"
 import { writeFileSync } from "node:fs"
 import type { Cli } from "../Cli.ts"
-import { cliFailure, exitStatus } from "../CliIo.ts"
+import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
+import { setTimeout as pause } from "node:timers/promises"
+import { findConnection } from "../connection.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
 import { type Cell, fields, stack, table, text, time, type View } from "../views/View.ts"
-import { changeOf, type Entry } from "./audit.ts"
+import type { Entry } from "./audit.ts"
 
 type MachineFormat = "text" | "mermaid" | "svg" | "json"
 
@@ -37,14 +39,71 @@ export const addMachineCommands = (program: Command, cli: Cli): void => {
     .argument("<ID>", "object id; a block is CLIENT:CODE, an endpoint its partner's id or code")
     .addOption(limitOption(1_000))
     .addOption(beforeOption)
-    .action((kind: string, id: string, { limit, before }: PageOptions, command: Command) =>
+    .option("--follow", "then go on printing each new step, one a line")
+    .action((kind: string, id: string, options: InspectOptions, command: Command) =>
+      options.follow === true ? followObject(cli, kind, id, command) : inspectObject(cli, kind, id, options, command)
+    )
+  machine
+    .command("instances")
+    .description("the objects in a state, oldest first, and since when they are in it")
+    .argument("<KIND>", "machine name")
+    .argument("<STATE>", "state name")
+    .addOption(limitOption(1_000))
+    .option("--after <ID>", "only those behind this one")
+    .action((kind: string, state: string, { limit, after }: InstancesOptions, command: Command) =>
       cli.call(
         command,
-        (api) => api.machine.inspect({ params: { kind, id }, query: given({ limit, before }) }),
-        instanceView
+        (api) => api.machine.instances({ params: { kind, state }, query: given({ limit, after }) }),
+        instancesView
       )
     )
 }
+
+interface InspectOptions extends PageOptions {
+  readonly follow?: boolean
+}
+
+interface InstancesOptions {
+  readonly limit?: number
+  readonly after?: string
+}
+
+const inspectObject = (cli: Cli, kind: string, id: string, { limit, before }: PageOptions, command: Command) =>
+  cli.call(
+    command,
+    (api) => api.machine.inspect({ params: { kind, id }, query: given({ limit, before }) }),
+    instanceView
+  )
+
+/** How often `--follow` asks for what is new, and how long it waits at most for a service that is away. */
+const pollMillis = 1_000
+const longestPauseMillis = 15_000
+
+/** Prints the steps there are and each that comes, until a signal ends it. A service that goes away is said once, and resumed. */
+const followObject = (cli: Cli, kind: string, id: string, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const { callService } = await import("../OperatorClient.ts")
+    let told: ReadonlySet<string> = new Set()
+    let failures = 0
+    for (;;) {
+      try {
+        // Found anew each time: a service that came back may listen at another address.
+        const connection = findConnection(globals, cli.io)
+        const { data } = await callService(connection, (api) =>
+          api.machine.inspect({ params: { kind, id }, query: {} })
+        )
+        if (failures > 0) cli.io.stderr("The service answers again.\n")
+        failures = 0
+        for (const step of data.path.filter((each) => !told.has(JSON.stringify(each))))
+          cli.io.stdout(`${globals.json === true ? JSON.stringify(step) : lineOf(step)}\n`)
+        told = new Set(data.path.map((each) => JSON.stringify(each)))
+      } catch (error) {
+        if (!(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
+        if (failures++ === 0) cli.io.stderr("The service can not be reached; it is asked again.\n")
+      }
+      await pause(failures === 0 ? pollMillis : Math.min(longestPauseMillis, pollMillis * 2 ** Math.min(failures, 4)))
+    }
+  })
 
 interface PageOptions {
   readonly limit?: number
@@ -67,6 +126,8 @@ interface Instance {
     readonly found: string
   }>
   readonly history: ReadonlyArray<Entry>
+  readonly path: ReadonlyArray<Step>
+  readonly next: ReadonlyArray<Move>
   readonly nextBefore: number | null
 }
 
@@ -80,7 +141,9 @@ export const instanceView = ({ kind, id, subject, state, version, ...rest }: Ins
     table(rest.timers, { timer: (row) => row.name, due: (row) => time(row.dueAt) }, "no pending timers"),
     ...(rest.calls.length === 0 ? [] : [text(""), table(rest.calls, callLine, "no calls")]),
     text(""),
-    table(rest.history, timeLine, "no transitions yet"),
+    table(rest.path, wayLine, "no transitions yet"),
+    text(""),
+    table(movesOf(rest.next), moveLine, "nothing can happen next: this state is final"),
     ...(rest.nextBefore === null ? [] : [text(`older ones with --before ${rest.nextBefore}`)])
   )
 
@@ -95,17 +158,94 @@ const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
   found: (row) => row.found
 }
 
-/** When, from where to where, what, by whom, on which request; rows of another object say which. */
-const timeLine: Readonly<Record<string, (row: Entry) => Cell>> = {
-  id: (row) => row.auditId,
-  time: (row) => time(row.ts),
-  transition: changeOf,
-  action: (row) => row.action,
-  object: (row) => row.object,
-  by: (row) => `${row.role}/${row.keyLabel}`,
+interface Step {
+  readonly at: number
+  readonly event: string | null
+  readonly guard: string
+  readonly from: string | null
+  readonly to: string | null
+  readonly effects: ReadonlyArray<string>
+  readonly actions: ReadonlyArray<string>
+  readonly by: string | null
+  readonly requestId: string | null
+  readonly reason: string | null
+}
+
+interface Move {
+  readonly event: string
+  readonly guard: string
+  readonly to: string
+  readonly movers: ReadonlyArray<{ readonly by: string; readonly does: string; readonly roles: ReadonlyArray<string> }>
+}
+
+const wayOf = ({ from, to }: Step): string => [from, to].filter((state) => state !== null).join(" -> ")
+const eventOf = ({ event, guard, actions }: Step): string =>
+  `${event ?? actions.join(", ")}${guard === "" ? "" : ` [${guard}]`}`
+
+/** When, from where to where, what, by whom, on which request. */
+const wayLine: Readonly<Record<string, (row: Step) => Cell>> = {
+  time: (row) => time(row.at),
+  transition: wayOf,
+  event: eventOf,
+  action: (row) => row.actions.join(", "),
+  by: (row) => row.by,
   request: (row) => row.requestId,
   reason: (row) => row.reason
 }
+
+const lineOf = (step: Step): string =>
+  [time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, step.reason]
+    .filter((part) => part !== null && part !== "")
+    .join("  ")
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?")
+
+/** One line for all guards of an event to a state. */
+const movesOf = (moves: ReadonlyArray<Move>): ReadonlyArray<Move> => {
+  const seen = new Map<string, Move>()
+  for (const move of moves) {
+    const key = `${move.event} ${move.to}`
+    const guards = [seen.get(key)?.guard ?? "", move.guard].filter((guard) => guard !== "")
+    seen.set(key, { ...move, guard: guards.join(" or ") })
+  }
+  return [...seen.values()]
+}
+
+const moverOf = ({ by, does, roles }: Move["movers"][number]): string =>
+  by === "operator" ? `${does} (${roles.join(", ")})` : `${by}: ${does}`
+
+const moveLine: Readonly<Record<string, (row: Move) => Cell>> = {
+  next: (row) => row.event,
+  to: (row) => row.to,
+  guard: (row) => row.guard,
+  "by whom": (row) => row.movers.map(moverOf).join("; ")
+}
+
+interface InstancePage {
+  readonly kind: string
+  readonly state: string
+  readonly instances: ReadonlyArray<{
+    readonly id: string
+    readonly since: number | null
+    readonly partnerId: number | null
+    readonly clientId: number | null
+  }>
+  readonly nextAfter: string | null
+}
+
+const instancesView = ({ kind, state, instances, nextAfter }: InstancePage): View =>
+  stack(
+    table(
+      instances,
+      {
+        id: (row) => row.id,
+        since: (row) => time(row.since),
+        partner: (row) => row.partnerId,
+        client: (row) => row.clientId
+      },
+      `no ${kind} is ${state}`
+    ),
+    ...(nextAfter === null ? [] : [text(`More with --after ${nextAfter}.`)])
+  )
 
 const listMachines = (cli: Cli, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {

@@ -1,22 +1,112 @@
 /** `brokerage sim …`: the sandbox's tools (operator surface, Developers and QA). */
-import { Argument, type Command } from "commander"
+import { Argument, type Command, InvalidArgumentError, Option } from "commander"
+import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
+import { cliFailure, exitStatus } from "../CliIo.ts"
+import { parseDate } from "../moment.ts"
+import type { OperatorClient, Success } from "../OperatorClient.ts"
 import { durationOption } from "../options.ts"
-import { fields } from "../views/View.ts"
+import { age } from "../views/age.ts"
+import { fields, stack, table, text, time, type View } from "../views/View.ts"
+
+interface Advance {
+  readonly to?: number
+  readonly untilNext?: true
+}
+
+interface Shown {
+  readonly now: number
+  readonly next: ReadonlyArray<{ readonly name: string; readonly subject: string; readonly dueAt: number }>
+}
+
+interface Moved extends Shown {
+  readonly behind: boolean
+  readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
+}
 
 export const addSimCommands = (program: Command, cli: Cli): Command => {
   const sim = program.command("sim").description("sandbox tools")
   const clock = sim.command("clock").description("the business clock")
   clock
     .command("show")
-    .description("business time and how far it runs ahead")
-    .action((_: object, command: Command) => cli.call(command, (api) => api.clock.show(), fields))
+    .description("business time, how far it runs ahead, and what is due next")
+    .action((_: object, command: Command) => cli.call(command, (api) => api.clock.show(), clockView))
   clock
     .command("advance")
-    .description("move business time forward; it never goes back")
-    .addArgument(new Argument("<duration>", "how far: 90s, 15m, 8h or 2d").argParser(durationOption))
-    .action((advanceMillis: number, _: object, command: Command) =>
-      cli.call(command, (api) => api.clock.advance({ payload: { advanceMillis } }), fields)
+    .description("move business time forward; it never goes back. Tells which timers fired, and what is due next")
+    .addArgument(new Argument("[duration]", "how far: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(
+      new Option("--to <date>", "to a moment, UTC: 2027-04-07, 2027-04-07T06:30, or Unix ms").argParser(momentOption)
+    )
+    .option("--until-next", "to what is due next")
+    .action((advanceMillis: number | undefined, options: Advance, command: Command) =>
+      cli.attempt(command, async () => {
+        const ways = [advanceMillis, options.to, options.untilNext].filter((way) => way !== undefined)
+        if (ways.length !== 1) throw oneWay
+        await cli.call(command, (api) => advance(api, advanceMillis, options), movedView)
+      })
     )
   return sim
+}
+
+const oneWay = cliFailure(exitStatus.usage, 4000, "One of these is needed: a duration, --to, or --until-next.")
+
+const momentOption = (given: string): number => {
+  const moment = parseDate(given)
+  if (moment === null) {
+    throw new InvalidArgumentError(
+      "It must be a day such as 2027-04-07, with a time 2027-04-07T06:30 (UTC), or Unix ms."
+    )
+  }
+  return moment
+}
+
+/** What is due already is due in a millisecond. */
+const advance = (
+  api: OperatorClient,
+  advanceMillis: number | undefined,
+  { to }: Advance
+): Effect.Effect<Success<Moved>, unknown> =>
+  Effect.gen(function* () {
+    if (advanceMillis !== undefined) return yield* api.clock.advance({ payload: { advanceMillis } })
+    if (to !== undefined) return yield* api.clock.advance({ payload: { to } })
+    const { now, next } = (yield* api.clock.show()).data
+    const [first] = next
+    if (first === undefined) return yield* Effect.fail({ code: 4092, msg: nothingDue, error: nothingDue })
+    return yield* api.clock.advance({ payload: { advanceMillis: Math.max(1, first.dueAt - now) } })
+  })
+
+const nothingDue = "Nothing is due that the service knows of: the clock stays where it is."
+
+const nextView = ({ now, next }: Shown): View =>
+  stack(
+    text(""),
+    text("Due next"),
+    table(
+      next,
+      {
+        in: (row) => age(row.dueAt - now),
+        at: (row) => time(row.dueAt),
+        what: (row) => row.name,
+        of: (row) => row.subject
+      },
+      "nothing that the service knows of"
+    )
+  )
+
+const clockView = (shown: Shown): View => {
+  const { next: _, ...clock } = shown
+  return stack(fields(clock), nextView(shown))
+}
+
+const movedView = (moved: Moved): View => {
+  const { next: _next, fired, behind, ...clock } = moved
+  return stack(
+    fields(clock),
+    text(""),
+    text("Fired"),
+    table(fired, { timers: (row) => row.count, of: (row) => row.name }, "no timer"),
+    ...(behind ? [text("Not all is there yet: the rest comes by itself.")] : []),
+    nextView(moved)
+  )
 }

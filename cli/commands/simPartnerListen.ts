@@ -8,12 +8,17 @@ import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.t
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
 import { defaultDataDir, findConnection } from "../connection.ts"
-import { durationOption, required, whole } from "../options.ts"
+import { durationOption, given, required, whole } from "../options.ts"
 
 interface ListenFlags {
   readonly key: string
   readonly port?: number
   readonly fail?: number
+  readonly status?: number
+  readonly events?: ReadonlyArray<string>
+  readonly share?: number
+  readonly duplicate?: number
+  readonly seed?: number
   readonly delay?: number
   readonly redirect?: boolean
   readonly silent?: boolean
@@ -37,7 +42,21 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     .description("receive the partner's webhooks here: registers itself, verifies signatures, prints events")
     .addOption(required("--key <key>", "partner key with scope TRADE"))
     .addOption(new Option("--port <n>", "port on 127.0.0.1 (default: any free one)").argParser(whole(0, 65_535)))
-    .addOption(new Option("--fail <n>", "answer the first n deliveries with 500").argParser(whole(0, 1_000_000_000)))
+    .addOption(new Option("--fail <n>", "the first n deliveries fail").argParser(whole(0, 1_000_000_000)))
+    .addOption(new Option("--share <pct>", "this share of the deliveries fails").argParser(percentOption))
+    .addOption(
+      new Option("--status <code>", "how what fails is answered (default 500); alone everything fails").argParser(
+        whole(200, 599)
+      )
+    )
+    .addOption(
+      new Option(
+        "--duplicate <pct>",
+        "the answer to this share of the deliveries is lost once, so that they come twice"
+      ).argParser(percentOption)
+    )
+    .addOption(new Option("--events <list>", "only these events fail, such as kyc.rejected").argParser(eventsOption))
+    .addOption(new Option("--seed <n>", "of the shares (default 1)").argParser(whole(0, 4_294_967_295)))
     .addOption(
       new Option("--delay <duration>", "answer each delivery only after this, at most a day").argParser(delayOption)
     )
@@ -52,6 +71,16 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
         "endpoint and secret; it stays registered at the end, and what is not delivered is tried again."
     )
     .action((flags: ListenFlags, command: Command) => cli.attempt(command, (globals) => listen(cli, flags, globals)))
+}
+
+const percent = whole(1, 100)
+const percentOption = (text: string): number => percent(text.replace(/%$/, "")) / 100
+
+/** Names of events, separated by commas. */
+const eventsOption = (text: string): ReadonlyArray<string> => {
+  const names = text.split(",").map((name) => name.trim())
+  if (names.every((name) => /^[a-z_]+\.[a-z_]+$/.test(name))) return names
+  throw new InvalidArgumentError("It must be names of events such as kyc.rejected, separated by commas.")
 }
 
 const longestDelay = 24 * 60 * 60 * 1_000
@@ -111,12 +140,15 @@ const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<v
   print({ summary: seen }, () => summaryText(seen))
 }
 
-const misbehaviourOf = ({ fail, delay, redirect, silent }: ListenFlags): Misbehaviour => ({
-  ...(fail === undefined ? {} : { fail }),
-  ...(delay === undefined ? {} : { delayMillis: delay }),
-  redirect: redirect === true,
-  silent: silent === true
-})
+const misbehaviourOf = (flags: ListenFlags): Misbehaviour => {
+  const { fail, status, events, share, duplicate, seed, delay, redirect, silent } = flags
+  return {
+    ...given({ fail, status, events, share, duplicate, seed }),
+    ...(delay === undefined ? {} : { delayMillis: delay }),
+    redirect: redirect === true,
+    silent: silent === true
+  }
+}
 
 /** `events` are the distinct ones that were accepted; what is refused was never believed. */
 const count = (seen: Seen, delivery: ReceivedDelivery): void => {

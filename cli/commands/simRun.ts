@@ -7,7 +7,7 @@ import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ScenarioResult, Watcher } from "../../simulator/scenarios/runner/runScenario.ts"
 import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
-import type { World } from "../../simulator/scenarios/runner/World.ts"
+import type { Heard, World } from "../../simulator/scenarios/runner/World.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
 import { defaultDataDir, findConnection } from "../connection.ts"
@@ -20,6 +20,7 @@ interface RunFlags {
   readonly seed?: number
   readonly junit?: string
   readonly keep?: boolean
+  readonly record?: string
   readonly own?: boolean
 }
 
@@ -37,6 +38,7 @@ export const addSimRunCommands = (sim: Command, cli: Cli): void => {
     .argument("<NAME|FILE...>", "an id, the beginning of one, a group such as custody, or a YAML file")
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .option("--junit <file>", "write the results as JUnit XML")
+    .option("--record <file>", "write what partners asked, were answered and were told, as JSON lines")
     .option("--own", "on a service of the command's own, though one runs")
     .option("--keep", "keep the data directory of a service of its own")
     .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
@@ -71,7 +73,8 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const { scenarios: found, complaints, byName } = findScenarios(words)
   if (complaints.length > 0) throw wrong(complaints)
   // Before minutes are spent on a run whose results have no place.
-  if (flags.junit !== undefined) writeResults(flags.junit, "a", "")
+  if (flags.junit !== undefined) writeResults("junit", flags.junit, "a", "")
+  if (flags.record !== undefined) writeResults("record", flags.record, "w", "")
   const seed = flags.seed ?? Date.now() % 4_294_967_296
   // From here on a signal ends the run in its order: what was started is taken away again.
   const stopped = cli.io.stopped()
@@ -82,7 +85,15 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const own = running ? null : await startOwn(flags.keep === true, stopped)
   let results: ReadonlyArray<ScenarioResult> | null
   try {
-    results = await play(cli, stopped, scenarios, seed, own, own === null ? globals : placeOf(own, globals))
+    results = await play(
+      cli,
+      stopped,
+      scenarios,
+      seed,
+      own,
+      own === null ? globals : placeOf(own, globals),
+      flags.record
+    )
   } finally {
     await own?.stop()
   }
@@ -122,14 +133,14 @@ const placeOf = ({ dataDir, url, operatorKey }: OwnService, globals: Globals): G
 
 const writeJunit = async (file: string, results: ReadonlyArray<ScenarioResult>, seed: number): Promise<void> => {
   const { junitOf } = await import("../../simulator/scenarios/runner/junit.ts")
-  writeResults(file, "w", junitOf(results, seed))
+  writeResults("junit", file, "w", junitOf(results, seed))
 }
 
-const writeResults = (file: string, flag: "a" | "w", text: string): void => {
+const writeResults = (option: string, file: string, flag: "a" | "w", text: string): void => {
   try {
     writeFileSync(file, text, { flag })
   } catch {
-    throw cliFailure(exitStatus.usage, 4000, "The file of --junit can not be written.")
+    throw cliFailure(exitStatus.usage, 4000, `The file of --${option} can not be written.`)
   }
 }
 
@@ -179,7 +190,8 @@ const play = async (
   scenarios: ReadonlyArray<Scenario>,
   seed: number,
   own: OwnService | null,
-  globals: Globals
+  globals: Globals,
+  record: string | undefined
 ): Promise<ReadonlyArray<ScenarioResult> | null> => {
   const [{ Effect }, { runScenarios }, { keepServices }, watcher] = await Promise.all([
     import("effect"),
@@ -189,7 +201,12 @@ const play = async (
   ])
   const services = keepServices()
   try {
-    const world = await worldOf(cli, globals, own, services.call)
+    const world = {
+      ...(await worldOf(cli, globals, own, services.call)),
+      ...(record === undefined
+        ? {}
+        : { heard: (heard: Heard) => writeResults("record", record, "a", `${JSON.stringify(heard)}\n`) })
+    }
     return await Effect.runPromise(
       Effect.raceFirst(
         runScenarios(world, scenarios, seed, watcher),

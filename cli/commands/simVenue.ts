@@ -18,6 +18,7 @@ import { readKnobsFile, readPathFile } from "../venueFiles.ts"
 import { probesAtOnce } from "../../src/machines/venue/VenueProbe.ts"
 import { stack, table, text } from "../views/View.ts"
 import { commandView, venueView } from "../views/venueView.ts"
+import { clientArgument, clientMeaning } from "./client.ts"
 
 const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, or BTC-PERP for short"] as const
 
@@ -123,7 +124,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
   venue
     .command("execute")
     .description("the venue trades the client's account by itself")
-    .argument("<C>", "client id or uid")
+    .argument(clientArgument, clientMeaning)
     .argument(...symbolArgument)
     .argument("<QTY>", "with its sign: -2 sells two")
     .option("--price <price>", "at this price; else at the mark")
@@ -202,7 +203,7 @@ const addProbeCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("probe")
     .description("send orders of a client that can neither fill nor rest, and show how each ended")
-    .argument("<C>", "client id or uid")
+    .argument(clientArgument, clientMeaning)
     .addOption(new Option("--calls <n>", "how many (default 1)").argParser(whole(1, probesAtOnce)))
     .action((client: string, { calls }: { readonly calls?: number }, command: Command) =>
       cli.call(

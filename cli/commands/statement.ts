@@ -12,6 +12,7 @@ import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
 import { type Cell, fields, page, stack, table, text, time } from "../views/View.ts"
+import { clientArgument, clientMeaning } from "./client.ts"
 
 interface GenerateOptions {
   readonly kind: (typeof statementKinds)[number]
@@ -49,7 +50,7 @@ const addListCommand = (statement: Command, cli: Cli): void => {
   statement
     .command("list")
     .description("a client's statements, all versions, newest first")
-    .argument("<C>", "client id or uid")
+    .argument(clientArgument, clientMeaning)
     .addOption(new Option("--kind <kind>", "only this kind").choices(statementKinds))
     .addOption(new Option("--limit <n>", "at most so many").argParser(whole(1, 200)))
     .addOption(new Option("--before <id>", "only older ones").argParser(whole(1, Number.MAX_SAFE_INTEGER)))
@@ -126,7 +127,7 @@ const addMakingCommands = (statement: Command, cli: Cli): void => {
   statement
     .command("generate")
     .description("makes a statement; the one that is there where it would say the same")
-    .argument("<C>", "client id or uid")
+    .argument(clientArgument, clientMeaning)
     .addOption(requiredToken("--kind <kind>", "which statement", statementKinds))
     .addOption(momentOption("--from <time>", "from this time on"))
     .addOption(momentOption("--to <time>", "before this time"))

@@ -39,7 +39,7 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
   swap
     .command("list")
     .description("newest first")
-    .option("--client <C>", "only of this client: id or uid")
+    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
     .addOption(tokenOption("--state <state>", "only these", swapStates))
     .addOption(limitOption(500))
     .addOption(beforeOption)

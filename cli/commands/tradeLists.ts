@@ -13,7 +13,7 @@ export const listOf = (parent: Command): Command =>
   parent
     .command("list")
     .description("newest first")
-    .option("--client <C>", "only of this client: id or uid")
+    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
     .option("--partner <P>", "only of this partner: id or code")
     .addOption(limitOption(500))
     .addOption(beforeOption)

@@ -57,7 +57,7 @@ const addReconcileCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("reconcile")
     .description("compare a client's account with the venue's now, or all accounts; what differs opens breaks")
-    .argument("[C]", "client id or uid; all that the venue has spoken of without it")
+    .argument("[C]", "client id, uid, reference or e-mail address; all that the venue has spoken of without it")
     .action((client: string | undefined, _: object, command: Command) =>
       cli.call(
         command,

@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
-import { fields, page, table, time } from "../views/View.ts"
+import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface LogOptions {
@@ -12,8 +12,49 @@ interface LogOptions {
   readonly before?: number
 }
 
+/** What the endpoint answered last, in words. */
+const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
+  if (attempts === 0) return "not asked yet"
+  const status = lastStatus === null ? "no answer" : `HTTP ${lastStatus}`
+  return error === null ? status : `${status}: ${error}`
+}
+
+interface Answered {
+  readonly lastStatus: number | null
+  readonly error: string | null
+  readonly attempts: number
+}
+
+const addDeliveryCommands = (delivery: Command, cli: Cli): void => {
+  delivery
+    .command("show")
+    .description("one delivery: what was sent, and what its endpoint answered")
+    .argument("<DELIVERYID>", "delivery id")
+    .action((deliveryId: string, _: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.delivery.show({ params: { deliveryId } }),
+        ({ payload, lastStatus, error, ...rest }) =>
+          stack(
+            fields({ ...rest, answer: answerOf({ lastStatus, error, attempts: rest.attempts }) }),
+            text(""),
+            text("payload"),
+            ...JSON.stringify(payload, null, 2).split("\n").map(text)
+          )
+      )
+    )
+}
+
 export const addWebhookCommands = (program: Command, cli: Cli): void => {
-  const webhook = program.command("webhook").description("webhook deliveries of partners")
+  addDeliveryCommands(program.command("delivery").description("webhook deliveries one by one"), cli)
+  const webhook = program.command("webhook").description("webhook endpoints and deliveries of partners")
+  webhook
+    .command("show")
+    .description("where a partner's webhooks go, and what waits to go there")
+    .argument(partnerArgument, partnerMeaning)
+    .action((p: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.webhook.show({ params: { partner: p } }), fields)
+    )
   webhook
     .command("deliveries")
     .description("a partner's delivery log, newest first")

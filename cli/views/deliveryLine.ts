@@ -26,6 +26,7 @@ export const deliveryLine = (delivery: ReceivedDelivery): string =>
 const reactionText = (reaction: Reaction): string | null => {
   if (reaction.type === "silent") return "left unanswered"
   if (reaction.type === "reset") return "cut off"
+  if (reaction.type === "lost") return "taken, its answer lost"
   const { status, delayMillis = 0 } = reaction
   const late = delayMillis === 0 ? "" : ` after ${delayMillis / 1_000} s`
   return status === 200 && late === "" ? null : `answered ${status}${late}`

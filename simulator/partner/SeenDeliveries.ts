@@ -24,6 +24,11 @@ export class SeenDeliveries {
     this.limit = limit
   }
 
+  /** How often this id has arrived. */
+  receipts(id: number): number {
+    return this.met.get(id)?.receipts ?? 0
+  }
+
   /**
    * Notes one arrival. `accepted`: it is being acknowledged, also when the answer goes out too late for the sender; an
    * arrival that was refused or left unanswered does not make the next one a duplicate.

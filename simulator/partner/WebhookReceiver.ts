@@ -9,7 +9,7 @@ import { createServer, type Server } from "node:https"
 import type { AddressInfo } from "node:net"
 import { isFresh, isSignedBy } from "./deliverySignature.ts"
 import { SeenDeliveries } from "./SeenDeliveries.ts"
-import { acknowledge, acknowledges, type Reaction, type WebhookBehaviour } from "./WebhookBehaviour.ts"
+import { acknowledge, type Reaction, takes, type WebhookBehaviour } from "./WebhookBehaviour.ts"
 import { parsePayload, type DeliveryPayload } from "./DeliveryPayload.ts"
 
 /** The socket can't be opened; the sentence is for whoever starts it. */
@@ -128,8 +128,9 @@ export class WebhookReceiver {
     if (headers["x-brokerage-delivery"] !== String(body.id) || headers["x-brokerage-event"] !== body.event) {
       return refuse(400, "The headers name another delivery than the body.")
     }
-    const reaction = this.options.behaviour?.(this.believed++) ?? acknowledge
-    const accepted = acknowledges(reaction)
+    const arrived = { event: body.event, receipts: this.seen.receipts(body.id) + 1 }
+    const reaction = this.options.behaviour?.(this.believed++, arrived) ?? acknowledge
+    const accepted = takes(reaction)
     return { ...common, accepted, ...this.seen.note(body.id, accepted), body, problem: null, reaction }
   }
 }
@@ -193,7 +194,7 @@ const readBody = (incoming: IncomingMessage): Promise<Buffer | null> =>
 
 const react = (reaction: Reaction, incoming: IncomingMessage, outgoing: ServerResponse): void => {
   if (reaction.type === "silent") return
-  if (reaction.type === "reset") return void incoming.socket.destroy()
+  if (reaction.type === "reset" || reaction.type === "lost") return void incoming.socket.destroy()
   const { status, location, delayMillis = 0 } = reaction
   const answer = () => outgoing.writeHead(status, location === undefined ? {} : { location }).end()
   if (delayMillis === 0) return void answer()

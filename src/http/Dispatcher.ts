@@ -20,6 +20,7 @@ import type { Principal } from "../runtime/services/shared/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
 import type { AnyHandlers, AnyRead, AnyWrite, Served } from "./handlers/feature.ts"
+import { handlersByOperation } from "./handlers/handlersByOperation.ts"
 import { outgoing, refusalOf } from "./handlers/handler.ts"
 import {
   type AnswerHeaders,
@@ -50,6 +51,7 @@ import { wholeSeconds } from "./middleware/RateWindows.ts"
 import { readBody } from "./middleware/readBody.ts"
 import { requestIdOf } from "./middleware/requestId.ts"
 import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
+import type { SandboxHints } from "./middleware/sandboxHints.ts"
 import { answerStreamed, timeOf } from "./middleware/streams.ts"
 import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
 
@@ -60,6 +62,8 @@ export interface DispatcherOptions {
   readonly bodies?: BodyBudget
   /** Aborted when the server closes: answers then end their connections, and streams without an end of their own end. */
   readonly closing?: AbortSignal
+  /** Of a sandbox: names what a request has that its route does not know. */
+  readonly hints?: Pick<SandboxHints, "give"> | undefined
 }
 
 interface Parts<P extends Principal> {
@@ -72,31 +76,6 @@ interface Parts<P extends Principal> {
   /** By operation. */
   readonly handlers: AnyHandlers<P>
 }
-
-/** The handlers of all features by operation. Dies when a route of theirs has no handler, or a write no cap. */
-export const handlersByOperation = Effect.fnUntraced(function* <P extends Principal, R>(
-  features: ReadonlyArray<Served<P, R>>,
-  routes: RouteTable
-) {
-  const found: Record<string, AnyRead<P> | AnyWrite<P>> = {}
-  for (const { api, handlers } of features) {
-    for (const [name, handler] of Object.entries(yield* handlers)) found[`${api.identifier}.${name}`] = handler
-  }
-  for (const { operation, method, rules, form } of routes.routes) {
-    if (method !== "GET" && rules.bodyCap === 0) {
-      return yield* Effect.die(new Error(`the contract's ${operation} has no body cap`))
-    }
-    if (method !== "GET" && form.kind !== "json") {
-      return yield* Effect.die(
-        new Error(`the contract's ${operation} writes and answers no JSON: it could not be replayed`)
-      )
-    }
-    if (found[operation] === undefined) {
-      return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
-    }
-  }
-  return found as AnyHandlers<P>
-})
 
 const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
   features: ReadonlyArray<Served<P, R>>,
@@ -198,6 +177,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   private answer(admitted: Admitted<P>): Effect.Effect<Outgoing, DispatchError> {
     const { exchange, match } = admitted
     try {
+      this.options.hints?.give(exchange)
       return exchange.method === "GET"
         ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
         : this.write(admitted)
@@ -260,6 +240,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     // A body that can't be canonical JSON has no fingerprint: its key is never taken.
     if (!parsed.ok)
       return this.beforeService(admitted, null, renderRefusal(this.shown(match, invalid(parsed.sentence))))
+    this.options.hints?.give(exchange, parsed.value)
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey
     if (key === null) return next(() => this.beforeService(admitted, null, body))
@@ -312,7 +293,8 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   }
 
   private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Ended, DispatchError> {
-    return slot === null ? Effect.succeed(renderRefusal(refusal)) : this.record(slot, renderRefusal(refusal))
+    const answer = renderRefusal(refusal)
+    return slot === null ? Effect.succeed(answer) : this.record(slot, answer)
   }
 
   /** Stores an answer that no commit of the service stored, if it is one to keep. */

@@ -6,6 +6,7 @@ import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
 import { largestOperatorBody } from "./api/operator/commands.ts"
+import { atlasPrefix } from "./operator/atlas/atlasApp.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
@@ -14,6 +15,8 @@ import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
+import { SandboxHints } from "./middleware/sandboxHints.ts"
+import { openApiDocument } from "./openApiDocument.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 import { partnerSurface } from "./middleware/gates.ts"
 
@@ -28,8 +31,10 @@ export interface HttpServerOptions<R>
   extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
   /** What partners are served; `R` is what its handlers ask for. */
   readonly features: ReadonlyArray<Served<PartnerPrincipal, R>>
-  /** Serves everything under /operator/v1. */
+  /** Serves everything under /operator/v1 and /atlas. */
   readonly operatorApp?: MountedApp
+  /** Whether answers name what of a request is unknown (X-Sandbox-Hint); no by default. */
+  readonly sandbox?: boolean
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
   readonly behindEdge?: boolean
   /** Other bounds than the usual ones on what the bodies being read may hold in memory. */
@@ -50,7 +55,8 @@ const start = <R>(options: HttpServerOptions<R>) =>
         features.map(({ api }) => api)
       )
       const surface = yield* partnerSurface(routes, options)
-      const dispatcher = yield* Dispatcher.make(surface, features, { ...options, bodies, closing })
+      const hints = options.sandbox === true ? new SandboxHints(openApiDocument()) : undefined
+      const dispatcher = yield* Dispatcher.make(surface, features, { ...options, bodies, closing, hints })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp(options) : publicApp(options))
       const operator =
         options.operatorApp === undefined
@@ -59,7 +65,7 @@ const start = <R>(options: HttpServerOptions<R>) =>
       return (request: HttpServerRequest.HttpServerRequest) => {
         const { url } = request
         if (under(url, partnerPrefix)) return dispatcher.handle(request)
-        return under(url, operatorPrefix) ? operator(request) : publicRoutes(request)
+        return under(url, operatorPrefix) || under(url, atlasPrefix) ? operator(request) : publicRoutes(request)
       }
     })
   )

@@ -11,6 +11,7 @@ import { guides } from "./guides/guides.ts"
 import { sandboxText } from "./api/sandboxText.ts"
 import { examplesOfRefusal, refusalExamples } from "./api/refusalExamples.ts"
 import { describeStatements } from "./api/statementAnswers.ts"
+import { withExamples } from "./examples/withExamples.ts"
 import { webhookItems, webhookTag } from "./api/webhookEvents.ts"
 
 interface JsonObject {
@@ -171,6 +172,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
       describeStatements(operation.operationId, operation.responses)
     }
   }
+  withExamples(spec)
   return spec
 }
 

@@ -5,7 +5,6 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
 import { layerHttpVenueControl } from "./adapters/HttpVenueControl.ts"
 import { ActorHost } from "./engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "./engine/clock/BusinessClock.ts"
@@ -50,9 +49,11 @@ import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { ModelBuilds } from "./services/statement/ModelBuilds.ts"
 import { layerStatementJobs } from "./services/statement/StatementJobs.ts"
 import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
+import { layerDatabasePool } from "./store/databasePool.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
 import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
@@ -112,20 +113,8 @@ const hasVenue = ({ venue, layerVenue }: RuntimeOptions): boolean =>
 const poolSize = 8
 
 /** The pool all reads use. */
-export const layerDatabase = (
-  url: Redacted.Redacted
-): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-  PgClient.layer({
-    url,
-    maxConnections: poolSize,
-    applicationName: "brokerage",
-    connectTimeout: "5 seconds",
-    startupParameters: {
-      statement_timeout: "30000",
-      lock_timeout: "5000",
-      idle_in_transaction_session_timeout: "60000"
-    }
-  })
+export const layerDatabase = (url: Redacted.Redacted) =>
+  layerDatabasePool({ url, maxConnections: poolSize, applicationName: "brokerage" })
 
 export const layerRuntime = (options: RuntimeOptions) => {
   const journal = Layer.effect(
@@ -176,6 +165,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     DocumentContents.layer,
     StatementModels.layer,
     layerRenderThreads(),
+    ModelBuilds.layer(options.databaseUrl),
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,

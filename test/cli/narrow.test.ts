@@ -58,8 +58,12 @@ const leaves = (): ReadonlyArray<Leaf> => {
   return found
 }
 
+/** What a command wants besides its required words. */
+const oneOf: Readonly<Record<string, string>> = { "sim clock advance": "1h" }
+
 const words = ({ path, command }: Leaf): ReadonlyArray<string> => [
   ...path,
+  ...[oneOf[path.join(" ")] ?? []].flat(),
   ...command.registeredArguments.filter(({ required }) => required).map(valueOf),
   ...command.options.filter(({ mandatory }) => mandatory).flatMap((option) => [option.long ?? "", valueOf(option)])
 ]

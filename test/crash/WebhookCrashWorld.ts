@@ -56,7 +56,7 @@ const makeWebhookCrashWorld = Effect.fnUntraced(function* (
       tls,
       port: 0,
       onDelivery: (delivery) => void arrivals.push(delivery),
-      behaviour: (index) => behaviour(index)
+      behaviour: (index, arrived) => behaviour(index, arrived)
     })
     yield* registerWebhook(crash.client, receiver)
     return receiver

@@ -17,8 +17,8 @@ const { service, client, now, call } = await openScenario({ damaged: true })
 const template = await client()
 
 /** Waits until no job is due before a moment (default: now). */
-const settled = async (until?: number): Promise<void> => {
-  const moment = until ?? (await now())
+const settled = async (patience = 25_000): Promise<void> => {
+  const moment = await now()
   await vi.waitFor(
     async () => {
       const jobs = await rowsOf(service, "statementJobs")
@@ -27,7 +27,7 @@ const settled = async (until?: number): Promise<void> => {
       assert.isAbove((last?.dueAt ?? 0) + day, moment)
       assert.isAtLeast(jobs.findLast(({ name }) => name === "EQUITIES")?.periodTo ?? 0, moment - (moment % day))
     },
-    { timeout: 25_000, interval: 50 }
+    { timeout: patience, interval: 50 }
   )
 }
 const trade = (clientId: number): Promise<void> =>
@@ -119,7 +119,7 @@ describe("statement jobs", () => {
     const holder = await client()
     await money(holder, "y-1")
     await advance(service, 366 * day)
-    await settled()
+    await settled(80_000)
     const jobs = (await rowsOf(service, "statementJobs")).filter(({ name }) => name !== "EQUITIES")
     const due = jobs.map(({ dueAt }) => dueAt)
     assert.deepStrictEqual(

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs"
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -43,7 +43,13 @@ describe("guides", () => {
     for (const to of links) assert.include([...headings], to)
   })
 
-  it("nothing is left to be filled in", () => assert.notMatch(text, /\{\{/))
+  it("nothing is left to be filled in, and each receiver stands in it as it is run", () => {
+    assert.notMatch(text, /<<[\w.]+>>|\{\{/)
+    for (const name of receivers) {
+      const source = readFileSync(new URL(`../../src/http/guides/receivers/${name}`, import.meta.url), "utf8")
+      assert.include(text, source.trimEnd(), name)
+    }
+  })
 
   it("doc 3: the test vector has the signature that anybody computes", () =>
     assert.include(text, `\`${signed(timestamp)}\``))

@@ -8,7 +8,8 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import Ajv2020 from "ajv/dist/2020.js"
 import { leverageChoice, leveragePost, leverageView, marginPreview } from "../../src/http/api/marginEndpoints.ts"
-import { orderExamples as examples } from "../../src/http/api/orderExamples.ts"
+import { orderExamples as refusals } from "../../src/http/api/orderExamples.ts"
+import { orderExamples as examples } from "../fixtures/orderExamples.ts"
 import { OrdersApi } from "../../src/http/api/OrdersApi.ts"
 import { PositionsApi } from "../../src/http/api/PositionsApi.ts"
 import { type Group, RouteTable } from "../../src/http/middleware/routes.ts"
@@ -214,8 +215,8 @@ describe("refusals with members of their own", () => {
     const answer = told(refusalText(refusingOrder(toWire(refusal))))
     assert.deepStrictEqual(answer, { ...bad, orderId: 7, clOrdId: "O-7", state: "REJECTED" })
     fits("orders.place", answer, 400)
-    fits("orders.place", examples.rejected, 400)
-    fits("orders.place", examples.notWritten, 400)
+    fits("orders.place", refusals.rejected, 400)
+    fits("orders.place", refusals.notWritten, 400)
   })
 
   it("A2-92: an order whose answer has not come is named in data, and its refusal is kept", () => {
@@ -232,7 +233,7 @@ describe("refusals with members of their own", () => {
     const answer = told(refusalText(refusingPreview(toWire(previewRefusal(invalidWhole(sentence), figures)))))
     assert.deepStrictEqual(answer, { ...bad, accepted: false, reason: sentence, ...figures })
     fits("margin.preview", answer, 400)
-    fits("margin.preview", examples.refusedPreview, 400)
+    fits("margin.preview", refusals.refusedPreview, 400)
   })
 
   it("A2-49: so is one of a body that could not be read", () => {

@@ -5,7 +5,7 @@
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { bareAs } from "../../src/http/api/Envelope.ts"
+import { bare } from "../../src/http/api/Envelope.ts"
 import { idempotencyHeaders } from "../../src/http/api/IdempotencyKey.ts"
 import { clientParams } from "../../src/http/api/Parameters.ts"
 import { RouteRules } from "../../src/http/api/RouteRules.ts"
@@ -24,7 +24,7 @@ class PlantedApi extends HttpApiGroup.make("planted").add(
   HttpApiEndpoint.post("place", "/clients/:clientId/planted", {
     params: clientParams,
     headers: idempotencyHeaders,
-    success: bareAs(placed, { orderId: 7 })
+    success: bare(placed)
   }).annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: 1_024 })
 ) {}
 

@@ -228,11 +228,8 @@ describe("operator surface, machine inspect", () => {
     const lines = drawn.split("\n")
     assert.match(drawn, /^kind {5}reliance$/m)
     assert.include(drawn, "no pending timers")
-    assert.isDefined(lines.find((line) => /^ID +TIME +TRANSITION +ACTION +OBJECT +BY +REQUEST +REASON/.test(line)))
-    assert.match(
-      drawn,
-      /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +NONE -> REQUESTED +reliance\.request +reliance:\d+ +ADMIN\/test/
-    )
+    assert.isDefined(lines.find((line) => /^TIME +TRANSITION +EVENT +ACTION +BY +REQUEST +REASON/.test(line)))
+    assert.match(drawn, /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +NONE -> REQUESTED +REQUEST +reliance\.request +ADMIN\/test/)
     assert.strictEqual(lines.at(-1), "older ones with --before 17")
   })
 

@@ -63,6 +63,46 @@ describe("operator surface, sim clock with a venue", () => {
     assert.isAtMost(last, moved.now)
   })
 
+  it("operator surface: tells what fired and what is due next; to a moment, and to what is next", async () => {
+    const { now } = await show()
+    const halted = { name: "halt.until", subject: "system", dueAt: now + 2 * hour }
+    await service.done(["market", "halt", "ALL", "--message", "m", "--until", String(halted.dueAt)])
+    const { next } = await show()
+    assert.deepInclude(next, halted)
+    const tried = await service.done(advance("3h", "--dry-run"))
+    assert.deepInclude(tried.answer.fired, { name: "halt.until", count: 1 })
+    assert.isFalse(tried.answer.next.some(({ dueAt }: { readonly dueAt: number }) => dueAt <= tried.answer.now))
+    const first = await service.done(["sim", "clock", "advance", "--until-next"])
+    assert.isAtLeast(first.now, next[0].dueAt)
+    assert.isBelow(first.now, next[0].dueAt + hour)
+    const target = first.now + 90 * hour
+    const there = await service.done(["sim", "clock", "advance", "--to", new Date(target).toISOString().slice(0, 16)])
+    assert.isAtLeast(there.now, target - 60_000)
+    assert.deepInclude([...first.fired, ...there.fired], { name: "halt.until", count: 1 })
+    assert.notDeepInclude(there.next, halted)
+    const human = await runRecorded(["sim", "clock", "show", ...service.connection("ADMIN")])
+    assert.match(human.stdout, /^Due next$/m)
+    assert.match(human.stdout, /screening\.nightly +system$/m)
+  })
+
+  it("the clock never goes back, and one way at a time is given", async () => {
+    const before = await show()
+    const back = await service.cli(["sim", "clock", "advance", "--to", "2020-02-29"])
+    assert.deepStrictEqual([back.status, back.refusal.code, Object.keys(back.refusal.data.errors)], [1, 4000, ["to"]])
+    const far = await service.cli(["sim", "clock", "advance", "--to", "2060-01-01"])
+    assert.deepStrictEqual([far.status, Object.keys(far.refusal.data.errors)], [1, ["to"]])
+    for (const wrong of [
+      [],
+      ["1h", "--until-next"],
+      ["--to", "2030-01-01", "--until-next"],
+      ["--to", "2027-02-30"],
+      ["--to", "soon"]
+    ]) {
+      assert.strictEqual((await service.cli(["sim", "clock", "advance", ...wrong])).status, 2, wrong.join(" "))
+    }
+    assert.strictEqual((await show()).offsetMillis, before.offsetMillis)
+  })
+
   it("a venue that can't be reached moves nothing", async () => {
     script.command = () => new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
     const [before, rows] = [await show(), await rowCounts(service)]

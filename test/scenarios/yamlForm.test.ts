@@ -95,7 +95,7 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a wrong duration",
       `${head}steps:\n  - clock: tomorrow\n`,
-      ["4: clock must be a duration such as 500ms, 15s or 8h"]
+      ["4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"]
     ],
     [
       "a matcher that there is not",
@@ -110,7 +110,7 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a duration that is no text",
       `${head}steps:\n  - clock: 5\n`,
-      ["4: clock must be a duration such as 500ms, 15s or 8h"]
+      ["4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"]
     ],
     ["an id that is no text", "id: 5\ntitle: x\nsteps:\n  - clock: 1d\n", ["1: id must be an id such as SC-CUS-01"]],
     [
@@ -201,7 +201,7 @@ describe("scenario files: what is wrong is said with its line", () => {
       "everything at once, in the order of the lines",
       `${head}steps:\n  - clock: soon\n  - partner: onbord anna\n  - operator: ledger verify\n    exepct: {}\n`,
       [
-        "4: clock must be a duration such as 500ms, 15s or 8h",
+        "4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th",
         '5: partner knows no "onbord"; did you mean "onboard"?',
         '7: exepct is no key of a step of operator; did you mean "expect"?'
       ]

@@ -5,7 +5,7 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import { createHash } from "node:crypto"
 import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
-import { handlersByOperation } from "../../src/http/Dispatcher.ts"
+import { handlersByOperation } from "../../src/http/handlers/handlersByOperation.ts"
 import { appropriateness } from "../../src/http/handlers/appropriateness.ts"
 import { barriers } from "../../src/http/handlers/barriers.ts"
 import { clients } from "../../src/http/handlers/clients.ts"

@@ -148,6 +148,45 @@ describe("the receiver", () => {
     )
   )
 
+  it("operator surface: failures by status, event and share; the same seed chooses the same", () => {
+    const answers = (how: Parameters<typeof misbehave>[0], count: number, event = "kyc.rejected") => {
+      const react = misbehave(how)
+      return Array.from({ length: count }, (_, index) => {
+        const reaction = react(index, { event, receipts: 1 })
+        return reaction.type === "answer" ? reaction.status : reaction.type
+      })
+    }
+    assert.deepStrictEqual(answers({ status: 410 }, 2), [410, 410])
+    assert.deepStrictEqual(answers({ status: 429, fail: 1 }, 2), [429, 200])
+    assert.deepStrictEqual(answers({ fail: 1, events: ["kyc.rejected"] }, 2, "webhook.test"), [200, 200])
+    assert.deepStrictEqual(answers({ silent: true, events: ["kyc.rejected"] }, 1), ["silent"])
+    const shared = answers({ share: 0.3, status: 503, seed: 9 }, 1_000)
+    assert.deepStrictEqual(answers({ share: 0.3, status: 503, seed: 9 }, 1_000), shared)
+    assert.notDeepEqual(answers({ share: 0.3, status: 503, seed: 10 }, 1_000), shared)
+    const failed = shared.filter((status) => status === 503).length
+    assert.isTrue(failed > 230 && failed < 370, String(failed))
+    assert.deepStrictEqual(answers({ duplicate: 1 }, 1), ["lost"])
+    assert.deepStrictEqual(misbehave({ duplicate: 1 })(0, { event: "kyc.rejected", receipts: 2 }).type, "answer")
+    // A failure among what is to be lost leaves the choice of the others as it was.
+    assert.deepStrictEqual(answers({ duplicate: 0.5, fail: 1 }, 50).slice(1), answers({ duplicate: 0.5 }, 50).slice(1))
+  })
+
+  it.live("SC-WHK-06: what was taken, its answer lost, comes again as a duplicate", () =>
+    inWorld({ behaviour: misbehave({ duplicate: 1 }) }, ({ send, received }) =>
+      Effect.gen(function* () {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(send(1))))
+        assert.strictEqual((yield* send(1)).status, 200)
+        assert.deepStrictEqual(
+          received.map(({ accepted, duplicate, receipts }) => [accepted, duplicate, receipts]),
+          [
+            [true, false, 1],
+            [true, true, 2]
+          ]
+        )
+      })
+    )
+  )
+
   it.live("SC-WHK-03: what is acknowledged too late for the sender was accepted: its retry is a duplicate", () =>
     inWorld(
       { behaviour: scripted([{ ...acknowledge, delayMillis: 3_600_000 }, acknowledge]) },

@@ -116,7 +116,12 @@ export const VenueStep = Schema.Struct({
 })
 export type VenueStep = typeof VenueStep.Type
 
-export const ClockStep = Schema.Struct({ clock: Duration })
+/** A duration, or the next day of this month and number, at noon UTC: 04-07. */
+const Ahead = shaped(
+  /^([1-9][0-9]{0,8}(ms|[smhd])|(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8]))$/,
+  "must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"
+)
+export const ClockStep = Schema.Struct({ clock: Ahead })
 export type ClockStep = typeof ClockStep.Type
 
 const ReactionForm = Schema.Union([

@@ -66,6 +66,8 @@ export class Session {
   private readonly firstPerson: number
   private references = 0
   private ahead = 0
+  /** The request that a partner's step has sent last. */
+  sent: { readonly method: string; readonly path: string; readonly body?: string } | null = null
 
   constructor(world: World, tag: string, firstPerson: number) {
     this.world = world

@@ -23,7 +23,23 @@ export interface OwnProcesses {
   readonly killDatabase: () => boolean
 }
 
+/** What a step of a partner's was answered in the end, or an event that a step waited for. */
+export type Heard =
+  | {
+      readonly kind: "route"
+      readonly method: string
+      readonly path: string
+      /** Null: it had none. */
+      readonly request: unknown
+      readonly status: number
+      /** JSON as its value, anything else as text. */
+      readonly answer: unknown
+    }
+  | { readonly kind: "event"; readonly event: string; readonly body: unknown }
+
 export interface World {
+  /** Is told of the partners' steps, in their order; absent: nobody keeps them. */
+  readonly heard?: (heard: Heard) => void
   /** Origin of the service. */
   readonly url: string
   /** PEM of the authority to trust; null: the system's. */

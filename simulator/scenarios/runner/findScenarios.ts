@@ -1,7 +1,7 @@
 /** Scenario files by what a person types: an id, the beginning of one, a group such as custody, or a file. */
 import { closeSync, openSync, readdirSync, readSync } from "node:fs"
 import { basename, join, resolve } from "node:path"
-import { closest } from "./closest.ts"
+import { closest } from "../../../src/machines/shared/closest.ts"
 import { type Complaint, largestFile, readScenario } from "./readScenario.ts"
 import type { Scenario } from "./Scenario.ts"
 

@@ -22,7 +22,7 @@ export const performStep = (session: Session, step: Step): Performed => {
     case "venue":
       return answered(session, step)
     case "clock":
-      return Effect.andThen(session.command("sim", "clock", "advance", step.clock), session.lookAtClock)
+      return clockStep(session, step.clock)
     case "receiver":
       return receiverStep(session, step)
     case "event":
@@ -32,6 +32,23 @@ export const performStep = (session: Session, step: Step): Performed => {
     case "kill":
       return killStep(session, step, { send, answered })
   }
+}
+
+const clockStep = (session: Session, ahead: string): Performed =>
+  Effect.gen(function* () {
+    yield* session.lookAtClock
+    const day = nextDay(ahead, session.now())
+    yield* session.command("sim", "clock", "advance", ...(day === null ? [ahead] : ["--to", String(day)]))
+    yield* session.lookAtClock
+  })
+
+/** Noon UTC of the next such day after `now`, Unix ms; null: it is a duration. */
+const nextDay = (ahead: string, now: number): number | null => {
+  const [, month, number] = /^(\d\d)-(\d\d)$/.exec(ahead) ?? []
+  if (month === undefined) return null
+  const year = new Date(now).getUTCFullYear()
+  const noonOf = (of: number): number => Date.UTC(of, Number(month) - 1, Number(number), 12)
+  return noonOf(year) > now ? noonOf(year) : noonOf(year + 1)
 }
 
 /** Sends the step, again and again when it may wait, until its answer is as expected. */
@@ -46,7 +63,16 @@ const answered = (session: Session, step: SentStep): Performed =>
     const missing = yield* step.within === undefined ? look : eventually(look, millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (last !== null) yield* keep(session, step, last)
+    if (last !== null && step.kind === "partner") tell(session, last)
   })
+
+/** The step's last request with its answer: of those before nobody knows what they waited for. */
+const tell = ({ world, sent }: Session, { status, body, text }: Answer): void => {
+  if (sent === null) return
+  const { method, path } = sent
+  const request: unknown = sent.body === undefined ? null : JSON.parse(sent.body)
+  world.heard?.({ kind: "route", method, path, request, status, answer: body ?? text })
+}
 
 const send = (session: Session, step: SentStep): Effect.Effect<Answer, Broken, Scope.Scope> => {
   if (step.kind === "partner") return sendPartner(session, step)
@@ -60,6 +86,7 @@ const sendPartner = (session: Session, step: PartnerStep): Effect.Effect<Answer,
     const client = yield* clientFor(session, firm, step.key)
     const key = step.idempotencyKey === undefined ? undefined : yield* text(session, step.idempotencyKey)
     const request = yield* requestOf(session, step, key)
+    session.sent = request
     return yield* routeAnswer(client, {
       ...request,
       path: `/partner/v1${request.path}`,
@@ -225,7 +252,9 @@ const eventStep = (session: Session, step: EventStep): Performed =>
       return yield* broken(`${step.event} came ${found.size} times, expected ${step.times}.`)
     }
     const [first] = found.values()
-    if (first?.body != null) yield* saveFrom(session, step.save, first.body)
+    if (first?.body == null) return
+    session.world.heard?.({ kind: "event", event: step.event, body: first.body })
+    yield* saveFrom(session, step.save, first.body)
   })
 
 const arrivalsOf = (firm: Firm, at: string | undefined): ReadonlyArray<ReceivedDelivery> =>

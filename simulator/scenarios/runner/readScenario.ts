@@ -14,7 +14,7 @@ import {
   parseDocument,
   type YAMLError
 } from "yaml"
-import { closest } from "./closest.ts"
+import { closest } from "../../../src/machines/shared/closest.ts"
 import { compareDecimals, Matcher, type MatcherName, matchers } from "./matching.ts"
 import {
   type KillStep,

@@ -4,7 +4,7 @@
  */
 import { sampleOnboarding } from "../../../src/machines/kyc/sampleOnboarding.ts"
 import { sampleMifid } from "../../../src/machines/mifid/sampleMifid.ts"
-import { closest } from "./closest.ts"
+import { closest } from "../../../src/machines/shared/closest.ts"
 
 /** What a sample is made from. */
 export interface SampleInput {

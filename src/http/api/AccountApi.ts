@@ -11,8 +11,7 @@ import {
 } from "../../machines/account/AccountWire.ts"
 import { NotificationsWire } from "../../machines/account/NotificationWire.ts"
 import { notificationLimits, pageLimits } from "../../machines/shared/Limits.ts"
-import { balancesExample, overviewExample, summaryExample } from "./accountExamples.ts"
-import { bareAs, okAs } from "./Envelope.ts"
+import { bare, ok } from "./Envelope.ts"
 import { clientParams, momentParam, nameParam, pageParams } from "./Parameters.ts"
 import { BadRequest } from "./WireErrors.ts"
 
@@ -21,56 +20,12 @@ const at = momentParam(
   "Our addition. Unix ms: the balances as the postings up to and including this moment add up to; a moment to come is now, before the account all is zero. Of an earlier moment the figures that need live marks are not known: equity, unrealizedPnl, freeMargin null, markFresh false, the portfolio's unrealizedPnl, stakedValue and claimsValue zero."
 )
 
-const notificationsExample = {
-  items: [
-    { kind: "BARRIER_NEAR_KO", ref: "5012", ts: 1_763_985_540_000, event: "barrier.near_barrier" },
-    { kind: "BARRIER_SETTLED", ref: "5012", ts: 1_763_985_571_250, event: null }
-  ],
-  since: 1_763_899_200_000,
-  asOf: 1_763_985_600_000
-}
-
-const posted = {
-  actor: "system:venue",
-  reason: null,
-  ts: 1_763_989_200_000,
-  currency: "USDC",
-  kind: "cash",
-  refs: { TradeId: 88_301, ClientOrderId: "O-12045", Instrument: "BTC-USDC-PERP" }
-}
-
-/** A purchase of bitcoin, then a trade that closed a position, and what it cost. */
-const ledgerExample = {
-  postings: [
-    {
-      ...posted,
-      postingId: 90_116,
-      txId: 45_073,
-      type: "SPOT_SETTLE",
-      amount: "0.10000000",
-      currency: "BTC",
-      refs: {
-        TradeId: 88_302,
-        ClientOrderId: "O-12046",
-        Instrument: "BTC-USDC",
-        mark: "60000.0",
-        markTs: 1_763_989_199_400,
-        valueUsdc: "6000.000000"
-      }
-    },
-    { ...posted, postingId: 90_114, txId: 45_072, type: "COMMISSION", amount: "-6.300000" },
-    { ...posted, postingId: 90_112, txId: 45_071, type: "PNL", amount: "600.000000" }
-  ],
-  hasMore: true,
-  nextBefore: 90_112
-}
-
 export class AccountApi extends HttpApiGroup.make("account")
   .add(
     HttpApiEndpoint.get("balances", "/clients/:clientId/balances", {
       params: clientParams,
       query: { at },
-      success: bareAs(BalancesWire, balancesExample),
+      success: bare(BalancesWire),
       error: BadRequest
     }).annotateMerge(
       OpenApi.annotations({
@@ -81,7 +36,7 @@ export class AccountApi extends HttpApiGroup.make("account")
     ),
     HttpApiEndpoint.get("summary", "/clients/:clientId/account/summary", {
       params: clientParams,
-      success: okAs(AccountSummaryWire, summaryExample)
+      success: ok(AccountSummaryWire)
     }).annotateMerge(
       OpenApi.annotations({
         summary: "What trading brought and cost a client since its opening",
@@ -91,7 +46,7 @@ export class AccountApi extends HttpApiGroup.make("account")
     ),
     HttpApiEndpoint.get("overview", "/clients/:clientId/account/overview", {
       params: clientParams,
-      success: okAs(AccountOverviewWire, overviewExample)
+      success: ok(AccountOverviewWire)
     }).annotateMerge(
       OpenApi.annotations({
         summary: "A client's whole portfolio in one call",
@@ -102,7 +57,7 @@ export class AccountApi extends HttpApiGroup.make("account")
     HttpApiEndpoint.get("ledger", "/clients/:clientId/ledger", {
       params: clientParams,
       query: pageParams(pageLimits.history),
-      success: okAs(LedgerPage, ledgerExample),
+      success: ok(LedgerPage),
       error: BadRequest
     }).annotateMerge(
       OpenApi.annotations({
@@ -120,7 +75,7 @@ export class AccountApi extends HttpApiGroup.make("account")
         ),
         after: nameParam("Only items behind that one: sent by the reference of the header Link, to be sent as it is.")
       },
-      success: okAs(NotificationsWire, notificationsExample),
+      success: ok(NotificationsWire),
       error: BadRequest
     }).annotateMerge(
       OpenApi.annotations({

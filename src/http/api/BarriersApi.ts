@@ -4,8 +4,7 @@ import { contractLists, ContractsWire } from "../../machines/barrier/ContractWir
 import { CloseBody } from "../../machines/rfq/CloseBody.ts"
 import { RfqWire } from "../../machines/rfq/RfqWire.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
-import { barrierExamples as examples } from "./barrierExamples.ts"
-import { okAs } from "./Envelope.ts"
+import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
@@ -19,7 +18,7 @@ export class BarriersApi extends HttpApiGroup.make("barriers")
         state: tokenParam("state", contractLists, "Only contracts that are open, or only those that have ended."),
         ...pageParams(pageLimits.history)
       },
-      success: okAs(ContractsWire, examples.contracts),
+      success: ok(ContractsWire),
       error: BadRequest
     }).annotateMerge(
       OpenApi.annotations({
@@ -31,7 +30,7 @@ export class BarriersApi extends HttpApiGroup.make("barriers")
       params: { ...clientParams, contractId: pathId("The contract's id.") },
       headers: idempotencyHeaders,
       payload: CloseBody,
-      success: okAs(RfqWire, examples.closing),
+      success: ok(RfqWire),
       error: [BadRequest, Conflict, VenueAway]
     })
       .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.rfq, bodyless: true })

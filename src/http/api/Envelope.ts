@@ -12,10 +12,6 @@ export const ok = <S extends Schema.Top>(data: S) =>
 export const created = <S extends Schema.Top>(data: S) =>
   Schema.Struct({ code: Schema.Literal(0), data }).annotate({ description: "Created.", httpApiStatus: 201 })
 
-/** As `ok`, with an example. */
-export const okAs = <S extends Schema.Top>(data: S, example: unknown) =>
-  ok(data).annotate({ examples: [{ code: 0, data: example }] } as never)
-
-/** Success of a route that predates the envelope, with an example. */
-export const bareAs = <S extends Schema.Top>(schema: S, example: unknown) =>
-  schema.annotate({ description: "Success; this route has no envelope.", examples: [example] } as never)
+/** Success of a route that predates the envelope. */
+export const bare = <S extends Schema.Top>(schema: S) =>
+  schema.annotate({ description: "Success; this route has no envelope." })

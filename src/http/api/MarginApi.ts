@@ -1,8 +1,7 @@
 /** A client's margin and the leverage of its perpetuals (doc 2, Margin picture; A2-50, A2-112, F4, F7), bare routes. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { MarginPicture } from "../../machines/margin/marginPicture.ts"
-import { barrierExamples as examples } from "./barrierExamples.ts"
-import { bareAs } from "./Envelope.ts"
+import { bare } from "./Envelope.ts"
 import { leverageChoice, leveragePost, leverageView, marginPreview } from "./marginEndpoints.ts"
 import { clientParams } from "./Parameters.ts"
 
@@ -10,7 +9,7 @@ export class MarginApi extends HttpApiGroup.make("margin")
   .add(
     HttpApiEndpoint.get("picture", "/clients/:clientId/margin", {
       params: clientParams,
-      success: bareAs(MarginPicture, examples.margin)
+      success: bare(MarginPicture)
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Margin of a client (bare)",

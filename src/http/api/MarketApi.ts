@@ -22,8 +22,7 @@ import {
 } from "../../machines/market/MarketWire.ts"
 import { currencyCodes } from "../../machines/shared/Currency.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
-import { bareAs, okAs } from "./Envelope.ts"
-import { marketExamples as examples } from "./marketExamples.ts"
+import { bare, ok } from "./Envelope.ts"
 import { limitParam, momentParam, nameParam, numberParam, symbolParam, tokenParam } from "./Parameters.ts"
 import { BadRequest, NotFound, VenueAway } from "./WireErrors.ts"
 
@@ -38,7 +37,7 @@ const away =
 export class MarketApi extends HttpApiGroup.make("market")
   .add(
     HttpApiEndpoint.get("instruments", "/instruments", {
-      success: bareAs(InstrumentsWire, examples.instruments),
+      success: bare(InstrumentsWire),
       error: VenueAway
     }).annotateMerge(
       summary(
@@ -48,10 +47,10 @@ export class MarketApi extends HttpApiGroup.make("market")
     ),
     HttpApiEndpoint.get("ticker", "/ticker", {
       ...ofSymbol,
-      success: TickerWire.annotate({ description: "Success.", examples: [examples.ticker] } as never)
+      success: TickerWire.annotate({ description: "Success." })
     }).annotateMerge(summary("Prices of one market", away)),
     HttpApiEndpoint.get("tickers", "/tickers", {
-      success: bareAs(TickersWire, examples.tickers),
+      success: bare(TickersWire),
       error: VenueAway
     }).annotateMerge(
       summary(
@@ -67,7 +66,7 @@ export class MarketApi extends HttpApiGroup.make("market")
         to: momentParam("to", "Exclusive, Unix ms. 400 when it is before from."),
         limit: limitParam(pageLimits.klines)
       },
-      success: okAs(KlinesWire, examples.klines),
+      success: ok(KlinesWire),
       error: [BadRequest, NotFound, VenueAway]
     }).annotateMerge(
       summary(
@@ -80,25 +79,25 @@ export class MarketApi extends HttpApiGroup.make("market")
         symbol: symbolParam,
         depth: numberParam("depth", depths, 25, "Levels a side: 1, 5, 25 or 100; 25 when absent.")
       },
-      success: bareAs(OrderBookWire, examples.orderbook),
+      success: bare(OrderBookWire),
       error: [BadRequest, NotFound, VenueAway]
     }).annotateMerge(summary("The order book of one market (bare)", `${away} A BARRIER market has none: it is empty.`)),
     HttpApiEndpoint.get("marketTrades", "/market-trades", {
       query: { symbol: symbolParam, limit: limitParam(pageLimits.marketTrades) },
-      success: bareAs(MarketTradesWire, examples.marketTrades),
+      success: bare(MarketTradesWire),
       error: [BadRequest, NotFound, VenueAway]
     }).annotateMerge(summary("The newest public trades of one market (bare)", away)),
     HttpApiEndpoint.get("indexPrice", "/index-price", {
       ...ofSymbol,
-      success: bareAs(IndexPriceWire, examples.indexPrice)
+      success: bare(IndexPriceWire)
     }).annotateMerge(summary("The index price of one market (bare)", away)),
     HttpApiEndpoint.get("funding", "/funding", {
       ...ofSymbol,
-      success: bareAs(FundingWire, examples.funding)
+      success: bare(FundingWire)
     }).annotateMerge(summary("Funding of one market (bare)", `${away} Rates are null but on PERP.`)),
     HttpApiEndpoint.get("marketInfo", "/market-info", {
       ...ofSymbol,
-      success: bareAs(MarketInfoWire, examples.marketInfo)
+      success: bare(MarketInfoWire)
     }).annotateMerge(
       summary(
         "Grids, limits, leverage and commission of one market (bare)",
@@ -106,7 +105,7 @@ export class MarketApi extends HttpApiGroup.make("market")
       )
     ),
     HttpApiEndpoint.get("tradingStatus", "/trading-status", {
-      success: okAs(TradingStatusWire, examples.tradingStatus),
+      success: ok(TradingStatusWire),
       error: VenueAway
     }).annotateMerge(
       summary(
@@ -115,7 +114,7 @@ export class MarketApi extends HttpApiGroup.make("market")
       )
     ),
     HttpApiEndpoint.get("currencies", "/currencies", {
-      success: bareAs(CurrenciesWire, examples.currencies),
+      success: bare(CurrenciesWire),
       error: VenueAway
     }).annotateMerge(
       summary(
@@ -134,7 +133,7 @@ export class MarketApi extends HttpApiGroup.make("market")
 export class StakingApi extends HttpApiGroup.make("staking")
   .add(
     HttpApiEndpoint.get("markets", "/staking/markets", {
-      success: okAs(StakingMarketsWire, examples.stakingMarkets),
+      success: ok(StakingMarketsWire),
       error: VenueAway
     }).annotateMerge(
       summary(
@@ -147,7 +146,7 @@ export class StakingApi extends HttpApiGroup.make("staking")
         asset: tokenParam("asset", currencyCodes, "Only offers of this asset."),
         symbol: nameParam("Only offers of this staking market. 404 when it is not offered.")
       },
-      success: okAs(StakingOffersWire, examples.stakingOffers),
+      success: ok(StakingOffersWire),
       error: [BadRequest, NotFound, VenueAway]
     }).annotateMerge(
       summary("The board of staking offers", "Read at the venue every 2 seconds; stale when that was more than 10 ago.")

@@ -6,6 +6,7 @@
 import { HttpApi } from "effect/http-api"
 import { AppropriatenessGroup } from "./operator/AppropriatenessGroup.ts"
 import { ApprovalGroup } from "./operator/ApprovalGroup.ts"
+import { AtlasGroup } from "./operator/AtlasGroup.ts"
 import { AuditGroup } from "./operator/AuditGroup.ts"
 import { BreakGroup } from "./operator/BreakGroup.ts"
 import { CaseGroup } from "./operator/CaseGroup.ts"
@@ -13,6 +14,8 @@ import { ClientGroup } from "./operator/ClientGroup.ts"
 import { CloseOutGroup } from "./operator/CloseOutGroup.ts"
 import { ContractGroup } from "./operator/ContractGroup.ts"
 import { ClockGroup } from "./operator/ClockGroup.ts"
+import { CollateralGroup } from "./operator/CollateralGroup.ts"
+import { DeliveryGroup } from "./operator/DeliveryGroup.ts"
 import { DepositGroup } from "./operator/DepositGroup.ts"
 import { DocumentGroup } from "./operator/DocumentGroup.ts"
 import { EncryptionGroup } from "./operator/EncryptionGroup.ts"
@@ -31,8 +34,10 @@ import { OrderGroup } from "./operator/OrderGroup.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { PositionGroup } from "./operator/PositionGroup.ts"
 import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
+import { QueueGroup } from "./operator/QueueGroup.ts"
 import { RfqGroup } from "./operator/RfqGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
+import { SettlementGroup } from "./operator/SettlementGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
 import { StatementGroup } from "./operator/StatementGroup.ts"
 import { SwapGroup } from "./operator/SwapGroup.ts"
@@ -67,15 +72,20 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(CloseOutGroup)
   .add(ExplainGroup)
   .add(LedgerGroup)
+  .add(CollateralGroup)
+  .add(SettlementGroup)
   .add(InterfirmGroup)
   .add(WebhookGroup)
+  .add(DeliveryGroup)
   .add(AuditGroup)
   .add(MachineGroup)
+  .add(AtlasGroup)
   .add(ClockGroup)
   .add(SimGroup)
   .add(VenueGroup)
   .add(QuarantineGroup)
   .add(MetricsGroup)
+  .add(QueueGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)
   .middleware(OperatorAuthorization)

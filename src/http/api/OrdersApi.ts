@@ -8,10 +8,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { OrderBody } from "../../machines/order/OrderBody.ts"
 import { CancelWire, OrdersWire, OrderWire, PlacedWire } from "../../machines/order/OrderWire.ts"
 import { bodyCaps, orderLimits, pageLimits } from "../../machines/shared/Limits.ts"
-import { bareAs, okAs } from "./Envelope.ts"
+import { bare, ok } from "./Envelope.ts"
 import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
-import { orderExamples as examples } from "./orderExamples.ts"
 import { clientParams, pageParams, pathId } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict, OrderRefused, VenueAway } from "./WireErrors.ts"
@@ -27,7 +26,7 @@ export class OrdersApi extends HttpApiGroup.make("orders")
       params: clientParams,
       headers: idempotencyHeaders,
       payload: OrderBody,
-      success: bareAs(PlacedWire, examples.placed),
+      success: bare(PlacedWire),
       error: [OrderRefused, BadRequest, Conflict, VenueAway]
     })
       .annotate(RouteRules, { ...writes, idempotent: true })
@@ -40,12 +39,12 @@ export class OrdersApi extends HttpApiGroup.make("orders")
     HttpApiEndpoint.get("list", "/clients/:clientId/orders", {
       params: clientParams,
       query: pageParams(pageLimits.history),
-      success: bareAs(OrdersWire, examples.orders),
+      success: bare(OrdersWire),
       error: BadRequest
     }).annotateMerge(summary("Orders of a client, newest first (bare)", "Of whatever state.")),
     HttpApiEndpoint.get("open", "/clients/:clientId/orders/open", {
       params: clientParams,
-      success: okAs(Schema.Array(OrderWire), examples.open)
+      success: ok(Schema.Array(OrderWire))
     }).annotateMerge(
       summary(
         "Orders of a client that have not ended, newest first",
@@ -54,7 +53,7 @@ export class OrdersApi extends HttpApiGroup.make("orders")
     ),
     HttpApiEndpoint.delete("cancel", "/clients/:clientId/orders/:orderId", {
       params: { ...clientParams, orderId: pathId("The order's id.") },
-      success: bareAs(CancelWire, examples.cancelled),
+      success: bare(CancelWire),
       error: [BadRequest, Conflict, VenueAway]
     })
       .annotate(RouteRules, { ...writes, bodyless: true })
@@ -67,7 +66,7 @@ export class OrdersApi extends HttpApiGroup.make("orders")
     HttpApiEndpoint.post("explain", "/clients/:clientId/orders/explain", {
       params: clientParams,
       payload: OrderBody,
-      success: okAs(Explanation, examples.explanation),
+      success: ok(Explanation),
       error: [BadRequest, Conflict, VenueAway]
     })
       .annotate(RouteRules, { ...writes, reads: true })

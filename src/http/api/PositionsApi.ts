@@ -2,8 +2,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PositionHistoryWire, PositionsWire, TradesWire } from "../../machines/order/OrderWire.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
-import { bareAs } from "./Envelope.ts"
-import { orderExamples as examples } from "./orderExamples.ts"
+import { bare } from "./Envelope.ts"
 import { clientParams, pageParams } from "./Parameters.ts"
 import { BadRequest } from "./WireErrors.ts"
 
@@ -13,7 +12,7 @@ export class PositionsApi extends HttpApiGroup.make("positions")
   .add(
     HttpApiEndpoint.get("list", "/clients/:clientId/positions", {
       params: clientParams,
-      success: bareAs(PositionsWire, examples.positions)
+      success: bare(PositionsWire)
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Positions of a client in perpetuals (bare)",
@@ -22,7 +21,7 @@ export class PositionsApi extends HttpApiGroup.make("positions")
     ),
     HttpApiEndpoint.get("trades", "/clients/:clientId/trades", {
       ...page,
-      success: bareAs(TradesWire, examples.trades)
+      success: bare(TradesWire)
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Trades of a client, newest first (bare)",
@@ -32,7 +31,7 @@ export class PositionsApi extends HttpApiGroup.make("positions")
     ),
     HttpApiEndpoint.get("history", "/clients/:clientId/position-history", {
       ...page,
-      success: bareAs(PositionHistoryWire, examples.history)
+      success: bare(PositionHistoryWire)
     }).annotateMerge(
       OpenApi.annotations({
         summary: "What of a client's positions was closed, newest first (bare)",

@@ -9,8 +9,7 @@ import { RfqBody } from "../../machines/rfq/RfqBody.ts"
 import { RfqPreview } from "../../machines/rfq/rfqPreview.ts"
 import { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../machines/rfq/RfqWire.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
-import { barrierExamples as examples } from "./barrierExamples.ts"
-import { okAs } from "./Envelope.ts"
+import { ok } from "./Envelope.ts"
 import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pathId } from "./Parameters.ts"
@@ -31,7 +30,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
       params: clientParams,
       headers: idempotencyHeaders,
       payload: RfqBody,
-      success: okAs(RfqWire, examples.rfq),
+      success: ok(RfqWire),
       error: refusals
     })
       .annotate(RouteRules, keyed)
@@ -44,7 +43,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
     HttpApiEndpoint.post("preview", "/clients/:clientId/rfq/preview", {
       params: clientParams,
       payload: RfqBody,
-      success: okAs(RfqPreview, examples.preview),
+      success: ok(RfqPreview),
       error: refusals
     })
       .annotate(RouteRules, writes)
@@ -57,7 +56,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
     HttpApiEndpoint.post("explain", "/clients/:clientId/rfq/explain", {
       params: clientParams,
       payload: RfqBody,
-      success: okAs(Explanation, examples.explanation),
+      success: ok(Explanation),
       error: refusals
     })
       .annotate(RouteRules, { ...writes, reads: true })
@@ -69,7 +68,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
       ),
     HttpApiEndpoint.get("list", "/clients/:clientId/rfq", {
       params: clientParams,
-      success: okAs(RfqsWire, examples.rfqs)
+      success: ok(RfqsWire)
     }).annotateMerge(
       summary(
         "Requests of a client that are OPEN, with their quotes, newest first",
@@ -78,13 +77,13 @@ export class RfqApi extends HttpApiGroup.make("rfq")
     ),
     HttpApiEndpoint.get("get", "/clients/:clientId/rfq/:rfqId", {
       params: rfqParams,
-      success: okAs(RfqWire, examples.rfq)
+      success: ok(RfqWire)
     }).annotateMerge(summary("One request with its quotes", "Of whatever state.")),
     HttpApiEndpoint.post("accept", "/clients/:clientId/rfq/:rfqId/accept", {
       params: rfqParams,
       headers: idempotencyHeaders,
       payload: AcceptBody,
-      success: okAs(AcceptWire, examples.opened),
+      success: ok(AcceptWire),
       error: refusals
     })
       .annotate(RouteRules, keyed)
@@ -96,7 +95,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
       ),
     HttpApiEndpoint.post("cancel", "/clients/:clientId/rfq/:rfqId/cancel", {
       params: rfqParams,
-      success: okAs(RfqCancelledWire, examples.cancelled),
+      success: ok(RfqCancelledWire),
       error: refusals
     })
       .annotate(RouteRules, { ...writes, bodyless: true })

@@ -7,30 +7,11 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { StatementRow, statementKinds } from "../../machines/statement/Statement.ts"
 import { StatementBody } from "../../machines/statement/StatementBody.ts"
-import { bareAs } from "./Envelope.ts"
+import { bare } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
-
-const example = {
-  statementId: 4711,
-  clientId: 42,
-  kind: "ACCOUNT",
-  periodFrom: 1_761_955_200_000,
-  periodTo: 1_764_547_200_000,
-  currency: "USDC",
-  version: 1,
-  supersedes: null,
-  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-  generatedAt: 1_764_550_800_000,
-  generatedBy: "PARTNER",
-  state: "GENERATED",
-  supersededBy: null,
-  correctionReason: null,
-  rows: 128,
-  renderer: 1
-}
 
 /** A statement with its model, as it is answered: sent as it is read, so its schema is published apart. */
 export const StatementDetail = Schema.Struct({
@@ -52,7 +33,7 @@ export class StatementsApi extends HttpApiGroup.make("statements")
         ...pageParams(pageLimits.statements),
         kind: tokenParam("kind", statementKinds, "Only statements of this kind.")
       },
-      success: bareAs(Schema.Struct({ statements: Schema.Array(StatementRow) }), { statements: [example] }),
+      success: bare(Schema.Struct({ statements: Schema.Array(StatementRow) })),
       error: BadRequest
     }).annotateMerge(
       OpenApi.annotations({
@@ -64,7 +45,7 @@ export class StatementsApi extends HttpApiGroup.make("statements")
       params: clientParams,
       headers: idempotencyHeaders,
       payload: StatementBody,
-      success: bareAs(StatementRow, example),
+      success: bare(StatementRow),
       error: [BadRequest, Conflict]
     })
       .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.statement })

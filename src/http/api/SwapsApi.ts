@@ -6,12 +6,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { swapLists, SwapsWire, SwapWire } from "../../machines/swap/SwapWire.ts"
 import { TakeBody } from "../../machines/swap/TakeBody.ts"
-import { okAs } from "./Envelope.ts"
+import { ok } from "./Envelope.ts"
 import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
-import { swapExamples as examples } from "./swapExamples.ts"
 import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
 
 const offerParams = { ...clientParams, offerId: pathId("The offer's id, as the board has it.") }
@@ -27,7 +26,7 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
       params: offerParams,
       headers: idempotencyHeaders,
       payload: TakeBody,
-      success: okAs(SwapWire, examples.opened),
+      success: ok(SwapWire),
       error: refusals
     })
       .annotate(RouteRules, { ...writes, idempotent: true })
@@ -40,7 +39,7 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
     HttpApiEndpoint.post("explain", "/clients/:clientId/staking/:offerId/explain", {
       params: offerParams,
       payload: TakeBody,
-      success: okAs(Explanation, examples.explanation),
+      success: ok(Explanation),
       error: refusals
     })
       .annotate(RouteRules, { ...writes, reads: true })
@@ -56,7 +55,7 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
         state: tokenParam("state", swapLists, "Only swaps that are live, or only those that have ended."),
         ...pageParams(pageLimits.history)
       },
-      success: okAs(SwapsWire, examples.swaps),
+      success: ok(SwapsWire),
       error: BadRequest
     }).annotateMerge(
       summary(
@@ -66,7 +65,7 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
     ),
     HttpApiEndpoint.get("get", "/clients/:clientId/staking/swaps/:swapId", {
       params: { ...clientParams, swapId: pathId("The venue's contractId, else the service's own swapId.") },
-      success: okAs(SwapWire, examples.opened)
+      success: ok(SwapWire)
     }).annotateMerge(
       summary(
         "One staking swap",

@@ -13,7 +13,7 @@ export const Health = Schema.Struct({
   status: Schema.Literal("ok"),
   version: Schema.String,
   time: Schema.Int.annotate({ description: "Unix ms." })
-}).annotate({ identifier: "Health" })
+}).annotate({ identifier: "Health", examples: [{ status: "ok", version: "1.0.0", time: 1_795_000_000_000 }] })
 
 export class SystemApi extends HttpApiGroup.make("system")
   .add(

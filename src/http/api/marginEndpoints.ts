@@ -4,9 +4,8 @@ import { LeverageBody } from "../../machines/order/LeverageBody.ts"
 import { LeverageWire, MarginPreviewWire } from "../../machines/order/OrderWire.ts"
 import { PreviewBody } from "../../machines/order/PreviewBody.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
-import { bareAs } from "./Envelope.ts"
+import { bare } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
-import { orderExamples as examples } from "./orderExamples.ts"
 import { clientParams, symbolParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict, PreviewRefused, VenueAway } from "./WireErrors.ts"
@@ -16,7 +15,7 @@ const path = "/clients/:clientId/leverage"
 const choice = {
   params: clientParams,
   payload: LeverageBody,
-  success: bareAs(LeverageWire, examples.leverage),
+  success: bare(LeverageWire),
   error: [BadRequest, Conflict, VenueAway]
 } as const
 
@@ -30,7 +29,7 @@ const choosing = (text: string) =>
 export const marginPreview = HttpApiEndpoint.post("preview", "/clients/:clientId/margin/preview", {
   params: clientParams,
   payload: PreviewBody,
-  success: bareAs(MarginPreviewWire, examples.preview),
+  success: bare(MarginPreviewWire),
   error: [PreviewRefused, BadRequest, Conflict, VenueAway]
 })
   .annotate(RouteRules, writes)
@@ -45,7 +44,7 @@ export const marginPreview = HttpApiEndpoint.post("preview", "/clients/:clientId
 export const leverageView = HttpApiEndpoint.get("leverage", path, {
   params: clientParams,
   query: { symbol: symbolParam },
-  success: bareAs(LeverageWire, examples.leverage),
+  success: bare(LeverageWire),
   error: [BadRequest, VenueAway]
 }).annotateMerge(
   OpenApi.annotations({

@@ -45,9 +45,9 @@ const known: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(receivers.map((name) => [name, () => fileAt(`receivers/${name}`)]))
 }
 
-/** A text for a name in double braces, indented as the line that it stands on. */
+/** A text for a name in double angles (braces would be code to a formatter), indented as the line that it stands on. */
 const filled = (text: string): string =>
-  text.replaceAll(/^( *)(.*?)\{\{([\w.]+)\}\}/gm, (_, indent: string, before: string, name: string) => {
+  text.replaceAll(/^( *)(.*?)<<([\w.]+)>>/gm, (_, indent: string, before: string, name: string) => {
     const found = known[name]
     if (found === undefined) throw new Error(`a guide wants ${name}`)
     return `${indent}${before}${found().replaceAll("\n", `\n${indent}`)}`

@@ -73,7 +73,8 @@ const clientHandlers = HttpApiBuilder.group(
           inspect.clients({
             ...page(query, 50),
             ...(query.partner === undefined ? {} : { partner: query.partner }),
-            ...(query.state === undefined ? {} : { state: query.state })
+            ...(query.state === undefined ? {} : { state: query.state }),
+            ...(query.q === undefined ? {} : { q: query.q })
           })
         ),
       show: ({ params }) => answer(inspect.client(params.client)),

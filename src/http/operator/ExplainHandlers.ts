@@ -35,9 +35,11 @@ const explainHandlers = HttpApiBuilder.group(
     ) =>
       answer(
         Effect.gen(function* () {
-          const found = yield* findClient(host, sql, client)
-          const partner = found === null ? null : directory.partner(found.partnerId)
-          if (found === null || partner === null) return refuse(unknown("Client"))
+          const named = yield* findClient(host, sql, client)
+          if (!named.ok) return named
+          const found = named.value
+          const partner = directory.partner(found.partnerId)
+          if (partner === null) return refuse(unknown("Client"))
           const verdict = yield* question(found.id, partner)
           return verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
         })

@@ -1,7 +1,8 @@
-/** The handler of `interfirm record`: one call of a service (operator surface). */
+/** Handlers of the payments between the firms: each is one call of a service (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Interfirm } from "../../runtime/services/settlement/Interfirm.ts"
+import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { InterfirmGroup } from "../api/operator/InterfirmGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
@@ -9,16 +10,20 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
+const usual = 100
+
 const interfirmHandlers = HttpApiBuilder.group(
   OperatorApi,
   "interfirm",
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
+    const reads = yield* MoneyReads
     return handlers.handleAll({
       record: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) =>
           answer(approvals.submit(caller, "interfirm record", { ...payload, partner: params.partner }))
-        )
+        ),
+      list: ({ query: { limit = usual, ...rest } }) => answer(reads.settlements({ limit, ...rest }))
     })
   })
 )

@@ -1,5 +1,6 @@
 /**
- * The operator surface as one HTTP application to be mounted under /operator/v1 (operator surface; architecture, HTTP).
+ * The operator surface as one HTTP application to be mounted under /operator/v1, and the atlas beside it under /atlas
+ * (operator surface; architecture, HTTP).
  * Not a hot path, so Effect's own API server does the work; what it answers without a body (unknown route, wrong verb, a
  * defect) gets the envelope here, and every answer carries the request's id and may not be stored.
  */
@@ -7,10 +8,12 @@ import { Cause, Effect, Layer, type Scope } from "effect"
 import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { envelopeOf } from "../api/operator/OperatorErrors.ts"
+import { under } from "../middleware/routes.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
+import { atlasPrefix, makeAtlasApp } from "./atlas/atlasApp.ts"
 import { operatorRoutes } from "./operatorFeatures.ts"
 
-/** Answers every request under /operator/v1; never fails, never answers without the envelope. */
+/** Answers every request under /operator/v1 and /atlas; never fails, never answers without the envelope. */
 export type OperatorApp = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   never,
@@ -19,12 +22,15 @@ export type OperatorApp = Effect.Effect<
 
 /** Builds the application in the current scope. Paths are exact in case and slashes, as the partner's (A1-01). */
 export const makeOperatorApp = Effect.map(
-  Effect.provideService(
-    HttpRouter.toHttpEffect(operatorRoutes.pipe(Layer.provide(HttpServer.layerServices))),
-    HttpRouter.RouterConfig,
-    { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
-  ),
-  (routed): OperatorApp =>
+  Effect.all([
+    Effect.provideService(
+      HttpRouter.toHttpEffect(operatorRoutes.pipe(Layer.provide(HttpServer.layerServices))),
+      HttpRouter.RouterConfig,
+      { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
+    ),
+    makeAtlasApp
+  ]),
+  ([routed, atlas]): OperatorApp =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const requestId = requestIdOf(request.headers["x-request-id"])
@@ -33,9 +39,8 @@ export const makeOperatorApp = Effect.map(
       const marked = request.modify({
         headers: Headers.setAll(request.headers, { "x-request-id": requestId, "content-type": "application/json" })
       })
-      const response = yield* routed.pipe(
+      const response = yield* (under(request.url, atlasPrefix) ? atlas : Effect.map(routed, enveloped)).pipe(
         Effect.provideService(HttpServerRequest.HttpServerRequest, marked),
-        Effect.map(enveloped),
         Effect.catchCause(answerCause)
       )
       return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })

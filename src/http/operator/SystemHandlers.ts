@@ -13,6 +13,8 @@ import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/operator/AuditTrail.ts"
 import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
+import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
+import { MachineObjects } from "../../runtime/services/operator/MachineObjects.ts"
 import { Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { exportLedger } from "../../runtime/services/ledger/ledgerExport.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
@@ -25,6 +27,7 @@ import { MachineGroup } from "../api/operator/MachineGroup.ts"
 import { ClockGroup } from "../api/operator/ClockGroup.ts"
 import { ApprovalGroup } from "../api/operator/ApprovalGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { nextOf, pathOf } from "./atlas/objectPath.ts"
 import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf, engineError, forbidden, refusalError, withoutKeys } from "./toOperatorError.ts"
@@ -36,6 +39,7 @@ const ledgerHandlers = HttpApiBuilder.group(
     const approvals = yield* Approvals
     const sql = yield* PgClient.PgClient
     const sealing = yield* SealingService
+    const reads = yield* MoneyReads
     // One at a time: each holds a connection and a snapshot for as long as it takes.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
@@ -45,6 +49,7 @@ const ledgerHandlers = HttpApiBuilder.group(
         Effect.flatMap(currentCaller, (caller) =>
           answer(approvals.submit(caller, "ledger adjust", { ...payload, client: params.client }))
         ),
+      list: ({ params, query: { limit = 100, ...rest } }) => answer(reads.postings(params.client, { limit, ...rest })),
       verify: () =>
         answerOf(
           turn.withPermits(1)(
@@ -77,11 +82,11 @@ const auditHandlers = HttpApiBuilder.group(
             const partner = query.partner === undefined ? undefined : directory.findPartner(query.partner)
             if (partner === null) return refuse(unknown("Partner"))
             const client = query.client === undefined ? undefined : yield* findClient(host, sql, query.client)
-            if (client === null) return refuse(unknown("Client"))
+            if (client?.ok === false) return client
             const entries = yield* audit.read({
               limit: query.limit ?? 50,
               ...(partner === undefined ? {} : { partnerId: partner.row.id }),
-              ...(client === undefined ? {} : { clientId: client.id }),
+              ...(client === undefined ? {} : { clientId: client.value.id }),
               ...(query.object === undefined ? {} : { object: query.object }),
               ...(query.since === undefined ? {} : { since: query.since }),
               ...(query.after === undefined ? {} : { after: query.after })
@@ -100,13 +105,25 @@ const machineHandlers = HttpApiBuilder.group(
   "machine",
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
+    const objects = yield* MachineObjects
     return handlers.handleAll({
       list: () => answerOf(Effect.map(inspect.counts, (machines) => ({ machines }))),
       inspect: ({ params, query }) =>
         answer(
-          inspect.machine(params.kind, params.id, {
-            limit: query.limit ?? 200,
-            ...(query.before === undefined ? {} : { before: query.before })
+          Effect.map(
+            inspect.machine(params.kind, params.id, {
+              limit: query.limit ?? 200,
+              ...(query.before === undefined ? {} : { before: query.before })
+            }),
+            (found) =>
+              found.ok ? accept({ ...found.value, path: pathOf(found.value), next: nextOf(found.value) }) : found
+          )
+        ),
+      instances: ({ params, query }) =>
+        answer(
+          objects.inState(params.kind, params.state, {
+            limit: query.limit ?? 50,
+            ...(query.after === undefined ? {} : { after: query.after })
           })
         )
     })
@@ -115,7 +132,7 @@ const machineHandlers = HttpApiBuilder.group(
 
 export const machine = operatorFeature({
   api: MachineGroup,
-  layer: Inspect.layer.pipe(Layer.provide(AuditTrail.layer)),
+  layer: Layer.mergeAll(Inspect.layer.pipe(Layer.provide(AuditTrail.layer)), MachineObjects.layer),
   handlers: machineHandlers
 })
 
@@ -126,8 +143,7 @@ const clockHandlers = HttpApiBuilder.group(
     const clock = yield* SimClock
     return handlers.handleAll({
       show: () => answer(clock.show),
-      advance: ({ payload }) =>
-        Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload.advanceMillis)))
+      advance: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload)))
     })
   })
 )

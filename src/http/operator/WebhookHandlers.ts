@@ -5,6 +5,7 @@ import { parseId } from "../../machines/shared/Ids.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
 import { refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"
+import { DeliveryGroup } from "../api/operator/DeliveryGroup.ts"
 import { WebhookGroup } from "../api/operator/WebhookGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"
@@ -17,6 +18,7 @@ const webhookHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const webhooks = yield* Webhooks
     return handlers.handleAll({
+      show: ({ params }) => answer(webhooks.endpointOf(params.partner)),
       deliveries: ({ params, query: { limit = pageLimits.deliveries.default, ...rest } }) =>
         answer(webhooks.deliveriesOf(params.partner, { limit, ...rest })),
       redeliver: ({ params }) =>
@@ -31,5 +33,23 @@ const webhookHandlers = HttpApiBuilder.group(
     })
   })
 )
+
+const deliveryHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "delivery",
+  Effect.fnUntraced(function* (handlers) {
+    const webhooks = yield* Webhooks
+    return handlers.handleAll({
+      show: ({ params }) => {
+        const deliveryId = parseId(params.deliveryId)
+        return answer(
+          deliveryId === undefined ? Effect.succeed(refuse(unknown("Delivery"))) : webhooks.delivery(deliveryId)
+        )
+      }
+    })
+  })
+)
+
+export const delivery = operatorFeature({ api: DeliveryGroup, layer: Layer.empty, handlers: deliveryHandlers })
 
 export const webhook = operatorFeature({ api: WebhookGroup, layer: Layer.empty, handlers: webhookHandlers })

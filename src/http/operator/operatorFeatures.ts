@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { HttpApiBuilder, type HttpApi, type HttpApiGroup } from "effect/http-api"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { appropriateness } from "./AppropriatenessHandlers.ts"
+import { atlas } from "./AtlasHandlers.ts"
 import { cases, client, kyc } from "./ComplianceHandlers.ts"
 import { deposit } from "./DepositHandlers.ts"
 import { document } from "./DocumentHandlers.ts"
@@ -11,10 +12,12 @@ import { explain } from "./ExplainHandlers.ts"
 import { interfirm } from "./InterfirmHandlers.ts"
 import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
+import { collateral, settlement } from "./MoneyHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { order, position } from "./OrderHandlers.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { quarantine } from "./QuarantineHandlers.ts"
+import { queue } from "./QueueHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
 import { statement } from "./StatementHandlers.ts"
@@ -22,7 +25,7 @@ import { swap } from "./SwapHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
 import { closeout, contract, margin, rfq } from "./TradeHandlers.ts"
 import { venue } from "./VenueHandlers.ts"
-import { webhook } from "./WebhookHandlers.ts"
+import { delivery, webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
 
 type GroupName =
@@ -53,15 +56,20 @@ const features = {
   closeout,
   explain,
   ledger,
+  collateral,
+  settlement,
   interfirm,
   webhook,
+  delivery,
   audit,
   machine,
+  atlas,
   clock,
   sim,
   venue,
   quarantine,
   metrics,
+  queue,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
 

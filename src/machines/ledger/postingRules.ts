@@ -58,3 +58,6 @@ export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   SWAP_FEE_ADJUST: { clientKind: "cash", house: () => venueAccount, item: "SWAP_FEE_ADJUST", venue: "swaps" },
   MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL", venue: null }
 }
+
+/** Every type of ledger transaction. */
+export const postingTypes = Object.keys(postingRules) as [LedgerEntryType, ...Array<LedgerEntryType>]

@@ -50,7 +50,7 @@ export const drawMachine = (entry: MachineEntry, layout: MachineLayout, options:
   const marker = `head-${machine.id}`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${layout.width}" height="${layout.height}" viewBox="0 0 ${layout.width} ${layout.height}" font-family="${fonts.family}" role="img" aria-label="${escaped(`${title}: ${states.map(({ name }) => name).join(", ")}`)}">`,
-    `<defs><marker id="${marker}" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="head" d="M0 0.5 L8 4 L0 7.5 z" fill="${line}"/></marker></defs>`,
+    `<defs><marker id="${marker}" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0.5 L8 4 L0 7.5 z" fill="${line}"/></marker></defs>`,
     `<rect class="ground" width="100%" height="100%" fill="${ground}"/>`,
     startOf(layout, marker),
     ...layout.arrows.map((arrow) => {

@@ -236,6 +236,8 @@ export const statementLimits = {
   periodMillis: 366 * day,
   running: 2,
   waiting: 4,
+  /** Models that are built at a time, and how long the thread that builds them may say nothing, wall milliseconds. */
+  models: { running: 16, silentMillis: 30 * second },
   /** How long a caller waits for a build, wall milliseconds; the build goes on. */
   patienceMillis: 20 * second,
   /** How long a build that nobody waited for is found by the retry although its period ends at another now. */
@@ -254,3 +256,6 @@ export const statementLimits = {
     silentMillis: 30 * second
   }
 } as const
+
+/** How far the sandbox's clock goes in one go: ten years, more than any deadline, far below what Unix ms can hold. */
+export const maxAdvanceMillis = 10 * 366 * 86_400_000

@@ -27,6 +27,16 @@ export interface DeliveryInput {
   readonly nextAt: number
   readonly attempts: number
 }
+/** A finished attempt: when, and what came of it. */
+export interface DeliveryTry {
+  /** Unix ms. */
+  readonly at: number
+  /** HTTP status; null when no answer came. */
+  readonly status: number | null
+  /** Why it failed; null: the receiver has it. */
+  readonly error: string | null
+}
+
 export interface DeliveryContext {
   /** Finished attempts, whatever came of them. */
   readonly attempts: number
@@ -37,7 +47,12 @@ export interface DeliveryContext {
   readonly sentAt: number | null
   /** The next attempt, Unix ms; null when none is to come. */
   readonly nextAt: number | null
+  /** The last attempts, oldest first, those before a redelivery too; at most `keptTries`. */
+  readonly tries: ReadonlyArray<DeliveryTry>
 }
+
+/** Attempts that a delivery remembers: two times round the ladder. */
+export const keptTries = 20
 export type DeliveryEvent =
   | { readonly type: "ACKNOWLEDGED"; readonly at: number; readonly status: number }
   | {

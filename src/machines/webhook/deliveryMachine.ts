@@ -10,6 +10,8 @@ import {
   type DeliveryContext,
   type DeliveryEvent,
   type DeliveryInput,
+  type DeliveryTry,
+  keptTries,
   partnerClosedError,
   retryDelay
 } from "./Webhook.ts"
@@ -24,15 +26,31 @@ const delivery = setup({
   guards: { mayRetry: ({ context }) => context.attempts + 1 < webhookLimits.attempts }
 })
 
+const remembered = (tries: ReadonlyArray<DeliveryTry>, next: DeliveryTry): ReadonlyArray<DeliveryTry> =>
+  [...tries, next].slice(-keptTries)
+
 const acknowledge = delivery.assign(({ context, event }) =>
   event.type === "ACKNOWLEDGED"
-    ? { attempts: context.attempts + 1, lastStatus: event.status, error: null, sentAt: event.at, nextAt: null }
+    ? {
+        attempts: context.attempts + 1,
+        lastStatus: event.status,
+        error: null,
+        sentAt: event.at,
+        nextAt: null,
+        tries: remembered(context.tries, { at: event.at, status: event.status, error: null })
+      }
     : {}
 )
 
 const fail = delivery.assign(({ context, event }) =>
   event.type === "ATTEMPT_FAILED"
-    ? { attempts: context.attempts + 1, lastStatus: event.status, error: event.error, nextAt: null }
+    ? {
+        attempts: context.attempts + 1,
+        lastStatus: event.status,
+        error: event.error,
+        nextAt: null,
+        tries: remembered(context.tries, { at: event.at, status: event.status, error: event.error })
+      }
     : {}
 )
 
@@ -52,8 +70,8 @@ const failedAttempt = [
 
 export const deliveryMachine = delivery.createMachine({
   id: "webhookDelivery",
-  version: "2",
-  context: ({ input }) => ({ ...input, lastStatus: null, error: null, sentAt: null }),
+  version: "3",
+  context: ({ input }) => ({ ...input, lastStatus: null, error: null, sentAt: null, tries: [] }),
   initial: "PENDING",
   states: {
     PENDING: {

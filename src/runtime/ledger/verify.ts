@@ -42,7 +42,7 @@ export const verifyLedger = Effect.gen(function* () {
     ...checked,
     { name: "every withdrawal request shows the destination it was filed with", figure: String(compared), detail },
     {
-      name: "every model of a statement has the hash and the size it is kept under",
+      name: "every model of a statement has the hash and the size it is kept under, and an account in it adds up by the postings",
       figure: String(models.compared),
       detail: models.detail
     }

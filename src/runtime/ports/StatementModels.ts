@@ -22,7 +22,8 @@ import {
   writePiece
 } from "../store/writes/statementWrites.ts"
 
-export type NewPiece = Omit<StatementPieceRow, "storedAt">
+/** A piece; its text may come as bytes. */
+export type NewPiece = Omit<StatementPieceRow, "storedAt" | "content"> & { readonly content: string | Uint8Array }
 export type NewModel = Omit<StatementModelRow, "storedAt">
 
 /** Pieces read at once: a quarter of a megabyte each. */

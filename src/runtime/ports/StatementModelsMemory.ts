@@ -13,7 +13,8 @@ export const layerStatementModelsMemory = (): Layer.Layer<StatementModels> =>
     const write = (piece: NewPiece) =>
       Effect.map(Clock.currentTimeMillis, (storedAt) => {
         const known = pieces.get(piece.modelId) ?? []
-        pieces.set(piece.modelId, [...known, { ...piece, storedAt }])
+        const content = Buffer.from(piece.content).toString()
+        pieces.set(piece.modelId, [...known, { ...piece, content, storedAt }])
       })
     const finish = (model: NewModel) =>
       Effect.gen(function* () {

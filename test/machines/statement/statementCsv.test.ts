@@ -17,8 +17,12 @@ describe("cells", () => {
 
   it("STS-30: numbers, times and ids never get one: a negative amount stays a number", () => {
     assert.strictEqual(csvCell("-12.500000", "number"), "-12.500000")
-    assert.strictEqual(csvCell(0, "time"), "1970-01-01T00:00:00.000Z")
+    for (const ts of [
+      0, 5, -1, 86_399_999, 86_400_000, 1_772_323_199_999, 1_772_323_200_000, 3_661_007, 253_402_300_800_000
+    ])
+      assert.strictEqual(csvCell(ts, "time"), new Date(ts).toISOString())
     assert.strictEqual(csvCell(-7, "id"), "-7")
+    assert.strictEqual(csvCell(-7, "text"), "'-7")
     assert.strictEqual(csvCell(null, "number"), "")
   })
 })
@@ -29,7 +33,7 @@ describe("lines", () => {
     fc.assert(
       fc.property(text, text, (type, refs) => {
         const columns = csvColumns.ACCOUNT
-        const lines = parseCsv(csvHead(columns) + csvLine(columns, { type, amount: "-1.000000", ts: 5 }, refs))
+        const lines = parseCsv(csvHead(columns) + csvLine(columns, {}, { type, amount: "-1.000000", ts: 5 }, refs))
         assert.deepStrictEqual(
           lines[0],
           columns.map(({ name }) => name)

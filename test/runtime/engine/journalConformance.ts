@@ -108,7 +108,14 @@ const rowTests = () => {
 
   it("D15: the commit that closes a partner ends what waits of its deliveries, and no other one does", async () => {
     const { partners: firm, webhookDeliveries: sample } = sampleRows(1)
-    const context = { attempts: 1, lastStatus: 500, error: "The endpoint answered 500.", sentAt: null, nextAt: noon }
+    const context = {
+      attempts: 1,
+      lastStatus: 500,
+      error: "The endpoint answered 500.",
+      sentAt: null,
+      nextAt: noon,
+      tries: []
+    }
     const delivery = (id: number, parts: Partial<DeliveryRow>): DeliveryRow => ({ ...sample, id, context, ...parts })
     const given = [
       delivery(1, { state: "PENDING" }),

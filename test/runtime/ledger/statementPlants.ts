@@ -26,10 +26,12 @@ export const statementPlants: Readonly<Record<string, readonly [plant: string, u
     "INSERT INTO daily_equities (day, client_id, partner_id, equity) VALUES (86400000, 1, 999, 0)",
     "DELETE FROM daily_equities WHERE partner_id = 999"
   ],
-  "every model of a statement has the hash and the size it is kept under": [
-    "UPDATE statement_models SET size = size + 1",
-    "UPDATE statement_models SET size = size - 1"
-  ]
+  "every equity of a midnight is what was booked before it makes at the marks that were kept": [
+    `INSERT INTO daily_equities SELECT 8640000000000, client_id, partner_id, cash + 1 FROM balances WHERE currency = 'USDC' AND client_id = 1`,
+    "DELETE FROM daily_equities WHERE day = 8640000000000"
+  ],
+  "every model of a statement has the hash and the size it is kept under, and an account in it adds up by the postings":
+    ["UPDATE statement_models SET size = size + 1", "UPDATE statement_models SET size = size - 1"]
 }
 
 /** More breaks of the same checks: the beginning of its name, what is planted, and how it is undone. */
@@ -63,6 +65,12 @@ export const moreStatementPlants: ReadonlyArray<readonly [check: string, what: s
     "a version that was skipped",
     "UPDATE statements SET number = number + 1",
     "UPDATE statements SET number = number - 1"
+  ],
+  [
+    "every model of a statement",
+    "a posting of its period is another one now",
+    "UPDATE postings SET amount = amount + 1 WHERE posting_id = (SELECT min(posting_id) FROM postings WHERE client_id = 1)",
+    "UPDATE postings SET amount = amount - 1 WHERE posting_id = (SELECT min(posting_id) FROM postings WHERE client_id = 1)"
   ],
   [
     "every model of a statement",

@@ -20,7 +20,7 @@ export const deliveryOf = (id: number, partnerId: number, over: Partial<Delivery
   event: "webhook.test",
   state: "PENDING",
   version: versionOf("webhookDelivery"),
-  context: { attempts: 0, lastStatus: null, error: null, sentAt: null, nextAt: over.nextAt ?? noon },
+  context: { attempts: 0, lastStatus: null, error: null, sentAt: null, nextAt: over.nextAt ?? noon, tries: [] },
   body: `{"id":${id}}`,
   ts: noon,
   nextAt: noon,

@@ -27,7 +27,14 @@ const sent = (before: DeliveryRow, at: number): DeliveryChange => {
 const retrying = (before: DeliveryRow, at: number): DeliveryChange => ({
   before,
   state: "RETRYING",
-  context: { attempts: 1, lastStatus: null, error: "Zoë's endpoint didn't answer.", sentAt: null, nextAt: at },
+  context: {
+    attempts: 1,
+    lastStatus: null,
+    error: "Zoë's endpoint didn't answer.",
+    sentAt: null,
+    nextAt: at,
+    tries: []
+  },
   nextAt: at
 })
 
@@ -128,7 +135,7 @@ const resultTests = () => {
     const rows = new Map((await bench.rows()).map((row) => [row.id, row]))
     assert.deepStrictEqual(rows.get(1), {
       ...deliveryOf(1, 1, { state: "SENT", nextAt: noon + 5 }),
-      context: { attempts: 1, lastStatus: 200, error: null, sentAt: noon + 5, nextAt: null }
+      context: { attempts: 1, lastStatus: 200, error: null, sentAt: noon + 5, nextAt: null, tries: [] }
     })
     assert.deepStrictEqual(rows.get(2), {
       ...deliveryOf(2, 1, { state: "RETRYING", nextAt: noon + 10_000 }),

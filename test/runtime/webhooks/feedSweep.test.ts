@@ -253,7 +253,14 @@ describe("Retention of the delivery log", () => {
       for (const [index, [state, nextAt, ts]] of states.entries())
         turn.draft.put("webhookDeliveries", {
           ...deliveryOf(first + index, partnerId, { state, nextAt, ts }),
-          context: { attempts: 1, lastStatus: null, error: null, sentAt: state === "SENT" ? nextAt : null, nextAt }
+          context: {
+            attempts: 1,
+            lastStatus: null,
+            error: null,
+            sentAt: state === "SENT" ? nextAt : null,
+            nextAt,
+            tries: []
+          }
         })
     })
     await world.run(deleteOldDeliveries(now))

@@ -31,7 +31,7 @@ const delivery = (id: number, state: DeliveryRow["state"], sentAt: number | null
   state,
   event,
   body: JSON.stringify({ data: { ts: noon + id } }),
-  context: { attempts: 1, lastStatus: 204, error: null, sentAt, nextAt: null }
+  context: { attempts: 1, lastStatus: 204, error: null, sentAt, nextAt: null, tries: [] }
 })
 
 const late = notificationLimits.rereadMillis + 1

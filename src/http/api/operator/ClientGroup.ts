@@ -116,6 +116,8 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
     query: {
       partner: Schema.optionalKey(Reference),
       state: Schema.optionalKey(token("The state", lifecycleStates)),
+      /** Part of e-mail, display name or reference, case-insensitive; wildcards are literal (A1-09). */
+      q: Schema.optionalKey(text("The search text", 200)),
       limit: Limit(200),
       before: Cursor("The cursor")
     },

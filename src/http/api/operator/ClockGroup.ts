@@ -1,12 +1,10 @@
 /** The sandbox's business clock: it can be read and moved forward (operator surface, sim clock). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { maxAdvanceMillis } from "../../../machines/shared/Limits.ts"
 import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis, rangeOf } from "./OperatorFieldSchemas.ts"
-
-/** Ten years: more than any deadline, far below what Unix ms can hold. */
-export const maxAdvanceMillis = 10 * 366 * 86_400_000
 
 export const ClockView = Schema.Struct({
   now: Millis,
@@ -16,13 +14,27 @@ export const ClockView = Schema.Struct({
   venueNow: Schema.NullOr(Millis)
 })
 
+const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, dueAt: Millis })
+
+/** `next`: what is due next, the first one first; at most ten. */
+const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext) })
+
 /** `behind`: venue, events and timers were not all there after 30 s; the rest comes by itself. */
-const AdvanceView = Schema.Struct({ ...ClockView.fields, behind: Schema.Boolean })
+const AdvanceView = Schema.Struct({
+  ...ClockShown.fields,
+  behind: Schema.Boolean,
+  /** Timers that fired on the way, by handler; in a dry run those that are due by then now. */
+  fired: Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
+})
 
 export class ClockGroup extends HttpApiGroup.make("clock").add(
-  HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockView) }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockShown) }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("advance", "/sim/clock", {
-    payload: Schema.Struct({ advanceMillis: rangeOf("The advance in milliseconds", 1, maxAdvanceMillis) }),
+    /** One of the two. */
+    payload: Schema.Struct({
+      advanceMillis: Schema.optionalKey(rangeOf("The advance in milliseconds", 1, maxAdvanceMillis)),
+      to: Schema.optionalKey(rangeOf("The moment in Unix milliseconds", 1, Number.MAX_SAFE_INTEGER))
+    }),
     success: Answer(AdvanceView)
   }).pipe(openTo(admin))
 ) {}

@@ -1,12 +1,13 @@
-/** Payments between the firms as finance records them (operator surface, interfirm record; A3-25). */
+/** Payments between the firms as finance records and looks them up (operator surface, interfirm; A3-25). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { text } from "../../../machines/shared/Fields.ts"
 import { moneyLengths } from "../../../machines/shared/Limits.ts"
-import { finance, openTo } from "./CommandRules.ts"
+import { pageEnd } from "../../../machines/shared/Page.ts"
+import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { ApprovalPending, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
+import { ApprovalPending, Cursor, Limit, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 
 /** Any moment, Unix ms. */
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
@@ -25,5 +26,9 @@ export class InterfirmGroup extends HttpApiGroup.make("interfirm").add(
     params: { partner: Reference },
     payload: InterfirmBody,
     success: Answer(Schema.Union([ApprovalPending, InterfirmRecord]))
-  }).pipe(openTo(finance, { fourEyes: "usual" }))
+  }).pipe(openTo(finance, { fourEyes: "usual" })),
+  HttpApiEndpoint.get("list", "/interfirm", {
+    query: { partner: Schema.optionalKey(Reference), limit: Limit(500), before: Cursor("The cursor") },
+    success: Answer(Schema.Struct({ settlements: Schema.Array(InterfirmRecord), ...pageEnd }))
+  }).pipe(openTo(everyone))
 ) {}

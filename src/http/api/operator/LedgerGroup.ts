@@ -1,12 +1,14 @@
 /** The ledger's operator commands: a manual correction, the proof that every figure adds up, the export (A2-62, A3-43). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { LedgerPage } from "../../../machines/account/AccountWire.ts"
+import { postingTypes } from "../../../machines/ledger/postingRules.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { LedgerExportPage, ledgerExportQuery } from "./LedgerExport.ts"
 import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { ApprovalPending, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
 export const Adjustment = Schema.Struct({
   ledgerTxId: Schema.Int,
@@ -49,6 +51,16 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
     payload: AdjustmentBody,
     success: Answer(Schema.Union([ApprovalPending, Adjustment]))
   }).pipe(openTo(finance, { fourEyes: "usual" })),
+  HttpApiEndpoint.get("list", "/clients/:client/postings", {
+    params: { client: Reference },
+    query: {
+      currency: Schema.optionalKey(token("The currency", currencyCodes)),
+      type: Schema.optionalKey(token("The type", postingTypes)),
+      limit: Limit(500),
+      before: Cursor("The cursor")
+    },
+    success: Answer(LedgerPage)
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage }).pipe(
     openTo(finance)

@@ -6,7 +6,7 @@ import { DeedView } from "./OperatorErrors.ts"
 /** Why the operator does it: kept in the audit, and shown to the partner where the specification says so. */
 export const Reason = text("The reason", 500)
 
-/** A partner by id or code, a client by id or uid, any object by id: resolved by the service, 404 when unknown. */
+/** A partner by id or code, a client by id, uid, reference or e-mail address, any object by id: resolved by the service, 404 when unknown. */
 export const Reference = Schema.String.annotate({ message: "It must be one id or name." }).check(
   // What the database can't hold names nothing (A1-01).
   Schema.makeFilter((value) =>

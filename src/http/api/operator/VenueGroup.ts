@@ -99,7 +99,7 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("execute", path("execute"), {
     payload: Schema.Struct({
-      client: text("The client", 64),
+      client: text("The client", 254),
       symbol,
       qty: signed("The quantity"),
       price: Schema.optionalKey(decimal("The price")),
@@ -150,14 +150,14 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("probe", path("probe"), {
     payload: Schema.Struct({
-      client: text("The client", 64),
+      client: text("The client", 254),
       calls: Schema.optionalKey(rangeOf("The number of calls", 1, probesAtOnce))
     }),
     success: Answer(ProbesView)
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("clear", path("clear"), { payload: OptionalBody({}), success: answers }).pipe(openTo(admin)),
   HttpApiEndpoint.post("reconcile", "/venue/reconcile", {
-    payload: OptionalBody({ client: Schema.optionalKey(text("The client", 64)) }),
+    payload: OptionalBody({ client: Schema.optionalKey(text("The client", 254)) }),
     success: Answer(
       Schema.Struct({
         accounts: Schema.Int,

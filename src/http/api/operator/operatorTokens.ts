@@ -15,6 +15,9 @@ export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 /** The statuses of a withdrawal request and of a reconciliation break again: their files carry schemas too. */
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export const breakStatuses = ["OPEN", "CLOSED"] as const
+/** The statuses of collateral reports and settlement items again: for the same reason. */
+export const collateralStatuses = ["BOOKED", "REFUSED"] as const
+export const settlementStatuses = ["PENDING", "SETTLED", "FAILED"] as const
 /** The states of requests for quotes and of knock-out contracts again, and how `venue resolve` ends one: for the same reason. */
 export const rfqStates = ["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"] as const
 export const contractStates = [

@@ -6,6 +6,16 @@ import type { ModelRow } from "../../../machines/statement/StatementModel.ts"
 import { rowsOfPiece } from "./pieceRows.ts"
 import type { Rendering } from "./protocol.ts"
 
+/**
+ * References as the model has them. What was read of canonical text is written again to the same text, but where JavaScript has an
+ * order of its own for the names, those that begin with a digit, or where it might be deeper.
+ */
+const refsText = (refs: unknown): string | null => {
+  for (const [name, value] of Object.entries(refs ?? {}))
+    if (/^[0-9]/.test(name) || (typeof value === "object" && value !== null)) return canonicalize(refs) ?? null
+  return JSON.stringify(refs)
+}
+
 /** Characters written at once. */
 const enough = 64 * 1024
 
@@ -13,11 +23,11 @@ export const renderCsv = async ({ head, next, write }: Rendering): Promise<void>
   const { skeleton } = head
   const columns = csvColumns[skeleton.kind as StatementKind]
   let text = csvHead(columns)
+  const common = skeleton.sections.map((facts) => csvCommon(skeleton, facts))
   const line = (section: number, row: ModelRow): string => {
-    const facts = skeleton.sections[section]
-    if (facts === undefined) throw new Error("a piece of no section")
-    const refs = row["refs"] === undefined ? null : (canonicalize(row["refs"]) ?? null)
-    return csvLine(columns, { ...csvCommon(skeleton, facts), ...row }, refs)
+    const ofSection = common[section]
+    if (ofSection === undefined) throw new Error("a piece of no section")
+    return csvLine(columns, ofSection, row, row["refs"] === undefined ? null : refsText(row["refs"]))
   }
   const edges = (section: number, edge: "OPENING" | "CLOSING"): string => {
     const facts = skeleton.sections[section]

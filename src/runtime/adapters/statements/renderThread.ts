@@ -1,18 +1,13 @@
 /** The rendering thread: one job at a time, each from its record alone. Started by RenderThreads.ts with a cap on its memory. */
-import { existsSync, readlinkSync } from "node:fs"
-import { constants, setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
+import { giveWay } from "../../engine/giveWay.ts"
 import { chunksOnTheWay, type FromThread, type JobHead, type Piece, type Rendering, type ToThread } from "./protocol.ts"
 import { renderCsv } from "./renderCsv.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of the service")
 
-/** On Linux a thread has a priority and a name of its own. */
-const ownName = "/proc/thread-self"
-
-// Whoever waits for the service comes first: a document takes what nobody else wants of the processors.
-if (existsSync(ownName)) setPriority(Number(readlinkSync(ownName).split("/").at(-1)), constants.priority.PRIORITY_LOW)
+giveWay("much")
 
 const say = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
   // A thread speaks to its parent alone: there is no origin.

@@ -21,7 +21,8 @@ export interface SealingKeys {
 }
 
 export interface Sealing {
-  readonly seal: (text: string, place: string) => Uint8Array
+  /** Of a text, or of its bytes in UTF-8. */
+  readonly seal: (text: string | Uint8Array, place: string) => Uint8Array
   readonly open: (sealed: Uint8Array, place: string) => string
   /** The same value under the current key; throws SealingError when it does not open. */
   readonly reseal: (sealed: Uint8Array, place: string) => Uint8Array

@@ -25,6 +25,10 @@ export class Timers extends Context.Service<
      * those are fired by a later round.
      */
     readonly fireDue: Effect.Effect<number, DispatchError | JournalUnavailable>
+    /** How many of each handler this process has fired, whoever asked for it. */
+    readonly fired: () => ReadonlyMap<string, number>
+    /** Timers due at `now` (Unix ms) or before, the first one first; at most `limit` of them. */
+    readonly due: (now: number, limit: number) => Effect.Effect<ReadonlyArray<TimerRow>, JournalUnavailable>
   }
 >()("brokerage/runtime/engine/timers/Timers") {
   static readonly layer = <R>(
@@ -33,15 +37,16 @@ export class Timers extends Context.Service<
     Layer.effect(
       Timers,
       Effect.gen(function* () {
+        const due = yield* DueTimers
         const firing = new Firing({
           host: yield* ActorHost,
           clock: yield* BusinessClock,
-          due: yield* DueTimers,
+          due,
           handlers: yield* makeHandlers,
           onePass: yield* Semaphore.make(1)
         })
         yield* firing.rounds
-        return Timers.of({ fireDue: firing.fireDue })
+        return Timers.of({ fireDue: firing.fireDue, fired: () => new Map(firing.fired), due: due.first })
       })
     )
 }
@@ -82,6 +87,8 @@ class Firing {
   private readonly lookUps = new Set<SetSince>()
   /** Timers whose firing is a defect: logged once and left alone until the next start, so that they hold up no other. */
   private readonly stuck = new Set<string>()
+  /** One entry a handler. */
+  readonly fired = new Map<string, number>()
 
   constructor(parts: FiringParts) {
     this.parts = parts
@@ -198,13 +205,15 @@ class Firing {
     const colon = timer.name.indexOf(":")
     const name = colon === -1 ? timer.name : timer.name.slice(0, colon)
     const id = colon === -1 ? null : timer.name.slice(colon + 1)
+    let ran = false
     return this.parts.host
       .dispatch({
         subject: timer.subject,
         by,
         lane: "internal",
         decide: (turn) => {
-          if ((since.get(nameOf(timer)) ?? timer.dueAt) !== timer.dueAt) return
+          ran = (since.get(nameOf(timer)) ?? timer.dueAt) === timer.dueAt
+          if (!ran) return
           const handler = this.parts.handlers[name]
           if (handler === undefined) throw new Error(`no handler for timer ${name}`)
           turn.draft.clearFired(timer)
@@ -212,7 +221,10 @@ class Firing {
         }
       })
       .pipe(
-        Effect.as(null),
+        Effect.map(() => {
+          if (ran) this.fired.set(name, (this.fired.get(name) ?? 0) + 1)
+          return null
+        }),
         Effect.catchTag("CommitRejected", ({ cause }) => this.leave(timer, cause)),
         Effect.catch((error) => Effect.succeed(error)),
         Effect.catchDefect((defect) => this.leave(timer, defect))

@@ -86,7 +86,8 @@ export class Accounts extends Context.Service<
   )
 }
 
-const postingOf = (posting: BookedPosting): PostingWire => ({
+/** A posting as partners and staff read it. */
+export const postingOf = (posting: BookedPosting): PostingWire => ({
   ...posting,
   amount: formatAmount(posting.amount, posting.currency)
 })

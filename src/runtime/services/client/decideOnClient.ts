@@ -51,12 +51,12 @@ export const ruleOnClient = <A>(
   decide: (at: ClientTurn, row: ClientRow) => Verdict<A>
 ): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
-    found === null
-      ? Effect.succeed(refuse(unknown("Client")))
-      : tools.host.dispatch({
-          ...addressOf(tools, caller, found),
+    found.ok
+      ? tools.host.dispatch({
+          ...addressOf(tools, caller, found.value),
           decide: (turn) => asCompliance(tools, caller, turn, decide)
         })
+      : Effect.succeed(found)
   )
 
 /**
@@ -75,14 +75,14 @@ export const decideOnFacts = <Facts, A>(
   } = {}
 ): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
-    found === null
-      ? Effect.succeed(refuse(unknown("Client")))
-      : decideUnmoved(tools.host, {
-          ...addressOf(tools, caller, found),
+    found.ok
+      ? decideUnmoved(tools.host, {
+          ...addressOf(tools, caller, found.value),
           ...how,
-          read: (state) => read(state.one("clients") ?? found),
+          read: (state) => read(state.one("clients") ?? found.value),
           decide: (turn, facts) => asCompliance(tools, caller, turn, (at, row) => decide(at, row, facts))
         })
+      : Effect.succeed(found)
   )
 
 const addressOf = ({ directory }: CommandTools, { by }: OperatorCaller, { id, partnerId }: ClientRow) => ({

@@ -1,31 +1,69 @@
-/** Finds the client an operator names by id or uid (operator surface: C is a client id or uid). */
+/**
+ * Finds the client that an operator names: by id or uid, by the partner's own reference, with or without the partner's code
+ * before it (`acme-1`, `ACME/acme-1`), or by the e-mail address of an open account (operator surface, `C`). Nobody is acted on by
+ * a guess: a name that several clients have is refused with all of them.
+ *
+ * Digits alone are always an id, and what looks like a uid is one: a reference of that form is written behind its partner's code.
+ * The address is looked up where its uniqueness is kept, among the claims: a closed account has given it back, and is found
+ * by `client list --q`.
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { parseId } from "../../../machines/shared/Ids.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { clientSubject } from "./clientState.ts"
-import { clientIdByUid } from "../../store/reads/clientReads.ts"
+import { clientIdByUid, clientsNamed, type NamedClient, namedAtMost } from "../../store/reads/clientReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
-/** The client's committed row, or null when nobody has this id or uid. */
+/** The client's committed row; refused when nobody has this name, or several have. */
 export const findClient = (
   host: ActorHost["Service"],
   sql: PgClient.PgClient,
-  idOrUid: string
-): Effect.Effect<ClientRow | null, Unavailable> =>
-  Effect.flatMap(clientIdOf(sql, idOrUid), (clientId) =>
-    clientId === null
-      ? Effect.succeed(null)
-      : host.read(clientSubject(clientId), (state) => state.one("clients") ?? null)
+  name: string
+): Effect.Effect<Verdict<ClientRow>, Unavailable> =>
+  Effect.flatMap(clientIdOf(sql, name), (found) =>
+    found.ok
+      ? host.read(clientSubject(found.value), (state) => {
+          const row = state.one("clients")
+          return row === undefined ? nobody : accept(row)
+        })
+      : Effect.succeed(found)
   )
 
-/** Prefix, hyphen, digits (F31). The database refuses some texts outright (U+0000), so it is asked for uids only. */
-const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
+const nobody = refuse(unknown("Client"))
 
-const clientIdOf = (sql: PgClient.PgClient, idOrUid: string): Effect.Effect<number | null, Unavailable> => {
-  const id = parseId(idOrUid)
-  if (id !== undefined) return Effect.succeed(id)
-  if (!uidShape.test(idOrUid)) return Effect.succeed(null)
-  return Effect.catch(clientIdByUid(sql, idOrUid), whenAway)
+/** Prefix, hyphen, digits (F31). */
+const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
+/** The longest address is 254 characters; the database refuses some texts outright (U+0000). */
+const nameShape = /^\P{Cc}{1,254}$/u
+
+const clientIdOf = (sql: PgClient.PgClient, name: string): Effect.Effect<Verdict<number>, Unavailable> => {
+  const id = parseId(name)
+  if (id !== undefined) return Effect.succeed(accept(id))
+  if (uidShape.test(name)) {
+    return Effect.catch(
+      Effect.map(clientIdByUid(sql, name), (found) => (found === null ? nobody : accept(found))),
+      whenAway
+    )
+  }
+  if (/^[0-9]*$/.test(name) || !nameShape.test(name) || !name.isWellFormed()) return Effect.succeed(nobody)
+  return Effect.map(Effect.catch(clientsNamed(sql, name), whenAway), ([one, ...others]) => {
+    if (one === undefined) return nobody
+    return others.length === 0 ? accept(one.id) : refuse(ambiguous(name, [one, ...others]))
+  })
+}
+
+const ambiguous = (name: string, clients: ReadonlyArray<NamedClient>): Refusal => {
+  const listed = clients.map(({ uid, partner, ref }) => `${uid} (${partner}/${ref})`).join(", ")
+  const many = clients.length === namedAtMost ? `at least ${namedAtMost}` : String(clients.length)
+  return conflict(`${name} names ${many} clients: ${listed}. Name one of them by its uid.`, {
+    candidates: clients.map(({ id, uid, partner, ref }) => ({
+      clientId: id,
+      clientUid: uid,
+      partner,
+      partnerClientRef: ref
+    }))
+  })
 }

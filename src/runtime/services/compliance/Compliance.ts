@@ -132,7 +132,8 @@ export class Compliance extends Context.Service<
       const clear = (caller: OperatorCaller, client: string, note: string | null, looked: LookedAt): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
-          const seen = found === null ? null : yield* host.read(clientSubject(found.id), fileMark)
+          if (!found.ok) return found
+          const seen = yield* host.read(clientSubject(found.value.id), fileMark)
           const decide = (at: ClientTurn, row: ClientRow, again: Rescreening | null): Verdict<number> => {
             const refusal = unlookedAt(at.turn.state, looked)
             if (refusal !== null) return refuse(refusal)
@@ -169,10 +170,10 @@ export class Compliance extends Context.Service<
         cases: ({ open, client, ...query }) =>
           Effect.gen(function* () {
             const found = client === undefined ? null : yield* findClient(host, sql, client)
-            if (client !== undefined && found === null) return refuse(unknown("Client"))
+            if (found?.ok === false) return found
             const conditions = [
               ...(open ? [{ column: "state", value: "OPEN" }] : []),
-              ...(found === null ? [] : [{ column: "client_id", value: found.id }])
+              ...(found === null ? [] : [{ column: "client_id", value: found.value.id }])
             ]
             const rows = yield* Effect.mapError(pageOf(sql, sealing, "cases", conditions, onePast(query)), away)
             const { shown, end } = cutPage(rows, query.limit, (row) => row.id)

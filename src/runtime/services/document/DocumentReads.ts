@@ -108,8 +108,9 @@ export class DocumentReads extends Context.Service<
       return DocumentReads.of({
         list: (caller, client, reason) =>
           Effect.gen(function* () {
-            const found = yield* findClient(host, sql, client)
-            if (found === null) return refuse(unknown("Client"))
+            const named = yield* findClient(host, sql, client)
+            if (!named.ok) return named
+            const found = named.value
             // The list shows file names, and people name files after themselves.
             yield* host.dispatch({
               subject: clientSubject(found.id),

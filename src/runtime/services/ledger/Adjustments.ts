@@ -57,8 +57,9 @@ export class Adjustments extends Context.Service<
       return Adjustments.of({
         check: (client, request) =>
           Effect.gen(function* () {
-            const found = yield* findClient(host, sql, client)
-            if (found === null) return refuse(unknown("Client"))
+            const named = yield* findClient(host, sql, client)
+            if (!named.ok) return named
+            const found = named.value
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
             const booked = yield* filedUnder(stored, claimOf(found.id, referenceOf(request)), Effect.succeed)
@@ -67,8 +68,9 @@ export class Adjustments extends Context.Service<
             return shut === null ? accept({ clientId: found.id }) : refuse(shut)
           }),
         adjust: (caller, client, request) =>
-          Effect.flatMap(findClient(host, sql, client), (found) => {
-            if (found === null) return Effect.succeed(refuse(unknown("Client")))
+          Effect.flatMap(findClient(host, sql, client), (named) => {
+            if (!named.ok) return Effect.succeed(named)
+            const found = named.value
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return Effect.succeed(refuse(invalidFields({ amount: parsed })))
             const reference = referenceOf(request)

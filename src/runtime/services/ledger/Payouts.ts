@@ -108,8 +108,9 @@ export class Payouts extends Context.Service<
 
       const find = (client: string, request: PayoutBody) =>
         Effect.gen(function* () {
-          const found = yield* findClient(host, sql, client)
-          if (found === null) return refuse(unknown("Client"))
+          const named = yield* findClient(host, sql, client)
+          if (!named.ok) return named
+          const found = named.value
           const movement = movementOf(request)
           return typeof movement === "string"
             ? refuse(invalidFields({ amount: movement }))

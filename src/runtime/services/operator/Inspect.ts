@@ -5,7 +5,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
-import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { ClientWire } from "../../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
@@ -15,11 +14,12 @@ import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { BlockView } from "../../../machines/verification/Blocks.ts"
-import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { withinTime } from "../../engine/withinTime.ts"
 import { Settings } from "../../Settings.ts"
-import { usdcOf } from "../../store/reads/ledgerReads.ts"
+import { type ClientFilter, listedClients } from "../../store/reads/clientReads.ts"
 import { type StateCount, stateCounts, timersOf } from "../../store/reads/machineReads.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -38,8 +38,7 @@ import {
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type PendingTimer } from "./machineInstances.ts"
 import { type OpenCall, openCalls } from "./openCalls.ts"
-import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
-import { ofPartners } from "../shared/listReads.ts"
+import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 
@@ -109,10 +108,8 @@ export interface MachineCount {
 export class Inspect extends Context.Service<
   Inspect,
   {
-    clients(
-      query: PageQuery & { readonly partner?: string; readonly state?: LifecycleState }
-    ): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
-    /** By id or uid. */
+    clients(query: ClientFilter & { readonly partner?: string }): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
+    /** As `findClient` takes it. */
     client(idOrUid: string): Effect.Effect<Verdict<ClientView>, Unavailable>
     /** One object with a page of its history. */
     machine(kind: string, id: string, page: PageQuery): Effect.Effect<Verdict<MachineInstance>, Unavailable>
@@ -133,37 +130,29 @@ export class Inspect extends Context.Service<
       const venue = yield* VenueCalls
 
       return Inspect.of({
-        clients: ({ partner, state, ...query }) =>
+        clients: ({ partner, ...filter }) =>
           Effect.gen(function* () {
-            const whose = ofPartners(directory, partner)
-            if (!whose.ok) return whose
-            const conditions = [...whose.value, ...(state === undefined ? [] : [{ column: "state", value: state }])]
-            const page = pageOf(sql, sealing, "clients", conditions, onePast(query))
-            const { shown, end } = cutPage(yield* Effect.catch(page, whenAway), query.limit, (row) => row.id)
-            const cash = yield* Effect.catch(
-              usdcOf(
-                sql,
-                shown.map(({ id }) => id)
-              ),
-              whenAway
-            )
+            const view = partner === undefined ? null : directory.findPartner(partner)
+            if (partner !== undefined && view === null) return refuse(unknown("Partner"))
+            const page = listedClients(sql, sealing, view?.row.id ?? null, { ...filter, limit: filter.limit + 1 })
+            // A part of a name is looked for row by row: what takes longer than a read may is given up.
+            const found = yield* withinTime(Effect.catch(page, whenAway), () => new Unavailable({ unknown: false }))
+            const { shown, end } = cutPage(found, filter.limit, ({ row }) => row.id)
             const facts = host.facts()
-            const clients = shown.map((row) => ({
-              ...clientWireOf(row, {
-                cash: cash.get(row.id) ?? 0n,
-                riskState: shownRiskState(states.of(row.id), facts)
-              }),
+            const clients = shown.map(({ row, usdc }) => ({
+              ...clientWireOf(row, { cash: usdc, riskState: shownRiskState(states.of(row.id), facts) }),
               partnerId: row.partnerId
             }))
             return accept({ clients, ...end })
           }),
         client: (idOrUid) =>
           Effect.flatMap(findClient(host, sql, idOrUid), (found) =>
-            found === null
-              ? Effect.succeed(refuse(unknown("Client")))
-              : host.read(clientSubject(found.id), (state, facts) =>
-                  accept(clientView(state, state.one("clients") ?? found, facts, settings.sourceOfWealthThreshold))
-                )
+            found.ok
+              ? host.read(clientSubject(found.value.id), (state, facts) => {
+                  const row = state.one("clients") ?? found.value
+                  return accept(clientView(state, row, facts, settings.sourceOfWealthThreshold))
+                })
+              : Effect.succeed(found)
           ),
         counts: stateCounts(sql).pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
         machine: (name, id, page) =>

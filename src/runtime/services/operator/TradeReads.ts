@@ -14,7 +14,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
-import { type Condition, cutPage, onePast, type PageCut, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import type { CloseOutRow } from "../../store/tables/margin.ts"
 import { contractWire } from "../barrier/contractView.ts"
@@ -22,14 +22,8 @@ import { findClient } from "../client/findClient.ts"
 import { Margin } from "../margin/Margin.ts"
 import { Directory } from "../partner/Directory.ts"
 import { Rfqs } from "../rfq/Rfqs.ts"
-import { firstRow, ofPartners } from "../shared/listReads.ts"
-
-interface Whose {
-  /** Id or uid. */
-  readonly client?: string
-  /** Id or code. */
-  readonly partner?: string
-}
+import { firstRow } from "../shared/listReads.ts"
+import { inState, type Whose, whosePage } from "./whosePage.ts"
 
 export interface TradeQuery extends PageQuery, Whose {
   readonly state?: string
@@ -65,26 +59,7 @@ export class TradeReads extends Context.Service<
       const rfqs = yield* Rfqs
       const margin = yield* Margin
 
-      const idOf = ({ id }: { readonly id: number }): number => id
-      /** One page of a table of clients' rows; refused for a client or a partner that is unknown. */
-      const pageOf = <T extends "rfqs" | "barrierContracts" | "closeOuts">(
-        table: T,
-        { client, partner, ...query }: PageQuery & Whose,
-        states: ReadonlyArray<Condition>
-      ): Found<PageCut<Tables[T]>> =>
-        Effect.gen(function* () {
-          const found = client === undefined ? null : yield* findClient(host, sql, client)
-          if (found === null && client !== undefined) return refuse(unknown("Client"))
-          const ofOne = ofPartners(directory, partner)
-          if (!ofOne.ok) return ofOne
-          const conditions: ReadonlyArray<Condition> = [
-            ...(found === null ? [] : [{ column: "client_id", value: found.id }]),
-            ...ofOne.value,
-            ...states
-          ]
-          const rows = yield* stored.page(table, conditions, onePast(query))
-          return accept(cutPage(rows, query.limit, idOf))
-        })
+      const tools = { host, sql, stored, directory }
       const one = <T extends TableName>(table: T, what: string, id: string): Found<Tables[T]> => {
         const value = parseId(id)
         return value === undefined
@@ -109,7 +84,7 @@ export class TradeReads extends Context.Service<
       return TradeReads.of({
         rfqs: ({ state, ...query }) =>
           Effect.gen(function* () {
-            const page = yield* pageOf("rfqs", query, inState(state))
+            const page = yield* whosePage(tools, "rfqs", query, inState(state))
             if (!page.ok) return page
             const { shown, end } = page.value
             return accept({ rfqs: yield* Effect.forEach(shown, (row) => rfqs.shown(row), { concurrency: 16 }), ...end })
@@ -119,7 +94,7 @@ export class TradeReads extends Context.Service<
             found.ok ? Effect.map(rfqs.shown(found.value), accept) : Effect.succeed(found)
           ),
         contracts: ({ state, ...query }) =>
-          Effect.map(pageOf("barrierContracts", query, inState(state)), (page) =>
+          Effect.map(whosePage(tools, "barrierContracts", query, inState(state)), (page) =>
             page.ok ? accept({ contracts: page.value.shown.map(contractView), ...page.value.end }) : page
           ),
         contract: (id) =>
@@ -132,19 +107,16 @@ export class TradeReads extends Context.Service<
               open === undefined
                 ? []
                 : [{ column: "state", value: "DONE", ...(open ? { comparison: "<>" as const } : {}) }]
-            const page = yield* pageOf("closeOuts", query, states)
+            const page = yield* whosePage(tools, "closeOuts", query, states)
             if (!page.ok) return page
             const { shown, end } = page.value
             return accept({ closeouts: yield* closeOutViews(shown), ...end })
           }),
         margin: (client) =>
           Effect.flatMap(findClient(host, sql, client), (found) =>
-            found === null ? Effect.succeed(refuse(unknown("Client"))) : margin.picture(found.partnerId, found.id)
+            found.ok ? margin.picture(found.value.partnerId, found.value.id) : Effect.succeed(found)
           )
       })
     })
   )
 }
-
-const inState = (state: string | undefined): ReadonlyArray<Condition> =>
-  state === undefined ? [] : [{ column: "state", value: state }]

@@ -125,8 +125,8 @@ const ofClient =
   <T extends MachineTable>(table: T): Finder =>
   ({ host, sql }, id) =>
     Effect.flatMap(findClient(host, sql, id), (client) => {
-      if (client === null) return Effect.succeed(null)
-      const subject = clientSubject(client.id)
+      if (!client.ok) return Effect.succeed(null)
+      const subject = clientSubject(client.value.id)
       return host.read(subject, (state) => {
         const row = state.one(table)
         return row === undefined ? null : plain(table, row, subject)
@@ -163,8 +163,8 @@ const finders: { readonly [K in Kind]?: Finder } = {
     }),
   closeOut: (sources, id) => byOwnId("closeOuts")(sources, id.replace(/^CO-/i, "")),
   client: ({ host, sql }, id) =>
-    Effect.map(findClient(host, sql, id), (row) =>
-      row === null ? null : { ...plain("clients", row, clientSubject(row.id)), ownsTimer: () => true }
+    Effect.map(findClient(host, sql, id), (found) =>
+      found.ok ? { ...plain("clients", found.value, clientSubject(found.value.id)), ownsTimer: () => true } : null
     ),
   webhookDelivery: (sources, id) =>
     Effect.map(only(sources, "webhookDeliveries", byId(id)), (row) =>
@@ -179,21 +179,21 @@ const finders: { readonly [K in Kind]?: Finder } = {
     const at = id.lastIndexOf(":")
     const code = id.slice(at + 1)
     return Effect.flatMap(findClient(host, sql, id.slice(0, Math.max(at, 0))), (client) =>
-      client === null
+      !client.ok
         ? Effect.succeed(null)
-        : host.read(clientSubject(client.id), (state) => {
+        : host.read(clientSubject(client.value.id), (state) => {
             const row = state.all("verificationBlocks").find((block) => block.code === code)
             if (row === undefined) return null
             return {
               row,
-              subject: clientSubject(client.id),
+              subject: clientSubject(client.value.id),
               history: [
-                { object: `verificationBlock:${client.id}:${code}` },
+                { object: `verificationBlock:${client.value.id}:${code}` },
                 ...state.all("kycPackages").map(({ id }): HistorySource => ({
                   object: `kycPackage:${id}`,
                   actions: blockLevel(code as BlockCode) === "MICA" ? tellsOfBlocks : tellsOfAll
                 })),
-                ...(writtenByMifid.includes(code) ? [tellsOfMifid(client.id)] : [])
+                ...(writtenByMifid.includes(code) ? [tellsOfMifid(client.value.id)] : [])
               ],
               ownsTimer: (name) =>
                 Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)

@@ -60,7 +60,7 @@ export class OrderDesk extends Context.Service<
 
       const ofClient = <A>(client: string, read: (found: ClientRow) => Effect.Effect<A, Unavailable>): Found<A> =>
         Effect.flatMap(findClient(host, sql, client), (found) =>
-          found === null ? Effect.succeed(refuse(unknown("Client"))) : Effect.map(read(found), accept)
+          found.ok ? Effect.map(read(found.value), accept) : Effect.succeed(found)
         )
       const find = (text: string): Found<OrderRow> => {
         const id = parseId(text.replace(/^O-/, ""))

@@ -1,7 +1,7 @@
 /** `venue reconcile`: compares accounts with the venue now, instead of with their slice of the day (operator surface; A2-103). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueUnanswered } from "../../ports/Venue.ts"
 import { findClient } from "../client/findClient.ts"
@@ -30,7 +30,7 @@ export class VenueReconcile extends Context.Service<
           client === null
             ? answered(comparison.compareAll())
             : Effect.flatMap(findClient(host, sql, client), (found) =>
-                found === null ? Effect.succeed(refuse(unknown("Client"))) : answered(comparison.compareOne(found.uid))
+                found.ok ? answered(comparison.compareOne(found.value.uid)) : Effect.succeed(found)
               )
       })
     })

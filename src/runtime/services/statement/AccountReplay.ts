@@ -4,12 +4,11 @@
  * no more than the year's rows.
  */
 import { Effect } from "effect"
-import { pnlAt } from "../../../machines/barrier/barrierFigures.ts"
 import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
-import { isFlat, type PerpPosition, unrealizedOf } from "../../../machines/margin/perpetual.ts"
+import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { usdcMinor } from "../../../machines/shared/Money.ts"
+import { equityOf, type MarksThen } from "../../../machines/statement/equityThen.ts"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { texts } from "../../store/arrays.ts"
@@ -18,9 +17,6 @@ import { fillsOf, postingsOfTypes, postingSums } from "../../store/reads/stateme
 import { type Building, eachPage, eachStretch, pageRows, type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
-
-/** Marks of a moment, by symbol. */
-export type MarksThen = ReadonlyMap<string, string>
 
 export interface HeldThen {
   cash: bigint
@@ -154,36 +150,3 @@ export class AccountReplay {
     })
   }
 }
-
-/** What an account's equity is made of (STS-28). */
-export interface EquityParts {
-  /** Micro-USDC. */
-  readonly cash: bigint
-  readonly positions: Iterable<Pick<PerpPosition, "symbol" | "netQty" | "avgEntry">>
-  readonly contracts: Iterable<BarrierContractContext>
-}
-
-/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
-export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): bigint => {
-  let equity = cash
-  for (const position of positions) {
-    const mark = marks.get(position.symbol)
-    if (mark !== undefined) equity += unrealizedOf(position, mark)
-  }
-  for (const contract of contracts) {
-    const mark = marks.get(contract.symbol)
-    if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
-  }
-  return equity
-}
-
-/** What an open contract has gained at a mark (F16). Micro-USDC. */
-export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
-  pnlAt(
-    {
-      ...context,
-      premium: usdcMinor(context.premium),
-      potentialProfit: context.potentialProfit === null ? null : usdcMinor(context.potentialProfit)
-    },
-    mark
-  )

@@ -1,11 +1,10 @@
 /** What every kind of statement is made from: whose it is, its cut, and reads whose failure is the database's (STS-19). */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import type { AskedPeriod } from "../../../machines/statement/statementPeriod.ts"
-import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import type { IdRange } from "../../store/reads/statementReads.ts"
 import { postingChunkEnd } from "../../store/reads/statementReads.ts"
@@ -26,7 +25,6 @@ export interface Stated {
 
 export interface Building {
   readonly sql: PgClient.PgClient
-  readonly sealing: Sealing
   readonly client: Stated
   readonly period: AskedPeriod
   /** What lies before the period. */
@@ -71,7 +69,7 @@ export const eachStretch = <E>(
     }
   })
 
-/** Reads pages by id until one is not full; `page` is given where the last one ended. */
+/** Reads pages by id until one is not full; `page` is given where the last one ended. While one is worked on the next is read. */
 export const eachPage = <Row, E>(
   size: number,
   page: (after: number) => Reading<ReadonlyArray<Row>>,
@@ -80,15 +78,16 @@ export const eachPage = <Row, E>(
   first = 0
 ): Effect.Effect<void, E | Unavailable> =>
   Effect.gen(function* () {
-    let after = first
+    let rows = yield* page(first)
     for (;;) {
-      const rows = yield* page(after)
-      if (rows.length > 0) yield* work(rows)
       const last = rows.at(-1)
-      if (last === undefined || rows.length < size) return
-      after = idOf(last)
+      if (last === undefined) return
+      if (rows.length < size) return yield* work(rows)
+      const next = yield* Effect.forkChild(page(idOf(last)))
+      yield* work(rows)
+      rows = yield* Fiber.join(next)
     }
   })
 
-/** Rows read at once: small, so that what waits for the only thread waits a few milliseconds. */
-export const pageRows = 500
+/** Rows read at once. */
+export const pageRows = 2_000

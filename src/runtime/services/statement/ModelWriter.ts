@@ -6,8 +6,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { ModelHead, ModelRow, SectionFacts, Skeleton } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
-import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { passPausePoint } from "../../engine/PausePoints.ts"
+import type { Unavailable } from "../../engine/mailbox/DispatchError.ts"
 import type { NewPiece, StatementModels } from "../../ports/StatementModels.ts"
 import { framesOf, rowText } from "./modelText.ts"
 
@@ -131,7 +130,7 @@ class Writing {
       this.size += Buffer.byteLength(content)
       const { modelId, partnerId, clientId } = this.target
       const piece: NewPiece = { modelId, number: this.number++, partnerId, clientId, section, content }
-      return Effect.tap(this.target.models.write(piece), () => Effect.sync(() => passPausePoint("piece-written")))
+      return this.target.models.write(piece)
     })
   }
 }

@@ -92,7 +92,8 @@ export class StatementDesk extends Context.Service<
         list: (client, query) =>
           Effect.gen(function* () {
             const found = yield* findClient(host, sql, client)
-            const page = found === null ? null : yield* statements.list(found.partnerId, found.id, query)
+            if (!found.ok) return found
+            const page = yield* statements.list(found.value.partnerId, found.value.id, query)
             return page === null
               ? refuse(unknown("Client"))
               : accept({ statements: page.statements, nextBefore: page.nextBefore })
@@ -100,8 +101,8 @@ export class StatementDesk extends Context.Service<
         generate: ({ by, role }, client, body) =>
           Effect.gen(function* () {
             const found = yield* findClient(host, sql, client)
-            if (found === null) return refuse(unknown("Client"))
-            return yield* statements.generateFor({ by, role, correction: null }, found, body)
+            if (!found.ok) return found
+            return yield* statements.generateFor({ by, role, correction: null }, found.value, body)
           }),
         correct: ({ by }, statementId, reason) => statements.correct(by, statementId, reason),
         file: (statementId, format) =>

@@ -3,7 +3,7 @@
  * of due times, however many were missed. A job goes through its clients page by page; what a page has come to and the cursor
  * behind it are one commit. A client that fails is written down, tried again more and more seldom, and holds up nobody.
  */
-import { Clock, Effect, Latch, Layer } from "effect"
+import { Clock, Effect, Fiber, Latch, Layer } from "effect"
 import {
   equitiesDue,
   firstPlace,
@@ -141,40 +141,65 @@ export const jobsPlace = (stored: RowReads["Service"]): Effect.Effect<JobPlace |
     return first === undefined ? null : firstPlace(first.periodFrom)
   })
 
-/** Goes on with a job to its end. */
+/** A page that is made: what its clients have come to, in the order of their ids. */
+interface MadePage extends PageEnd {
+  /** Where the job stands behind it. */
+  readonly cursor: number
+}
+
+/**
+ * Goes on with a job to its end. While a page is stored the next one is made already; where the job comes to stand elsewhere than
+ * behind the page, what was made is left, and made again from there.
+ */
 const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, DispatchError> =>
   Effect.gen(function* () {
-    let job: StatementJobRow | null = begun
-    while (job !== null && job.endedAt === null) {
+    let job = begun
+    let page = yield* makePage(tools, job)
+    for (;;) {
       const began = yield* Clock.currentTimeMillis
-      job = yield* walkPage(tools, job)
+      const storing = yield* Effect.forkChild(storePage(tools, job, page))
+      const { cursor, isLast } = page
+      const ahead = isLast ? null : yield* Effect.exit(makePage(tools, { ...job, cursor }))
+      const stored = yield* Fiber.join(storing)
+      if (stored === null || stored.endedAt !== null) return
+      const isThere = ahead !== null && stored.cursor === cursor
+      job = stored
+      page = isThere ? yield* ahead : yield* makePage(tools, job)
       yield* pace(tools, (yield* Clock.currentTimeMillis) - began)
     }
   })
 
-/** Least pause after a page while others wait for the service. */
-const pauseMillis = 20
+/** Least and longest pause after a page while others wait for the service. */
+const pauses = { least: 20, longest: 100 }
 
 /** Callers come first: while anybody waits, as long a pause as the page has taken. */
 const pace = ({ host }: JobsTools, took: number): Effect.Effect<void> =>
   Effect.suspend(() =>
-    host.pressed() || host.stats().waiting > 0 ? Effect.sleep(Math.max(pauseMillis, took)) : breathe
+    host.pressed() || host.stats().waiting > 0
+      ? Effect.sleep(Math.min(Math.max(pauses.least, took), pauses.longest))
+      : breathe
   )
 
-const walkPage = (tools: JobsTools, job: StatementJobRow): Effect.Effect<StatementJobRow | null, DispatchError> =>
+const makePage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<MadePage, Unavailable> =>
   Effect.gen(function* () {
-    const { work } = tools
     const { clientIds, isLast } = yield* work.next(job)
     const made = yield* work.make(job, clientIds)
     const parts = made.toSorted((one, other) => one.clientId - other.clientId)
     if (parts.length > 0) passPausePoint("models-written")
-    const page = { parts, last: clientIds.at(-1) ?? null, isLast }
-    return yield* file(tools, job, page).pipe(
-      // A caller has made one of them meanwhile: the page is made again, and finds it.
-      Effect.catchTag("ClaimLost", () => Effect.succeed(job)),
-      Effect.catchTag("CommitRejected", () => fileOneByOne(tools, job, page))
-    )
+    const last = clientIds.at(-1) ?? null
+    return { parts, last, isLast, cursor: last ?? job.cursor }
   })
+
+const storePage = (
+  tools: JobsTools,
+  job: StatementJobRow,
+  page: PageEnd
+): Effect.Effect<StatementJobRow | null, DispatchError> =>
+  file(tools, job, page).pipe(
+    // A caller has made one of them meanwhile: the page is made again, and finds it.
+    Effect.catchTag("ClaimLost", () => Effect.succeed(job)),
+    Effect.catchTag("CommitRejected", () => fileOneByOne(tools, job, page))
+  )
 
 const file = (
   { host }: JobsTools,

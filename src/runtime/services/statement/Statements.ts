@@ -40,8 +40,9 @@ import { rowPage } from "../shared/listReads.ts"
 import { reading, type Stated } from "./Building.ts"
 import { BuildRoom } from "./BuildRoom.ts"
 import { BuildWindow } from "./BuildWindow.ts"
-import { buildModel, factsOf, type StatementFacts } from "./buildStatement.ts"
+import { factsOf, type StatementFacts } from "./buildStatement.ts"
 import { fileStatement, type Maker, newestVersion } from "./fileStatement.ts"
+import { ModelBuilds } from "./ModelBuilds.ts"
 import { nextModelId } from "./nextModelId.ts"
 import { RunningBuilds } from "./RunningBuilds.ts"
 
@@ -80,6 +81,7 @@ export class Statements extends Context.Service<
       const stored = yield* RowReads
       const directory = yield* Directory
       const models = yield* StatementModels
+      const builds = yield* ModelBuilds
       const journal = yield* Journal
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
@@ -128,7 +130,7 @@ export class Statements extends Context.Service<
         Effect.gen(function* () {
           const { client, period } = found.building
           const modelId = yield* newModelId
-          const built = yield* buildModel(modelsNow(), modelId, found)
+          const built = yield* builds.build(modelsNow(), modelId, found)
           if (!built.ok) return refuse(built.refusal)
           return yield* fileStatement({ host, stored }, maker, {
             client,

@@ -80,7 +80,7 @@ export const factsOf = (
   })
 
 export const factsFrom = (
-  { sql, sealing, firm }: BuildTools,
+  { sql, firm }: BuildTools,
   client: Stated,
   partner: StatedPartner,
   period: AskedPeriod,
@@ -102,7 +102,7 @@ export const factsFrom = (
     cut,
     ledgerSeal
   }
-  const building: Building = { sql, sealing, client, period, start, cut, venue: firm.venue }
+  const building: Building = { sql, client, period, start, cut, venue: firm.venue }
   const terms: PlanTerms = { custodyModel, tax }
   const fingerprint = canonicalText({ ...head, marks, ...(period.isBritish ? { tax: { ...tax } } : {}) } as never)
   return { building, head, terms, fingerprint }
@@ -116,7 +116,7 @@ export type Built =
 export const buildModel = (
   models: Pick<StatementModels["Service"], "write" | "finish" | "drop">,
   modelId: number,
-  { building, head, terms }: StatementFacts,
+  { building, head, terms }: Pick<StatementFacts, "building" | "head" | "terms">,
   planned: Effect.Effect<Plan, Wrong> = planStatement(building, terms)
 ): Effect.Effect<Built, Exclude<Wrong, { readonly _tag: "TooManyRows" }>> =>
   Effect.gen(function* () {

@@ -3,6 +3,7 @@
  * has traded since is gone through from its beginning, by the replay that proves all of them.
  */
 import { Effect } from "effect"
+import { equityOf, type MarksThen } from "../../../machines/statement/equityThen.ts"
 import { daysOf } from "../../../machines/statement/statementJobs.ts"
 import { accountsSince, type AccountSince, type HeldSum } from "../../store/reads/dailyEquityReads.ts"
 import { type Bounds, boundsBefore } from "../../store/reads/statementJobReads.ts"
@@ -10,10 +11,11 @@ import { marksOfDays } from "../../store/reads/statementCosts.ts"
 import { cutBefore } from "../../store/reads/statementReads.ts"
 import type { DailyEquityRow, StatementJobRow } from "../../store/tables/statementJob.ts"
 import { breathe } from "../../engine/breathe.ts"
-import { AccountReplay, equityOf, type MarksThen } from "./AccountReplay.ts"
+import { AccountReplay } from "./AccountReplay.ts"
 import { reading, type Reading } from "./Building.ts"
-import { failed, type JobTools, reasonOf } from "./jobBuild.ts"
+import { failed, type JobTools } from "./jobBuild.ts"
 import { type JobPart, nothingOf } from "./JobWork.ts"
+import { reasonOf } from "./reasonOf.ts"
 
 /** Rows of one commit, about. */
 const rowsAtOnce = 1_000

@@ -5,7 +5,6 @@ import { statementLimits } from "../../../machines/shared/Limits.ts"
 import type { AskedPeriod } from "../../../machines/statement/statementPeriod.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import { describeFailure } from "../../engine/journal/sqlFailure.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { StatementModels } from "../../ports/StatementModels.ts"
 import { isThere } from "../../store/reads/statementJobReads.ts"
@@ -13,9 +12,10 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { PartnerRow } from "../../store/tables/partner.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { reading, type Reading } from "./Building.ts"
-import { buildModel, type BuildTools, factsOf } from "./buildStatement.ts"
+import { type BuildTools, factsOf } from "./buildStatement.ts"
 import { newestVersion } from "./fileStatement.ts"
 import { type JobPart, nothingOf } from "./JobWork.ts"
+import type { ModelBuilds } from "./ModelBuilds.ts"
 import { statedOf } from "./Statements.ts"
 
 export interface JobTools extends BuildTools {
@@ -23,6 +23,7 @@ export interface JobTools extends BuildTools {
   readonly clock: BusinessClock["Service"]
   readonly directory: Directory["Service"]
   readonly models: StatementModels["Service"]
+  readonly builds: ModelBuilds["Service"]
   readonly stored: RowReads["Service"]
   readonly newModelId: Effect.Effect<number>
   /** Logs why a client's statement could not be made, and writes it down. */
@@ -56,13 +57,13 @@ export const singleParts = (
 
 const singlePart = (tools: JobTools, period: AskedPeriod, client: ClientRow, once: boolean): Reading<JobPart> =>
   Effect.gen(function* () {
-    const { stored, directory, clock, models } = tools
+    const { stored, directory, clock, models, builds } = tools
     const nothing = nothingOf(client.id, client.partnerId)
     const before = yield* newestVersion(stored, client.id, period)
     if (once && before !== null) return nothing
     const found = yield* factsOf(tools, statedOf(client), partnerOf(directory, client.partnerId), period, clock.now())
     if (before?.context.facts === found.fingerprint) return nothing
-    const built = yield* buildModel(models, yield* tools.newModelId, found)
+    const built = yield* builds.build(models, yield* tools.newModelId, found)
     if (!built.ok) return failed(client, tooLong)
     const { model } = built
     if (before?.context.sha256 === model.sha256) return nothing
@@ -76,8 +77,3 @@ const singlePart = (tools: JobTools, period: AskedPeriod, client: ClientRow, onc
 /** A read that fails while the database answers is the client's own trouble; else everybody waits for the database. */
 const unlessAway = (tools: JobTools, client: ClientRow, error: Unavailable): Reading<JobPart> =>
   Effect.andThen(reading(isThere(tools.sql)), tools.tell(client, error))
-
-/** What a failure is called in the list of failures: our own words, and of what others threw nothing that holds values. */
-export const reasonOf = (defect: unknown): string =>
-  (defect instanceof Error && defect.name === "Error" ? defect.message : describeFailure(defect)).slice(0, mostOfReason)
-const mostOfReason = 500

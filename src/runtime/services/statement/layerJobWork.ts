@@ -26,10 +26,12 @@ import { DailyMarks } from "../market/DailyMarks.ts"
 import { Directory } from "../partner/Directory.ts"
 import { reading, type Reading } from "./Building.ts"
 import { equityParts, clientsOfEquities } from "./equityWork.ts"
-import { failed, type JobTools, reasonOf, singleParts } from "./jobBuild.ts"
+import { failed, type JobTools, singleParts } from "./jobBuild.ts"
 import { type JobPart, JobWork, type NextClients, nothingOf } from "./JobWork.ts"
+import { ModelBuilds } from "./ModelBuilds.ts"
 import { makeNight, NightFacts } from "./nightWork.ts"
 import { nextModelId } from "./nextModelId.ts"
+import { reasonOf } from "./reasonOf.ts"
 
 /** Clients of a night that are found at once, with a look over its executions: some hundred kilobytes. */
 const listed = 20_000
@@ -49,6 +51,7 @@ export const layerJobWork = Layer.effect(
       clock: yield* BusinessClock,
       directory: yield* Directory,
       models: yield* StatementModels,
+      builds: yield* ModelBuilds,
       stored: yield* RowReads,
       newModelId: nextModelId(journal),
       tell: (client, defect) =>
@@ -161,6 +164,7 @@ const isBritish = ({ sql, sealing }: JobTools, client: ClientRow, { to }: AskedP
 class NightList {
   private readonly tools: JobTools
   private jobId = 0
+  private cursor = 0
   private found: ReadonlyArray<Executing> = []
   private at = 0
   private isWhole = false
@@ -173,7 +177,9 @@ class NightList {
 
   next(job: StatementJobRow, limit: number): Reading<NextClients> {
     return Effect.gen({ self: this }, function* () {
-      if (job.id !== this.jobId) this.begin(job.id)
+      // A page that could not be filed is looked for again, behind those that were looked at since.
+      if (job.id !== this.jobId || job.cursor < this.cursor) this.begin(job.id)
+      this.cursor = job.cursor
       yield* this.catchUp(job)
       const clientIds = this.found.slice(this.at, this.at + limit).map(({ clientId }) => clientId)
       return { clientIds, isLast: this.isWhole && this.at + limit >= this.found.length }

@@ -108,28 +108,29 @@ const rowsOf = (
 ): Effect.Effect<void, Wrong> =>
   eachPage(
     pageRows,
-    (after) => reading(postingsOf(sql, client.clientId, currency, { after, to: cut.postingId }, pageRows)),
-    ({ postingId }) => postingId,
+    (after) =>
+      Effect.flatMap(
+        reading(postingsOf(sql, client.clientId, currency, { after, to: cut.postingId }, pageRows)),
+        (postings) =>
+          Effect.map(venueTimes(sql, postings), (times) => postings.map((of, at) => ({ of, ts: times[at] ?? null })))
+      ),
+    ({ of }) => of.postingId,
     (postings) =>
-      Effect.gen(function* () {
-        const venueTs = yield* venueTimes(sql, postings)
-        yield* emit(
-          postings.map((posting) => {
-            const { postingId, txId, ts, type, refs, amount, kind } = posting
-            balance[kind] += amount
-            return {
-              postingId,
-              txId,
-              ts,
-              venueTs: venueTs(posting),
-              type,
-              refs,
-              amount: formatAmount(amount, currency),
-              balance: formatAmount(balance[kind], currency),
-              kind
-            }
-          })
-        )
-      }),
+      emit(
+        postings.map(({ of: { postingId, txId, ts, type, refs, amount, kind }, ts: venueTs }) => {
+          balance[kind] += amount
+          return {
+            postingId,
+            txId,
+            ts,
+            venueTs,
+            type,
+            refs,
+            amount: formatAmount(amount, currency),
+            balance: formatAmount(balance[kind], currency),
+            kind
+          }
+        })
+      ),
     start.postingId
   )

@@ -9,42 +9,43 @@ import { swapsByIds } from "../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
 
-const tradeKey = /^(?:pnl|commission|spot|release):([0-9]+):([0-9]+)$/
+const tradeKey = /^(?:pnl|commission|spot|release):([0-9]+:[0-9]+)$/
 
-/** By posting: Unix ms; null where the venue has no part in it. */
+/** The order and trade that a posting is of. */
+const tradeOf = ({ key }: StatedPosting): string | null => tradeKey.exec(key)?.[1] ?? null
+
+/** Of each posting in turn: Unix ms; null where the venue has no part in it. */
 export const venueTimes = (
   sql: PgClient.PgClient,
   postings: ReadonlyArray<StatedPosting>
-): Reading<(posting: StatedPosting) => number | null> =>
+): Reading<ReadonlyArray<number | null>> =>
   Effect.gen(function* () {
-    const trades = postings.flatMap(({ key }) => {
-      const [, order, trade] = tradeKey.exec(key) ?? []
-      return order === undefined || trade === undefined ? [] : [{ order: Number(order), trade: Number(trade) }]
-    })
-    const contracts = postings.flatMap((posting) => {
-      const contract = contractOf(posting)
+    const tradesOf = postings.map(tradeOf)
+    const trades = tradesOf.flatMap((trade) => (trade === null ? [] : [trade.split(":").map(Number)]))
+    const contracts = postings.flatMap((posting, at) => {
+      const contract = tradesOf[at] === null ? contractOf(posting) : null
       return contract === null ? [] : [contract]
     })
     const ofTrades =
       trades.length === 0
         ? new Map<string, number>()
         : yield* reading(
-            tradeTimes(sql, int8s(trades.map(({ order }) => order)), int8s(trades.map(({ trade }) => trade)))
+            tradeTimes(sql, int8s(trades.map(([order = 0]) => order)), int8s(trades.map(([, trade = 0]) => trade)))
           )
     const ofContracts = contracts.length === 0 ? new Map() : yield* reading(contractTimes(sql, [...new Set(contracts)]))
     const swaps = postings.flatMap((posting) => (told.has(posting.type) ? (swapOf(posting) ?? []) : []))
     const ofSwaps =
       swaps.length === 0 ? new Map<number, SwapContext>() : yield* reading(swapsByIds(sql, [...new Set(swaps)]))
-    return (posting) => {
+    return postings.map((posting, at) => {
       if (told.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
       if (posting.type === "FUNDING") return numberOr(posting.refs["settledAt"])
-      const [, order, trade] = tradeKey.exec(posting.key) ?? []
-      if (order !== undefined) return ofTrades.get(`${order}:${trade}`) ?? null
+      const trade = tradesOf[at] ?? null
+      if (trade !== null) return ofTrades.get(trade) ?? null
       const contract = contractOf(posting)
       if (contract === null) return null
       const times = ofContracts.get(contract)
       return (posting.type === "BARRIER_SETTLE" ? times?.closedAt : times?.openedAt) ?? null
-    }
+    })
   })
 
 /** Of a swap: the venue took it, or paid. */

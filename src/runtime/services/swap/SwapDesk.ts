@@ -98,9 +98,9 @@ export class SwapDesk extends Context.Service<
         list: ({ client, state, ...query }) =>
           Effect.gen(function* () {
             const found = client === undefined ? null : yield* findClient(host, sql, client)
-            if (found === null && client !== undefined) return refuse(unknown("Client"))
+            if (found?.ok === false) return found
             const conditions: ReadonlyArray<Condition> = [
-              ...(found === null ? [] : [{ column: "client_id", value: found.id }]),
+              ...(found === null ? [] : [{ column: "client_id", value: found.value.id }]),
               ...(state === undefined ? [] : [{ column: "state", value: state }])
             ]
             const rows = yield* stored.page("swaps", conditions, onePast(query))

@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { maxAdvanceMillis } from "../../../machines/shared/Limits.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -15,6 +16,7 @@ import { Timers } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
 import { Venue } from "../../ports/Venue.ts"
+import { RowReads } from "../../ports/RowReads.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { Settings } from "../../Settings.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
@@ -24,6 +26,7 @@ import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
 import { clockEnd } from "./clockEnd.ts"
 import { ClockMeeting } from "./ClockMeeting.ts"
+import { type DueNext, dueNext, type DueParts, handlerOf } from "./dueNext.ts"
 import { venueRefusal } from "./venueWords.ts"
 
 export interface ClockView {
@@ -36,12 +39,32 @@ export interface ClockView {
   readonly venueNow: number | null
 }
 
-export interface AdvanceView extends ClockView {
+/** What is known besides: in order, the first one first. */
+export interface ClockShown extends ClockView {
+  readonly next: ReadonlyArray<DueNext>
+}
+
+/** Forward by so many ms, or to a moment, Unix ms: one of the two. */
+export interface Move {
+  readonly advanceMillis?: number
+  readonly to?: number
+}
+
+export interface AdvanceView extends ClockShown {
+  /** How many timers of each handler fired on the way; in a dry run those that are due by then now. */
+  readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
   /** The time was over before venue, events and timers were all there: the rest comes by itself. */
   readonly behind: boolean
 }
 
 const tooFar = "The clock can't be moved into the year 2100 or later."
+
+const needed = "The advance in milliseconds is required."
+const oneOfTwo = "It can't be given beside advanceMillis."
+const tooLong = "It must not be more than ten years ahead."
+const neverBack = "It must be later than the business clock, which never goes back."
+/** A dry run counts no further. */
+const rehearsedTimers = 10_000
 
 /** How long an answer may wait for venue, events and timers (C4). */
 const patience = Duration.seconds(30)
@@ -53,9 +76,9 @@ const sandboxOnly = refuse(conflict("The clock can be seen and moved in a sandbo
 export class SimClock extends Context.Service<
   SimClock,
   {
-    readonly show: Effect.Effect<Verdict<ClockView>>
+    readonly show: Effect.Effect<Verdict<ClockShown>, Unavailable>
     /** Answers when service and venue are there, and what became due has fired; `behind` after 30 s. */
-    advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<AdvanceView>, DispatchError>
+    advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError>
   }
 >()("brokerage/runtime/services/system/SimClock") {
   static readonly layer = Layer.effect(
@@ -67,11 +90,14 @@ export class SimClock extends Context.Service<
         progress: yield* VenueProgress,
         sql: yield* PgClient.PgClient
       }
+      const timers = yield* Timers
+      const due = { sql: parts.sql, timers, stored: yield* RowReads }
       const jump = new Jump({
         ...parts,
         host: yield* ActorHost,
         feed: yield* MarketFeed,
-        timers: yield* Timers
+        timers,
+        due
       })
       const { sandbox } = yield* Settings
       // A jump ends where it said before the next one begins.
@@ -86,11 +112,9 @@ export class SimClock extends Context.Service<
       })
       if (sandbox) yield* Effect.forkScoped(meeting.run)
       return SimClock.of({
-        show: sandbox ? Effect.map(jump.view, accept) : Effect.succeed(sandboxOnly),
-        advance: (caller, millis) =>
-          sandbox
-            ? Effect.uninterruptible(one.withPermits(1)(jump.advance(caller, millis)))
-            : Effect.succeed(sandboxOnly)
+        show: sandbox ? Effect.map(jump.shown, accept) : Effect.succeed(sandboxOnly),
+        advance: (caller, move) =>
+          sandbox ? Effect.uninterruptible(one.withPermits(1)(jump.advance(caller, move))) : Effect.succeed(sandboxOnly)
       })
     })
   )
@@ -104,6 +128,7 @@ interface JumpParts {
   readonly feed: MarketFeed["Service"]
   readonly timers: Timers["Service"]
   readonly sql: PgClient.PgClient
+  readonly due: DueParts
 }
 
 class Jump {
@@ -124,11 +149,18 @@ class Jump {
     return Effect.map(at, (venueNow) => ({ ...this.own(), venueNow }))
   })
 
-  advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
+  readonly shown: Effect.Effect<ClockShown, Unavailable> = Effect.suspend(() =>
+    Effect.flatMap(this.view, (view) => Effect.map(dueNext(this.parts.due), (next) => ({ ...view, next })))
+  )
+
+  advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const { clock } = this.parts
+      const asked = millisOf(move, clock.now())
+      if (!asked.ok) return asked
+      const millis = asked.value
       const rehearsed = yield* this.store(millis, true)
-      if (rehearsed === null) return refuse(invalidFields({ advanceMillis: tooFar }))
+      if (rehearsed === null) return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
       if (currentDryRun() !== null) return yield* this.rehearse(caller, clock.offset(), rehearsed)
       // However it ends: what is expected after it would let anything so far ahead be believed.
       return yield* Effect.ensuring(
@@ -141,8 +173,9 @@ class Jump {
   /** `to`: where the venue plays to, Unix ms of business time. */
   private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      const { clock, control } = this.parts
+      const { clock, control, timers } = this.parts
       const before = clock.offset()
+      const firedBefore = timers.fired()
       const began = performance.now()
       const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
       clock.expect(to)
@@ -156,7 +189,9 @@ class Jump {
       const fired = yield* this.fireDue(left())
       // The venue has gone on by what the service needed; both stand at the same moment again.
       if (moved.success && control.attached) yield* Effect.ignore(control.command({ type: "advance", to: clock.now() }))
-      return accept({ ...(yield* this.view), behind: !moved.success || !fired })
+      // The clock has moved: an answer that can't be read now must not ask for another try.
+      const shown = yield* Effect.mapError(this.shown, unsure)
+      return accept({ ...shown, behind: !moved.success || !fired, fired: firedSince(firedBefore, timers.fired()) })
     })
   }
 
@@ -184,7 +219,12 @@ class Jump {
       yield* this.audit(caller, before, offset)
       const { wallNow } = this.own()
       const now = wallNow + offset
-      return accept({ now, wallNow, offsetMillis: offset, venueNow: control.attached ? now : null, behind: false })
+      const away = () => new Unavailable({ unknown: false })
+      const due = yield* Effect.mapError(this.parts.timers.due(now, rehearsedTimers), away)
+      const later = (yield* dueNext(this.parts.due)).filter(({ dueAt }) => dueAt > now)
+      const venueNow = control.attached ? now : null
+      const view = { now, wallNow, offsetMillis: offset, venueNow, next: later }
+      return accept({ ...view, behind: false, fired: countsOf(due.map(({ name }) => handlerOf(name))) })
     })
   }
 
@@ -240,6 +280,24 @@ class Jump {
     })
   }
 }
+
+const millisOf = ({ advanceMillis, to }: Move, now: number): Verdict<number> => {
+  if (to === undefined)
+    return advanceMillis === undefined ? refuse(invalidFields({ advanceMillis: needed })) : accept(advanceMillis)
+  if (advanceMillis !== undefined) return refuse(invalidFields({ to: oneOfTwo }))
+  if (to <= now) return refuse(invalidFields({ to: neverBack }))
+  return to - now > maxAdvanceMillis ? refuse(invalidFields({ to: tooLong })) : accept(to - now)
+}
+
+const countsOf = (names: ReadonlyArray<string>): AdvanceView["fired"] =>
+  [...Map.groupBy(names, (name) => name)].map(([name, all]) => ({ name, count: all.length }))
+
+/** What has been fired between two tallies. */
+const firedSince = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): AdvanceView["fired"] =>
+  [...after].flatMap(([name, count]) => {
+    const more = count - (before.get(name) ?? 0)
+    return more === 0 ? [] : [{ name, count: more }]
+  })
 
 const unsure = (error: DispatchError): DispatchError =>
   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error

@@ -6,7 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
-import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueCommand, VenueView } from "../../../venue/VenueCommand.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -141,8 +141,9 @@ export class SimVenue extends Context.Service<
         },
         execute: (caller, { client, ...rest }) =>
           inSandbox(() =>
-            Effect.flatMap(findClient(host, sql, client), (row): Commanded => {
-              if (row === null) return Effect.succeed(refuse(unknown("Client")))
+            Effect.flatMap(findClient(host, sql, client), (named): Commanded => {
+              if (!named.ok) return Effect.succeed(named)
+              const row = named.value
               const command = withFullSymbol({ type: "execute", account: row.uid, ...rest })
               if (currentDryRun() !== null) return rehearse(caller, command)
               const work = Effect.andThen(opened(row.uid), control.command(command))

@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Decimal } from "decimal.js"
 import { Context, Effect, Layer } from "effect"
-import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ProbeOrder, VenueProbeState } from "../../../machines/venue/VenueProbe.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { start } from "../../effects/advance.ts"
@@ -74,8 +74,9 @@ export class VenueProbes extends Context.Service<
         run: (caller, name, count) =>
           Effect.gen(function* () {
             if (!sandbox) return sandboxOnly
-            const client = yield* findClient(host, sql, name)
-            if (client === null) return refuse(unknown("Client"))
+            const named = yield* findClient(host, sql, name)
+            if (!named.ok) return named
+            const client = named.value
             const found = yield* Effect.result(probeOrder(venue))
             if (found._tag === "Failure") return venueAway(found.failure)
             const order = found.success

@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
+import type { Json } from "../../../machines/Effects.ts"
 import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole, notAnObject } from "../../../machines/shared/RequestBody.ts"
@@ -32,13 +33,21 @@ import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { PageQuery } from "../../store/paging.ts"
-import { rowPage } from "../shared/listReads.ts"
+import { firstRow, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { noWebhook, redeliver, registerEndpoint, removeEndpoint, testEndpoint } from "./webhookDecisions.ts"
 
 export type DeliveryQuery = PageQuery & { readonly status?: DeliveryStatus }
 
 type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+/** A delivery with what was sent. */
+export interface DeliveryFile extends WebhookDelivery {
+  readonly partnerId: number
+  /** Where the partner's endpoint is now; null when it has none. */
+  readonly url: string | null
+  readonly payload: Json
+}
 
 export class Webhooks extends Context.Service<
   Webhooks,
@@ -52,6 +61,10 @@ export class Webhooks extends Context.Service<
     deliveries(partnerId: number, query: DeliveryQuery): Effect.Effect<DeliveryPage, Unavailable>
     /** As `deliveries`, of the partner with this id or code. */
     deliveriesOf(partner: string, query: DeliveryQuery): Effect.Effect<Verdict<DeliveryPage>, Unavailable>
+    /** As `get`, of the partner with this id or code. */
+    endpointOf(partner: string): Effect.Effect<Verdict<WebhookState & { readonly partnerId: number }>, Unavailable>
+    /** One delivery with the body that was sent, and what its endpoint answered. */
+    delivery(deliveryId: number): Effect.Effect<Verdict<DeliveryFile>, Unavailable>
     /** FAILED to PENDING, by the operator (A3-35). */
     redeliver(caller: OperatorCaller, deliveryId: number): Answer<WebhookDelivery>
   }
@@ -84,6 +97,12 @@ export class Webhooks extends Context.Service<
           ({ shown, end }): DeliveryPage => ({ deliveries: shown.map(deliveryView), ...end })
         )
 
+      const stateOfPartner = (partnerId: number): Effect.Effect<Verdict<WebhookState>, Unavailable> => {
+        const endpoint = directory.partner(partnerId)?.endpoint ?? null
+        if (endpoint === null) return Effect.succeed(refuse(noWebhook))
+        return Effect.map(figures.of(partnerId), (counted) => accept({ ...stateOf(endpoint), ...counted }))
+      }
+
       return Webhooks.of({
         register: (caller, body) =>
           Effect.gen(function* () {
@@ -97,11 +116,7 @@ export class Webhooks extends Context.Service<
               accept({ ...stateOf(registerEndpoint(turn, partnerId, parsed.url, secret)), secret })
             )
           }),
-        get: (partnerId) => {
-          const endpoint = directory.partner(partnerId)?.endpoint ?? null
-          if (endpoint === null) return Effect.succeed(refuse(noWebhook))
-          return Effect.map(figures.of(partnerId), (counted) => accept({ ...stateOf(endpoint), ...counted }))
-        },
+        get: stateOfPartner,
         remove: (caller) =>
           turnOf(caller, (turn) => {
             const removed = removeEndpoint(turn)
@@ -114,6 +129,25 @@ export class Webhooks extends Context.Service<
           if (view === null) return Effect.succeed(refuse(unknown("Partner")))
           return Effect.map(deliveries(view.row.id, query), accept)
         },
+        endpointOf: (partner) => {
+          const view = directory.findPartner(partner)
+          if (view === null) return Effect.succeed(refuse(unknown("Partner")))
+          const partnerId = view.row.id
+          return Effect.map(stateOfPartner(partnerId), (found) =>
+            found.ok ? accept({ partnerId, ...found.value }) : found
+          )
+        },
+        delivery: (deliveryId) =>
+          Effect.map(firstRow(stored, "webhookDeliveries", [{ column: "id", value: deliveryId }]), (row) =>
+            row === null
+              ? refuse(unknown("Delivery"))
+              : accept({
+                  partnerId: row.partnerId,
+                  ...deliveryView(row),
+                  url: directory.partner(row.partnerId)?.endpoint?.url ?? null,
+                  payload: JSON.parse(row.body) as Json
+                })
+          ),
         redeliver: (caller, deliveryId) =>
           // No mailbox holds deliveries, so the row is read outside of one: a second redelivery must see the first. A
           // 2xx that arrives in between is sent once more, as any delivery may be.

@@ -1,6 +1,6 @@
 /**
  * What `ledger verify` works out by going through rows in their order, because no sum can say it: each position at average cost
- * out of its trades (F11), the lots of each asset out of what came in and left (F21; A2-104). The rows come through a
+ * out of its trades (F11), the lots of each asset out of what came in and left (F21; A2-104), equities of the past (STS-28). The rows come through a
  * cursor of the same snapshot as the statements' figures, so that neither side needs memory for all of them.
  */
 import type { LedgerEntryType } from "../../../machines/Effects.ts"
@@ -10,6 +10,7 @@ import { applyFill, flatPosition } from "../../../machines/order/positionRules.t
 import { type SpotLot, takeLots } from "../../../machines/order/spotLots.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
 import { maxMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { equityReplay } from "./equityReplay.ts"
 
 /** Goes through the rows of one check; answers what breaks the rule, the first time that something does. */
 export interface Replay<Row> {
@@ -200,4 +201,4 @@ const lotReplay: ReplayCheck<ReplayedLot> = {
 }
 
 /** In the order in which `ledger verify` shows them, behind the statements. */
-export const replayChecks = [positionReplay, lotReplay] as const
+export const replayChecks = [positionReplay, lotReplay, equityReplay] as const

@@ -27,6 +27,48 @@ export const clientIdByRef = (sql: PgClient.PgClient, partnerId: number, ref: st
     idOf
   )
 
+/** A client as one that may be meant is shown. */
+export interface NamedClient {
+  readonly id: number
+  readonly uid: string
+  /** The partner's code. */
+  readonly partner: string
+  readonly ref: string
+}
+
+/** More that have one name are not told apart: it is no name then. */
+export const namedAtMost = 10
+
+/**
+ * $1 the name, $2 a partner's code before the first slash and $3 what is behind it. Each half is a look into a unique index: the claim
+ * of the address, the partner's references partner by partner.
+ */
+const namedText = `SELECT c.id, c.uid, p.code AS partner, c.partner_client_ref AS ref
+    FROM clients c JOIN partners p ON p.id = c.partner_id
+   WHERE c.id = (SELECT owner FROM claims WHERE name = 'email:' || lower($1))
+  UNION
+  SELECT c.id, c.uid, p.code, c.partner_client_ref FROM partners p CROSS JOIN LATERAL (
+    SELECT id, uid, partner_client_ref FROM clients
+     WHERE partner_id = p.id AND (partner_client_ref = $1 OR partner_client_ref = $3 AND p.code = $2)) c
+   ORDER BY 1 LIMIT ${namedAtMost}`
+
+/** Clients by e-mail address of an open account, or by reference: \`acme-1\`, or \`ACME/acme-1\`. */
+export const clientsNamed = (
+  sql: PgClient.PgClient,
+  name: string
+): Effect.Effect<ReadonlyArray<NamedClient>, SqlError.SqlError> =>
+  Effect.map(sql.unsafe<Omit<NamedClient, "id"> & { readonly id: bigint }>(namedText, namedValues(name)), (rows) =>
+    rows.map((row) => ({ ...row, id: Number(row.id) }))
+  )
+
+const namedValues = (name: string): ReadonlyArray<string> => {
+  const slash = name.indexOf("/")
+  return [name, slash === -1 ? "" : name.slice(0, slash), name.slice(slash + 1)]
+}
+
+/** What \`clientsNamed\` asks, for a look at its plan. */
+export const namedStatement = (name: string) => ({ text: namedText, values: namedValues(name) })
+
 export const uidsOf = (
   sql: PgClient.PgClient,
   clientIds: ReadonlyArray<number>

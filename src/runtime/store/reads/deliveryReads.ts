@@ -1,4 +1,4 @@
-/** What is counted over the delivery log (doc 3, Webhook; A3-31, A3-39). */
+/** What is counted and next over the delivery log (doc 3, Webhook; A3-31, A3-39). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -20,4 +20,25 @@ export const deliveryFigures = (
       lastDeliveryAt: row?.sent_at == null ? null : Number(row.sent_at),
       pending: Number(row?.pending ?? 0)
     })
+  )
+
+export interface NextTry {
+  readonly partnerId: number
+  /** Unix ms of business time. */
+  readonly nextAt: number
+}
+
+/** The end of a range of the index of what is due, partner by partner. */
+const nextTriesText = `SELECT p.id AS partner_id, next.next_at FROM partners p CROSS JOIN LATERAL (
+    SELECT next_at FROM webhook_deliveries WHERE partner_id = p.id AND state IN ('PENDING', 'RETRYING')
+     ORDER BY next_at LIMIT 1) next ORDER BY next.next_at LIMIT $1`
+
+/** When each partner's next delivery is tried, the first one first. */
+export const nextTries = (
+  sql: PgClient.PgClient,
+  limit: number
+): Effect.Effect<ReadonlyArray<NextTry>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly partner_id: bigint; readonly next_at: bigint }>(nextTriesText, [BigInt(limit)]),
+    (rows) => rows.map((row) => ({ partnerId: Number(row.partner_id), nextAt: Number(row.next_at) }))
   )

@@ -4,7 +4,6 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Json } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { int8s } from "../arrays.ts"
 
 /** A posting with what its transaction says. */
 export interface BookedPosting {
@@ -27,19 +26,27 @@ type RawPosting = Omit<BookedPosting, "postingId" | "txId" | "ts"> & {
   readonly ts: bigint
 }
 
+/** Which of a client's postings; null: of every currency, of every type. */
+export interface PostingFilter {
+  readonly currency: Currency | null
+  readonly type: string | null
+}
+
 /** A client's postings, newest first, ids below `before`; at most `limit` of them. */
 export const clientPostings = (
   sql: PgClient.PgClient,
   clientId: number,
   before: number | undefined,
-  limit: number
+  limit: number,
+  { currency, type }: PostingFilter = { currency: null, type: null }
 ): Effect.Effect<ReadonlyArray<BookedPosting>, SqlError.SqlError> =>
   Effect.map(
     sql.unsafe<RawPosting>(
       `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
          FROM postings p JOIN ledger_transactions t USING (tx_id)
-        WHERE p.client_id = $1 AND p.posting_id < $2 ORDER BY p.posting_id DESC LIMIT $3`,
-      [BigInt(clientId), BigInt(before ?? Number.MAX_SAFE_INTEGER), BigInt(limit)]
+        WHERE p.client_id = $1 AND p.posting_id < $2 AND ($4::text IS NULL OR p.currency = $4)
+          AND ($5::text IS NULL OR t.type = $5) ORDER BY p.posting_id DESC LIMIT $3`,
+      [BigInt(clientId), BigInt(before ?? Number.MAX_SAFE_INTEGER), BigInt(limit), currency, type]
     ),
     (rows) =>
       rows.map((row) => ({
@@ -75,19 +82,6 @@ export const heldAt = (
        FROM postings p JOIN ledger_transactions t USING (tx_id)
       WHERE p.client_id = $1 AND t.ts <= $2 GROUP BY p.currency`,
     [BigInt(clientId), BigInt(at)]
-  )
-
-/** Cash in USDC by client, micro-USDC; clients that never had any are left out. */
-export const usdcOf = (
-  sql: PgClient.PgClient,
-  clientIds: ReadonlyArray<number>
-): Effect.Effect<ReadonlyMap<number, bigint>, SqlError.SqlError> =>
-  Effect.map(
-    sql.unsafe<{ readonly client_id: bigint; readonly cash: bigint }>(
-      "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1::int8[])",
-      [int8s(clientIds)]
-    ),
-    (rows) => new Map(rows.map((row) => [Number(row.client_id), row.cash]))
   )
 
 /** A payout as it is booked, with the client's balance of the currency right after it. */

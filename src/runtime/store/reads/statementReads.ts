@@ -91,6 +91,35 @@ export const postingSums = (
     (rows) => rows.map((row) => ({ ...row, amount: BigInt(row.amount), rows: Number(row.rows) }))
   )
 
+/** What a client held of a currency before a moment, and with all postings up to one of them; minor units. */
+export const balancesOfCut = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  to: number,
+  before: number
+): Reading<
+  ReadonlyArray<{
+    readonly currency: Currency
+    readonly kind: "cash" | "reserved"
+    readonly opening: bigint
+    readonly closing: bigint
+  }>
+> =>
+  Effect.map(
+    sql.unsafe<{
+      readonly currency: Currency
+      readonly kind: "cash" | "reserved"
+      readonly opening: string
+      readonly closing: string
+    }>(
+      `SELECT p.currency, p.kind, coalesce(sum(p.amount) FILTER (WHERE t.ts < $3), 0)::text AS opening, sum(p.amount)::text AS closing
+         FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND p.posting_id <= $2 GROUP BY p.currency, p.kind`,
+      [BigInt(clientId), BigInt(to), BigInt(before)]
+    ),
+    (rows) => rows.map((row) => ({ ...row, opening: BigInt(row.opening), closing: BigInt(row.closing) }))
+  )
+
 /** A posting with its transaction. */
 export interface StatedPosting {
   readonly postingId: number

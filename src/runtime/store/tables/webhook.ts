@@ -70,8 +70,8 @@ export const webhookTables = {
   webhookDeliveries: table<DeliveryRow>()({
     title: "webhook delivery",
     machine: "webhookDelivery",
-    // Version 2 ends with its partner; its rows are those of version 1.
-    upcasters: [(row) => row],
+    // Version 2 ends with its partner; its rows are those of version 1. Version 3 remembers its attempts.
+    upcasters: [(row) => row, ({ state, context }) => ({ state, context: { ...(context as object), tries: [] } })],
     key: ["id"],
     mode: "upsert",
     columns: {

@@ -11,6 +11,9 @@ type Writing<A> = Effect.Effect<A, SqlError.SqlError>
 
 const place = placeOf("statement_pieces", "content")
 
+/** A piece as it is written: its text may come as bytes. */
+type WrittenPiece = Omit<StatementPieceRow, "content"> & { readonly content: string | Uint8Array }
+
 /**
  * Writes a piece; false, and nothing is written, where its model was dropped meanwhile. A later piece holds the first one for as
  * long as it takes, and a drop begins there: so what comes in behind its caller's back leaves nothing that no sweep would find.
@@ -18,7 +21,7 @@ const place = placeOf("statement_pieces", "content")
 export const writePiece = (
   sql: PgClient.PgClient,
   sealing: Sealing,
-  { modelId, number, partnerId, clientId, section, content, storedAt }: StatementPieceRow
+  { modelId, number, partnerId, clientId, section, content, storedAt }: WrittenPiece
 ): Writing<boolean> =>
   Effect.suspend(() =>
     Effect.map(
@@ -76,7 +79,7 @@ export const writeModels = (
   sql: PgClient.PgClient,
   sealing: Sealing,
   models: ReadonlyArray<StatementModelRow>,
-  pieces: ReadonlyArray<StatementPieceRow>
+  pieces: ReadonlyArray<WrittenPiece>
 ): Writing<ReadonlyMap<string, number>> =>
   Effect.suspend(() =>
     Effect.map(

@@ -1,0 +1,24 @@
+/** `brokerage queue`: everything that waits for somebody of the firm, the oldest first (operator surface). */
+import type { Command } from "commander"
+import { type WaitingKind, waitingKinds } from "../../src/machines/operator/Waiting.ts"
+import type { Cli } from "../Cli.ts"
+import { given, limitOption, tokenOption } from "../options.ts"
+import { queueView } from "../views/queueView.ts"
+
+interface QueueOptions {
+  readonly kind?: WaitingKind
+  readonly limit?: number
+}
+
+export const addQueueCommand = (program: Command, cli: Cli): void => {
+  program
+    .command("queue")
+    .description(
+      "what waits to be decided: approvals, cases, deposits, withdrawals, breaks, calls in doubt, events set aside, failed deliveries; the oldest first"
+    )
+    .addOption(tokenOption("--kind <kind>", "only this kind", waitingKinds))
+    .addOption(limitOption(500))
+    .action(({ kind, limit }: QueueOptions, command: Command) =>
+      cli.call(command, (api) => api.queue.show({ query: given({ kind, limit }) }), queueView)
+    )
+}

@@ -1,0 +1,54 @@
+/**
+ * `brokerage watch`: one live screen of what waits and how the service stands, with deposits, withdrawals and cases decided from
+ * the keyboard (operator surface). Without a terminal that can be drawn on, one look.
+ */
+import type { Command } from "commander"
+import type { Cli } from "../Cli.ts"
+import { findConnection } from "../connection.ts"
+
+/** Of a look without a terminal. */
+const plainSize = { columns: 80, rows: 200 }
+
+export const addWatchCommand = (program: Command, cli: Cli): void => {
+  program
+    .command("watch")
+    .description(
+      "a live screen: what waits, books, deliveries, margin and close-outs, rates, what has happened; decides deposits, withdrawals and cases. Piped, on a dumb terminal and with --json one look"
+    )
+    .action((_: object, command: Command) =>
+      cli.attempt(command, async (globals) => {
+        const connection = findConnection(globals, cli.io)
+        const { keepServices } = await import("../OperatorClient.ts")
+        const { lookAtService, watchLive } = await import("../watch/watchApp.ts")
+        const services = keepServices()
+        try {
+          if (globals.json !== true && canBeDrawnOn(cli)) {
+            const { stdin, stdout } = process
+            const stopped = cli.io.stopped()
+            await watchLive({ connection, call: services.call, stdin, stdout, styled: cli.styled, stopped })
+            return
+          }
+          const look = await services.call(connection, lookAtService)
+          if (globals.json === true) {
+            const { figures, ...rest } = look
+            cli.io.stdout(`${JSON.stringify({ ...rest, figures: Object.fromEntries(figures.values) })}\n`)
+            return
+          }
+          const { beginWatch, looked } = await import("../watch/WatchModel.ts")
+          const { watchLines } = await import("../watch/watchLines.ts")
+          const lines = watchLines(looked(beginWatch(connection.url), look), plainSize, Date.now())
+          // The last line says which keys there are: here is none.
+          cli.io.stdout(
+            `${lines
+              .slice(0, -1)
+              .map(({ text }) => text.trimEnd())
+              .join("\n")}\n`
+          )
+        } finally {
+          await services.close()
+        }
+      })
+    )
+}
+
+const canBeDrawnOn = (cli: Cli): boolean => cli.io.terminal && cli.io.env.TERM !== "dumb"

@@ -1,0 +1,76 @@
+/** Everything that waits, as one screen of 80 columns (operator surface, queue). */
+import type { Waiting, WaitingKind } from "../../src/machines/operator/Waiting.ts"
+import { age } from "./age.ts"
+import { wrapWords } from "./wrapWords.ts"
+import { stack, table, text, type View } from "./View.ts"
+
+export type WaitingRow = Waiting & { readonly mayDecide: boolean }
+
+export interface QueueData {
+  /** Business time, Unix ms. */
+  readonly asOf: number
+  readonly waiting: ReadonlyArray<WaitingRow>
+  readonly counts: ReadonlyArray<{ readonly kind: WaitingKind; readonly count: number; readonly oldestAt: number }>
+  readonly hasMore: boolean
+}
+
+const names: Readonly<Record<WaitingKind, string>> = {
+  approval: "approval",
+  break: "break",
+  call: "call",
+  case: "case",
+  default: "default",
+  delivery: "endpoint",
+  deposit: "deposit",
+  quarantine: "event",
+  reliance: "reliance",
+  statement: "statement",
+  withdrawal: "withdrawal"
+}
+
+/** "1 case", "2 cases". */
+export const plural = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`
+
+/** What of some kinds is wrong with them. */
+const qualities: Partial<Record<WaitingKind, string>> = {
+  call: " in doubt",
+  delivery: " failing",
+  quarantine: " set aside",
+  statement: " failed"
+}
+
+/** "2 deposits (3h), 1 case (2d)": how many of each kind, and how long the oldest has waited. */
+export const queueCounts = ({ asOf, counts }: Pick<QueueData, "asOf" | "counts">): string =>
+  counts
+    .map(
+      ({ kind, count, oldestAt }) => `${plural(count, names[kind])}${qualities[kind] ?? ""} (${age(asOf - oldestAt)})`
+    )
+    .join(", ")
+
+/** Money first, then what it is about. */
+export const whatWaits = ({ amount, currency, about }: Waiting): string =>
+  [amount === null ? null : `${amount} ${currency ?? ""}`.trim(), about].filter((each) => each !== null).join(" ")
+
+/** The usual command without its options: they are asked for, or said by --help. */
+export const usualOf = ({ decide }: Waiting): string => (decide[0] ?? "").replace(/ --.*$/, "")
+
+const aboutWidth = 30
+
+const short = (line: string): string => (line.length <= aboutWidth ? line : `${line.slice(0, aboutWidth - 1)}…`)
+
+export const queueView = (data: QueueData): View =>
+  stack(
+    ...(data.counts.length === 0 ? [] : [...wrapWords(queueCounts(data), 80).map(text), text("")]),
+    table(
+      data.waiting,
+      {
+        waits: (row) => age(data.asOf - row.since),
+        client: (row) => row.clientUid ?? row.partner,
+        what: (row) => short(whatWaits(row)),
+        decide: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`)
+      },
+      "Nothing waits."
+    ),
+    ...(data.waiting.some(({ mayDecide }) => !mayDecide) ? [text("In parentheses: not with this operator key.")] : []),
+    ...(data.hasMore ? [text("There is more: --limit, or --kind.")] : [])
+  )

@@ -1,0 +1,253 @@
+/**
+ * What `watch` knows and how a key or a look changes it: pure, so that each screen can be tested without a terminal (operator
+ * surface, watch).
+ */
+import type { WaitingRow, QueueData } from "../views/queueView.ts"
+import type { Figures } from "./figures.ts"
+
+/** One row of the audit, as far as it is shown. */
+export interface Happened {
+  readonly auditId: number
+  readonly ts: number
+  readonly role: string
+  readonly object: string | null
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+export interface OpenCloseOut {
+  readonly closeOutId: number
+  readonly clientUid: string
+  readonly state: string
+}
+
+/** One look at the service. */
+export interface Look {
+  readonly queue: QueueData
+  readonly figures: Figures
+  readonly closeouts: ReadonlyArray<OpenCloseOut>
+  /** Newest last. */
+  readonly happened: ReadonlyArray<Happened>
+}
+
+/** What a key can do with an item here; everything else has its command. */
+export interface Verb {
+  readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear"
+  /** What is asked for first; null: nothing. A note may be left out. */
+  readonly asks: "reason" | "note" | null
+}
+
+/** What somebody is about to do, and the words that go with it. */
+export interface Intent {
+  readonly item: WaitingRow
+  readonly verb: Verb
+  readonly words: string
+}
+
+export type Mode =
+  | { readonly kind: "list" }
+  /** Words are typed. */
+  | { readonly kind: "asking"; readonly intent: Intent }
+  /** The deed is being looked up. */
+  | { readonly kind: "rehearsing"; readonly intent: Intent }
+  /** The deed is shown, from line `from` on: yes or no. */
+  | { readonly kind: "deed"; readonly intent: Intent; readonly lines: ReadonlyArray<string>; readonly from: number }
+  | { readonly kind: "doing"; readonly intent: Intent }
+
+export interface WatchState {
+  readonly url: string
+  readonly look: Look | null
+  /** The figures of the look before. */
+  readonly before: Figures | null
+  /** Why the service does not answer, and since when, wall time in Unix ms; null: it does. */
+  readonly away: { readonly since: number; readonly sentence: string } | null
+  /** Place in the queue. */
+  readonly selected: number
+  readonly mode: Mode
+  /** What became of the last deed. */
+  readonly said: string | null
+  readonly ended: boolean
+}
+
+export const beginWatch = (url: string): WatchState => ({
+  url,
+  look: null,
+  before: null,
+  away: null,
+  selected: 0,
+  mode: { kind: "list" },
+  said: null,
+  ended: false
+})
+
+/** The usual verb and the refusing one of an item; empty: it is decided by a command alone, or not by this key. */
+export const verbsOf = ({ kind, state, mayDecide }: WaitingRow): ReadonlyArray<Verb> => {
+  if (!mayDecide) return []
+  const reject: Verb = { name: "reject", asks: "reason" }
+  switch (kind) {
+    case "deposit":
+      return [{ name: "confirm", asks: null }, reject]
+    case "withdrawal":
+      return state === "REQUESTED"
+        ? [{ name: "approve", asks: null }, reject]
+        : [
+            { name: "pay", asks: null },
+            { name: "fail", asks: "reason" }
+          ]
+    case "case":
+      return [{ name: "clear", asks: "note" }, reject]
+    default:
+      return []
+  }
+}
+
+const isSame = (one: WaitingRow, other: WaitingRow): boolean =>
+  one.kind === other.kind && one.id === other.id && one.state === other.state
+
+/** A look has come in. An item that is being decided here and is gone was decided by somebody else. */
+export const looked = (state: WatchState, look: Look): WatchState => {
+  const chosen = state.look?.queue.waiting[state.selected]
+  const place = chosen === undefined ? -1 : look.queue.waiting.findIndex((each) => isSame(each, chosen))
+  const last = Math.max(0, look.queue.waiting.length - 1)
+  const next: WatchState = {
+    ...state,
+    look,
+    before: state.look?.figures ?? null,
+    away: null,
+    said: state.away === null ? state.said : "The service answers again.",
+    selected: place === -1 ? Math.min(state.selected, last) : place
+  }
+  const { mode } = next
+  if (mode.kind === "list" || mode.kind === "doing") return next
+  const { item } = mode.intent
+  if (look.queue.waiting.some((each) => isSame(each, item))) return next
+  return { ...next, mode: { kind: "list" }, said: `${item.kind} ${item.id} has been decided meanwhile, not from here.` }
+}
+
+/** The service does not answer; what was seen stays on the screen. */
+export const lost = (state: WatchState, sentence: string, at: number): WatchState => ({
+  ...state,
+  away: { since: state.away?.since ?? at, sentence }
+})
+
+/** The deed is known. */
+export const rehearsed = (state: WatchState, intent: Intent, lines: ReadonlyArray<string>): WatchState =>
+  state.mode.kind === "rehearsing" && state.mode.intent === intent
+    ? { ...state, mode: { kind: "deed", intent, lines, from: 0 } }
+    : state
+
+/** A deed, or looking one up, has ended with these words. */
+export const settled = (state: WatchState, intent: Intent, said: string): WatchState =>
+  "intent" in state.mode && state.mode.intent === intent
+    ? { ...state, mode: { kind: "list" }, said }
+    : { ...state, said }
+
+/** A key as the terminal gives it. */
+export interface Key {
+  readonly input: string
+  readonly name?: "up" | "down" | "enter" | "escape" | "backspace"
+  readonly ctrl?: boolean
+}
+
+/** What the key asks the world for. */
+export type Wish =
+  | { readonly kind: "rehearse"; readonly intent: Intent }
+  | { readonly kind: "carryOut"; readonly intent: Intent }
+  | { readonly kind: "look" }
+
+export interface Pressed {
+  readonly state: WatchState
+  readonly wish: Wish | null
+}
+
+/** The longest reason that a command takes. */
+const mostWords = 500
+
+export const press = (state: WatchState, key: Key): Pressed => {
+  if (key.ctrl === true && key.input === "c") return { state: { ...state, ended: true }, wish: null }
+  const { mode } = state
+  switch (mode.kind) {
+    case "list":
+      return pressInList(state, key)
+    case "asking":
+      return pressWords(state, mode.intent, key)
+    case "deed":
+      return pressOnDeed(state, mode, key)
+    case "rehearsing":
+      return key.name === "escape" ? leave(state) : { state, wish: null }
+    case "doing":
+      return { state, wish: null }
+  }
+}
+
+const leave = (state: WatchState): Pressed => ({
+  state: { ...state, mode: { kind: "list" }, said: "Nothing was done." },
+  wish: null
+})
+
+const pressInList = (state: WatchState, { input, name }: Key): Pressed => {
+  const count = state.look?.queue.waiting.length ?? 0
+  const at = (selected: number): Pressed => ({
+    state: { ...state, selected: Math.max(0, Math.min(selected, count - 1)), said: null },
+    wish: null
+  })
+  if (name === "up" || input === "k") return at(state.selected - 1)
+  if (name === "down" || input === "j") return at(state.selected + 1)
+  if (input === "g") return at(0)
+  if (input === "G") return at(count - 1)
+  if (input === "q") return { state: { ...state, ended: true }, wish: null }
+  if (input === "r") return { state, wish: { kind: "look" } }
+  if (name === "enter") return choose(state, 0)
+  if (input === "x") return choose(state, 1)
+  return { state, wish: null }
+}
+
+const choose = (state: WatchState, which: 0 | 1): Pressed => {
+  const item = state.look?.queue.waiting[state.selected]
+  if (item === undefined) return { state, wish: null }
+  const verb = verbsOf(item)[which]
+  if (verb === undefined) return { state: { ...state, said: elsewhere(item) }, wish: null }
+  const intent: Intent = { item, verb, words: "" }
+  return verb.asks === null
+    ? rehearse(state, intent)
+    : { state: { ...state, mode: { kind: "asking", intent }, said: null }, wish: null }
+}
+
+const elsewhere = ({ mayDecide, decide }: WaitingRow): string =>
+  mayDecide ? `brokerage ${decide.join("   or: brokerage ")}` : "This operator key may not decide that."
+
+const rehearse = (state: WatchState, intent: Intent): Pressed => ({
+  state: { ...state, mode: { kind: "rehearsing", intent }, said: null },
+  wish: { kind: "rehearse", intent }
+})
+
+const pressWords = (state: WatchState, intent: Intent, { input, name, ctrl }: Key): Pressed => {
+  const typed = (words: string): Pressed => ({
+    state: { ...state, mode: { kind: "asking", intent: { ...intent, words } }, said: null },
+    wish: null
+  })
+  if (name === "escape") return leave(state)
+  if (name === "backspace") return typed([...intent.words].slice(0, -1).join(""))
+  if (name === "enter") {
+    if (intent.verb.asks === "reason" && intent.words.trim() === "") {
+      return { state: { ...state, said: "A reason is needed." }, wish: null }
+    }
+    return rehearse(state, intent)
+  }
+  const text = ctrl === true ? "" : input.replaceAll(/[\p{Cc}\p{Cf}]/gu, "")
+  return text === "" ? { state, wish: null } : typed((intent.words + text).slice(0, mostWords))
+}
+
+const pressOnDeed = (state: WatchState, mode: Extract<Mode, { kind: "deed" }>, { input, name }: Key): Pressed => {
+  const { intent, lines, from } = mode
+  const at = (line: number): Pressed => ({
+    state: { ...state, mode: { ...mode, from: Math.max(0, Math.min(line, lines.length - 1)) } },
+    wish: null
+  })
+  if (name === "up") return at(from - 1)
+  if (name === "down") return at(from + 1)
+  if (input === "y") return { state: { ...state, mode: { kind: "doing", intent } }, wish: { kind: "carryOut", intent } }
+  if (input === "n" || input === "q" || name === "escape") return leave(state)
+  return { state, wish: null }
+}

@@ -1,0 +1,43 @@
+/** What `watch` shows of the service's own figures, out of the Prometheus text that `metrics` prints (operator surface). */
+
+export interface Figures {
+  /** When they were read, monotonic ms: rates lie between two looks. */
+  readonly at: number
+  /** By name and labels as printed, such as `brokerage_webhook_deliveries{state="due"}`. */
+  readonly values: ReadonlyMap<string, number>
+}
+
+export const readFigures = (text: string, at: number): Figures => ({
+  at,
+  values: new Map(
+    text.split("\n").flatMap((line): ReadonlyArray<readonly [string, number]> => {
+      const match = /^([a-z_]+(?:\{[^}]*\})?) (\S+)$/.exec(line)
+      return match === null ? [] : [[match[1] ?? "", Number(match[2])]]
+    })
+  )
+})
+
+/** The figure, or null when this look has none of this name. */
+export const figure = ({ values }: Figures, name: string): number | null => values.get(name) ?? null
+
+/** Sum over all labels of a name. */
+const sum = ({ values }: Figures, name: string): number =>
+  [...values].reduce((total, [key, value]) => (key === name || key.startsWith(`${name}{`) ? total + value : total), 0)
+
+/** How much a counter grew a second between two looks; null without an earlier look, or when the process began anew. */
+export const perSecond = (now: Figures, before: Figures | null, name: string): number | null => {
+  if (before === null || now.at <= before.at) return null
+  const grown = sum(now, name) - sum(before, name)
+  return grown < 0 ? null : (grown * 1_000) / (now.at - before.at)
+}
+
+/** What must be 0 and is not, as "postings_sum USDC 5". */
+export const broken = ({ values }: Figures): ReadonlyArray<string> =>
+  [...values].flatMap(([key, value]) => {
+    const [, name = "", label = ""] = /^brokerage_([a-z_]+)(?:\{[a-z]+="([^"]*)"\})?$/.exec(key) ?? []
+    return value !== 0 && invariants.has(name)
+      ? [[name, label, String(value)].filter((each) => each !== "").join(" ")]
+      : []
+  })
+
+const invariants: ReadonlySet<string> = new Set(["postings_sum", "custody_difference", "event_gaps", "unsealed_rows"])

@@ -1,0 +1,183 @@
+/**
+ * The live screen of `watch`: looks at the service every two seconds, draws what it knows and does what keys ask for (operator
+ * surface, watch). A service that does not answer is said and asked again.
+ */
+import { Effect } from "effect"
+import { render } from "ink"
+import { setTimeout as pause } from "node:timers/promises"
+import { createElement } from "react"
+import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
+import type { Connection } from "../connection.ts"
+import { type CallService, type OperatorClient } from "../OperatorClient.ts"
+import { render as renderView } from "../views/render.ts"
+import { rehearse, type Rehearsed, wordsOf } from "./deeds.ts"
+import { readFigures } from "./figures.ts"
+import {
+  beginWatch,
+  type Intent,
+  type Key,
+  type Look,
+  looked,
+  lost,
+  press,
+  rehearsed,
+  settled,
+  type WatchState,
+  type Wish
+} from "./WatchModel.ts"
+import { WatchScreen } from "./WatchScreen.ts"
+
+export interface WatchWorld {
+  readonly connection: Connection
+  readonly call: CallService
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly styled: boolean
+  /** Completes when a signal asks for the end. */
+  readonly stopped: Promise<void>
+}
+
+const lookEveryMillis = 2_000
+/** Rows of the queue that can be scrolled through. */
+const queueLimit = 200
+const happenedLimit = 20
+/** Close-outs that fit a line. */
+const closeOutLimit = 3
+
+/** A service that stands still does not close its connections. */
+const patienceMillis = 10_000
+
+const unanswered = cliFailure(exitStatus.unreachable, 5030, "The service does not answer.")
+const unsure = cliFailure(
+  exitStatus.unreachable,
+  5030,
+  "The service does not answer: whether it is done shows the audit. Look before you do it again."
+)
+
+/** The answer, or the failure when it does not come in time; what comes later is let go. */
+const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
+  const clock = new AbortController()
+  const patience = pause(patienceMillis, undefined, { signal: clock.signal }).then(
+    () => Promise.reject(late),
+    () => new Promise<never>(() => {})
+  )
+  try {
+    return await Promise.race([answer, patience])
+  } finally {
+    clock.abort()
+    answer.catch(() => undefined)
+  }
+}
+
+/** All that is shown, in one look. */
+export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown> =>
+  Effect.gen(function* () {
+    const queue = (yield* api.queue.show({ query: { limit: queueLimit } })).data
+    const text = yield* api.metrics.show()
+    const { closeouts } = (yield* api.closeout.list({ query: { open: "true", limit: closeOutLimit } })).data
+    const { entries } = (yield* api.audit.tail({ query: { limit: happenedLimit } })).data
+    return { queue, figures: readFigures(text, performance.now()), closeouts, happened: entries }
+  })
+
+/** Draws until `q`, Ctrl-C or a signal. Rejects when the first look fails: nobody watches what was never there. */
+export const watchLive = async (world: WatchWorld): Promise<void> => {
+  const first = await world.call(world.connection, lookAtService)
+  await new Watcher(world, looked(beginWatch(world.connection.url), first)).run()
+}
+
+class Watcher {
+  private readonly world: WatchWorld
+  private state: WatchState
+  private readonly deeds = new WeakMap<Intent, Rehearsed>()
+  private readonly ended = Promise.withResolvers<void>()
+  /** Ends the pause between two looks. */
+  private wake = new AbortController()
+  private screen: ReturnType<typeof render> | null = null
+
+  constructor(world: WatchWorld, state: WatchState) {
+    this.world = world
+    this.state = state
+  }
+
+  async run(): Promise<void> {
+    const { stdin, stdout, stopped } = this.world
+    this.screen = render(this.element(), {
+      stdin,
+      stdout,
+      exitOnCtrlC: false,
+      patchConsole: false,
+      // Whoever asked for it has a terminal, whatever else the environment says.
+      interactive: true,
+      alternateScreen: true
+    })
+    void stopped.then(() => this.set({ ...this.state, ended: true }))
+    const looking = this.lookOn()
+    await Promise.race([this.ended.promise, this.screen.waitUntilExit()])
+    this.state = { ...this.state, ended: true }
+    this.wake.abort()
+    this.screen.unmount()
+    await looking
+  }
+
+  private element() {
+    const { styled } = this.world
+    return createElement(WatchScreen, { state: this.state, now: Date.now(), styled, onKey: this.onKey })
+  }
+
+  private set(state: WatchState): void {
+    this.state = state
+    if (state.ended) this.ended.resolve()
+    else this.screen?.rerender(this.element())
+  }
+
+  private readonly onKey = (key: Key): void => {
+    const { state, wish } = press(this.state, key)
+    this.set(state)
+    if (wish !== null) void this.grant(wish)
+  }
+
+  private async lookOn(): Promise<void> {
+    while (!this.state.ended) {
+      await pause(lookEveryMillis, undefined, { signal: this.wake.signal }).catch(() => undefined)
+      if (this.state.ended) return
+      this.wake = new AbortController()
+      await this.look()
+    }
+  }
+
+  private async look(): Promise<void> {
+    try {
+      const look = await inTime(this.world.call(this.world.connection, lookAtService), unanswered)
+      if (!this.state.ended) this.set(looked(this.state, look))
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error
+      if (!this.state.ended) this.set(lost(this.state, error.envelope.msg, Date.now()))
+    }
+  }
+
+  private async grant(wish: Wish): Promise<void> {
+    if (wish.kind === "look") return this.wake.abort()
+    const { intent } = wish
+    try {
+      if (wish.kind === "rehearse") {
+        const deed = await inTime(rehearse(this.world.call, this.world.connection, intent), unanswered)
+        this.deeds.set(intent, deed)
+        this.set(
+          rehearsed(
+            this.state,
+            intent,
+            renderView(deed.view, { styled: false, columns: null, times: "short" }).split("\n")
+          )
+        )
+      } else {
+        const deed = this.deeds.get(intent)
+        if (deed === undefined) throw new Error("a deed is carried out that was never shown")
+        this.set(settled(this.state, intent, await inTime(deed.go(), unsure)))
+        this.wake.abort()
+      }
+    } catch (error) {
+      this.set(settled(this.state, intent, `Refused: ${wordsOf(error)}`))
+      this.wake.abort()
+    }
+  }
+}

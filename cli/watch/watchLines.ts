@@ -1,0 +1,196 @@
+/**
+ * The screen of `watch` as lines, for any width and height: the head and the figures, then the queue, then what has happened;
+ * or the deed that is to be decided in place of the two. What does not fit is left out from below, and said.
+ */
+import { age } from "../views/age.ts"
+import { wrapWords } from "../views/wrapWords.ts"
+import { plural, queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
+import { headline } from "./deeds.ts"
+import { broken, figure, type Figures, perSecond } from "./figures.ts"
+import { type Happened, type Look, verbsOf, type WatchState } from "./WatchModel.ts"
+
+export interface Line {
+  readonly text: string
+  readonly tone?: "title" | "alarm" | "good" | "faint" | "chosen"
+}
+
+export interface Size {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** Rows of what has happened on a screen that has room. */
+const happenedRows = 4
+/** Below this many rows there is only the queue. */
+const lowScreen = 16
+
+/** Exactly `rows` lines at the most; longer ones are cut by whoever draws them. */
+export const watchLines = (state: WatchState, size: Size, now: number): ReadonlyArray<Line> => {
+  const { look, mode } = state
+  const top = [title(state, now), ...(look === null ? [] : head(look, state, size))]
+  const bottom = footer(state, size)
+  const room = Math.max(0, size.rows - top.length - bottom.length)
+  const middle =
+    look === null
+      ? []
+      : mode.kind === "list"
+        ? [
+            ...queueLines(state, look, size, room - eventRows(size, room)),
+            ...happenedLines(look, eventRows(size, room))
+          ]
+        : deedLines(state, room)
+  return [...top, ...middle, ...bottom].slice(0, size.rows)
+}
+
+const eventRows = ({ rows }: Size, room: number): number =>
+  rows < lowScreen ? 0 : Math.min(happenedRows, Math.max(0, room - 4))
+
+const clock = (millis: number): string => new Date(millis).toISOString().slice(11, 19)
+
+const title = ({ url, away, look }: WatchState, now: number): Line => {
+  if (away !== null) {
+    return { text: `AWAY since ${clock(away.since)}Z: ${away.sentence} Asking again.`, tone: "alarm" }
+  }
+  return { text: `brokerage watch  ${url}  ${look === null ? "asking ..." : `${clock(now)}Z`}`, tone: "title" }
+}
+
+/** Without the last places that nobody reads. */
+const rate = (value: number | null): string => (value === null ? "-" : value < 10 ? value.toFixed(1) : value.toFixed(0))
+
+const head = (look: Look, { before }: WatchState, { columns, rows }: Size): ReadonlyArray<Line> => {
+  const { figures, closeouts, queue } = look
+  const lines: ReadonlyArray<Line> = [
+    booksLine(figures),
+    ratesLine(figures, before),
+    marginLine(figures, closeouts),
+    ...wrapWords(queue.counts.length === 0 ? "Nothing waits." : queueCounts(queue), columns).map((text) => ({ text }))
+  ]
+  return rows < lowScreen ? lines.filter(({ tone }) => tone === "alarm") : [...lines, { text: "" }]
+}
+
+const booksLine = (figures: Figures): Line => {
+  if (figure(figures, "brokerage_database_up") === 0)
+    return { text: "books    the database does not answer", tone: "alarm" }
+  const wrong = broken(figures)
+  const failed = figure(figures, 'brokerage_webhook_deliveries{state="failed"}') ?? 0
+  const due = figure(figures, 'brokerage_webhook_deliveries{state="due"}') ?? 0
+  const deliveries = `deliveries  ${due} due, ${failed} failed`
+  return wrong.length === 0
+    ? { text: `books    hold        ${deliveries}`, tone: "good" }
+    : { text: `books    DO NOT HOLD: ${wrong.join(", ")}   ${deliveries}`, tone: "alarm" }
+}
+
+const ratesLine = (figures: Figures, before: Figures | null): Line => {
+  const lag = figure(figures, 'brokerage_loop_lag_seconds{figure="p99"}') ?? 0
+  const feed = figure(figures, "brokerage_feed_connected")
+  return {
+    text: [
+      `rates    answers ${rate(perSecond(figures, before, "brokerage_answers_total"))}/s`,
+      `commits ${rate(perSecond(figures, before, "brokerage_commits_total"))}/s`,
+      `venue calls ${rate(perSecond(figures, before, "brokerage_venue_calls_made_total"))}/s`,
+      `lag ${(lag * 1_000).toFixed(0)} ms`,
+      feed === 1 ? "feed up" : "feed DOWN"
+    ].join("  ")
+  }
+}
+
+const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
+  const watched = figure(figures, "brokerage_risk_accounts") ?? 0
+  const due = figure(figures, "brokerage_risk_due") ?? 0
+  const lost = figure(figures, 'brokerage_venue_calls{state="lost"}') ?? 0
+  const shown = closeouts.map(({ closeOutId, clientUid, state }) => `CO-${closeOutId} ${clientUid} ${state}`).join(", ")
+  return {
+    text: `margin   ${watched} accounts, ${due} to judge   ${lost} calls lost   close-outs ${shown === "" ? "none" : shown}`,
+    ...(shown === "" && lost === 0 ? {} : { tone: "alarm" as const })
+  }
+}
+
+/** Columns of the queue: ages and uids are as narrow as they are, the rest goes to what it is about. */
+const cells = (waits: string, who: string, decide: string, what: string, { columns }: Size): string =>
+  columns < 60
+    ? `${waits.padEnd(5)} ${decide.padEnd(18)} ${what}`
+    : `${waits.padEnd(5)} ${who.padEnd(14)} ${decide.padEnd(28)} ${what}`
+
+const queueLines = (state: WatchState, look: Look, size: Size, room: number): ReadonlyArray<Line> => {
+  const { waiting, asOf } = look.queue
+  if (room <= 1 || waiting.length === 0) return []
+  const shown = room - 1
+  const from = Math.max(0, Math.min(state.selected - Math.floor(shown / 2), waiting.length - shown))
+  const rows = waiting.slice(from, from + shown).map((row, index): Line => {
+    const chosen = from + index === state.selected
+    const text = cells(age(asOf - row.since), row.clientUid ?? row.partner ?? "", usualOf(row), whatWaits(row), size)
+    return chosen
+      ? { text: `> ${text}`, tone: "chosen" }
+      : { text: `  ${text}`, ...(row.mayDecide ? {} : { tone: "faint" }) }
+  })
+  const range = waiting.length > shown ? ` (${from + 1}-${from + rows.length} of ${waiting.length})` : ""
+  return [{ text: `  ${cells("WAITS", "CLIENT", "DECIDE", `WHAT${range}`, size)}`, tone: "title" }, ...rows]
+}
+
+const happenedLines = ({ happened }: Look, rows: number): ReadonlyArray<Line> =>
+  rows < 2
+    ? []
+    : [{ text: "" }, ...happened.slice(-(rows - 1)).map((row): Line => ({ text: happenedText(row), tone: "faint" }))]
+
+const happenedText = ({ ts, role, object, action, before, after }: Happened): string =>
+  [clock(ts), role, action, object, [before, after].filter((each) => each !== null).join(" -> ")]
+    .filter((each) => each !== null && each !== "")
+    .join("  ")
+
+const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
+  if (mode.kind === "list") return []
+  const { intent } = mode
+  if (mode.kind === "asking") {
+    const optional = intent.verb.asks === "note" ? " (may be left out)" : ""
+    return [
+      { text: headline({ ...intent, words: "" }), tone: "title" },
+      { text: "" },
+      { text: `${intent.verb.asks ?? ""}${optional}: ${intent.words}_` }
+    ]
+  }
+  if (mode.kind === "rehearsing")
+    return [{ text: headline(intent), tone: "title" }, { text: "Looking what it would do ..." }]
+  if (mode.kind === "doing") return [{ text: headline(intent), tone: "title" }, { text: "Doing it ..." }]
+  const [first, ...rest] = mode.lines
+  const shown = Math.max(0, room - 2)
+  const below = rest.length - mode.from - shown
+  return [
+    { text: first ?? "", tone: "title" },
+    ...rest.slice(mode.from, mode.from + shown).map((text): Line => ({ text })),
+    ...(below > 0 ? [{ text: `... ${plural(below, "more line")} below: arrow down.`, tone: "faint" as const }] : [])
+  ]
+}
+
+const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
+  ...(state.said === null
+    ? []
+    : wrapWords(state.said, columns)
+        .slice(0, saidRows)
+        .map((text): Line => ({ text, tone: "title" }))),
+  { text: keysOf(state), tone: "faint" }
+]
+
+/** What was said is to be read whole, as far as there is room. */
+const saidRows = 3
+
+const keysOf = ({ mode, look, selected }: WatchState): string => {
+  switch (mode.kind) {
+    case "asking":
+      return "Enter: see what it does   Esc: leave it"
+    case "deed":
+      return "y: do it   n: leave it   arrows: scroll"
+    case "rehearsing":
+      return "Esc: leave it"
+    case "doing":
+      return ""
+    case "list": {
+      const item = look?.queue.waiting[selected]
+      const [usual, refusing] = item === undefined ? [] : verbsOf(item)
+      const verbs = [
+        item === undefined ? [] : [`Enter: ${usual?.name ?? "how"}`],
+        refusing === undefined ? [] : [`x: ${refusing.name}`]
+      ].flat()
+      return ["arrows: choose", ...verbs, "r: look again", "q: end"].join("   ")
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** One webhook delivery with what was sent (operator surface, delivery show; doc 3, Webhook). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Id } from "../../../machines/shared/Ids.ts"
+import { WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
+import { everyone, openTo } from "./CommandRules.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Reference } from "./OperatorFieldSchemas.ts"
+
+export class DeliveryGroup extends HttpApiGroup.make("delivery").add(
+  HttpApiEndpoint.get("show", "/webhook/deliveries/:deliveryId", {
+    params: { deliveryId: Reference },
+    success: Answer(
+      Schema.Struct({
+        ...WebhookDelivery.fields,
+        partnerId: Id,
+        /** Where the endpoint is now; null: the partner has none. */
+        url: Schema.NullOr(Schema.String),
+        /** The body as it was sent, signature apart. */
+        payload: Schema.Json
+      })
+    )
+  }).pipe(openTo(everyone))
+) {}

@@ -1,0 +1,117 @@
+/**
+ * Puts the recorded examples into the description: bodies, answers and events by reference, as each stands once in the components,
+ * and beside each schema the first value that one of them gives it.
+ */
+import { recorded } from "./recorded.ts"
+
+interface Node {
+  [name: string]: unknown
+}
+interface Media {
+  readonly schema?: Node
+  examples?: Readonly<Record<string, { readonly $ref: string }>>
+}
+interface Operation {
+  readonly operationId?: string
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+}
+type Items = Readonly<Record<string, Readonly<Record<string, Operation>>>>
+export interface Described {
+  readonly paths: Items
+  readonly webhooks: Items
+  readonly components: { readonly schemas: Readonly<Record<string, Node>>; examples?: Node }
+}
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
+const schemaPlace = "#/components/schemas/"
+const examplePlace = "#/components/examples/"
+
+export const withExamples = (spec: object): void => {
+  const { paths, webhooks, components } = spec as Described
+  const { operations, events } = recorded()
+  const examples: Node = { ...components.examples }
+  const show = (media: Media | undefined, name: string, summary: string, value: unknown): void => {
+    if (media === undefined || value === undefined) return
+    examples[name] = { summary, value }
+    media.examples = { ...media.examples, [name]: { $ref: `${examplePlace}${name}` } }
+  }
+  for (const operation of operationsOf(paths)) {
+    const { operationId: id = "", requestBody, responses } = operation
+    const found = operations[id]
+    show(mediaOf(requestBody), `${id}.request`, "As a scenario sent it", found?.request)
+    for (const [status, answers] of Object.entries(found?.answers ?? {})) {
+      for (const [at, answer] of answers.entries()) {
+        const name = at === 0 ? `${id}.${status}` : `${id}.${status}.${at + 1}`
+        show(mediaOf(responses[status]), name, "As a scenario was answered", answer)
+      }
+    }
+  }
+  for (const [event, body] of Object.entries(events)) {
+    show(mediaOf(webhooks[event]?.post?.requestBody), event, "As a scenario was told", body)
+  }
+  components.examples = examples
+  const shown = new Schemas(components.schemas)
+  for (const operation of [...operationsOf(paths), ...operationsOf(webhooks)]) {
+    for (const part of [operation.requestBody, ...Object.values(operation.responses)]) {
+      const media = mediaOf(part)
+      for (const { $ref } of Object.values(media?.examples ?? {})) {
+        shown.see(media?.schema, (examples[$ref.slice(examplePlace.length)] as Node).value)
+      }
+    }
+  }
+}
+
+const operationsOf = (items: Items): ReadonlyArray<Operation> => Object.values(items).flatMap(Object.values<Operation>)
+
+const mediaOf = (part: { readonly content?: Readonly<Record<string, Media>> } | undefined): Media | undefined =>
+  Object.values(part?.content ?? {})[0]
+
+/** The schemas of the components, which get the first value that they describe. */
+class Schemas {
+  private readonly named: Readonly<Record<string, Node>>
+  constructor(named: Readonly<Record<string, Node>>) {
+    this.named = named
+  }
+
+  see(schema: unknown, value: unknown): void {
+    if (!isNode(schema) || value === undefined || value === null) return
+    if (typeof schema["$ref"] === "string") return this.seeNamed(schema["$ref"], value)
+    for (const choice of listOf(schema["anyOf"])) if (this.fits(choice, value)) this.see(choice, value)
+    for (const part of listOf(schema["allOf"])) this.see(part, value)
+    if (Array.isArray(value)) for (const item of value) this.see(schema["items"], item)
+    const { properties } = schema
+    if (!isNode(properties) || !isNode(value)) return
+    for (const [name, member] of Object.entries(properties)) this.see(member, value[name])
+  }
+
+  private seeNamed(ref: string, value: unknown): void {
+    const schema = this.named[ref.slice(schemaPlace.length)]
+    if (schema === undefined) return
+    this.see(schema, value)
+    if (schema["examples"] === undefined) schema["examples"] = [value]
+  }
+
+  /** Whether a choice is that of the value, as far as its type and what it must have say. */
+  private fits(choice: unknown, value: unknown): boolean {
+    if (!isNode(choice)) return false
+    if (typeof choice["$ref"] === "string")
+      return this.fits(this.named[choice["$ref"].slice(schemaPlace.length)], value)
+    const { type, required, properties } = choice
+    if (
+      typeof type === "string" &&
+      type.replace("integer", "number") !== (Array.isArray(value) ? "array" : typeof value)
+    )
+      return false
+    if (!isNode(value)) return true
+    const literals = Object.entries(isNode(properties) ? properties : {}).filter(([name]) => value[name] !== undefined)
+    return (
+      listOf(required).every((name) => Object.hasOwn(value, name as string)) &&
+      literals.every(([name, member]) => !isNode(member) || !leftOut(member["enum"], value[name]))
+    )
+  }
+}
+
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+/** Whether a choice of values leaves this one out. */
+const leftOut = (choices: unknown, value: unknown): boolean => Array.isArray(choices) && !choices.includes(value)

@@ -1,0 +1,41 @@
+/** The handler of `queue`: what waits, and whether the key that asks may decide it (operator surface, queue). */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { WaitingQueue, type WaitingItem } from "../../runtime/services/operator/WaitingQueue.ts"
+import { mayRun } from "../api/operator/commands.ts"
+import { QueueGroup } from "../api/operator/QueueGroup.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answerOf } from "./toOperatorError.ts"
+
+const usual = 100
+
+/** Nobody grants what they asked for, nor what they may not run themselves. */
+const mayDecide = ({ role, keyId }: OperatorCaller, { command, guards, requestedBy }: WaitingItem): boolean =>
+  mayRun(role, command) && (guards === null || mayRun(role, guards)) && requestedBy !== keyId
+
+const queueHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "queue",
+  Effect.fnUntraced(function* (handlers) {
+    const queue = yield* WaitingQueue
+    return handlers.handleAll({
+      show: ({ query: { limit = usual, ...rest } }) =>
+        Effect.flatMap(currentCaller, (caller) =>
+          answerOf(
+            Effect.map(queue.read({ limit, ...rest }), ({ waiting, ...read }) => ({
+              ...read,
+              waiting: waiting.map(({ guards, requestedBy, ...item }) => ({
+                ...item,
+                mayDecide: mayDecide(caller, { ...item, guards, requestedBy })
+              }))
+            }))
+          )
+        )
+    })
+  })
+)
+
+export const queue = operatorFeature({ api: QueueGroup, layer: WaitingQueue.layer, handlers: queueHandlers })

@@ -1,0 +1,164 @@
+/**
+ * The atlas: one page with every machine, the objects in each state, and the way of each object (operator surface, atlas).
+ * Everything is a GET and changes nothing. A signed link lets a browser in; from then on a cookie does that no script can read
+ * and no other site can send. What the page asks for is answered in the role of the operator key behind the cookie: clients are
+ * called by their names only where that role may look at one.
+ */
+import { Clock, Effect, Semaphore } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Kind } from "../../../machines/registry.ts"
+import { unknown as notFound, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { Unavailable } from "../../../runtime/engine/mailbox/ActorHost.ts"
+import { SealingService } from "../../../runtime/engine/sealing/SealingService.ts"
+import { Inspect, type MachineCount } from "../../../runtime/services/operator/Inspect.ts"
+import { MachineObjects } from "../../../runtime/services/operator/MachineObjects.ts"
+import type { OperatorRole } from "../../../runtime/services/operator/OperatorKeys.ts"
+import { Directory } from "../../../runtime/services/partner/Directory.ts"
+import { mayRun } from "../../api/operator/commands.ts"
+import { toWire } from "../../toWire.ts"
+import { atlasPage, closedPage, entrancePage, sent } from "./atlasPage.ts"
+import { keyOfTicket, makeTicket, ticketMillis } from "./atlasTickets.ts"
+import { nextOf, pathOf } from "./objectPath.ts"
+
+export const atlasPrefix = "/atlas"
+
+/** __Secure-: browsers take it over TLS alone. */
+const cookieName = "__Secure-atlas"
+
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Unavailable>
+
+/** Objects of a state on a page, and steps of a path. */
+const pageSize = 50
+const pathSize = 200
+/** Counts are asked for by every page that is open: they are read at most so often, and seldomer where reading takes long. */
+const countsMillis = 1_500
+const countsShare = 10
+
+export const makeAtlasApp = Effect.gen(function* () {
+  const sealing = yield* SealingService
+  const directory = yield* Directory
+  const inspect = yield* Inspect
+  const objects = yield* MachineObjects
+  const counts = yield* countsOf(inspect.counts)
+
+  const roleOf = (keyId: number | null): OperatorRole | null => {
+    const key = keyId === null ? undefined : directory.operatorKeys().find(({ id }) => id === keyId)
+    return key === undefined || key.state !== "ACTIVE" ? null : key.role
+  }
+
+  const enter = (ticket: string, now: number): HttpServerResponse.HttpServerResponse => {
+    const keyId = keyOfTicket(sealing, "link", ticket, now)
+    if (keyId === null || roleOf(keyId) === null) return sent(403, closedPage)
+    const session = makeTicket(sealing, "session", keyId, now + ticketMillis.session)
+    return HttpServerResponse.setHeader(
+      sent(200, entrancePage),
+      "set-cookie",
+      `${cookieName}=${session}; Path=${atlasPrefix}; Max-Age=${ticketMillis.session / 1_000}; HttpOnly; Secure; SameSite=Strict`
+    )
+  }
+
+  /** Whom rows belong to, as the role may see it. */
+  const named = Effect.fnUntraced(function* <
+    R extends { readonly partnerId: number | null; readonly clientId: number | null }
+  >(rows: ReadonlyArray<R>, role: OperatorRole) {
+    const ids = rows.flatMap(({ clientId }) => (clientId === null ? [] : [clientId]))
+    const clients = mayRun(role, "client show") ? yield* objects.clients(ids) : []
+    const partners = mayRun(role, "partner show")
+    return rows.map((row) => {
+      const client = clients.find(({ clientId }) => clientId === row.clientId) ?? null
+      const partnerId = row.partnerId ?? client?.partnerId ?? null
+      const partner = partnerId === null || !partners ? null : objects.partner(partnerId)
+      return { ...row, partnerId, partner, client }
+    })
+  })
+
+  const inState = (query: URLSearchParams, role: OperatorRole): Answer =>
+    Effect.gen(function* () {
+      const after = query.get("after")
+      const page = yield* objects.inState(query.get("kind") ?? "", query.get("state") ?? "", {
+        limit: pageSize,
+        ...(after === null ? {} : { after })
+      })
+      if (!page.ok) return refused(page.refusal)
+      return json({ ...page.value, instances: yield* named(page.value.instances, role) })
+    })
+
+  const one = (query: URLSearchParams, role: OperatorRole): Answer =>
+    Effect.gen(function* () {
+      const before = Number(query.get("before") ?? Number.NaN)
+      const found: Verdict<ObjectRead> = yield* inspect.machine(query.get("kind") ?? "", query.get("id") ?? "", {
+        limit: pathSize,
+        ...(Number.isSafeInteger(before) && before >= 0 ? { before } : {})
+      })
+      if (!found.ok) return refused(found.refusal)
+      const { history: _, ...object } = found.value
+      const [owner] = yield* named([ownerOf(object.subject)], role)
+      const related = yield* objects.related(object.kind, object.id, object.subject)
+      return json({ ...object, path: pathOf(found.value), next: nextOf(found.value), related, owner })
+    })
+
+  const routes: Readonly<Record<string, (query: URLSearchParams, role: OperatorRole) => Answer>> = {
+    [`${atlasPrefix}/counts`]: (_, role) => Effect.map(counts, (machines) => json({ role, machines })),
+    [`${atlasPrefix}/instances`]: inState,
+    [`${atlasPrefix}/object`]: one
+  }
+
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.method !== "GET" && request.method !== "HEAD") return refused(notFound("Page"))
+    const [path = "", search = ""] = request.url.split("?", 2)
+    const query = new URLSearchParams(search)
+    const now = yield* Clock.currentTimeMillis
+    const ticket = query.get("ticket")
+    if (path === atlasPrefix && ticket !== null) return enter(ticket, now)
+    const role = roleOf(keyOfTicket(sealing, "session", request.cookies[cookieName] ?? "", now))
+    if (path === atlasPrefix) return role === null ? sent(401, closedPage) : sent(200, atlasPage())
+    if (!Object.hasOwn(routes, path)) return refused(notFound("Page"))
+    if (role === null) return json({ msg: "This session is over." }, 401)
+    return yield* (routes[path] as (typeof routes)[string])(query, role).pipe(
+      Effect.catch(() => Effect.succeed(json({ msg: "The database does not answer." }, 503)))
+    )
+  })
+})
+
+type ObjectRead = Parameters<typeof pathOf>[0] & {
+  readonly kind: Kind
+  readonly id: string
+  readonly subject: string
+}
+
+const json = (data: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(data, {
+    status,
+    headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+  })
+
+const refused = (refusal: Refusal): HttpServerResponse.HttpServerResponse => {
+  const { status, msg, data } = toWire(refusal)
+  return json({ msg, data }, status)
+}
+
+/** The client or the partner that a mailbox belongs to. */
+const ownerOf = (subject: string): { readonly partnerId: number | null; readonly clientId: number | null } => {
+  const [kind, id] = subject.split(":")
+  return { partnerId: kind === "partner" ? Number(id) : null, clientId: kind === "client" ? Number(id) : null }
+}
+
+/** Counts that are kept for a moment: as long as they took to read, ten times over, and at least a second and a half. */
+const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>) =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    let known: { readonly machines: ReadonlyArray<MachineCount>; readonly until: number } | null = null
+    const turn = yield* Semaphore.make(1)
+    const look = Effect.suspend(() => {
+      const began = clock.currentTimeMillisUnsafe()
+      if (known !== null && began < known.until) return Effect.succeed(known.machines)
+      return Effect.map(read, (machines) => {
+        const ended = clock.currentTimeMillisUnsafe()
+        known = { machines, until: ended + Math.max(countsMillis, (ended - began) * countsShare) }
+        return machines
+      })
+    })
+    // One read at a time: whoever waits finds what the first one read.
+    return turn.withPermits(1)(look)
+  })

@@ -1,0 +1,124 @@
+/**
+ * The objects of the machines as a map of them shows: who is in a state, what belongs together, what partners and clients are
+ * called (operator surface, machine instances, atlas). Reads alone.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { type Kind, kinds, machines } from "../../../machines/registry.ts"
+import { parseId } from "../../../machines/shared/Ids.ts"
+import { accept, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { objectName } from "../../effects/advance.ts"
+import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { type MachineTable, tableOfKind } from "../../store/Catalogue.ts"
+import {
+  type ClientName,
+  clientNames,
+  instancesInState,
+  keyLength,
+  type StateInstance
+} from "../../store/reads/instanceReads.ts"
+import { whenAway } from "../../store/whenAway.ts"
+import { Directory } from "../partner/Directory.ts"
+
+export interface InstancePage {
+  readonly kind: Kind
+  readonly state: string
+  readonly instances: ReadonlyArray<StateInstance>
+  readonly hasMore: boolean
+  readonly nextAfter: string | null
+}
+
+/** An object that the same mailbox holds. */
+export interface Related {
+  readonly kind: Kind
+  readonly id: string
+  readonly state: string
+}
+
+export interface PartnerName {
+  readonly partnerId: number
+  readonly code: string
+  readonly name: string
+}
+
+/** Related objects of a kind that are named; the newest. */
+const relatedOfKind = 12
+
+export class MachineObjects extends Context.Service<
+  MachineObjects,
+  {
+    /** A page of the objects in a state, oldest first. */
+    inState(
+      kind: string,
+      state: string,
+      page: { readonly limit: number; readonly after?: string }
+    ): Effect.Effect<Verdict<InstancePage>, Unavailable>
+    /** What the mailbox of a client or a partner holds beside the object, newest first in each kind. */
+    related(kind: Kind, id: string, subject: string): Effect.Effect<ReadonlyArray<Related>, Unavailable>
+    /** What clients are called, by id. */
+    clients(ids: ReadonlyArray<number>): Effect.Effect<ReadonlyArray<ClientName>, Unavailable>
+    partner(id: number): PartnerName | null
+  }
+>()("brokerage/runtime/services/operator/MachineObjects") {
+  static readonly layer = Layer.effect(
+    MachineObjects,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const sql = yield* PgClient.PgClient
+      return MachineObjects.of({
+        inState: (name, state, { limit, after }) =>
+          Effect.gen(function* () {
+            const kind = kinds.find((each) => each.toLowerCase() === name.toLowerCase())
+            if (kind === undefined) return refuse(unknown("Machine"))
+            const known = Object.keys(machines[kind].machine.root.states).find(
+              (each) => each.toLowerCase() === state.toLowerCase()
+            )
+            if (known === undefined) return refuse(unknown("State"))
+            const key = after === undefined ? null : keyOfName(kind, after)
+            if (key === undefined) return refuse(invalidFields({ after: "It must be the id of an object." }))
+            const rows = yield* Effect.catch(
+              instancesInState(sql, kind, known, { after: key, limit: limit + 1 }),
+              whenAway
+            )
+            const instances = rows.slice(0, limit)
+            const hasMore = rows.length > limit
+            const nextAfter = hasMore ? (instances.at(-1)?.id ?? null) : null
+            return accept({ kind, state: known, instances, hasMore, nextAfter })
+          }),
+        related: (kind, id, subject) =>
+          subject === "system"
+            ? Effect.succeed([])
+            : host.read(subject, (rows) =>
+                kinds.flatMap((each) => {
+                  const table: MachineTable = tableOfKind[each]
+                  return rows
+                    .all(table)
+                    .map((row) => ({ kind: each, id: nameOf(table, row), state: row.state }))
+                    .filter((row) => row.kind !== kind || row.id !== id)
+                    .slice(-relatedOfKind)
+                    .toReversed()
+                })
+              ),
+        clients: (ids) => Effect.catch(clientNames(sql, [...new Set(ids)]), whenAway),
+        partner: (partnerId) => {
+          const view = directory.findPartner(String(partnerId))
+          return view === null ? null : { partnerId, code: view.row.code, name: view.row.name }
+        }
+      })
+    })
+  )
+}
+
+/** What stands behind the kind in an object's name. */
+const nameOf = (table: MachineTable, row: Parameters<typeof objectName>[1]): string => {
+  const name = objectName(table, row as never)
+  return name.slice(name.indexOf(":") + 1)
+}
+
+/** The key that a page goes on behind; undefined: no key of the kind. */
+const keyOfName = (kind: Kind, name: string): ReadonlyArray<string | bigint> | undefined => {
+  const [first = "", ...rest] = name.split(":")
+  const id = parseId(first)
+  return id === undefined || rest.length !== keyLength(kind) - 1 ? undefined : [BigInt(id), ...rest]
+}

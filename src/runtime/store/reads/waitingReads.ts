@@ -1,0 +1,106 @@
+/**
+ * What waits for staff, out of the tables that hold it (operator surface, queue). Each part reads the partial index that holds
+ * just what is open, whole: `OFFSET 0` keeps the planner from walking a table by id instead, past all that was ever decided, in the hope
+ * of an early end.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+
+export interface WaitingRow {
+  readonly kind: string
+  readonly id: string
+  readonly since: bigint
+  readonly state: string
+  readonly partner_id: bigint | null
+  readonly client_id: bigint | null
+  readonly currency: string | null
+  /** Minor units. */
+  readonly amount: bigint | null
+  readonly about: string | null
+  /** How many there are of the kind. */
+  readonly n: bigint
+}
+
+/** More failed deliveries of one partner count as this many. */
+export const deliveriesCounted = 1_000
+
+const part = (kind: string, id: string, since: string, rest: string, from: string): string =>
+  `(SELECT '${kind}' AS kind, w.*, count(*) OVER () AS n FROM (
+      SELECT ${id}::text AS id, ${since} AS since, ${rest} FROM ${from} OFFSET 0) w ORDER BY since, id LIMIT $1)`
+
+const noMoney = "NULL::text AS currency, NULL::bigint AS amount"
+
+/** $1 how many of each kind, the oldest first; $2 the time before which a call of the venue counts as in doubt. */
+const waitingText = [
+  part(
+    "deposit",
+    "id",
+    "created_at",
+    "state, partner_id, client_id, currency, amount, NULL::text AS about",
+    "deposit_notices WHERE state = 'PENDING'"
+  ),
+  part(
+    "withdrawal",
+    "id",
+    "created_at",
+    "state, partner_id, client_id, currency, amount, NULL::text",
+    "withdrawal_requests WHERE state IN ('REQUESTED', 'APPROVED')"
+  ),
+  part(
+    "default",
+    "id",
+    "coalesce(maturity_at, created_at)",
+    "state, partner_id, client_id, currency, amount + reward - paid - written_off, symbol",
+    "swaps WHERE state = 'DEFAULTED' AND closed_at IS NULL"
+  ),
+  part("call", "ref", "at", `'IN_DOUBT'::text, partner_id, client_id, ${noMoney}, call`, "venue_calls WHERE at < $2"),
+  part(
+    "quarantine",
+    "id",
+    "at",
+    `'SET_ASIDE'::text, NULL::bigint AS partner_id, NULL::bigint AS client_id, ${noMoney}, left(reason, 200)`,
+    "venue_quarantine WHERE dropped_at IS NULL"
+  ),
+  part(
+    "statement",
+    "id",
+    "failed_at",
+    `state, partner_id, client_id, ${noMoney}, left(reason, 200)`,
+    "statement_job_failures WHERE state = 'OPEN'"
+  ),
+  part(
+    "reliance",
+    "partner_id",
+    "(context->>'changedAt')::bigint",
+    `state, partner_id, NULL::bigint AS client_id, ${noMoney}, context->>'reason'`,
+    "reliances WHERE state = 'REQUESTED'"
+  ),
+  // One row a partner: what one endpoint does not take is one thing to look at.
+  part(
+    "delivery",
+    "oldest.id",
+    "oldest.ts",
+    `'FAILED'::text AS state, p.id AS partner_id, NULL::bigint AS client_id, ${noMoney}, failed.n::text AS about`,
+    `partners p CROSS JOIN LATERAL (SELECT id, ts FROM webhook_deliveries
+         WHERE partner_id = p.id AND state = 'FAILED' ORDER BY id LIMIT 1) oldest
+       CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM webhook_deliveries
+         WHERE partner_id = p.id AND state = 'FAILED' LIMIT ${deliveriesCounted}) f) failed`
+  )
+].join("\nUNION ALL\n")
+
+/** The statement, for a look at its plan. */
+export const waitingStatement = (limit: number, doubtBefore: number) => ({
+  text: waitingText,
+  values: [BigInt(limit), BigInt(doubtBefore)]
+})
+
+/** The oldest `limit` of each kind, and of each kind how many there are; in no order between kinds. */
+export const waitingRows = (
+  sql: PgClient.PgClient,
+  limit: number,
+  doubtBefore: number
+): Effect.Effect<ReadonlyArray<WaitingRow>, SqlError.SqlError> => {
+  const { text, values } = waitingStatement(limit, doubtBefore)
+  return sql.unsafe<WaitingRow>(text, values)
+}

@@ -1,0 +1,342 @@
+/**
+ * The live screen (operator surface, watch): what keys do, frames at several sizes, a service that goes away, an item that somebody
+ * else decides, and the screen as ink draws it on a terminal that is resized.
+ */
+import { assert, describe, it, vi } from "@effect/vitest"
+import { renderToString } from "ink"
+import { PassThrough } from "node:stream"
+import { createElement } from "react"
+import { CliFailure, cliFailure } from "../../cli/CliIo.ts"
+import type { CallService } from "../../cli/OperatorClient.ts"
+import type { QueueData, WaitingRow } from "../../cli/views/queueView.ts"
+import { broken, perSecond, readFigures } from "../../cli/watch/figures.ts"
+import { watchLive } from "../../cli/watch/watchApp.ts"
+import { watchLines } from "../../cli/watch/watchLines.ts"
+import {
+  beginWatch,
+  type Key,
+  type Look,
+  looked,
+  lost,
+  press,
+  rehearsed,
+  settled,
+  type WatchState
+} from "../../cli/watch/WatchModel.ts"
+import { Frame } from "../../cli/watch/WatchScreen.ts"
+
+const noon = Date.UTC(2026, 10, 27, 12)
+
+const item = (over: Partial<WaitingRow>): WaitingRow => ({
+  kind: "deposit",
+  id: "7",
+  since: noon - 90_000,
+  state: "PENDING",
+  partner: "ACM",
+  clientId: 5,
+  clientUid: "ACM-00000005",
+  currency: "USDC",
+  amount: "100.500000",
+  about: null,
+  command: "deposit confirm",
+  decide: ["deposit confirm 7", "deposit reject 7 --reason R"],
+  mayDecide: true,
+  ...over
+})
+const aCase = item({
+  kind: "case",
+  id: "3",
+  since: noon - 3 * 86_400_000,
+  state: "OPEN",
+  amount: null,
+  currency: null,
+  about: "SCREENING_HIT",
+  command: "kyc clear",
+  decide: ["kyc clear 5", "kyc reject 5 --reason R"]
+})
+const approval = item({
+  kind: "approval",
+  id: "9",
+  about: "ledger adjust",
+  decide: ["approval grant 9", "approval refuse 9"]
+})
+const foreign = item({ id: "8", mayDecide: false, decide: ["deposit confirm 8"] })
+const payment = item({ kind: "withdrawal", id: "4", state: "APPROVED", decide: ["withdrawal pay 4"] })
+
+const queueOf = (waiting: ReadonlyArray<WaitingRow>): QueueData => ({
+  asOf: noon,
+  waiting,
+  counts: [...new Set(waiting.map(({ kind }) => kind))].map((kind) => {
+    const those = waiting.filter((each) => each.kind === kind)
+    return { kind, count: those.length, oldestAt: Math.min(...those.map(({ since }) => since)) }
+  }),
+  hasMore: false
+})
+
+const metrics = (answers: number, sum = 0) => `# HELP brokerage_answers_total x
+brokerage_answers_total{status="200"} ${answers}
+brokerage_answers_total{status="409"} 10
+brokerage_postings_sum{currency="USDC"} ${sum}
+brokerage_unsealed_rows 0
+brokerage_webhook_deliveries{state="due"} 3
+brokerage_webhook_deliveries{state="failed"} 1
+brokerage_loop_lag_seconds{figure="p99"} 0.0123
+brokerage_feed_connected 1
+brokerage_risk_accounts 12
+brokerage_risk_due 0
+brokerage_venue_calls{state="lost"} 0
+`
+
+const lookOf = (waiting: ReadonlyArray<WaitingRow>, answers = 100, at = 1_000, sum = 0): Look => ({
+  queue: queueOf(waiting),
+  figures: readFigures(metrics(answers, sum), at),
+  closeouts: [{ closeOutId: 7, clientUid: "ACM-00000001", state: "CLOSING" }],
+  happened: [1, 2, 3, 4, 5].map((auditId) => ({
+    auditId,
+    ts: noon - 1_000 * (6 - auditId),
+    role: "PARTNER",
+    object: `depositNotice:${auditId}`,
+    action: "deposit.file",
+    before: null,
+    after: "PENDING"
+  }))
+})
+
+const begin = (waiting: ReadonlyArray<WaitingRow>): WatchState =>
+  looked(looked(beginWatch("https://127.0.0.1:8443"), lookOf(waiting)), lookOf(waiting, 150, 3_000))
+
+const named = (name: NonNullable<Key["name"]>): Key => ({ input: "", name })
+const typed = (state: WatchState, ...keys: ReadonlyArray<string | Key>) =>
+  keys
+    .flatMap((key): ReadonlyArray<Key> => (typeof key === "string" ? [...key].map((input) => ({ input })) : [key]))
+    .reduce((at, key) => press(at.state, key), { state, wish: null } as ReturnType<typeof press>)
+
+const frame = (state: WatchState, columns: number, rows: number): string =>
+  renderToString(createElement(Frame, { state, now: noon, styled: false, size: { columns, rows } }), { columns })
+
+describe("watch, its figures", () => {
+  it("rates lie between two looks, and begin anew with the process", () => {
+    const [early, late] = [readFigures(metrics(100), 1_000), readFigures(metrics(150), 3_000)]
+    assert.strictEqual(perSecond(late, early, "brokerage_answers_total"), 25)
+    assert.strictEqual(perSecond(early, null, "brokerage_answers_total"), null)
+    assert.strictEqual(perSecond(readFigures(metrics(5), 5_000), late, "brokerage_answers_total"), null)
+    assert.deepStrictEqual([broken(early), broken(readFigures(metrics(1, -5), 0))], [[], ["postings_sum USDC -5"]])
+  })
+})
+
+describe("watch, its keys", () => {
+  it("a deposit: the deed is looked up, shown, and done on y alone", () => {
+    const begun = typed(begin([foreign, item({})]), named("down"), named("enter"))
+    assert.strictEqual(begun.wish?.kind, "rehearse")
+    if (begun.wish?.kind !== "rehearse") return
+    const { intent } = begun.wish
+    assert.deepStrictEqual([intent.item.id, intent.verb.name], ["7", "confirm"])
+    const shown = rehearsed(begun.state, intent, ["Confirm deposit 7", "books ..."])
+    for (const key of ["a", "Y", named("down"), named("enter")]) assert.isNull(typed(shown, key).wish)
+    assert.deepStrictEqual(typed(shown, "y").wish, { kind: "carryOut", intent })
+    assert.strictEqual(typed(shown, named("escape")).state.mode.kind, "list")
+    // Asked twice is done once.
+    assert.isNull(typed(shown, "yy").wish)
+    const done = settled(typed(shown, "y").state, intent, "Done.")
+    assert.deepStrictEqual([done.mode.kind, done.said], ["list", "Done."])
+  })
+
+  it("a refusal wants its reason first; a case may be cleared without a note", () => {
+    const asked = typed(begin([item({})]), "x", named("enter"))
+    assert.deepStrictEqual([asked.wish, asked.state.said], [null, "A reason is needed."])
+    const { wish } = typed(asked.state, "noo", named("backspace"), "t \u0007in", named("enter"))
+    assert.deepStrictEqual(wish?.kind === "rehearse" ? [wish.intent.verb.name, wish.intent.words] : [], [
+      "reject",
+      "not in"
+    ])
+    assert.strictEqual(typed(begin([aCase]), named("enter"), named("enter")).wish?.kind, "rehearse")
+    const long = typed(begin([item({})]), "x", "r".repeat(600)).state.mode
+    assert.strictEqual(long.kind === "asking" ? long.intent.words.length : 0, 500)
+  })
+
+  it("what has no key here names its command, and what is not for this key says so", () => {
+    assert.include(typed(begin([approval]), named("enter")).state.said, "brokerage approval grant 9")
+    assert.include(typed(begin([foreign]), named("enter")).state.said, "may not")
+    assert.isNull(typed(begin([]), named("enter"), "x", named("down"), named("up")).wish)
+    const paid = typed(begin([payment]), named("enter")).wish
+    assert.strictEqual(paid?.kind === "rehearse" ? paid.intent.verb.name : "", "pay")
+  })
+
+  it("what somebody else decides leaves the hand; the choice stays on its item when others go", () => {
+    const shown = typed(begin([item({}), aCase]), named("enter"))
+    const gone = looked(shown.state, lookOf([aCase]))
+    assert.deepStrictEqual(
+      [gone.mode.kind, gone.said],
+      ["list", "deposit 7 has been decided meanwhile, not from here."]
+    )
+    const onCase = typed(begin([item({}), aCase]), "j").state
+    assert.strictEqual(looked(onCase, lookOf([aCase])).selected, 0)
+    assert.strictEqual(looked(onCase, lookOf([])).selected, 0)
+  })
+
+  it("q and Ctrl-C end it; a letter that is typed does not", () => {
+    assert.isTrue(typed(begin([]), "q").state.ended)
+    assert.isTrue(typed(begin([item({})]), "x", { input: "c", ctrl: true }).state.ended)
+    assert.isFalse(typed(begin([item({})]), "x", "q").state.ended)
+  })
+})
+
+describe("watch, its frames", () => {
+  const many = Array.from({ length: 30 }, (_, n) =>
+    item({ id: String(n), since: noon - n * 1_000, decide: [`deposit confirm ${n}`] })
+  )
+
+  it("80x24", () => {
+    assert.strictEqual(
+      frame(begin([aCase, approval, item({}), foreign]), 80, 23),
+      `brokerage watch  https://127.0.0.1:8443  12:00:00Z
+books    hold        deliveries  3 due, 1 failed
+rates    answers 25/s  commits 0.0/s  venue calls 0.0/s  lag 12 ms  feed up
+margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 …
+1 case (3d), 1 approval (1m), 2 deposits (1m)
+
+  WAITS CLIENT         DECIDE                       WHAT
+> 3d    ACM-00000005   kyc clear 5                  SCREENING_HIT
+  1m    ACM-00000005   approval grant 9             100.500000 USDC ledger adju…
+  1m    ACM-00000005   deposit confirm 7            100.500000 USDC
+  1m    ACM-00000005   deposit confirm 8            100.500000 USDC
+
+11:59:57  PARTNER  deposit.file  depositNotice:3  PENDING
+11:59:58  PARTNER  deposit.file  depositNotice:4  PENDING
+11:59:59  PARTNER  deposit.file  depositNotice:5  PENDING
+arrows: choose   Enter: clear   x: reject   r: look again   q: end`
+    )
+  })
+
+  it("40x10, the queue alone, and what is chosen in sight", () => {
+    assert.strictEqual(
+      frame(typed(begin(many), "G").state, 40, 9),
+      `brokerage watch  https://127.0.0.1:8443…
+margin   12 accounts, 0 to judge   0 ca…
+  WAITS DECIDE             WHAT (26-30 …
+  25s   deposit confirm 25 100.500000 U…
+  26s   deposit confirm 26 100.500000 U…
+  27s   deposit confirm 27 100.500000 U…
+  28s   deposit confirm 28 100.500000 U…
+> 29s   deposit confirm 29 100.500000 U…
+arrows: choose   Enter: confirm   x: re…`
+    )
+  })
+
+  it("the deed, with what does not fit below", () => {
+    const { state, wish } = typed(begin([item({})]), named("enter"))
+    if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
+    const lines = ["Confirm deposit 7 of ACM-00000005: 100.500000 USDC.", ...many.map((_, n) => `line ${n}`)]
+    const shown = frame(typed(rehearsed(state, wish.intent, lines), named("down")).state, 80, 23).split("\n")
+    assert.deepStrictEqual(shown.slice(6, 9), [lines[0], "line 1", "line 2"])
+    assert.match(shown.at(-2) ?? "", /^\.\.\. \d+ more lines below: arrow down\.$/)
+    assert.strictEqual(shown.at(-1), "y: do it   n: leave it   arrows: scroll")
+  })
+
+  it("a service that is away and books that do not hold are said first; whatever the size, nothing is longer than the screen", () => {
+    const away = lost(lost(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
+    assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Asking again\./)
+    assert.strictEqual(looked(away, lookOf(many)).said, "The service answers again.")
+    const wrong = looked(begin([]), lookOf([], 1, 9_000, 5))
+    assert.include(frame(wrong, 80, 23), "books    DO NOT HOLD: postings_sum USDC 5")
+    for (const state of [away, wrong, typed(begin(many), "x").state, beginWatch("https://x")]) {
+      for (const [columns, rows] of [
+        [1, 1],
+        [20, 4],
+        [40, 9],
+        [80, 23],
+        [200, 60]
+      ] as const) {
+        const lines = frame(state, columns, rows).split("\n")
+        assert.isAtMost(lines.length, rows)
+        for (const line of lines) assert.isAtMost([...line].length, columns)
+      }
+    }
+  })
+
+  it("control characters and wide ones of a text never break a line", () => {
+    const odd = item({
+      kind: "break",
+      about: "a\u001b[2Jb\n張張張張張張張張張張張張張張張張張張",
+      decide: ["break close 1"]
+    })
+    const line = frame(begin([odd]), 80, 23)
+      .split("\n")
+      .find((each) => each.includes("break close"))
+    assert.match(line ?? "", /100\.500000 USDC a\?\[2Jb\?張+…$/u)
+  })
+})
+
+/** A terminal that remembers what was drawn, of a size that can be changed. */
+const terminalOf = (columns: number, rows: number) => {
+  let drawn = ""
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns, rows })
+  stdout.on("data", (chunk: Buffer) => void (drawn += chunk.toString("utf8")))
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin
+  })
+  return {
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    type: (text: string) => stdin.write(text),
+    resize: (size: { readonly columns: number; readonly rows: number }) => {
+      Object.assign(stdout, size)
+      stdout.emit("resize")
+    },
+    /** What is drawn from now on is to include this. */
+    until: async (text: string) => {
+      await vi.waitFor(() => assert.include(drawn, text), { timeout: 20_000, interval: 20 })
+      drawn = ""
+    },
+    get drawn() {
+      return drawn
+    }
+  }
+}
+
+describe("watch, live", () => {
+  it("draws, follows the size, says that the service is away and back, and ends on q", async () => {
+    const terminal = terminalOf(80, 24)
+    let answer: () => Look = () => lookOf([item({})])
+    // Whatever is asked is one look here.
+    const call = (async () => answer()) as unknown as CallService
+    const stopped = new Promise<void>(() => {})
+    const connection = { url: "https://127.0.0.1:8443", operatorKey: "k", ca: null }
+    const live = watchLive({ connection, call, stopped, styled: false, stdin: terminal.stdin, stdout: terminal.stdout })
+    await terminal.until("> 1m    ACM-00000005   deposit confirm 7            100.500000 USDC")
+    terminal.resize({ columns: 50, rows: 10 })
+    await terminal.until("> 1m    deposit confirm 7  100.500000 USDC")
+    answer = () => {
+      throw cliFailure(3, 5030, "The service can not be reached. Is it running?")
+    }
+    terminal.type("r")
+    await terminal.until("AWAY since")
+    answer = () => lookOf([aCase])
+    terminal.type("r")
+    await terminal.until("The service answers again.")
+    terminal.type("q")
+    await live
+    assert.notInclude(terminal.drawn, "\u001b[31m")
+  })
+
+  it("nobody watches a service that was never there", async () => {
+    const terminal = terminalOf(80, 24)
+    const away = cliFailure(3, 5030, "The service can not be reached. Is it running?")
+    const call: CallService = () => Promise.reject(away)
+    const connection = { url: "https://127.0.0.1:1", operatorKey: "k", ca: null }
+    const stopped = new Promise<void>(() => {})
+    const live = watchLive({ connection, call, stopped, styled: true, stdin: terminal.stdin, stdout: terminal.stdout })
+    const failure = await live.then(
+      () => null,
+      (error: unknown) => error
+    )
+    assert.instanceOf(failure, CliFailure)
+    assert.strictEqual(terminal.drawn, "")
+  })
+
+  it("lines are exactly those that fit", () =>
+    assert.lengthOf(watchLines(begin([]), { columns: 80, rows: 3 }, noon), 3))
+})

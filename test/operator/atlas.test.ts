@@ -1,0 +1,285 @@
+/**
+ * The atlas over a real service: who gets in, what is shown to whom, that nothing changes, ten thousand objects in a state; and
+ * in a real browser, where one is installed: the printed link, a client that waits, its way (operator surface, atlas).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync } from "node:fs"
+import { request } from "node:https"
+import { type Browser, chromium, type Page } from "playwright-core"
+import { movers, moversOf } from "../../src/machines/movers.ts"
+import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { nextOf, pathOf } from "../../src/http/operator/atlas/objectPath.ts"
+import { operatorCommands } from "../../src/http/api/operator/commands.ts"
+import { begin, step } from "../../src/runtime/engine/machine/step.ts"
+import { onboard, person, query } from "../support/Builders.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync)
+const missing = executablePath === undefined ? " (SKIPPED: no browser; apt-get install chromium)" : ""
+const hostile = "<script>alert(1)</script> 山田"
+
+let service: OperatorService
+let clientId: number
+
+interface Got {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: string
+}
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const options = { method, headers, ca: readFileSync(service.caFile), agent: false as const }
+    request(`${service.url}${path}`, options, (incoming) => {
+      let body = ""
+      incoming.on("data", (chunk) => void (body += String(chunk)))
+      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body }))
+    })
+      .on("error", reject)
+      .end()
+  })
+
+const linkOf = async (role: Parameters<OperatorService["done"]>[1] = "ADMIN"): Promise<URL> =>
+  new URL((await service.done(["atlas"], role)).url)
+
+const cookieOf = async (link: URL): Promise<string> => {
+  const [cookie = ""] = ((await get(`${link.pathname}${link.search}`)).headers["set-cookie"] ??
+    []) as ReadonlyArray<string>
+  return cookie.split(";", 1)[0] ?? ""
+}
+
+beforeAll(async () => {
+  service = await startOperatorService()
+  const partner = await service.partner({ code: "ATLAS" })
+  const body = person(1, "atlas", { "attestation.riskRating": "HIGH", "kyc.personalInfo.first_name": hostile })
+  clientId = (await onboard(service, partner.key, body)).json.data.clientId
+}, 120_000)
+afterAll(() => service.stop())
+
+describe("operator surface, atlas", () => {
+  it("a link opens it once it is signed, and the key is in no address", async () => {
+    const link = await linkOf("SUPPORT")
+    assert.notInclude(link.href, service.keys.SUPPORT)
+    const { status, headers, body } = await get(`${link.pathname}${link.search}`)
+    assert.strictEqual(status, 200)
+    assert.match(
+      String(headers["set-cookie"]),
+      /^__Secure-atlas=[^;]+; Path=\/atlas; Max-Age=28800; HttpOnly; Secure; SameSite=Strict$/
+    )
+    assert.include(body, `url=/atlas"`)
+    const ticket = link.searchParams.get("ticket") ?? ""
+    const [keyId = "", until = "", signature = ""] = ticket.split(".")
+    const other = signature.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))
+    const forged = [
+      `1.${until}.${signature}`,
+      `${keyId}.${Number(until) + 1}.${signature}`,
+      `${keyId}.${until}.${other}`,
+      "x"
+    ]
+    for (const wrong of forged) {
+      const refused = await get(`/atlas?ticket=${wrong}`)
+      if (wrong !== ticket)
+        assert.deepStrictEqual([refused.status, refused.headers["set-cookie"]], [403, undefined], wrong)
+    }
+    // A link is no session.
+    assert.strictEqual((await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })).status, 401)
+    assert.strictEqual((await get("/atlas")).status, 401)
+  })
+
+  it("its page loads nothing from elsewhere and allows no script but its own", async () => {
+    const { status, headers, body } = await get("/atlas", { cookie: await cookieOf(await linkOf()) })
+    assert.strictEqual(status, 200)
+    const policy = String(headers["content-security-policy"])
+    assert.match(policy, /default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+';/)
+    assert.notInclude(policy, "unsafe")
+    assert.notMatch(body, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
+    for (const kind of kinds) assert.include(body, `data-kind="${kind}"`)
+    assert.strictEqual(headers["cache-control"], "no-store")
+  })
+
+  it("every route is a GET: nothing else is answered, and nothing is written by any", async () => {
+    const cookie = await cookieOf(await linkOf())
+    const written = () => query(service, "SELECT count(*) AS n FROM audit")
+    const before = await written()
+    const paths = [
+      "/atlas",
+      "/atlas/counts",
+      "/atlas/instances?kind=client&state=KYC_PENDING",
+      `/atlas/object?kind=client&id=${clientId}`
+    ]
+    for (const path of paths) {
+      assert.strictEqual((await get(path, { cookie })).status, 200, path)
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"])
+        assert.strictEqual((await get(path, { cookie }, method)).status, 404, `${method} ${path}`)
+    }
+    assert.deepStrictEqual(await written(), before)
+    for (const path of [
+      "/atlas/nothing",
+      "/atlas/instances?kind=client&state=NOPE",
+      "/atlas/object?kind=client&id=999999"
+    ])
+      assert.strictEqual((await get(path, { cookie })).status, 404, path)
+    const wrong = await get("/atlas/instances?kind=client&state=ACTIVE&after=x", { cookie })
+    assert.strictEqual(wrong.status, 400)
+  })
+
+  it("a client that waits is found with its names, its way, what can happen next and by whom", async () => {
+    const cookie = await cookieOf(await linkOf("SUPPORT"))
+    const counts = JSON.parse((await get("/atlas/counts", { cookie })).body)
+    assert.strictEqual(counts.role, "SUPPORT")
+    const client = counts.machines.find(({ name }: { readonly name: string }) => name === "client")
+    assert.deepStrictEqual(client.states, { KYC_PENDING: 1 })
+    const page = JSON.parse((await get("/atlas/instances?kind=client&state=KYC_PENDING", { cookie })).body)
+    const [waiting] = page.instances
+    assert.strictEqual(waiting.id, String(clientId))
+    assert.include(waiting.client.displayName, hostile)
+    assert.strictEqual(waiting.partner.code, "ATLAS")
+    assert.isNumber(waiting.since)
+    const object = JSON.parse((await get(`/atlas/object?kind=client&id=${clientId}`, { cookie })).body)
+    const [first] = object.path
+    assert.deepInclude(first, { event: "ONBOARD", guard: "otherwise", to: "KYC_PENDING" })
+    assert.include(first.effects, "event client.review_required")
+    assert.isString(first.requestId)
+    const clear = object.next.find((move: { readonly event: string }) => move.event === "COMPLIANCE_APPROVE")
+    assert.deepStrictEqual(clear.movers, [{ by: "operator", does: "kyc clear", roles: ["ADMIN", "COMPLIANCE"] }])
+    const related = new Set(object.related.map(({ kind }: { readonly kind: Kind }) => kind))
+    assert.includeMembers([...related], ["kycPackage", "verificationBlock", "case"])
+  })
+
+  it("a session ends with its key", async () => {
+    const { key, operatorId } = await service.done(["operator", "create", "--label", "guest", "--role", "SUPPORT"])
+    const connection = ["--url", service.url, "--ca", service.caFile, "--operator-key", key]
+    const cookie = await cookieOf(new URL((await runRecorded(["atlas", "--json", ...connection])).json.url))
+    assert.strictEqual((await get("/atlas/counts", { cookie })).status, 200)
+    await service.done(["operator", "revoke", String(operatorId)])
+    assert.strictEqual((await get("/atlas/counts", { cookie })).status, 401)
+  })
+
+  it("ten thousand objects in a state come in pages, oldest first, by the command line too", async () => {
+    await query(
+      service,
+      `INSERT INTO recon_breaks SELECT (jsonb_populate_record(NULL::recon_breaks, to_jsonb(b) || jsonb_build_object('id', 1000000 + n))).*
+         FROM recon_breaks b, generate_series(1, 10000) n WHERE b.id = $1`,
+      [
+        BigInt(
+          (
+            await service.done([
+              "break",
+              "open",
+              "--scope",
+              "ALL",
+              "--currency",
+              "EUR",
+              "--amount",
+              "1",
+              "--reason",
+              "t"
+            ])
+          ).breakId
+        )
+      ]
+    )
+    const ids: Array<number> = []
+    for (let after: string | null = "0"; after !== null;) {
+      const args: ReadonlyArray<string> = after === "0" ? [] : ["--after", after]
+      const page = await service.done(
+        ["machine", "instances", "reconBreak", "open", "--limit", "1000", ...args],
+        "SUPPORT"
+      )
+      assert.isAtMost(page.instances.length, 1_000)
+      ids.push(...page.instances.map(({ id }: { readonly id: string }) => Number(id)))
+      after = page.nextAfter
+    }
+    assert.lengthOf(ids, 10_001)
+    assert.deepStrictEqual(
+      ids,
+      ids.toSorted((a, b) => a - b)
+    )
+    const block = await service.done(["machine", "instances", "verificationBlock", "APPROVED", "--limit", "2"])
+    const next = ["machine", "instances", "verificationBlock", "APPROVED", "--limit", "2", "--after", block.nextAfter]
+    assert.notDeepEqual((await service.done(next)).instances, block.instances)
+    assert.strictEqual((await service.cli(["machine", "instances", "client", "NOPE"])).refusal.code, 4004)
+  })
+})
+
+describe("the way of an object", () => {
+  it("D14: a delivery after eight attempts has eight, and its redelivery", () => {
+    const { machine } = machines.webhookDelivery
+    let row: { readonly state: string; readonly context: unknown } = begin(machine, { nextAt: 0, attempts: 0 })
+    for (let at = 1; at <= 8; at++)
+      row = step(machine, row as never, {
+        type: "ATTEMPT_FAILED",
+        at,
+        status: 500,
+        error: "The endpoint answered 500."
+      }) as never
+    const way = pathOf({ kind: "webhookDelivery", state: row.state, context: row.context as never, history: [] })
+    assert.strictEqual(way.length, 8)
+    assert.deepStrictEqual(
+      way.map(({ from, to }) => `${from} ${to}`),
+      ["PENDING RETRYING", ...Array.from({ length: 7 }, () => "RETRYING RETRYING")]
+    )
+  })
+
+  it("every event says who makes it, by commands and routes that there are", () => {
+    const { paths } = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8"))
+    for (const kind of kinds)
+      for (const event of Object.keys(movers[kind])) {
+        assert.isNotEmpty(moversOf(kind, event), `${kind} ${event}`)
+        for (const { by, does } of moversOf(kind, event)) {
+          if (by === "operator") assert.isTrue(operatorCommands.has(does), does)
+          if (by !== "partner") continue
+          const [method = "", path = ""] = does.split(" ")
+          assert.isDefined(paths[`/partner/v1${path}`]?.[method.toLowerCase()], does)
+        }
+      }
+    assert.deepStrictEqual(nextOf({ kind: "client", state: "CLOSED" }), [])
+  })
+})
+
+describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`, () => {
+  let browser: Browser
+  let page: Page
+  const hosts = new Set<string>()
+  const complaints: Array<string> = []
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] })
+    page = await browser.newPage({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
+    page.on("request", (sent) => sent.url().startsWith("data:") || hosts.add(new URL(sent.url()).origin))
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))
+    page.on("pageerror", (error) => complaints.push(error.message))
+  }, 120_000)
+  afterAll(() => browser.close())
+
+  it("the printed link leads to a client that waits, and to its way, by keyboard", async () => {
+    await page.goto((await linkOf()).href)
+    await page.waitForURL("**/atlas")
+    await page.locator('figure[data-kind="client"] a.open').click()
+    const waiting = page.locator('figure[data-kind="client"] .state[data-state="KYC_PENDING"]')
+    await waiting.locator(".count", { hasText: "1" }).waitFor()
+    await waiting.focus()
+    await page.keyboard.press("Enter")
+    const row = page.locator("#panel tbody tr", { hasText: hostile })
+    await row.locator("a").focus()
+    await page.keyboard.press("Enter")
+    await page.locator("#panel ol li", { hasText: "ONBOARD" }).waitFor()
+    await page.locator("#panel", { hasText: "brokerage kyc clear" }).waitFor()
+    await page.locator("figure.shown .arrow.gone").first().waitFor({ state: "attached" })
+    assert.strictEqual(await page.locator("#panel script").count(), 0)
+    await page.keyboard.press("Escape")
+    await row.waitFor()
+  }, 120_000)
+
+  it("a service that goes away is said, and resumed", async () => {
+    await page.route("**/atlas/counts", (route) => route.abort())
+    await page.locator("#trouble", { hasText: "does not answer" }).waitFor()
+    await page.unroute("**/atlas/counts")
+    await page.locator("#trouble").waitFor({ state: "hidden" })
+    assert.deepStrictEqual([...hosts], [service.url])
+    assert.deepStrictEqual(
+      complaints.filter((text) => !text.includes("ERR_FAILED")),
+      []
+    )
+  }, 120_000)
+})

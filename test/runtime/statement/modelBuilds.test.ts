@@ -1,0 +1,116 @@
+/** Models are built in a thread (STS-21, STS-22): to the same text as without one, and what becomes of a build whose thread fails. */
+import { PgClient } from "@effect/sql-pg"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted } from "effect"
+import * as fc from "fast-check"
+import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
+import type { NewModel, NewPiece } from "../../../src/runtime/ports/StatementModels.ts"
+import { type Built, buildModel, factsOf } from "../../../src/runtime/services/statement/buildStatement.ts"
+import { ModelBuilds, type ModelBuildsOptions } from "../../../src/runtime/services/statement/ModelBuilds.ts"
+import { expectLog } from "../../support/expectLog.ts"
+import { layerTestLogs } from "../../support/testLogs.ts"
+import { testSealing } from "../engine/fixtures.ts"
+import { openPgBench } from "../engine/pgBench.ts"
+import { clients } from "../rfq/rfqTurns.ts"
+import { someLife } from "./someLife.ts"
+import { stored } from "./Stated.ts"
+
+/** What a build hands over to be stored. */
+class Stored {
+  readonly pieces: Array<string> = []
+  readonly models: Array<NewModel> = []
+  readonly dropped: Array<number> = []
+  readonly write = (piece: NewPiece) =>
+    Effect.sync(
+      () => void this.pieces.push(`${piece.modelId} ${piece.section} ${Buffer.from(piece.content).toString()}`)
+    )
+  readonly finish = (model: NewModel) =>
+    Effect.sync(() => {
+      this.models.push(model)
+      return model.id
+    })
+  readonly drop = (modelId: number) => Effect.sync(() => void this.dropped.push(modelId))
+}
+
+const ends: Array<() => Promise<void>> = []
+afterAll(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+const start = (url: Redacted.Redacted, options: Partial<ModelBuildsOptions>) => {
+  const threads = ManagedRuntime.make(Layer.merge(ModelBuilds.layer(url, options), layerTestLogs))
+  ends.push(() => threads.dispose())
+  return (store: Stored, modelId: number, facts: unknown): Promise<Exit.Exit<Built, Unavailable>> =>
+    threads.runPromiseExit(Effect.flatMap(ModelBuilds, (builds) => builds.build(store, modelId, facts as never)))
+}
+
+describe("a thread that builds models", () => {
+  it("STS-22: hands over the same pieces as a build without it", async () => {
+    const bench = await openPgBench()
+    ends.push(() => bench.close())
+    const [life] = fc.sample(someLife, { numRuns: 1, seed: 7 })
+    const { life: lived } = await stored(life as never, bench)
+    const build = start(bench.url, {})
+    const own = {
+      clientId: clients.id,
+      partnerId: clients.partnerId,
+      clientUid: clients.uid,
+      createdAt: lived.createdAt
+    }
+    const firm = { name: "F", legalEntity: "F Ltd", venue: "V" } as never
+    const kinds = ["ACCOUNT", "COSTS", "TAX"] as const
+    const facts = await Effect.runPromise(
+      Effect.forEach(kinds, (kind) =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const period = { kind, from: lived.createdAt, to: lived.now, cutFrom: null, taxYear: null, isBritish: false }
+          const partner = { code: "ACM", custodyModel: "PARTNER" }
+          const found = yield* factsOf({ sql, sealing: testSealing, firm }, own, partner, period, lived.now)
+          const here = new Stored()
+          assert.isTrue((yield* buildModel(here, 1, found)).ok)
+          return { found, here }
+        })
+      ).pipe(Effect.provide(PgClient.layer({ url: bench.url, maxConnections: 2 })))
+    )
+    const there = await Promise.all(
+      facts.map(async ({ found }) => {
+        const store = new Stored()
+        assert.isTrue(Exit.isSuccess(await build(store, 1, found)))
+        return store
+      })
+    )
+    for (const [at, { here }] of facts.entries()) {
+      assert.isNotEmpty(here.pieces)
+      assert.deepStrictEqual([there[at]?.pieces, there[at]?.models], [here.pieces, here.models])
+    }
+  }, 120_000)
+
+  const program = new URL("../../support/faultyModelThread.ts", import.meta.url)
+  const facts = (clientUid: string) => ({ building: { client: { clientUid, clientId: 3, partnerId: 2 } } })
+  const error = (exit: Exit.Exit<Built, Unavailable>): unknown =>
+    Exit.isSuccess(exit) ? "built" : Cause.squash(exit.cause)
+
+  it.each(["memory", "killed", "spinning", "thrown", "away"])(
+    "STS-21: %s in the middle: come back later, its pieces are dropped, the next is built by a thread that is well",
+    async (what) => {
+      // Longer than a thread takes to begin on a busy machine, where it is waited for.
+      const silentMillis = what === "spinning" ? 4_000 : 30_000
+      const build = start(Redacted.make(""), { program, silentMillis, memoryMegabytes: 24 })
+      const store = new Stored()
+      if (what !== "away") expectLog(/the thread that builds statements was lost/)
+      assert.instanceOf(error(await build(store, 1, facts(what))), Unavailable)
+      assert.deepStrictEqual([store.pieces, store.dropped], [["1 -1 piece 0;"], [1]])
+      assert.strictEqual(error(await build(store, 2, facts("whole"))), "built")
+      assert.deepStrictEqual([store.models.map(({ id }) => id), store.dropped], [[2], [1]])
+    }
+  )
+
+  it("a defect in it is one of the service, and a piece that can't be stored ends the build", async () => {
+    const build = start(Redacted.make(""), { program })
+    const store = new Stored()
+    assert.include(String(error(await build(store, 1, facts("failing")))), "a row of no section")
+    const full = Object.assign(new Stored(), { write: () => Effect.fail(new Unavailable({ unknown: false })) })
+    assert.instanceOf(error(await build(full as unknown as Stored, 2, facts("whole"))), Unavailable)
+    assert.deepStrictEqual([store.dropped, full.dropped], [[1], [2]])
+  })
+})

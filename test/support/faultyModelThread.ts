@@ -1,0 +1,44 @@
+/** A thread that builds models, with faults: what it does stands where the client's uid is. Started by test/runtime/statement/modelBuilds.test.ts. */
+import { parentPort } from "node:worker_threads"
+import type { FromModelThread, ToModelThread } from "../../src/runtime/services/statement/modelProtocol.ts"
+
+const port = parentPort
+if (port === null) throw new Error("this is a thread of a test")
+
+// A thread speaks to its parent alone: there is no origin.
+// oxlint-disable-next-line unicorn/require-post-message-target-origin
+const say = (message: FromModelThread): void => port.postMessage(message)
+const piece = (job: number, number: number): void =>
+  say({ type: "piece", job, number, section: -1, bytes: new TextEncoder().encode(`piece ${number};`) })
+
+const faults: Readonly<Record<string, (job: number) => void>> = {
+  killed: () => process.exit(0),
+  // Kept by the name: without one it would be thrown away as it is made.
+  memory: () => {
+    const kept: Array<unknown> = []
+    for (;;) kept.push(Array.from({ length: 10_000 }, (_, at) => ({ at })))
+  },
+  spinning: () => {
+    for (;;);
+  },
+  thrown: () => {
+    throw new Error("a row of no section")
+  },
+  failing: (job) => say({ type: "failed", job, reason: "a row of no section" }),
+  away: (job) => say({ type: "away", job })
+}
+
+const jobs = new Map<number, string>()
+port.on("message", (message: ToModelThread) => {
+  const { job } = message
+  if (message.type === "build") {
+    const { modelId, building } = message.asked
+    const { clientUid, clientId, partnerId } = building.client
+    jobs.set(job, clientUid)
+    if (clientUid !== "whole") return piece(job, 0)
+    const whole = { id: modelId, partnerId, clientId, sha256: "ab", size: 1, pieces: 1, counts: [] }
+    piece(job, 0)
+    return say({ type: "built", job, built: { ok: true, model: { modelId, sha256: "ab", rows: 0 } }, whole })
+  }
+  if (message.type === "taken") faults[jobs.get(job) ?? ""]?.(job)
+})
