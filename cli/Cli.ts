@@ -9,7 +9,7 @@ import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type G
 import { findConnection } from "./connection.ts"
 import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
 import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
-import type { Names } from "./views/cellText.ts"
+import { escaped, type Names } from "./views/cellText.ts"
 import type { Change } from "./views/changes.ts"
 import { stack, text, type View } from "./views/View.ts"
 
@@ -32,6 +32,9 @@ export interface CallOptions<A> {
   readonly refused?: (data: unknown) => View | null
 }
 
+/** How an answer is shown; `isDry`: nothing of it has happened. */
+export type Shown<A> = (data: A, isDry: boolean) => View
+
 /** Runs one more command line, for a command that is made of commands. */
 export type RunLine = (args: ReadonlyArray<string>, io: CliIo, callService?: CallService) => Promise<ExitStatus>
 
@@ -52,7 +55,7 @@ export class Cli {
   async call<A>(
     command: Command,
     request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
-    view: (data: A) => View,
+    view: Shown<A>,
     options: CallOptions<A> = {}
   ): Promise<void> {
     await this.attempt(
@@ -88,16 +91,21 @@ export class Cli {
   private async showAnswer<A>(
     service: Service,
     { data, dryRun, changes }: Success<A>,
-    view: (data: A) => View,
+    view: Shown<A>,
     options: CallOptions<A>
   ): Promise<void> {
     const { globals } = service
     if (dryRun === undefined) {
-      await this.show(globals, data, (all) => this.headed(service, changes, data, view(all), options.about), service)
+      await this.show(
+        globals,
+        data,
+        (all) => this.headed(service, changes, data, view(all, false), options.about),
+        service
+      )
     } else if (speaksForItself(data)) {
       const refusal = refusalOf(data)
       if (refusal === null || globals.json === true)
-        await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, view, service)
+        await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, (all) => view(all, true), service)
       if (refusal !== null) throw refusal
     } else {
       const shown = () => this.headed(service, changes, data, deedView(data, dryRun, view, "Dry run. It would write:"))
@@ -213,14 +221,16 @@ export class Cli {
   fail(json: boolean, error: unknown): void {
     if (!(error instanceof CliFailure)) throw error
     this.status = error.status
-    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : `${markOf(error)}${sentencesOf(error).join("\n")}\n`)
+    this.io.stderr(
+      json ? `${JSON.stringify(error.envelope)}\n` : `${markOf(error)}${sentencesOf(error).map(escaped).join("\n")}\n`
+    )
   }
 
   /** Shows what the call would do and asks; throws what refuses it, and for no. */
   private async askFirst<A>(
     { globals, ask }: Service,
     request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
-    view: (data: A) => View,
+    view: Shown<A>,
     { confirm, deed }: CallOptions<A>
   ): Promise<void> {
     if (confirm === undefined) return
@@ -282,11 +292,11 @@ const progressMillis = 1_000
 const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test(object ?? "")
 
 /** A dry run as shown: under four eyes what the grant would do, too. */
-const deedView = <A>(data: A, would: Would, view: (data: A) => View, head: string): View => {
+const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View => {
   const { deed } = (typeof data === "object" && data !== null ? data : {}) as { readonly deed?: Deed }
   return deed === undefined
-    ? dryRunView(view(data), would, head)
-    : stack(view(data), text(""), grantView(deed, view as never))
+    ? dryRunView(view(data, true), would, head)
+    : stack(view(data, true), text(""), grantView(deed, view as never))
 }
 
 /** What a dry run that answers with blockers would be refused with; null when nothing stands in the way. */

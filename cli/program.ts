@@ -7,6 +7,7 @@ import { addAuditCommands } from "./commands/audit.ts"
 import { addBreakCommands } from "./commands/break.ts"
 import { addClientCommands } from "./commands/client.ts"
 import { addComplianceCommands } from "./commands/compliance.ts"
+import { addCompletionCommand } from "./commands/completion.ts"
 import { addDepositCommands } from "./commands/deposit.ts"
 import { addDocumentCommands } from "./commands/document.ts"
 import { addEncryptionCommands } from "./commands/encryption.ts"
@@ -87,5 +88,6 @@ export const buildProgram = (cli: Cli): Command => {
   addSimRunCommands(sim, cli)
   addSimVerifyCommand(sim, cli)
   addDryRunOptions(program)
+  addCompletionCommand(program, cli)
   return program
 }

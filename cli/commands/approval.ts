@@ -3,7 +3,6 @@ import type { Command } from "commander"
 import { Effect } from "effect"
 import { approvalStatuses, type ApprovalStatus } from "../../src/machines/operator/Approval.ts"
 import type { Cli } from "../Cli.ts"
-import type { Globals } from "../CliIo.ts"
 import { given, limitOption, tokenOption } from "../options.ts"
 import { approvalDetailsView, approvalsTable, approvalView, resultView } from "../views/approvals.ts"
 import { dryRunIds } from "../views/cellText.ts"
@@ -46,8 +45,8 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (client) => client.approval.grant({ params: { approvalId } }),
-        ({ command: ran, result }) =>
-          command.optsWithGlobals<Globals>().dryRun === true
+        ({ command: ran, result }, isDry) =>
+          isDry
             ? stack(text(`Granted, ${ran} would run.`), resultView(result))
             : stack(text(`Granted: ${ran} has run.`), resultView(result)),
         {

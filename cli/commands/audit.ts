@@ -1,9 +1,10 @@
 /** `brokerage audit tail`: who did what, newest last (operator surface, Back office; A3-45). */
-import { type Command, Option } from "commander"
+import type { Command } from "commander"
 import { setTimeout as pause } from "node:timers/promises"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
-import { given, limitOption, whole } from "../options.ts"
+import { given, limitOption } from "../options.ts"
+import { momentOption } from "../moment.ts"
 import { partnerNamed, table, time, type View } from "../views/View.ts"
 
 interface TailOptions {
@@ -42,7 +43,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .option("--client <C>", "only this client's (id, uid, reference or e-mail address)")
     .option("--partner <P>", "only this partner's (id or code)")
     .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")
-    .addOption(new Option("--since <ms>", "from this time on, Unix ms").argParser(whole(0, Number.MAX_SAFE_INTEGER)))
+    .addOption(momentOption("--since <time>", "from this time on"))
     .addOption(limitOption(1_000))
     .option("--follow", "go on printing what is new, one a line")
     .action((options: TailOptions, command: Command) =>

@@ -1,8 +1,9 @@
 /** `brokerage interfirm …`: payments between the partner and the service (operator surface, Back office). */
-import { type Command, InvalidArgumentError, Option } from "commander"
+import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required } from "../options.ts"
 import { fields, page, table, time } from "../views/View.ts"
+import { momentOption } from "../moment.ts"
 import { awaitsApproval } from "./approval.ts"
 import { addMoneyListCommands } from "./moneyLists.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
@@ -15,14 +16,6 @@ interface RecordOptions {
   readonly note?: string
 }
 
-const millis = (text: string): number => {
-  if (/^(0|[1-9][0-9]{0,15})$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
-  throw new InvalidArgumentError("It must be a whole number of Unix milliseconds.")
-}
-
-const moment = (flags: string, meaning: string): Option =>
-  new Option(flags, meaning).argParser(millis).makeOptionMandatory()
-
 export const addInterfirmCommands = (program: Command, cli: Cli): void => {
   addMoneyListCommands(program, cli)
   const interfirm = program.command("interfirm").description("payments between a partner and the service")
@@ -32,8 +25,8 @@ export const addInterfirmCommands = (program: Command, cli: Cli): void => {
     .description("record a payment that settles what the firms owe each other; safe to repeat with the same reference")
     .argument(partnerArgument, partnerMeaning)
     .addOption(required("--amount <decimal>", "signed USDC: positive, paid to the partner; negative, paid by it"))
-    .addOption(moment("--from <ms>", "start of the period that it settles, Unix ms"))
-    .addOption(moment("--to <ms>", "end of that period, inclusive, Unix ms"))
+    .addOption(momentOption("--from <time>", "start of the period that it settles").makeOptionMandatory())
+    .addOption(momentOption("--to <time>", "end of that period, inclusive").makeOptionMandatory())
     .addOption(required("--tx-ref <text>", "the payment's reference, 1 to 128 characters; recorded once a partner"))
     .option("--note <text>", "shown to the partner, at most 500 characters")
     .action((p: string, { amount, from, to, txRef, note }: RecordOptions, command: Command) =>

@@ -5,7 +5,7 @@ import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
-import { fields, page, stack, table, text, time } from "../views/View.ts"
+import { fields, inWords, page, stack, table, text, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 import { addLedgerExportCommand } from "./ledgerExport.ts"
@@ -54,7 +54,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
               {
                 check: (row) => row.name,
                 result: (row) => (row.ok ? "holds" : "BROKEN"),
-                figure: (row) => String(row.figure),
+                figure: (row) => inWords(row.figure),
                 detail: (row) => row.detail
               },
               "no checks"

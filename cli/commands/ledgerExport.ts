@@ -1,5 +1,5 @@
 /** `brokerage ledger export`: the books for another program, page by page as the service reads them (A2-62, A2-74). */
-import { type Command, Option } from "commander"
+import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"
 import { type Connection, findConnection } from "../connection.ts"
@@ -12,7 +12,8 @@ import type {
   LedgerExportTransaction,
   LedgerFormat
 } from "../ledgerFormats/LedgerFormat.ts"
-import { given, requiredToken, whole } from "../options.ts"
+import { given, requiredToken } from "../options.ts"
+import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import { fields } from "../views/View.ts"
 
@@ -30,7 +31,6 @@ interface ExportOptions {
   readonly output?: string
 }
 
-const moment = (flags: string, meaning: string): Option => new Option(flags, meaning).argParser(whole(0, latestMoment))
 /** The end of 30 December 2099: Beancount knows no later century, and a balance stands on the day after. */
 const latestMoment = 4_102_358_399_999
 
@@ -40,8 +40,10 @@ export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
     .description("every posting for another book-keeping program, with the balance each account must have")
     .addOption(requiredToken("--format <format>", "what the other program reads", Object.keys(formats)))
     .option("--partner <P>", "only this partner's (id or code)")
-    .addOption(moment("--from <ms>", "from this time on, Unix ms; accounts begin with what they held"))
-    .addOption(moment("--to <ms>", "before this time, Unix ms"))
+    .addOption(
+      momentOption("--from <time>", "from this time on (accounts begin with what they held)", { latest: latestMoment })
+    )
+    .addOption(momentOption("--to <time>", "before this time", { latest: latestMoment }))
     .option("--output <file>", "write to a file, readable by you alone; --yes overwrites it")
     .action((options: ExportOptions, command: Command) => runExport(cli, options, command))
 }

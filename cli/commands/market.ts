@@ -1,7 +1,8 @@
 /** `brokerage market …`: the listed markets, and halts of ours (operator surface, Back office; A2-11). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { given, required, whole } from "../options.ts"
+import { given, required } from "../options.ts"
+import { momentOption } from "../moment.ts"
 import { fields, stack, table, text, time, type View } from "../views/View.ts"
 
 interface HaltOptions {
@@ -22,7 +23,7 @@ export const addMarketCommands = (program: Command, cli: Cli): void => {
     .description("take nothing that opens risk in SCOPE; a halt that runs gets this message and end")
     .argument(...scope)
     .addOption(required("--message <text>", "why; partners read it"))
-    .option("--until <ms>", "when it ends by itself, Unix ms; else by market resume", whole(0, Number.MAX_SAFE_INTEGER))
+    .addOption(momentOption("--until <time>", "when it ends by itself, else by market resume", { direction: "ahead" }))
     .action((name: string, { message, until }: HaltOptions, command: Command) =>
       cli.call(
         command,

@@ -8,6 +8,7 @@ import type { Cli } from "../Cli.ts"
 import { CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
 import { given, required, requiredToken, whole } from "../options.ts"
+import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
 import { type Cell, fields, page, stack, table, text, time } from "../views/View.ts"
@@ -25,9 +26,6 @@ interface GetOptions {
   readonly format: "json" | "pdf" | "csv"
   readonly output: string
 }
-
-const moment = (flags: string, meaning: string): Option =>
-  new Option(flags, meaning).argParser(whole(0, Number.MAX_SAFE_INTEGER))
 
 export const addStatementCommands = (program: Command, cli: Cli): void => {
   const statement = program.command("statement").description("statements of clients")
@@ -131,8 +129,8 @@ const addMakingCommands = (statement: Command, cli: Cli): void => {
     .description("makes a statement; the one that is there where it would say the same")
     .argument(clientArgument, clientMeaning)
     .addOption(requiredToken("--kind <kind>", "which statement", statementKinds))
-    .addOption(moment("--from <ms>", "from this time on, Unix ms"))
-    .addOption(moment("--to <ms>", "before this time, Unix ms"))
+    .addOption(momentOption("--from <time>", "from this time on"))
+    .addOption(momentOption("--to <time>", "before this time"))
     .addOption(new Option("--tax-year <year>", "the year that it begins in").argParser(whole(2000, 9998)))
     .option("--quarter <quarter>", "such as 2026-Q1")
     .action((client: string, options: GenerateOptions, command: Command) =>

@@ -10,7 +10,10 @@ export class Moment {
 
   /** In UTC, for sentences that are made before the reader is known. */
   toString(): string {
-    return new Date(this.at).toISOString().replace("T", " ").replace(".000Z", "Z")
+    const date = new Date(this.at)
+    // No calendar has it: it is shown as the figure that it is.
+    if (Number.isNaN(date.getTime())) return String(this.at)
+    return date.toISOString().replace("T", " ").replace(".000Z", "Z")
   }
 }
 

@@ -3,7 +3,7 @@
  * of a state (operator surface, rules for every command).
  */
 import { styleText } from "node:util"
-import { type Cell, Moment, Named } from "./View.ts"
+import { type Cell, inWords, Moment, Named } from "./View.ts"
 
 /** What the output goes to. */
 export interface Screen {
@@ -36,7 +36,7 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   }
   // The id of what a dry run would make names nothing.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"
-  return escaped(String(cell))
+  return escaped(typeof cell === "object" ? inWords(cell) : String(cell))
 }
 
 /** A dry run numbers what it would make from here on. */
@@ -48,7 +48,7 @@ const two = (value: number): string => String(value).padStart(2, "0")
 /** Short: day, month and time of this year; day, month and year of any other, with hours and minutes. */
 const momentText = (moment: Moment, times: Screen["times"]): string => {
   const date = new Date(moment.at)
-  if (times === "exact" || Number.isNaN(date.getTime())) return Number.isNaN(date.getTime()) ? "" : String(moment)
+  if (times === "exact" || Number.isNaN(date.getTime())) return String(moment)
   if (times === "utc") return `${date.toISOString().slice(0, 19).replace("T", " ")}Z`
   const day = `${two(date.getDate())} ${months[date.getMonth()]}`
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`

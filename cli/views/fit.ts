@@ -26,7 +26,22 @@ export interface Layout {
 }
 
 /** Columns that a terminal needs for a line of printable text. */
-export const widthOf = (line: string): number => (/^[\x20-\x7e]*$/.test(line) ? line.length : stringWidth(line))
+export const widthOf = (line: string): number => (/^[\x20-\x7e]*$/.test(line) ? line.length : measured(line))
+
+/** Forgets everything when it is full: the same names and tokens stand in many rows. */
+const memo = <A>(make: (text: string) => A): ((text: string) => A) => {
+  const known = new Map<string, A>()
+  return (text) => {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    if (known.size >= 4_096) known.clear()
+    const made = make(text)
+    known.set(text, made)
+    return made
+  }
+}
+
+const measured = memo((line: string): number => stringWidth(line))
 
 export const wishOf = (head: string, lines: ReadonlyArray<string>, rank: number): Wish => {
   let [widest, least] = [widthOf(head), widestWord(head)]
@@ -37,11 +52,11 @@ export const wishOf = (head: string, lines: ReadonlyArray<string>, rank: number)
   return { widest, least: Math.min(widest, least, longestWord), rank }
 }
 
-const widestWord = (line: string): number => {
+const widestWord = memo((line: string): number => {
   let widest = 0
   for (const piece of piecesOf(line)) widest = Math.max(widest, widthOf(piece.trimEnd()))
   return widest
-}
+})
 
 const sum = (values: Iterable<number>): number => {
   let total = 0

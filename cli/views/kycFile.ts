@@ -1,13 +1,13 @@
 /** A client's KYC file for a person: one block a section, tables for what there is several of (operator surface, kyc show). */
 import type { KycFileView } from "../../src/http/api/operator/KycGroup.ts"
 import { type Candidate, candidatesTable, entryName } from "./candidates.ts"
-import { fields, stack, table, text, time, type View } from "./View.ts"
+import { fields, inWords, stack, table, text, time, type View } from "./View.ts"
 
 const titled = (title: string, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [text(""), text(title), ...views]
 
-/** JSON as lines of its members; anything but an object as it is. */
+/** JSON as lines of its members; anything but an object in words. */
 const content = (data: unknown): View =>
-  typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(JSON.stringify(data))
+  typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(inWords(data))
 
 export const kycFileView = ({
   sections,
@@ -32,7 +32,9 @@ export const kycFileView = ({
     ...screeningRuns.flatMap(({ screeningRunId, trigger, outcome, ranAt, candidates }) =>
       titled(
         `screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
-        candidatesTable(candidates as ReadonlyArray<Candidate>, entries)
+        Array.isArray(candidates)
+          ? candidatesTable(candidates as ReadonlyArray<Candidate>, entries)
+          : content(candidates)
       )
     ),
     ...titled(

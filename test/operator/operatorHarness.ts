@@ -103,9 +103,9 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
     "--ca",
     caFile
   ]
-  /** A command with --json, as the ADMIN unless another role is named, on a terminal where every question gets a yes. */
+  /** A command with --json, as the ADMIN unless another role is named; it asks nothing. */
   const cli = (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN"): Promise<Ran> =>
-    runRecorded([...line, "--json", ...connection(role)], { confirm: () => true })
+    runRecorded([...line, "--json", "--yes", ...connection(role)])
   /** As `cli`, and its JSON document; throws what was refused. */
   const done = async (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN") => {
     const ran = await cli(line, role)

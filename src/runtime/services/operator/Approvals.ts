@@ -357,13 +357,13 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
   const sentence = "sentence" in refusal ? refusal.sentence : "The command was refused."
   const details =
     refusal._tag === "Invalid" ? { errors: refusal.errors } : refusal._tag === "Conflict" ? refusal.data : null
-  return conflict(`The approval is granted and used, but ${command} was refused. ${sentence}`, {
-    ...details,
-    approvalId,
-    command,
-    refusal: sentence,
-    outcome: "REFUSED"
-  })
+  const isDry = currentDryRun() !== null
+  return conflict(
+    isDry
+      ? `As things stand ${command} would be refused, and a grant would use the approval up. ${sentence}`
+      : `The approval is granted and used, but ${command} was refused. ${sentence}`,
+    { ...details, approvalId, command, refusal: sentence, outcome: isDry ? null : "REFUSED" }
+  )
 }
 
 /** Granted without a trace of its command: the process died in between, or the command could not run. */
