@@ -12,7 +12,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "linters/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
     setupFiles: ["test/support/silence.ts"],
     reporters: ["default", "json"],

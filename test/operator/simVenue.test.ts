@@ -194,7 +194,10 @@ describe("operator surface, sim venue: what each command sends", () => {
     const line = venue("offer", "ETH", "--rate-bps", "1", "--tenor-days", "1", "--qty", "1")
     assert.strictEqual((await service.done(line)).id, 9)
     const shown = await runRecorded([...line, ...service.connection("ADMIN")])
-    assert.match(shown.stdout, /^venue\.offer: symbol ETH, [^\n]*\n\nlast event +50\nbusiness time +2026-11-18 .*Z\nid +9\n$/)
+    assert.match(
+      shown.stdout,
+      /^venue\.offer: symbol ETH, [^\n]*\n\nlast event +50\nbusiness time +2026-11-18 .*Z\nid +9\n$/
+    )
   })
 
   it("restart answers when another process is there", async () => {

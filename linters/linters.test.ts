@@ -11,7 +11,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { openApiText } from "../../src/http/openApiDocument.ts"
+import { openApiText } from "../src/http/openApiDocument.ts"
 
 const text = openApiText()
 
