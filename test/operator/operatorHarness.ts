@@ -105,7 +105,10 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
   ]
   /** A command with --json, as the ADMIN unless another role is named; it asks nothing. */
   const cli = (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN"): Promise<Ran> =>
-    runRecorded([...line, "--json", "--yes", ...connection(role)])
+    unsure([...line, "--yes"], role)
+  /** As `cli`, without --yes. */
+  const unsure = (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN"): Promise<Ran> =>
+    runRecorded([...line, "--json", ...connection(role)])
   /** As `cli`, and its JSON document; throws what was refused. */
   const done = async (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN") => {
     const ran = await cli(line, role)
@@ -117,6 +120,6 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
     await service.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  return { ...service, ...started, caFile, connection, cli, done, stop }
+  return { ...service, ...started, caFile, connection, cli, unsure, done, stop }
 }
 export type OperatorService = Awaited<ReturnType<typeof startOperatorService>>

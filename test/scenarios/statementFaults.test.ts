@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
+import { StatementModels } from "../../src/runtime/ports/StatementModels.ts"
 import { collateral, get } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"
 
@@ -131,5 +132,35 @@ describe("a posting that is booked while its period is read", () => {
       .sections[0]
     assert.strictEqual(behind.opening.cash, section.closing.cash)
     assert.strictEqual(behind.closing.cash, "15.000000")
+  })
+})
+
+describe("a sweep of what no statement names", () => {
+  it("goes through any number in stretches, takes what was left behind, and leaves the rest", async () => {
+    const clientId = await client()
+    const from = await now()
+    await money(clientId, "swept", "5")
+    const body = { kind: "ACCOUNT", from: from - 1000, to: (await now()) + 1 }
+    const made = await call("POST", clientId, "/statements", body)
+    // Of one moment, as a night stores them; more than a stretch has.
+    await query(
+      `INSERT INTO statement_models SELECT 9000000 + n, 1, ${clientId}, 'none ' || n, 1, 1, '{}', 5 FROM generate_series(1, 2500) n`
+    )
+    await query(
+      `INSERT INTO statement_pieces SELECT 9000000 + n, 0, 1, ${clientId}, -1, '', 5 FROM generate_series(1, 3500) n`
+    )
+    await query("UPDATE statement_models SET stored_at = 5")
+    await query("UPDATE statement_pieces SET stored_at = 5")
+    const sweep = () => service.run(Effect.flatMap(StatementModels, (models) => models.sweep(6)))
+    assert.strictEqual(await sweep(), 3_500)
+    assert.strictEqual(
+      await piecesOf(clientId),
+      await countOf(
+        `SELECT count(*)::int AS count FROM statement_pieces p JOIN statements s USING (model_id) WHERE s.id = ${made.json.statementId}`
+      )
+    )
+    const read = await get(service, key, `/clients/${clientId}/statements/${made.json.statementId}`)
+    assert.strictEqual(read.status, 200, read.text)
+    assert.strictEqual(await sweep(), 0)
   })
 })

@@ -17,7 +17,8 @@ import {
   modelOf,
   piecesOf,
   type ReadPiece,
-  sweepModels,
+  sweepStretch,
+  type SweptTo,
   writeModels,
   writePiece
 } from "../store/writes/statementWrites.ts"
@@ -25,6 +26,9 @@ import {
 /** A piece; its text may come as bytes. */
 export type NewPiece = Omit<StatementPieceRow, "storedAt" | "content"> & { readonly content: string | Uint8Array }
 export type NewModel = Omit<StatementModelRow, "storedAt">
+
+/** Looked through by one statement of a sweep. */
+const sweptAtOnce = 1_000
 
 /** Pieces read at once: a quarter of a megabyte each. */
 const piecesAtOnce = 4
@@ -46,7 +50,10 @@ export class StatementModels extends Context.Service<
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
     /** The next pieces behind `after`; `frames`: those that hold no rows alone. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
-    /** Removes models stored before this (wall clock, Unix ms) that no statement names; how many. */
+    /**
+     * Removes models stored before this (wall clock, Unix ms) that no statement names, and pieces of none; of how many models.
+     * It goes on where the last sweep of this process came to.
+     */
     sweep(before: number): Effect.Effect<number, Unavailable>
   }
 >()("brokerage/runtime/ports/StatementModels") {
@@ -58,6 +65,21 @@ export class StatementModels extends Context.Service<
       const run = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
         withinTime(Effect.catch(statement, whenAway), () => new Unavailable({ unknown: false }))
       const drop = (modelId: number) => run(dropPieces(sql, modelId))
+      const sweptTo: Record<"models" | "pieces", SweptTo> = {
+        models: { storedAt: 0, id: 0 },
+        pieces: { storedAt: 0, id: 0 }
+      }
+      const sweep = (what: "models" | "pieces", before: number) =>
+        Effect.gen(function* () {
+          for (let total = 0; ;) {
+            const { gone, last } = yield* run(
+              sweepStretch(sql, what, { after: sweptTo[what], before, limit: sweptAtOnce })
+            )
+            if (last === null) return total
+            total += gone
+            sweptTo[what] = last
+          }
+        })
       return StatementModels.of({
         // Wall time: business time may be moved while a build runs, and then its model would look forgotten.
         write: (piece) =>
@@ -88,7 +110,8 @@ export class StatementModels extends Context.Service<
         find: (modelId) => run(modelOf(sql, modelId)),
         pieces: (modelId, after, frames) =>
           run(piecesOf(sql, sealing, modelId, { after, limit: piecesAtOnce, frames: frames !== undefined })),
-        sweep: (before) => run(sweepModels(sql, before))
+        sweep: (before) =>
+          Effect.zipWith(sweep("models", before), sweep("pieces", before), (models, pieces) => models + pieces)
       })
     })
   )

@@ -207,21 +207,46 @@ export const piecesOf = (
       }))
   )
 
-/** Removes models and pieces stored before this (wall clock, Unix ms) that no statement names; how many models. */
-export const sweepModels = (sql: PgClient.PgClient, before: number): Writing<number> =>
+/** Where a sweep has come to, in the order in which things were stored (wall clock, Unix ms). */
+export interface SweptTo {
+  readonly storedAt: number
+  readonly id: number
+}
+
+/** What a stretch of a sweep looks through, and what it takes for left behind. */
+const swept = {
+  models: {
+    page: "SELECT id, stored_at FROM statement_models WHERE true",
+    gone: `DELETE FROM statement_models m USING page WHERE m.id = page.id
+              AND NOT EXISTS (SELECT 1 FROM statements s WHERE s.model_id = m.id) RETURNING m.id`
+  },
+  pieces: {
+    page: "SELECT * FROM (SELECT model_id AS id, stored_at FROM statement_pieces WHERE number = 0) first WHERE true",
+    gone: "SELECT id FROM page WHERE NOT EXISTS (SELECT 1 FROM statement_models m WHERE m.id = page.id)"
+  }
+} as const
+
+/**
+ * Removes, of the next `limit` stored before `before`, models that no statement names, or pieces whose model never came to be.
+ * `last`: the end of this stretch; null when there was none. One stretch at a time: the tables are as large as all statements.
+ */
+export const sweepStretch = (
+  sql: PgClient.PgClient,
+  what: keyof typeof swept,
+  { after, before, limit }: { readonly after: SweptTo; readonly before: number; readonly limit: number }
+): Writing<{ readonly gone: number; readonly last: SweptTo | null }> =>
   Effect.map(
-    sql.unsafe<{ readonly n: bigint }>(
-      `WITH forgotten AS (
-         DELETE FROM statement_models m WHERE m.stored_at < $1
-            AND NOT EXISTS (SELECT 1 FROM statements s WHERE s.model_id = m.id) RETURNING m.id),
-       unfinished AS (
-         SELECT p.model_id AS id FROM statement_pieces p WHERE p.number = 0 AND p.stored_at < $1
-            AND NOT EXISTS (SELECT 1 FROM statement_models m WHERE m.id = p.model_id)),
-       gone AS (
-         DELETE FROM statement_pieces p USING (SELECT id FROM forgotten UNION SELECT id FROM unfinished) f
-          WHERE p.model_id = f.id RETURNING p.model_id)
-       SELECT count(DISTINCT model_id) AS n FROM gone`,
-      [BigInt(before)]
+    sql.unsafe<{ readonly stored_at: bigint; readonly id: bigint; readonly gone: bigint }>(
+      `WITH page AS (
+         ${swept[what].page} AND stored_at >= $1 AND stored_at < $3 AND (stored_at > $1 OR id > $2)
+         ORDER BY stored_at, id LIMIT $4),
+       gone AS (${swept[what].gone}),
+       dropped AS (DELETE FROM statement_pieces p USING gone WHERE p.model_id = gone.id)
+       SELECT stored_at, id, (SELECT count(*) FROM gone) AS gone FROM page ORDER BY stored_at DESC, id DESC LIMIT 1`,
+      [BigInt(after.storedAt), BigInt(after.id), BigInt(before), BigInt(limit)]
     ),
-    ([row]) => Number(row?.n ?? 0)
+    ([row]) => ({
+      gone: Number(row?.gone ?? 0),
+      last: row === undefined ? null : { storedAt: Number(row.stored_at), id: Number(row.id) }
+    })
   )
