@@ -108,7 +108,9 @@ export class Cli {
         await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, (all) => view(all, true), service)
       if (refusal !== null) throw refusal
     } else {
-      const shown = () => this.headed(service, changes, data, deedView(data, dryRun, view, "Dry run. It would write:"))
+      const deed = deedView(data, dryRun, view, "It would write:")
+      const shown = async () =>
+        stack(text("Dry run: nothing is written."), await this.headed(service, changes, data, deed))
       await this.show(globals, dryRunDocument(data, dryRun), shown, service)
     }
     const failure = options.failed?.(data) ?? null
