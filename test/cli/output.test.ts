@@ -94,8 +94,8 @@ describe("operator surface, exit status 3: an answer that can't be written", () 
 })
 
 describe("operator surface, --output", () => {
-  const export_ = (output: string, ...more: ReadonlyArray<string>) =>
-    service.cli(["ledger", "export", "--format", "csv", "--output", output, ...more])
+  const exporting = (output: string) => ["ledger", "export", "--format", "csv", "--output", output]
+  const export_ = (output: string) => service.cli(exporting(output))
   const fifo = (name: string): string => {
     const path = join(folder, name)
     assert.strictEqual(spawnSync("mkfifo", [path]).status, 0)
@@ -113,10 +113,10 @@ describe("operator surface, --output", () => {
     const before = await reads()
     for (const path of [fifo("pipe"), link("link"), folder]) {
       const kind = lstatSync(path).mode
-      for (const more of [[], ["--yes"]]) {
+      for (const run of [service.unsure, service.cli]) {
         for (const ran of [
-          await export_(path, ...more),
-          await service.cli(["document", "show", "1", "--reason", "r", "--output", path, ...more])
+          await run(exporting(path)),
+          await run(["document", "show", "1", "--reason", "r", "--output", path])
         ]) {
           assert.deepStrictEqual([ran.status, ran.refusal.code], [exitStatus.refused, 4092], path)
           assert.match(ran.refusal.msg, /no regular file/)
@@ -139,9 +139,9 @@ describe("operator surface, --output", () => {
   it("a regular file is replaced with --yes, by one that is the operator's alone; a killed export's rest is in no one's way", async () => {
     const path = join(folder, "books.csv")
     for (const name of [path, `${path}.part`]) writeFileSync(name, "mine", { mode: 0o644 })
-    assert.strictEqual((await export_(path)).status, exitStatus.refused)
+    assert.strictEqual((await service.unsure(exporting(path))).status, exitStatus.refused)
     assert.strictEqual(readFileSync(path, "utf8"), "mine")
-    const ran = await export_(path, "--yes")
+    const ran = await export_(path)
     assert.strictEqual(ran.status, exitStatus.done, ran.stderr)
     assert.notStrictEqual(readFileSync(path, "utf8"), "mine")
     assert.strictEqual(statSync(path).mode & 0o777, 0o600)

@@ -54,7 +54,7 @@ describe("operator surface, sim venue probe", () => {
 
   it("one without --calls, as a table for a person", async () => {
     const { stdout } = await runRecorded([...probe(uid), ...service.connection("ADMIN")])
-    assert.match(stdout, /^1 order of BTC-USDC-PERP at [0-9.]+\n/)
+    assert.match(stdout, /^1 order of BTC-USDC-PERP at [0-9.]+$/m)
     const rows = stdout.split("\n").map((row) => row.trim().split(/ {2,}/))
     assert.deepInclude(rows, ["PROBE", "STATE", "VENUE'S ORDER", "REASON"])
     assert.isTrue(rows.some((row) => row[1] === "EXECUTED" && Number(row[2]) > 0))

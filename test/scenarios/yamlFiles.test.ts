@@ -182,7 +182,7 @@ describe("sim run: wrong usage and services that are away", () => {
     const broken = await sim(["run", file], nowhere)
     assert.deepStrictEqual(
       [broken.status, broken.stderr.trim()],
-      [2, `${file}:4: partner knows no "onbord"; did you mean "onboard"?`]
+      [2, `error: ${file}:4: partner knows no "onbord"; did you mean "onboard"?`]
     )
   })
 
