@@ -104,9 +104,8 @@ const play = async (cell: Cell): Promise<void> => {
   const prepared = await step.prepare(trader, `key-${trader.id}`)
   await world.atRest(about)
   await world.heard(about)
-  await cells.struck(prepared, { fault, route: step.route, victim, point })
-  // What the blow has kept from being closed is closed now.
-  await world.price(cells.service(), step.low)
+  // What the blow has kept from being closed is closed now, at no better price.
+  await cells.struck(prepared, { fault, route: step.route, victim, point }, step.low)
   await vi.waitFor(() => closeOutBooks(world).closedOut(cells.service(), trader, about), {
     timeout: 90_000,
     interval: 250

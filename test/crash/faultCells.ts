@@ -77,8 +77,12 @@ export const startCells = async (world: TradeWorld) => {
     service: (): RealService => service,
     /** It may stand still, or be about to: whatever comes next gets another one. */
     restart,
-    /** Does it under the fault, strikes at the point and ends the fault. What was answered, if anything was. */
-    struck: async ({ act }: Prepared, { fault, route, victim, point }: Blow): Promise<Answer | null> => {
+    /** Does it under the fault, strikes at the point, ends the fault and sets the price. What was answered, if anything was. */
+    struck: async (
+      { act }: Prepared,
+      { fault, route, victim, point }: Blow,
+      price = "60000"
+    ): Promise<Answer | null> => {
       await service.done("sim", "venue", "fault", fault, "--route", aims[fault] ?? route, "--delay", "1s")
       await service.arm(point, "stop")
       const acting = act().catch(() => null)
@@ -88,7 +92,7 @@ export const startCells = async (world: TradeWorld) => {
       const first = await acting
       // A service whose database was killed does not know at once what became of a command.
       await vi.waitFor(() => service.done("sim", "venue", "clear"), { timeout: 60_000, interval: 200 })
-      await world.price(service, "60000")
+      await world.price(service, price)
       return first
     }
   }
