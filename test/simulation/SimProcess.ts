@@ -72,7 +72,6 @@ import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
-import { layerStatementWorker } from "../../src/runtime/services/statement/StatementJobs.ts"
 import { Swaps } from "../../src/runtime/services/swap/Swaps.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
@@ -94,7 +93,6 @@ import { Idempotency } from "../../src/http/middleware/idempotency.ts"
 import { DocumentContentsMemory } from "../../src/runtime/ports/DocumentContentsMemory.ts"
 import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { memorySql } from "./MemorySql.ts"
-import { layerNightWork } from "./NightWork.ts"
 import { Lane, LaneKilled, type Timeline } from "./Timeline.ts"
 
 const services = [
@@ -380,11 +378,9 @@ export class SimProcess {
       ),
       Layer.provideMerge(Breaks.layer)
     )
-    const nights = layerStatementWorker.pipe(Layer.provide(layerNightWork(this.options)))
     return Layer.mergeAll(
       workers,
       timers,
-      nights,
       operator,
       Onboarding.layer,
       CollateralReports.layer,

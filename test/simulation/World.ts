@@ -19,7 +19,6 @@ import { SwapAudit } from "./SwapAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { MarginPath, VenuePath } from "./Coverage.ts"
-import { NightAudit } from "./NightAudit.ts"
 import { Network } from "./Network.ts"
 import { ObservedStore } from "./ObservedStore.ts"
 import { type Seams, type Services, SimProcess } from "./SimProcess.ts"
@@ -89,7 +88,6 @@ export class World {
   readonly swaps: SwapAudit
   readonly positions: PositionAudit
   readonly accounts: AccountAudit
-  readonly nights: NightAudit
   readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
@@ -144,7 +142,6 @@ export class World {
     })
     this.positions = new PositionAudit(findings, this.venue)
     this.accounts = new AccountAudit(findings)
-    this.nights = new NightAudit(findings)
     this.swaps = new SwapAudit({ findings, venue: this.venue })
     this.orderMargin = new OrderMarginAudit({
       findings,
@@ -189,8 +186,6 @@ export class World {
     this.store.onCommit = (commit) => {
       const writer = this.timeline.current?.name ?? "nobody"
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
-      // Before those whose statements these are: they tell of versions.
-      this.nights.take(commit)
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
       this.orders.take(commit)

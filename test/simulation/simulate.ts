@@ -113,7 +113,7 @@ const play = (world: World, chaos: Chaos): void => {
   chaos.stop()
   falls.stop()
   if (!during(world, ending(world, workload))) return
-  if (!during(world, night(world, chaos))) return
+  if (!during(world, night(world))) return
   if (!during(world, lastMove(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
   world.orders.checkEnd()
@@ -231,7 +231,6 @@ const isAtRest = (world: World, patientUntil: number): boolean => {
     store.rows("venueCalls").length === 0 &&
     (orders.differences().length === 0 || timeline.now > patientUntil) &&
     world.venueAudit.caughtUp &&
-    world.nights.isOver(timeline.now) &&
     store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
     // What a late timer or pass told the clients' feeds has had its sweep.
     store.rows("notifications").every(({ writtenAt }) => timeline.now - writtenAt > sweepMillis) &&
@@ -254,17 +253,13 @@ const lastMove = (world: World): (() => boolean) => {
   }
 }
 
-/**
- * A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew, two days are stated,
- * while in some runs the process dies at it.
- */
-const night = (world: World, chaos: Chaos): (() => boolean) => {
+/** A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew. */
+const night = (world: World): (() => boolean) => {
   const passes = (): number =>
     world.store.rows("screeningPasses").filter(({ context }) => context.trigger === "NIGHTLY").length
   const before = passes()
   const isQuiet = rest(world)
   world.timeline.leap(dayMillis + 3 * 3_600_000)
-  chaos.disturbNight()
   let lookAt = world.timeline.now + 1_000
   return () => {
     if (world.timeline.now < lookAt) return false
