@@ -9,24 +9,11 @@ import { type Kind, machines } from "../../../machines/registry.ts"
 import type { DeliveryTry } from "../../../machines/webhook/Webhook.ts"
 import type { AuditEntry } from "../../../runtime/services/operator/AuditTrail.ts"
 import type { MachineInstance } from "../../../runtime/services/operator/Inspect.ts"
+import type { PathStep as Step } from "../../api/operator/MachineGroup.ts"
 import { operatorCommands } from "../../api/operator/commands.ts"
 import { transitions } from "./machineTables.ts"
 
-export interface PathStep {
-  /** Unix ms. */
-  readonly at: number
-  /** Null where a row tells a fact and no step. */
-  readonly event: string | null
-  readonly guard: string
-  readonly from: string | null
-  readonly to: string | null
-  readonly effects: ReadonlyArray<string>
-  /** Actions of the audit rows that tell it. */
-  readonly actions: ReadonlyArray<string>
-  readonly by: string | null
-  readonly requestId: string | null
-  readonly reason: string | null
-}
+type PathStep = typeof Step.Type
 
 export interface NextMove extends Pick<TableRow, "event" | "guard" | "effects"> {
   readonly to: string

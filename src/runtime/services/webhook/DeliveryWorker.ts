@@ -74,6 +74,14 @@ export class DeliveryWorker extends Context.Service<
     )
 }
 
+const failureOf = ({ status, error, answer }: SendOutcome & { _tag: "Failed" }, at: number) => ({
+  type: "ATTEMPT_FAILED" as const,
+  at,
+  status,
+  error,
+  ...(answer === undefined ? {} : { answer })
+})
+
 interface Ports {
   readonly store: DeliveryStore["Service"]
   readonly endpoints: WebhookEndpoints["Service"]
@@ -237,7 +245,7 @@ class Worker {
       row,
       event: acknowledged
         ? { type: "ACKNOWLEDGED", at, status: outcome.status }
-        : { type: "ATTEMPT_FAILED", at, status: outcome.status, error: outcome.error }
+        : failureOf(outcome, at)
     })
     this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
     this.start()
