@@ -109,9 +109,7 @@ const serveWhole = (
       const keyStore = keyFileStore(files.root)
       const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
       const exemption = yield* webhookExemption(options, files)
-      const stamp = yield* explainDatabase(options)(
-        prepareDatabase(url, options.sandbox, sealing, starting, files)
-      )
+      const stamp = yield* explainDatabase(options)(prepareDatabase(url, options.sandbox, sealing, starting, files))
       const runtime = yield* Layer.build(
         operatorServices.pipe(
           Layer.provideMerge(

@@ -26,7 +26,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
   breaks
     .command("list")
     .description("breaks, newest first")
-    .addOption(tokenOption("--status <status>", "only these", breakStatuses))
+    .addOption(tokenOption("--status <status>", "only in this status", breakStatuses))
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ status, limit, before }: ListOptions, command: Command) =>
@@ -63,7 +63,9 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
   breaks
     .command("open")
     .description("record a difference; approvals in its scope are refused until it is closed")
-    .addOption(required("--scope <ALL|P|C>", "ALL, a partner by id or code, or a client by id, uid, reference or e-mail address"))
+    .addOption(
+      required("--scope <ALL|P|C>", "ALL, a partner by id or code, or a client by id, uid, reference or e-mail address")
+    )
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "the difference with its sign, such as -12.50"))
     .addOption(required("--reason <text>", "why; kept with the break and in the audit"))

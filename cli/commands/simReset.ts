@@ -28,7 +28,9 @@ export const addSimResetCommand = (sim: Command, cli: Cli): void => {
     .action((_: object, command: Command) =>
       cli.attempt(command, async (globals) => {
         const { callService } = await import("../OperatorClient.ts")
-        const { data } = await callService({ ...findConnection(globals, cli.io), dryRun: false }, (api) => api.sim.life())
+        const { data } = await callService({ ...findConnection(globals, cli.io), dryRun: false }, (api) =>
+          api.sim.life()
+        )
         if (!data.sandbox) throw sandboxOnly
         await cli.call(command, reset, resetView, {
           confirm: "Reset this sandbox? Nothing brings back what it holds.",

@@ -40,7 +40,14 @@ const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
         ...tries.flatMap(({ at, answer }) =>
           answer === undefined
             ? []
-            : [text(""), fields({ "answer of": time(at) }), ...answer.trimEnd().split("\n").map((line) => text(`  ${line}`))]
+            : [
+                text(""),
+                fields({ "answer of": time(at) }),
+                ...answer
+                  .trimEnd()
+                  .split("\n")
+                  .map((line) => text(`  ${line}`))
+              ]
         )
       ]
 

@@ -76,7 +76,8 @@ const breakHandlers = HttpApiBuilder.group(
       show: ({ params }) => onObject("Reconciliation break", params.breakId, (_, breakId) => breaks.show(breakId)),
       list: ({ query: { limit = 100, ...rest } }) =>
         answerOf(Effect.map(breaks.list({ limit, ...rest }), (found) => ({ breaks: found }))),
-      open: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(breaks.open(caller, payload, clientNamed))),
+      open: ({ payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(breaks.open(caller, payload, clientNamed))),
       close: ({ params, payload }) =>
         onObject("Reconciliation break", params.breakId, (caller, breakId) =>
           approvals.submit(caller, "break close", { breakId, reason: payload.reason })

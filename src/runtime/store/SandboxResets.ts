@@ -98,9 +98,7 @@ export const resetStamp = (sql: PgClient.PgClient): Effect.Effect<ResetStamp, Sq
   }))
 
 /** What a reset would take away now. */
-export const countForReset = (
-  sql: PgClient.PgClient
-): Effect.Effect<typeof ResetCounts.Type, SqlError.SqlError> => {
+export const countForReset = (sql: PgClient.PgClient): Effect.Effect<typeof ResetCounts.Type, SqlError.SqlError> => {
   const columns = Object.entries(counted).map(
     ([name, table]) => `(SELECT count(*) FROM ${catalogue[table].sqlName}) AS "${name}"`
   )

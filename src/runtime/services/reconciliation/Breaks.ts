@@ -93,7 +93,8 @@ export class Breaks extends Context.Service<
         }
         return Effect.map(clientNamed(name), (client) => {
           const isUnknown = !client.ok && client.refusal._tag === "Unknown"
-          if (ofPartner !== null) return isUnknown ? accept(ofPartner) : refuse(invalidFields({ scope: ambiguous(name) }))
+          if (ofPartner !== null)
+            return isUnknown ? accept(ofPartner) : refuse(invalidFields({ scope: ambiguous(name) }))
           if (isUnknown) return refuse(unknown("Partner or client"))
           return client.ok
             ? accept({ scope: "CLIENT" as const, partnerId: client.value.partnerId, clientId: client.value.id })
@@ -119,8 +120,7 @@ export class Breaks extends Context.Service<
             }),
             (rows) => rows.map(viewOf)
           ),
-        show: (breakId) =>
-          Effect.map(find(breakId), (found) => (found.ok ? accept(viewOf(found.value)) : found)),
+        show: (breakId) => Effect.map(find(breakId), (found) => (found.ok ? accept(viewOf(found.value)) : found)),
         open: (caller, request, clientNamed = byNumber) =>
           Effect.gen(function* () {
             const parsed = signedAmount(request)
