@@ -243,9 +243,7 @@ class Worker {
     const acknowledged = outcome._tag === "Acknowledged"
     this.results.add({
       row,
-      event: acknowledged
-        ? { type: "ACKNOWLEDGED", at, status: outcome.status }
-        : failureOf(outcome, at)
+      event: acknowledged ? { type: "ACKNOWLEDGED", at, status: outcome.status } : failureOf(outcome, at)
     })
     this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
     this.start()
