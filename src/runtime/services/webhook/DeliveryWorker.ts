@@ -74,14 +74,6 @@ export class DeliveryWorker extends Context.Service<
     )
 }
 
-const failureOf = ({ status, error, answer }: SendOutcome & { _tag: "Failed" }, at: number) => ({
-  type: "ATTEMPT_FAILED" as const,
-  at,
-  status,
-  error,
-  ...(answer === undefined ? {} : { answer })
-})
-
 interface Ports {
   readonly store: DeliveryStore["Service"]
   readonly endpoints: WebhookEndpoints["Service"]
@@ -245,7 +237,7 @@ class Worker {
       row,
       event: acknowledged
         ? { type: "ACKNOWLEDGED", at, status: outcome.status }
-        : failureOf(outcome, at)
+        : { type: "ATTEMPT_FAILED", at, status: outcome.status, error: outcome.error }
     })
     this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
     this.start()
