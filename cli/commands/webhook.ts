@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
-import { fields, page, stack, table, text, time } from "../views/View.ts"
+import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface LogOptions {
@@ -19,6 +19,29 @@ const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
   return error === null ? status : `${status}: ${error}`
 }
 
+interface Try {
+  readonly at: number
+  readonly status: number | null
+  readonly error: string | null
+}
+
+/** Each attempt as a line: what was answered, and how an answer that is no 2xx begins. */
+const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
+  tries.length === 0
+    ? []
+    : [
+        text(""),
+        table(
+          tries,
+          {
+            attempt: (row) => time(row.at),
+            http: (row) => row.status ?? "none",
+            answer: (row) => row.error ?? "taken"
+          },
+          "no attempts"
+        )
+      ]
+
 interface Answered {
   readonly lastStatus: number | null
   readonly error: string | null
@@ -28,18 +51,19 @@ interface Answered {
 const addDeliveryCommands = (delivery: Command, cli: Cli): void => {
   delivery
     .command("show")
-    .description("one delivery: what was sent, and what its endpoint answered")
+    .description("one delivery: what was sent, and what its endpoint answered each time")
     .argument("<DELIVERYID>", "delivery id")
     .action((deliveryId: string, _: object, command: Command) =>
       cli.call(
         command,
         (api) => api.delivery.show({ params: { deliveryId } }),
-        ({ payload, lastStatus, error, ...rest }) =>
+        ({ payload, tries, lastStatus, error, ...rest }) =>
           stack(
             fields({ ...rest, answer: answerOf({ lastStatus, error, attempts: rest.attempts }) }),
             text(""),
             text("payload"),
-            ...JSON.stringify(payload, null, 2).split("\n").map(text)
+            ...JSON.stringify(payload, null, 2).split("\n").map(text),
+            ...triesView(tries)
           )
       )
     )
