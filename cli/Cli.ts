@@ -23,7 +23,9 @@ export interface CallOptions<A> {
   /** What is shown above the dry run, such as who asked; false: the call can't be run dry, and its question says it all. */
   readonly deed?: false | ((client: OperatorClient) => Effect.Effect<View, unknown>)
   /** The object (KIND:ID) that it rules on: where somebody else has done so, they are named. */
-  readonly about?: string
+  readonly about?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
+  /** The object (KIND:ID) of what is shown: who decided what on it is shown below. */
+  readonly decided?: (data: A) => string
   /** The call changes nothing, though the command can: `--dry-run` makes no difference. */
   readonly reads?: boolean
   /** Fails the command after its answer is printed. */
@@ -99,7 +101,12 @@ export class Cli {
       await this.show(
         globals,
         data,
-        (all) => this.headed(service, changes, data, view(all, false), options.about),
+        async (all) =>
+          this.withDecisions(
+            service,
+            await this.headed(service, changes, data, view(all, false), options.about),
+            options.decided?.(all)
+          ),
         service
       )
     } else if (speaksForItself(data)) {
@@ -123,7 +130,7 @@ export class Cli {
     changes: ReadonlyArray<Change> | undefined,
     data: unknown,
     view: View,
-    about?: string
+    about?: CallOptions<never>["about"]
   ): Promise<View> {
     if (changes === undefined) return view
     const [{ readNames }, { changesView }] = await Promise.all([import("./names.ts"), import("./views/changes.ts")])
@@ -137,13 +144,21 @@ export class Cli {
     return stack(head, ...(before === null ? [] : [before]), text(""), view)
   }
 
-  private async rulingOn({ ask }: Service, object: string): Promise<View | null> {
+  private async rulingOn({ ask }: Service, about: NonNullable<CallOptions<never>["about"]>): Promise<View | null> {
     const { lastRuling } = await import("./lastRuling.ts")
-    return ask((api) => lastRuling(api, object))
+    const object = typeof about === "string" ? about : await ask(about)
+    return object === null ? null : ask((api) => lastRuling(api, object))
+  }
+
+  private async withDecisions({ ask }: Service, view: View, object: string | undefined): Promise<View> {
+    if (object === undefined) return view
+    const { decisionsOn } = await import("./views/decisions.ts")
+    const decisions = await ask((api) => decisionsOn(api, object))
+    return decisions === null ? view : stack(view, text(""), decisions)
   }
 
   /** A refusal by the object's state, with who brought it there. */
-  private async withRuling(service: Service, error: unknown, about: string | undefined): Promise<unknown> {
+  private async withRuling(service: Service, error: unknown, about: CallOptions<never>["about"]): Promise<unknown> {
     const isConflict = error instanceof CliFailure && error.envelope.code === 4092 && error !== declined
     if (!isConflict || about === undefined || service.globals.json === true) return error
     const ruling = await this.rulingOn(service, about).catch(() => null)

@@ -69,7 +69,8 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.case.show({ params: { caseId } }),
-        ({ details, entries, ...rest }) => stack(fields(rest), text(""), detailsView(details as CaseDetails, entries))
+        ({ details, entries, ...rest }) => stack(fields(rest), text(""), detailsView(details as CaseDetails, entries)),
+        { decided: (data) => `case:${data.caseId}` }
       )
     )
 }

@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from "commander"
 import { writeFileSync } from "node:fs"
+import type { PathStep } from "../../src/http/api/operator/MachineGroup.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
 import { setTimeout as pause } from "node:timers/promises"
@@ -169,18 +170,7 @@ const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
   found: (row) => row.found
 }
 
-interface Step {
-  readonly at: number
-  readonly event: string | null
-  readonly guard: string
-  readonly from: string | null
-  readonly to: string | null
-  readonly effects: ReadonlyArray<string>
-  readonly actions: ReadonlyArray<string>
-  readonly by: string | null
-  readonly requestId: string | null
-  readonly reason: string | null
-}
+type Step = typeof PathStep.Type
 
 interface Move {
   readonly event: string

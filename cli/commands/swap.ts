@@ -3,6 +3,7 @@ import type { Command } from "commander"
 import { swapStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, tokenOption } from "../options.ts"
+import { plainId } from "../views/decisions.ts"
 import { fields, page, table, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
@@ -30,7 +31,7 @@ export const addSwapCommands = (program: Command, cli: Cli): void => {
           command,
           (api) => api.swap.writeoff({ params: { swapId }, payload: { amount, reason } }),
           (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-          { confirm: `Write ${amount} of swap ${swapId} off?` }
+          { about: `swap:${plainId(swapId)}`, confirm: `Write ${amount} of swap ${swapId} off?` }
         )
     )
 }
@@ -75,6 +76,8 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
     .description("one swap with the writer's payments")
     .argument("<ID>", idMeaning)
     .action((swapId: string, _: object, command: Command) =>
-      cli.call(command, (api) => api.swap.show({ params: { swapId } }), fields)
+      cli.call(command, (api) => api.swap.show({ params: { swapId } }), fields, {
+        decided: (data) => `swap:${plainId(data.swapId)}`
+      })
     )
 }

@@ -4,15 +4,17 @@
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /**
- * Points of a key rotation, a screening pass, a statement job and a statement's build: passed once in a while, so random crash runs
- * leave them out.
+ * Points of a key rotation, a screening pass, a statement job, a statement's build and a reset of a sandbox (asked for; its venue
+ * is gone and its database is not): passed once in a while, so random crash runs leave them out.
  */
 export const rarePoints = [
   "key-written",
   "values-resealed",
   "clients-judged",
   "models-written",
-  "piece-written"
+  "piece-written",
+  "reset-asked",
+  "venue-emptied"
 ] as const
 /**
  * Points of a call of the venue: about to leave, answered or given up, and its end decided but not committed, whichever way

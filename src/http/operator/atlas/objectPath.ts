@@ -11,24 +11,11 @@ import type { DeliveryTry } from "../../../machines/webhook/Webhook.ts"
 import type { AuditEntry } from "../../../runtime/services/operator/AuditTrail.ts"
 import type { MachineInstance } from "../../../runtime/services/operator/Inspect.ts"
 import type { OwnStep } from "../../../runtime/services/operator/ownSteps.ts"
+import type { PathStep as Step } from "../../api/operator/MachineGroup.ts"
 import { operatorCommands } from "../../api/operator/commands.ts"
 import { transitions } from "./machineTables.ts"
 
-export interface PathStep {
-  /** Unix ms. */
-  readonly at: number
-  /** Null where a row tells a fact and no step. */
-  readonly event: string | null
-  readonly guard: string
-  readonly from: string | null
-  readonly to: string | null
-  readonly effects: ReadonlyArray<string>
-  /** Actions of the audit rows that tell it. */
-  readonly actions: ReadonlyArray<string>
-  readonly by: string | null
-  readonly requestId: string | null
-  readonly reason: string | null
-}
+type PathStep = typeof Step.Type
 
 export interface NextMove extends Pick<TableRow, "event" | "guard" | "effects"> {
   readonly to: string
@@ -53,6 +40,12 @@ export const pathOf = ({ kind, state, context, history, own, hasMore, isNewest }
     state
   )
   return isNewest ? upTo(way, kind, state) : way
+}
+
+/** Where rows lead from, if that is one stored state. */
+const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
+  const [from = "NEW", ...others] = [...new Set(rows.map((row) => row.from))]
+  return others.length > 0 || from === "NEW" ? null : from
 }
 
 type InOrder = { readonly audit: AuditEntry } | { readonly own: OwnStep; readonly at: number }
@@ -132,7 +125,7 @@ const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep =>
     at: ts,
     event: events.length === 0 ? null : events.join(" or "),
     guard: [...new Set(rows.map(({ guard }) => guard).filter((guard) => guard !== ""))].join(" or "),
-    from: isState(kind, before) ? before : null,
+    from: isState(kind, before) ? before : onlyFrom(rows),
     to: isState(kind, after) ? after : null,
     // Which of several rows it was is not written down: only what they share is said.
     effects: (row?.effects ?? []).filter((effect) => rows.every(({ effects }) => effects.includes(effect))),

@@ -138,6 +138,7 @@ export class Partners extends Context.Service<
     /** Whether `issueKey` could run now: asked before it is put before a second pair of eyes. */
     mayIssueKey(partner: string): Verdict<{ readonly partnerId: number }>
     keys(partner: string): Effect.Effect<Verdict<ReadonlyArray<KeyView>>>
+    key(keyId: number): Effect.Effect<Verdict<KeyView>>
     revokeKey(caller: OperatorCaller, keyId: number, reason: string): Answer<KeyView>
   }
 >()("brokerage/runtime/services/partner/Partners") {
@@ -294,6 +295,11 @@ export class Partners extends Context.Service<
           const keys = directory.keys(view.row.id).toSorted((a, b) => a.id - b.id)
           return Effect.succeed(accept(keys.map((key) => keyView(key, usage.lastUsedAt(key.id)))))
         },
+        key: (keyId) =>
+          Effect.sync(() => {
+            const key = directory.key(keyId)
+            return key === null ? refuse(unknown("Key")) : accept(keyView(key, usage.lastUsedAt(keyId)))
+          }),
         revokeKey: (caller, keyId, reason) => {
           const key = directory.key(keyId)
           if (key === null) return Effect.succeed(refuse(unknown("Key")))
