@@ -26,7 +26,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
   breaks
     .command("list")
     .description("breaks, newest first")
-    .addOption(tokenOption("--status <status>", "only these", breakStatuses))
+    .addOption(tokenOption("--status <status>", "only in this status", breakStatuses))
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ status, limit, before }: ListOptions, command: Command) =>

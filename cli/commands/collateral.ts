@@ -12,7 +12,7 @@ interface ReportOptions extends ListOptions {
 
 export const addCollateralCommands = (program: Command, cli: Cli): void => {
   listOf(program.command("collateral").description("collateral reports of partners"))
-    .addOption(tokenOption("--status <status>", "only these", collateralStatuses))
+    .addOption(tokenOption("--status <status>", "only in this status", collateralStatuses))
     .action(({ status, ...whose }: ReportOptions, command: Command) =>
       cli.call(
         command,

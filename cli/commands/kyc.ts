@@ -80,7 +80,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .command("show")
     .description("the client's whole KYC file; every reading is audited")
     .argument(clientArgument, clientMeaning)
-    .addOption(required("--reason <text>", "why it is read; kept in the audit"))
+    .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.show({ params: { client: c }, payload: { reason } }), kycFileView)
     )

@@ -14,7 +14,7 @@ interface ItemOptions extends ListOptions {
 
 export const addSettlementCommands = (program: Command, cli: Cli): void => {
   listOf(program.command("settlement").description("settlement items of clients"))
-    .addOption(tokenOption("--status <status>", "only these", settlementStatuses))
+    .addOption(tokenOption("--status <status>", "only in this status", settlementStatuses))
     .addOption(momentOption("--since <time>", "only what occurred then or later"))
     .action(({ status, since, ...whose }: ItemOptions, command: Command) =>
       cli.call(

@@ -24,7 +24,7 @@ export const addSwapCommands = (program: Command, cli: Cli): void => {
     .description("give up a part of a claim, or all of it: it closes then; money that comes after all undoes it first")
     .argument("<ID>", idMeaning)
     .addOption(required("--amount <decimal>", "how much of the claim, in the asset"))
-    .addOption(required("--reason <text>", "why, kept in the audit"))
+    .addOption(required("--reason <text>", "why; kept in the audit"))
     .action(
       (swapId: string, { amount, reason }: { readonly amount: string; readonly reason: string }, command: Command) =>
         cli.call(
@@ -41,7 +41,7 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
     .command("list")
     .description("newest first")
     .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
-    .addOption(tokenOption("--state <state>", "only these", swapStates))
+    .addOption(tokenOption("--state <state>", "only in this state", swapStates))
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ client, state, limit, before }: ListOptions, command: Command) =>
