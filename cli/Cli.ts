@@ -7,6 +7,7 @@ import type { Command } from "commander"
 import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
+import { Progress } from "./progress.ts"
 import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
 import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
 import { escaped, type Names } from "./views/cellText.ts"
@@ -23,9 +24,13 @@ export interface CallOptions<A> {
   /** What is shown above the dry run, such as who asked; false: the call can't be run dry, and its question says it all. */
   readonly deed?: false | ((client: OperatorClient) => Effect.Effect<View, unknown>)
   /** The object (KIND:ID) that it rules on: where somebody else has done so, they are named. */
-  readonly about?: string
+  readonly about?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
+  /** The object (KIND:ID) of what is shown: who decided what on it is shown below. */
+  readonly decided?: (data: A) => string
   /** The call changes nothing, though the command can: `--dry-run` makes no difference. */
   readonly reads?: boolean
+  /** How far the call is, asked beside it now and then; null: nothing to say. */
+  readonly progress?: (client: OperatorClient) => Effect.Effect<string | null, unknown>
   /** Fails the command after its answer is printed. */
   readonly failed?: (data: A) => CliFailure | null
   /** What a refusal's data shows a person below its sentence; null: nothing more. */
@@ -73,7 +78,12 @@ export class Cli {
               view,
               options
             )
-          const answer = await this.whileWaiting(callService(connection, request))
+          const { progress } = options
+          const answer = await this.whileWaiting(
+            globals,
+            callService(connection, request),
+            progress === undefined ? undefined : () => service.ask(progress)
+          )
           if (connection.dryRun === true && answer.dryRun === undefined) throw carriedOut
           await this.showAnswer(service, answer, view, options)
         } catch (error) {
@@ -99,7 +109,12 @@ export class Cli {
       await this.show(
         globals,
         data,
-        (all) => this.headed(service, changes, data, view(all, false), options.about),
+        async (all) =>
+          this.withDecisions(
+            service,
+            await this.headed(service, changes, data, view(all, false), options.about),
+            options.decided?.(all)
+          ),
         service
       )
     } else if (speaksForItself(data)) {
@@ -123,7 +138,7 @@ export class Cli {
     changes: ReadonlyArray<Change> | undefined,
     data: unknown,
     view: View,
-    about?: string
+    about?: CallOptions<never>["about"]
   ): Promise<View> {
     if (changes === undefined) return view
     const [{ readNames }, { changesView }] = await Promise.all([import("./names.ts"), import("./views/changes.ts")])
@@ -137,13 +152,21 @@ export class Cli {
     return stack(head, ...(before === null ? [] : [before]), text(""), view)
   }
 
-  private async rulingOn({ ask }: Service, object: string): Promise<View | null> {
+  private async rulingOn({ ask }: Service, about: NonNullable<CallOptions<never>["about"]>): Promise<View | null> {
     const { lastRuling } = await import("./lastRuling.ts")
-    return ask((api) => lastRuling(api, object))
+    const object = typeof about === "string" ? about : await ask(about)
+    return object === null ? null : ask((api) => lastRuling(api, object))
+  }
+
+  private async withDecisions({ ask }: Service, view: View, object: string | undefined): Promise<View> {
+    if (object === undefined) return view
+    const { decisionsOn } = await import("./views/decisions.ts")
+    const decisions = await ask((api) => decisionsOn(api, object))
+    return decisions === null ? view : stack(view, text(""), decisions)
   }
 
   /** A refusal by the object's state, with who brought it there. */
-  private async withRuling(service: Service, error: unknown, about: string | undefined): Promise<unknown> {
+  private async withRuling(service: Service, error: unknown, about: CallOptions<never>["about"]): Promise<unknown> {
     const isConflict = error instanceof CliFailure && error.envelope.code === 4092 && error !== declined
     if (!isConflict || about === undefined || service.globals.json === true) return error
     const ruling = await this.rulingOn(service, about).catch(() => null)
@@ -240,7 +263,7 @@ export class Cli {
     const question = typeof confirm === "string" ? confirm : await ask(confirm)
     if (question === null) return
     if (!this.io.asks()) throw noTerminal
-    const head = deed === undefined || deed === false ? [] : [await ask(deed), text("")]
+    const head = deed === undefined || deed === false ? [] : [await ask(deed)]
     const rehearsed = deed === false ? null : await ask(request)
     const refusal = rehearsed !== null && speaksForItself(rehearsed.data) ? refusalOf(rehearsed.data) : null
     if (refusal !== null) throw refusal
@@ -249,6 +272,7 @@ export class Cli {
         ? head
         : [
             ...head,
+            ...head.map(() => text("")),
             await this.headed(
               { globals, ask },
               rehearsed.changes,
@@ -262,22 +286,38 @@ export class Cli {
     if (!answer) throw declined
   }
 
-  /** A call that takes its time says so, where somebody looks on. */
-  async whileWaiting<A>(answer: Promise<A>, doing = "Waiting for the service"): Promise<A> {
-    const { progress } = this.io
-    if (progress === null) return answer
+  /** A call that takes its time says so. `ask`: how far it is. */
+  async whileWaiting<A>(globals: Globals, answer: Promise<A>, ask?: () => Promise<string | null>): Promise<A> {
+    const progress = this.progressOf(globals)
     const began = Date.now()
-    let said = false
+    let isAsking = false
+    let isOver = false
     const timer = setInterval(() => {
-      said = true
-      progress(`${doing}: ${Math.round((Date.now() - began) / 1_000)} s`)
+      const waited = () => `${Math.round((Date.now() - began) / 1_000)} s`
+      if (ask === undefined) return progress.tell(`Waiting for the service: ${waited()}`)
+      if (isAsking) return
+      isAsking = true
+      // What can't be asked is not said: the call itself answers for how the service is.
+      const unsaid = () => null
+      void ask()
+        .catch(unsaid)
+        .then((line) => {
+          isAsking = false
+          if (line !== null && !isOver) progress.tell(`${line}, ${waited()}`)
+        })
     }, progressMillis)
     try {
       return await answer
     } finally {
       clearInterval(timer)
-      if (said) progress(null)
+      isOver = true
+      progress.end()
     }
+  }
+
+  /** Where a command says how far it is. */
+  progressOf({ json }: Globals): Progress {
+    return new Progress(this.io, json === true)
   }
 }
 

@@ -6,6 +6,7 @@ import { addAtlasCommand } from "./commands/atlas.ts"
 import { addAuditCommands } from "./commands/audit.ts"
 import { addBreakCommands } from "./commands/break.ts"
 import { addClientCommands } from "./commands/client.ts"
+import { addCollateralCommands } from "./commands/collateral.ts"
 import { addComplianceCommands } from "./commands/compliance.ts"
 import { addCompletionCommand } from "./commands/completion.ts"
 import { addDepositCommands } from "./commands/deposit.ts"
@@ -19,10 +20,13 @@ import { addMarketCommands } from "./commands/market.ts"
 import { addMetricsCommand } from "./commands/metrics.ts"
 import { addOperatorCommands } from "./commands/operator.ts"
 import { addPartnerCommands } from "./commands/partner.ts"
+import { addQueueCommand } from "./commands/queue.ts"
 import { addScreeningCommands } from "./commands/screening.ts"
 import { addServeCommand } from "./commands/serve.ts"
+import { addSettlementCommands } from "./commands/settlement.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
+import { addSimResetCommand } from "./commands/simReset.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
 import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
@@ -32,6 +36,7 @@ import { addStatementCommands } from "./commands/statement.ts"
 import { addSwapCommands } from "./commands/swap.ts"
 import { addTradeCommands } from "./commands/trade.ts"
 import { addVenueCommands } from "./commands/venue.ts"
+import { addWatchCommand } from "./commands/watch.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -54,6 +59,8 @@ export const buildProgram = (cli: Cli): Command => {
     .option("--utc", "on a terminal: times in UTC instead of your own zone")
     .configureHelp({ showGlobalOptions: true })
   addServeCommand(program, cli)
+  addQueueCommand(program, cli)
+  addWatchCommand(program, cli)
   addPartnerCommands(program, cli)
   addClientCommands(program, cli)
   addComplianceCommands(program, cli)
@@ -69,6 +76,8 @@ export const buildProgram = (cli: Cli): Command => {
   addStatementCommands(program, cli)
   addExplainCommands(program, cli)
   addLedgerCommands(program, cli)
+  addCollateralCommands(program, cli)
+  addSettlementCommands(program, cli)
   addInterfirmCommands(program, cli)
   addWebhookCommands(program, cli)
   addOperatorCommands(program, cli)
@@ -80,6 +89,7 @@ export const buildProgram = (cli: Cli): Command => {
   addVenueCommands(program, cli)
   addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)
+  addSimResetCommand(sim, cli)
   addSimAnswersCommand(sim, cli)
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)

@@ -1,6 +1,6 @@
 /**
  * A list file to the service, piece by piece (operator surface, screening import). The service says how much of the very
- * same file is in already, so a command that broke off goes on there when it is run again.
+ * same file is in already, so a command that broke off goes on there when it is run again. `onSent`: told how many are in.
  */
 import { Effect } from "effect"
 import { type ImportView, maxImportPiece } from "../src/http/api/operator/ScreeningGroup.ts"
@@ -10,7 +10,8 @@ import type { OperatorClient, Success } from "./OperatorClient.ts"
 export const sendList = (
   api: OperatorClient,
   file: ListFile,
-  allowShrink: boolean
+  allowShrink: boolean,
+  onSent: (received: number) => void = () => undefined
 ): Effect.Effect<Success<ImportView>, unknown> =>
   Effect.gen(function* () {
     const { source, version, count, hash } = file
@@ -25,6 +26,7 @@ export const sendList = (
       if (rest.length > 0) {
         const payload = { offset: offset + piece.length - rest.length, entries: rest }
         answer = yield* api.screening.entries({ params, payload })
+        onSent(answer.data.received)
       }
       offset += piece.length
     }

@@ -3,7 +3,7 @@
  * the order in which it goes down again. The only file that sees all layers.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
@@ -24,7 +24,6 @@ import {
   type ServiceFile
 } from "./runtime/adapters/dataDirectory.ts"
 import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
-import type { EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
 import { keyFileStore, loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
@@ -34,13 +33,14 @@ import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
+import { SandboxReset } from "./runtime/services/system/SandboxReset.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
 import { workAtVenue } from "./runtime/store/reads/venueWork.ts"
+import { resetDatabase, resetStamp } from "./runtime/store/SandboxResets.ts"
 import { stampDatabase, stampVenueName } from "./runtime/store/ServiceStamp.ts"
 import { DeliveryWorker } from "./runtime/services/webhook/DeliveryWorker.ts"
-import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
 import { ServeError } from "./ServeError.ts"
-import { drawVenueName, meetVenue, serviceVenue } from "./serviceVenue.ts"
+import { drawVenueName, meetVenue, startVenue, type StartingVenue } from "./serviceVenue.ts"
 import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
@@ -73,28 +73,43 @@ export const serve = (
     const unread = unreadEdgeHost(options)
     if (unread !== null) return Effect.fail(new ServeError({ sentence: unread }))
     avoidPretenuring()
-    return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
+    return options.role === "edge" ? serveEdge(options, stop) : serveLives(options, stop, whenReady)
   }).pipe(inWords, Effect.provide(layerLogging))
+
+/** One after the other until one ends for good: a sandbox that is reset begins again at the same address (sim reset). */
+const serveLives = (
+  options: ServeOptions,
+  stop: Effect.Effect<void>,
+  whenReady: (ready: Ready) => Effect.Effect<void>
+): Effect.Effect<Ending, unknown> =>
+  Effect.flatMap(serveWhole(options, stop, whenReady), ({ ending, port }) =>
+    // Kill points stay armed as they are.
+    ending === "reset" ? serveLives({ ...options, port, killAt: null }, stop, whenReady) : Effect.succeed(ending)
+  )
+
+/** How one life of the service ended, and where it listened. */
+interface Ended {
+  readonly ending: Ending | "reset"
+  readonly port: number
+}
 
 const serveWhole = (
   options: ServeOptions,
   stop: Effect.Effect<void>,
   whenReady: (ready: Ready) => Effect.Effect<void>
-): Effect.Effect<Ending, unknown> =>
+): Effect.Effect<Ended, unknown> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const ended = yield* Deferred.make<Ending>()
+      const ended = yield* Deferred.make<Ended["ending"]>()
       const files = yield* openDataDirectory(options.dataDir)
       if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
       // Beside the database: the venue is waited for when the clocks meet.
-      const starting = yield* Effect.forkScoped(serviceVenue(options, files), { startImmediately: true })
+      const starting = yield* startVenue(options, files)
       const url = yield* databaseUrl(options, files)
       const keyStore = keyFileStore(files.root)
       const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
       const exemption = yield* webhookExemption(options, files)
-      const stamp = yield* explainDatabase(options)(
-        prepareDatabase(url, options.sandbox, sealing, Fiber.join(starting))
-      )
+      const stamp = yield* explainDatabase(options)(prepareDatabase(url, options.sandbox, sealing, starting, files))
       const runtime = yield* Layer.build(
         operatorServices.pipe(
           Layer.provideMerge(
@@ -105,6 +120,7 @@ const serveWhole = (
               settings: {
                 ...defaultSettings,
                 sandbox: options.sandbox,
+                namedVenue: options.venueUrl !== null,
                 blockedJurisdictions:
                   options.blockedJurisdictions === null
                     ? defaultSettings.blockedJurisdictions
@@ -129,8 +145,10 @@ const serveWhole = (
       return yield* Effect.gen(function* () {
         const journal = yield* Journal
         const host = yield* ActorHost
-        journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ending>("usurped")))
+        journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ended["ending"]>("usurped")))
         yield* keepFirstOperatorKey(files)
+        const reset = yield* SandboxReset
+        yield* reset.tell
         const http = yield* Scope.make()
         const tls = yield* serverCertificate(options, files)
         const operatorApp = yield* makeOperatorApp
@@ -162,22 +180,25 @@ const serveWhole = (
         print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
+        yield* Effect.forkScoped(Effect.andThen(reset.asked, Deferred.succeed(ended, "reset")))
         const ending = yield* Deferred.await(ended)
-        yield* Effect.logInfo(
-          ending === "stopped"
-            ? "stopping: finishing what was accepted"
-            : "another process has taken this database over: stopping"
-        )
+        yield* Effect.logInfo(endings[ending])
         // Beside the last requests: both have to fit into the budget.
         yield* Effect.forkScoped((yield* DeliveryWorker).stop)
         // A newer service on the same directory has written its own.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
         yield* Scope.close(http, Exit.void)
         yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), drainLimit)
-        return ending
+        return { ending, port: bound.port }
       }).pipe(Effect.provideContext(runtime))
     })
   )
+
+const endings: Readonly<Record<Ended["ending"], string>> = {
+  stopped: "stopping: finishing what was accepted",
+  usurped: "another process has taken this database over: stopping",
+  reset: "the sandbox is reset: finishing what was accepted"
+}
 
 const databaseUrl = (options: ServeOptions, files: DataFiles) =>
   options.databaseUrl === null
@@ -198,13 +219,21 @@ const prepareDatabase = (
   url: Redacted.Redacted,
   sandbox: boolean,
   sealing: ReturnType<typeof makeSealing>,
-  starting: Effect.Effect<VenueConnection | null, ServeError | EmbeddedVenueError>
+  starting: StartingVenue,
+  files: DataFiles
 ) =>
   Effect.gen(function* () {
     yield* checkDurability
     yield* migrate
+    yield* stampDatabase(sandbox, sealing)
+    if ((yield* resetStamp(yield* PgClient.PgClient)).asked) {
+      // What belongs to the old database goes before it: a process that dies in between begins here again.
+      yield* starting.emptied
+      removeFile(files.demo)
+      yield* resetDatabase(sealing)
+    }
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
-    const venue = yield* starting
+    const venue = yield* starting.connection
     if (venue === null) yield* refuseOpenWork
     const venueName = venue === null ? "" : yield* stampVenueName(drawVenueName())
     if (!sandbox || venue === null) return { venue, venueName, clockOffset }

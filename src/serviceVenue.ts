@@ -3,12 +3,13 @@
  * meeting of the two business clocks of a sandbox (operator surface, Service; C4).
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
+import { Clock, Effect, Fiber, Redacted, Exit, Schema, Scope } from "effect"
 import { randomInt } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { askVenue, VenueAway } from "./runtime/adapters/askVenue.ts"
 import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
 import { EmbeddedVenue, type EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
+import { passPausePoint } from "./runtime/engine/PausePoints.ts"
 import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
 import { clockEnd } from "./runtime/services/system/clockEnd.ts"
 import { together } from "./runtime/services/system/ClockMeeting.ts"
@@ -32,6 +33,38 @@ export const serviceVenue = (
   if (!options.sandbox) return Effect.succeed(null)
   return Effect.map(EmbeddedVenue.start({ dataDirectory: files.venue }), ({ connection }) => connection)
 }
+
+export type StartingVenue = Effect.Success<ReturnType<typeof startVenue>>
+
+/** The venue's start, beside that of the database. */
+export const startVenue = (options: ServeOptions, files: DataFiles) =>
+  Effect.gen(function* () {
+    const outer = yield* Effect.scope
+    const begin = Effect.gen(function* () {
+      const scope = yield* Scope.fork(outer)
+      const starting = yield* Effect.forkIn(Scope.provide(serviceVenue(options, files), scope), scope, {
+        startImmediately: true
+      })
+      return { scope, starting }
+    })
+    let life = yield* begin
+    return {
+      /** Waits until it is there. */
+      connection: Effect.suspend(() => Fiber.join(life.starting)),
+      /** Ends the simulated venue of the data directory, takes away all that it has, and begins it anew (sim reset). */
+      emptied: Effect.gen(function* () {
+        yield* Fiber.join(life.starting)
+        yield* Scope.close(life.scope, Exit.void)
+        yield* Effect.try({
+          try: () => rmSync(files.venue, { recursive: true, force: true }),
+          catch: () =>
+            new ServeError({ sentence: `The reset of this sandbox can not end: ${files.venue} can not be taken away.` })
+        })
+        passPausePoint("venue-emptied")
+        life = yield* begin
+      })
+    }
+  })
 
 const namedVenue = ({ venueKeyFile, venueCa }: ServeOptions, url: string): Effect.Effect<VenueConnection, ServeError> =>
   Effect.gen(function* () {

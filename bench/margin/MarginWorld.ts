@@ -51,7 +51,7 @@ export const entry = "60000"
 const book = { size: "100", levels: 100 } as const
 const traderCash = "1000000.00"
 /** The other partner's requests a second. */
-const paced = { readsPerSecond: 100, reportsPerSecond: 50 } as const
+export const paced = { readsPerSecond: 100, reportsPerSecond: 50 } as const
 
 export const startWorld = (dataDirectory: string, nodeOptions = ""): Promise<RunningService> =>
   startService(dataDirectory, `${heapOptions} ${nodeOptions}`, ["--allow-webhook-host", "127.0.0.1"])

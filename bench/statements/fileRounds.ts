@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { Child } from "../child.ts"
 import type { PacedLoadQuestion, PacedResult } from "../contracts/protocol.ts"
-import { besideOthers, tradePattern } from "../margin/MarginWorld.ts"
+import { besideOthers, paced, tradePattern } from "../margin/MarginWorld.ts"
 import { peakMegabytes, residentMegabytes, resetPeak } from "../processFacts.ts"
 import { makeReferenceDatabase } from "../reference/database.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
@@ -187,11 +187,16 @@ const measureRates = async (world: World, service: Running, reference: Running):
   return found
 }
 
+/** So long every one of the other partner's clients is called, twice: their accounts are in memory then, with the builds and without. */
+const warmMillis = ({ others }: FilePlan): number =>
+  (2 * others * 1_000) / (paced.readsPerSecond + paced.reportsPerSecond)
+
 /** Four builds with their PDFs at once, and as long without. */
 const measureBeside = async (world: World, { service, side }: Running & { readonly service: RunningService }) => {
   const load = new Child<PacedLoadQuestion, PacedResult>("contracts/pacedLoad.ts")
   const watched = { load, other: world.other }
   try {
+    await besideOthers(watched, service, "warm", () => pause(warmMillis(world.plan)))
     const began = performance.now()
     const { beside } = await besideOthers(watched, service, "builds", () =>
       Promise.all(

@@ -17,8 +17,10 @@ interface Params {
   readonly sid: string
 }
 
-const rowsQuery = `SELECT p.posting_id, p.tx_id, t.ts, t.type, t.refs, p.amount, p.kind FROM postings p
-  JOIN ledger_transactions t USING (tx_id) WHERE p.client_id = $1 AND t.ts >= $2 AND t.ts < $3 ORDER BY p.posting_id`
+const rowsQuery = `SELECT p.posting_id, p.tx_id, t.ts, f.ts AS venue_ts, t.type, t.refs, p.amount, p.kind FROM postings p
+  JOIN ledger_transactions t USING (tx_id)
+  LEFT JOIN fills f ON f.client_id = p.client_id AND f.trade_id = (t.refs ->> 'TradeId')::int8
+ WHERE p.client_id = $1 AND t.ts >= $2 AND t.ts < $3 ORDER BY p.posting_id`
 const openingQuery = `SELECT coalesce(sum(p.amount), 0) AS cash FROM postings p JOIN ledger_transactions t USING (tx_id)
   WHERE p.client_id = $1 AND p.kind = 'cash' AND t.ts < $2`
 
@@ -26,6 +28,7 @@ interface RowRecord {
   readonly posting_id: string
   readonly tx_id: string
   readonly ts: string
+  readonly venue_ts: string | null
   readonly type: string
   readonly refs: object
   readonly amount: string
@@ -68,7 +71,7 @@ const serve = async (question: StatementServerQuestion): Promise<{ readonly port
             postingId: Number(row.posting_id),
             txId: Number(row.tx_id),
             ts: Number(row.ts),
-            venueTs: Number(row.ts),
+            venueTs: Number(row.venue_ts),
             type: row.type,
             refs: row.refs,
             amount: text(BigInt(row.amount)),

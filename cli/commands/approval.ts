@@ -21,7 +21,7 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
   approval
     .command("list")
     .description("the newest requests")
-    .addOption(tokenOption("--status <status>", "only these", approvalStatuses))
+    .addOption(tokenOption("--status <status>", "only in this status", approvalStatuses))
     .addOption(limitOption(500))
     .action((options: { readonly status?: ApprovalStatus; readonly limit?: number }, command: Command) =>
       cli.call(

@@ -26,7 +26,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
   breaks
     .command("list")
     .description("breaks, newest first")
-    .addOption(tokenOption("--status <status>", "only these", breakStatuses))
+    .addOption(tokenOption("--status <status>", "only in this status", breakStatuses))
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ status, limit, before }: ListOptions, command: Command) =>
@@ -52,9 +52,20 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
       )
     )
   breaks
+    .command("show")
+    .description("one break with who opened and who closed it")
+    .argument("<ID>", "break id")
+    .action((breakId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.break.show({ params: { breakId } }), fields, {
+        decided: (data) => `reconBreak:${data.breakId}`
+      })
+    )
+  breaks
     .command("open")
     .description("record a difference; approvals in its scope are refused until it is closed")
-    .addOption(required("--scope <ALL|P|C>", "ALL, a partner (id or code) or a client (id or uid)"))
+    .addOption(
+      required("--scope <ALL|P|C>", "ALL, a partner by id or code, or a client by id, uid, reference or e-mail address")
+    )
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "the difference with its sign, such as -12.50"))
     .addOption(required("--reason <text>", "why; kept with the break and in the audit"))
@@ -73,7 +84,8 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.break.close({ params: { breakId }, payload: { reason } }),
-        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data))
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        { about: `reconBreak:${breakId}` }
       )
     )
 }

@@ -113,8 +113,8 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
   client
     .command("list")
     .description("clients, newest first")
-    .option("--partner <P>", "only this partner's (id or code)")
-    .addOption(tokenOption("--state <state>", "only in this lifecycle state", lifecycleStates))
+    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(tokenOption("--state <state>", "only in this state", lifecycleStates))
     .option("--q <text>", "only with this in e-mail address, name or reference, in whatever case")
     .addOption(limitOption(200))
     .addOption(beforeOption)

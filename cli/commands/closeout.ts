@@ -7,7 +7,7 @@ import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
   listOf(closeout)
-    .option("--open", "only those that go on")
+    .option("--open", "only open ones")
     .action(({ open, ...whose }: ListOptions & { readonly open?: true }, command: Command) =>
       cli.call(
         command,

@@ -59,7 +59,11 @@ const offered = ({ long, description, argChoices, required, optional, flags }: O
 })
 
 /** One line without what a shell could take for its own. */
-const firstPart = (text: string): string => (text.split(/[;:(]/)[0] ?? "").replaceAll(/[^\p{L}\p{N} ,.-]/gu, "").trim()
+const firstPart = (text: string): string =>
+  (text.split(/[;:(]/)[0] ?? "")
+    .replaceAll("'", "’")
+    .replaceAll(/[^\p{L}\p{N}’ ,.-]/gu, "")
+    .trim()
 
 const valueWords = ({ value }: Offered): string =>
   value === "file" ? "<file>" : value === "any" ? "" : (value ?? []).join(" ")
@@ -72,12 +76,12 @@ const bashScript = (places: ReadonlyArray<Place>, zsh: boolean): string => {
       .map((option) => `    "${path}:${option.long}") offer="${valueWords(option)}" ;;`)
   )
   const words = places.map(({ path, commands, options, tokens }) => {
-    const all = [...commands.map(({ name }) => name), ...tokens, ...options.map(({ long }) => long)]
-    return `    "${path}") offer="${all.join(" ")}" ;;`
+    const all = [...commands.map(({ name }) => name), ...tokens]
+    return `    "${path}") offer="${all.join(" ")}" options="${options.map(({ long }) => long).join(" ")}" ;;`
   })
   return `${zsh ? "#compdef brokerage\nautoload -U +X bashcompinit && bashcompinit\n" : ""}# Completion of brokerage. Made by: brokerage completion ${zsh ? "zsh" : "bash"}
 _brokerage() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" at="" offer="" next i
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" at="" offer="" options="" next i
   for ((i = 1; i < COMP_CWORD; i++)); do
     next="\${at:+$at }\${COMP_WORDS[i]}"
     case "$next" in
@@ -90,6 +94,8 @@ ${values.join("\n")}
     case "$at" in
 ${words.join("\n")}
     esac
+    # Options where one is begun, as elsewhere.
+    [[ "$cur" == -* ]] && offer="$options"
     ;;
   esac
   if [[ "$offer" == "<file>" ]]; then
@@ -98,7 +104,7 @@ ${words.join("\n")}
     COMPREPLY=($(compgen -W "$offer" -- "$cur"))
   fi
 }
-complete -F _brokerage brokerage
+complete -o default -F _brokerage brokerage
 `
 }
 
@@ -120,11 +126,12 @@ const fishScript = (places: ReadonlyArray<Place>): string => {
 function __brokerage_at
     set -l path
     for word in (commandline -opc)[2..]
-        if contains -- (string join ' ' $path $word) ${paths.join(" ")}
+        if contains -- (string join -- ' ' $path $word) ${paths.join(" ")}
             set -a path $word
         end
     end
-    test "$argv[1]" = (string join ' ' $path)
+    set -l here (string join -- ' ' $path)
+    test "$argv[1]" = "$here"
 end
 ${lines.join("\n")}
 `

@@ -35,7 +35,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
     .command("list")
     .description("cases, newest first")
     .option("--open", "only open ones")
-    .option("--client <c>", "only those of this client, by id, uid, reference or e-mail address")
+    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ open, ...query }: CaseQuery, command: Command) =>
@@ -69,7 +69,8 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.case.show({ params: { caseId } }),
-        ({ details, entries, ...rest }) => stack(fields(rest), text(""), detailsView(details as CaseDetails, entries))
+        ({ details, entries, ...rest }) => stack(fields(rest), text(""), detailsView(details as CaseDetails, entries)),
+        { decided: (data) => `case:${data.caseId}` }
       )
     )
 }

@@ -13,7 +13,7 @@ export const addDocumentCommands = (program: Command, cli: Cli): void => {
     .command("list")
     .description("a client's documents, deleted ones too, without their content")
     .argument(clientArgument, clientMeaning)
-    .addOption(required("--reason <text>", "why you look; kept in the audit"))
+    .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .action((client: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(
         command,
@@ -39,7 +39,7 @@ export const addDocumentCommands = (program: Command, cli: Cli): void => {
     .command("show")
     .description("one document; its content goes to a file")
     .argument("<DOCUMENTID>", "document id")
-    .addOption(required("--reason <text>", "why you look; kept in the audit"))
+    .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .option("--output <file>", "write the content to a file, readable by you alone; --yes overwrites it")
     .action((documentId: string, options: ShowOptions, command: Command) =>
       showDocument(cli, documentId, options, command)

@@ -1,40 +1,88 @@
 /** `brokerage encryption …`: the keys of what is encrypted at rest, by number (architecture, At rest). */
+import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { fields, stack, table, text } from "../views/View.ts"
+import { exitStatus } from "../CliIo.ts"
+import { findConnection } from "../connection.ts"
+import { amountLine } from "../progress.ts"
+import { fields, stack, table, text, type View } from "../views/View.ts"
+
+interface Shown {
+  readonly current: number
+  readonly keys: ReadonlyArray<{ readonly number: number; readonly sealedValues: number }>
+  readonly resealing: { readonly running: boolean; readonly remaining: number }
+}
+
+const keysView = ({ current, keys, resealing: { running, remaining } }: Shown): View =>
+  stack(
+    fields({ current, "sealing again": running ? "running" : "at rest", remaining }),
+    text(""),
+    table(keys, { key: (row) => row.number, "sealed values": (row) => row.sealedValues }, "no keys")
+  )
+
+interface Waiting {
+  readonly wait?: true
+}
+
+const waitOption = ["--wait", "wait until everything is sealed with the new key, and say how far it is"] as const
+/** Between two looks, ms: each reads all that is sealed, so a slow one is followed by a longer pause. */
+const lookEvery = 2_000
+const pausePerLook = 4
 
 export const addEncryptionCommands = (program: Command, cli: Cli): void => {
   const encryption = program.command("encryption").description("the keys of what is encrypted at rest")
   encryption
     .command("show")
     .description("which key is in use, and how many values each key has sealed")
-    .action((_: object, command: Command) =>
-      cli.call(
-        command,
-        (api) => api.encryption.show(),
-        ({ current, keys, resealing: { running, remaining } }) =>
-          stack(
-            fields({ current, "sealing again": running ? "running" : "at rest", remaining }),
-            text(""),
-            table(keys, { key: (row) => row.number, "sealed values": (row) => row.sealedValues }, "no keys")
-          )
-      )
-    )
+    .option(...waitOption)
+    .action(async ({ wait }: Waiting, command: Command) => {
+      if (wait === true) await sealedAgain(cli, command)
+      if (cli.status === exitStatus.done) await cli.call(command, (api) => api.encryption.show(), keysView)
+    })
   encryption
     .command("rotate")
     .description("add a key and seal everything with it; old keys stay, because backups need them")
-    .action((_: object, command: Command) =>
-      cli.call(
+    .option(...waitOption)
+    .action(async ({ wait }: Waiting, command: Command) => {
+      await cli.call(
         command,
         (api) => api.encryption.rotate(),
         (data) =>
           stack(
             fields(data),
+            text("Back up encryption.keys now."),
             text(
-              "Back up encryption.keys now. What older keys sealed is being sealed again: brokerage encryption show."
+              wait === true
+                ? "What older keys sealed is being sealed again."
+                : "What older keys sealed is being sealed again: brokerage encryption show --wait."
             )
           ),
         { confirm: "Add an encryption key and seal everything with it? A key is never taken away again." }
       )
-    )
+      const { dryRun } = command.optsWithGlobals<{ readonly dryRun?: boolean }>()
+      if (wait === true && dryRun !== true && cli.status === exitStatus.done) await sealedAgain(cli, command)
+    })
 }
+
+/** Until nothing is left that an older key has sealed. */
+const sealedAgain = (cli: Cli, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const { callService } = await import("../OperatorClient.ts")
+    const connection = findConnection(globals, cli.io)
+    const progress = cli.progressOf(globals)
+    const began = Date.now()
+    let total: number | null = null
+    try {
+      for (;;) {
+        const asked = Date.now()
+        const { resealing } = (await callService(connection, (api) => api.encryption.show())).data
+        total ??= resealing.remaining
+        if (!resealing.running && resealing.remaining === 0) return
+        const done = Math.max(0, total - resealing.remaining)
+        progress.tell(`encryption rotate: ${amountLine({ done, total, unit: "values", millis: Date.now() - began })}`)
+        await pause(Math.max(lookEvery, pausePerLook * (Date.now() - asked)))
+      }
+    } finally {
+      progress.end()
+    }
+  })

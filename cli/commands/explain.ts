@@ -9,6 +9,7 @@ import {
   triggerSources
 } from "../../src/machines/order/orderTokens.ts"
 import type { Cli } from "../Cli.ts"
+import { momentOption } from "../moment.ts"
 import { given, required, requiredToken, tokenOption, whole } from "../options.ts"
 import { stack, table, text, type View } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
@@ -77,11 +78,7 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
     .addOption(tokenOption("--direction <direction>", "which way (default WITHDRAWAL)", ["DEPOSIT", "WITHDRAWAL"]))
     .option("--source-asset <asset>", "the asset it was held in (default the partner's)")
     .option("--tx-ref <text>", "the partner's transaction")
-    .addOption(
-      new Option("--occurred-at <ms>", "when it happened, Unix ms (default now)").argParser(
-        whole(0, Number.MAX_SAFE_INTEGER)
-      )
-    )
+    .addOption(momentOption("--occurred-at <time>", "when it happened (default now)"))
     .action((client: string, options: CollateralOptions, command: Command) => {
       const { amount, currency, partnerRef, direction, sourceAsset, txRef, occurredAt } = options
       const query = given({ amount, currency, partnerRef, direction, sourceAsset, txRef, occurredAt })
@@ -133,17 +130,17 @@ const addExplainOrderCommand = (explain: Command, cli: Cli): void => {
     .addOption(requiredToken("--side <side>", "which way", orderSides))
     .addOption(requiredToken("--type <type>", "what kind of order", orderTypes))
     .addOption(required("--qty <decimal>", "how much"))
-    .option("--price <price>", "the limit, of LIMIT")
+    .option("--price <decimal>", "the limit, of LIMIT")
     .addOption(tokenOption("--tif <tif>", "how long it is good (default GTC)", timesInForce))
     .option("--reduce-only", "it only reduces the position")
     .addOption(
       tokenOption("--trigger-source <source>", "price that triggers it, of conditional orders", triggerSources)
     )
-    .option("--trigger-price <price>", "where it is triggered")
+    .option("--trigger-price <decimal>", "where it is triggered")
     .addOption(tokenOption("--trigger-direction <direction>", "from which side", triggerDirections))
-    .option("--limit-price <price>", "the limit once it is triggered, of the types that end in LIMIT")
-    .option("--take-profit <price>", "where an attached order takes profit")
-    .option("--stop-loss <price>", "where an attached order stops the loss")
+    .option("--limit-price <decimal>", "the limit once it is triggered, of the types that end in LIMIT")
+    .option("--take-profit <decimal>", "where an attached order takes profit")
+    .option("--stop-loss <decimal>", "where an attached order stops the loss")
     .option("--oco-group <name>", "its group: when one fills the others are cancelled")
     .addOption(
       new Option("--leverage <times>", "the leverage that is believed to be in force").argParser(whole(1, 1_000))
@@ -172,14 +169,12 @@ const addExplainRfqCommand = (explain: Command, cli: Cli): void => {
     .argument(clientArgument, clientMeaning)
     .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-KO"))
     .addOption(requiredToken("--side <side>", "which way", ["BUY", "SELL"]))
-    .addOption(required("--barrier <price>", "where it is knocked out"))
+    .addOption(required("--barrier <decimal>", "where it is knocked out"))
     .addOption(required("--qty <decimal>", "how much"))
     .option("--premium <decimal>", "the budget that quotes are measured against, USDC")
-    .option("--take-profit <price>", "where it pays its potential profit")
+    .option("--take-profit <decimal>", "where it pays its potential profit")
     .addOption(
-      new Option("--expiry-ts <ms>", "when it expires, Unix ms (default the partner route's)").argParser(
-        whole(0, Number.MAX_SAFE_INTEGER)
-      )
+      momentOption("--expiry-ts <time>", "when it expires (default the partner route's)", { direction: "ahead" })
     )
     .option("--strict", "a strict take profit")
     .action((client: string, options: RfqOptions, command: Command) => {

@@ -5,7 +5,6 @@ import { beforeOption, given, limitOption, required } from "../options.ts"
 import { fields, page, table, time } from "../views/View.ts"
 import { momentOption } from "../moment.ts"
 import { awaitsApproval } from "./approval.ts"
-import { addMoneyListCommands } from "./moneyLists.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface RecordOptions {
@@ -17,7 +16,6 @@ interface RecordOptions {
 }
 
 export const addInterfirmCommands = (program: Command, cli: Cli): void => {
-  addMoneyListCommands(program, cli)
   const interfirm = program.command("interfirm").description("payments between a partner and the service")
   addInterfirmList(interfirm, cli)
   interfirm

@@ -59,9 +59,20 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
       ),
     clientView,
     // Without a note the service refuses it anyway, and names the hits.
-    note === undefined ? {} : { confirm: (api) => Effect.andThen(look(api), clearQuestion(api, c)) }
+    note === undefined
+      ? { about: lastCase(c) }
+      : { about: lastCase(c), confirm: (api) => Effect.andThen(look(api), clearQuestion(api, c)) }
   )
 }
+
+/** The case that somebody may have decided in the meantime. */
+const lastCase =
+  (client: string) =>
+  (api: OperatorClient): Effect.Effect<string | null, unknown> =>
+    Effect.map(api.case.list({ query: { client, limit: 1 } }), ({ data }) => {
+      const [newest] = data.cases
+      return newest === undefined ? null : `case:${newest.caseId}`
+    })
 
 export const addKycCommands = (program: Command, cli: Cli): void => {
   const kyc = program.command("kyc").description("compliance decisions on a client's KYC")
@@ -69,7 +80,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .command("show")
     .description("the client's whole KYC file; every reading is audited")
     .argument(clientArgument, clientMeaning)
-    .addOption(required("--reason <text>", "why it is read; kept in the audit"))
+    .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.show({ params: { client: c }, payload: { reason } }), kycFileView)
     )

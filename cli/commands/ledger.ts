@@ -1,5 +1,6 @@
 /** `brokerage ledger …`: corrections and the proof of the books (operator surface, Back office). */
 import type { Command } from "commander"
+import { Effect } from "effect"
 import { postingTypes } from "../../src/machines/ledger/postingRules.ts"
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
@@ -42,7 +43,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
   addPostingList(ledger, cli)
   ledger
     .command("verify")
-    .description("recompute every balance and invariant from the postings; fails with the first break")
+    .description("recompute every balance and invariant from the postings; fails with the first that does not hold")
     .action((_: object, command: Command) =>
       cli.call(
         command,
@@ -61,7 +62,13 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
             ),
             text(ok ? "The books hold." : "The books do not hold.")
           ),
-        { failed: firstBreak }
+        {
+          failed: firstBreak,
+          progress: (api) =>
+            Effect.map(api.ledger.verifying(), ({ data }) =>
+              data === null ? null : `ledger verify: ${data.done} of ${data.of} checks, now: ${data.check}`
+            )
+        }
       )
     )
   addLedgerExportCommand(ledger, cli)

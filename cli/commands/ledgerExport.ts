@@ -14,6 +14,7 @@ import type {
 } from "../ledgerFormats/LedgerFormat.ts"
 import { given, requiredToken } from "../options.ts"
 import { momentOption } from "../moment.ts"
+import { amountLine } from "../progress.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import { fields } from "../views/View.ts"
 
@@ -39,7 +40,7 @@ export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
     .command("export")
     .description("every posting for another book-keeping program, with the balance each account must have")
     .addOption(requiredToken("--format <format>", "what the other program reads", Object.keys(formats)))
-    .option("--partner <P>", "only this partner's (id or code)")
+    .option("--partner <P>", "only of this partner: id or code")
     .addOption(
       momentOption("--from <time>", "from this time on (accounts begin with what they held)", { latest: latestMoment })
     )
@@ -52,13 +53,22 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
   cli.attempt(command, async (globals) => {
     const connection = findConnection(globals, cli.io)
     const { output } = options
+    const progress = cli.progressOf(globals)
+    const began = Date.now()
+    const tell = (done: number): void =>
+      progress.tell(
+        `ledger export: ${amountLine({ done, total: null, unit: "transactions", millis: Date.now() - began })}`
+      )
     if (output === undefined) {
       if (globals.json === true) throw cliFailure(exitStatus.usage, 4000, "With --json the export needs --output FILE.")
-      await writeExport(connection, options, cli.io.stdout)
+      // On the terminal itself the books are what shows how far it is.
+      await writeExport(connection, options, cli.io.stdout, cli.io.terminal ? () => undefined : tell)
+      progress.end()
       return
     }
     refuseExisting(output, globals)
-    const written = await intoFile(output, (write) => writeExport(connection, options, write))
+    const written = await intoFile(output, (write) => writeExport(connection, options, write, tell))
+    progress.end()
     return cli.show(globals, { output, format: options.format, ...written }, fields)
   })
 
@@ -66,7 +76,8 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
 const writeExport = async (
   connection: Connection,
   { format, partner, from, to }: ExportOptions,
-  write: (text: string) => void
+  write: (text: string) => void,
+  tell: (transactions: number) => void
 ) => {
   const { callService } = await import("../OperatorClient.ts")
   const scope = given({ partner, from, to })
@@ -99,6 +110,7 @@ const writeExport = async (
   write(text.allOpened())
   await read("transactions", ({ transactions }) => {
     figures.transactions += transactions.length
+    tell(figures.transactions)
     for (const { ts } of transactions) last = Math.max(last, ts)
     write(transactions.map(text.transaction).join(""))
   })

@@ -1,16 +1,9 @@
-/**
- * `brokerage metrics`: what the service measures of itself, in the Prometheus text format, and beside it what shows people how it
- * stands (operator surface).
- */
+/** `brokerage metrics`: what the service measures of itself, in the Prometheus text format (operator surface). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
-import { addQueueCommand } from "./queue.ts"
-import { addWatchCommand } from "./watch.ts"
 
 export const addMetricsCommand = (program: Command, cli: Cli): void => {
-  addQueueCommand(program, cli)
-  addWatchCommand(program, cli)
   program
     .command("metrics")
     .description("queues, batches, invariants and deliveries, as Prometheus text")

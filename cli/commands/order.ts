@@ -2,6 +2,7 @@
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required } from "../options.ts"
+import { plainId } from "../views/decisions.ts"
 import { fields, page, table, time } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 
@@ -18,9 +19,10 @@ export const addOrderCommands = (program: Command, cli: Cli): void => {
     .command("cancel")
     .description("ask the venue to cancel an order; its client reads that an operator did")
     .argument("<ID>", "order id, as in O-7 or 7")
-    .addOption(required("--reason <text>", "why, kept in the audit"))
+    .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((orderId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.order.cancel({ params: { orderId }, payload: { reason } }), fields, {
+        about: `order:${plainId(orderId)}`,
         confirm: `Cancel order ${orderId}?`
       })
     )
@@ -32,7 +34,7 @@ const addOrderReads = (order: Command, cli: Cli): void => {
     .command("list")
     .description("of a client, newest first")
     .argument(clientArgument, clientMeaning)
-    .option("--open", "only those that have not ended")
+    .option("--open", "only open ones")
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action((client: string, { open, limit, before }: ListOptions, command: Command) =>
@@ -71,7 +73,9 @@ const addOrderReads = (order: Command, cli: Cli): void => {
     .description("one order")
     .argument("<ID>", "order id, as in O-7 or 7")
     .action((orderId: string, _: object, command: Command) =>
-      cli.call(command, (api) => api.order.show({ params: { orderId } }), fields)
+      cli.call(command, (api) => api.order.show({ params: { orderId } }), fields, {
+        decided: (data) => `order:${plainId(data.orderId)}`
+      })
     )
 }
 

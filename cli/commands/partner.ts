@@ -257,6 +257,15 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
       )
     )
   key
+    .command("show")
+    .description("one key, without the key itself, with who issued and who revoked it")
+    .argument("<KEYID>", "key id")
+    .action((keyId: string, _: object, command: Command) =>
+      cli.call(command, (client) => client.key.show({ params: { keyId } }), fields, {
+        decided: (data) => `apiKey:${data.keyId}`
+      })
+    )
+  key
     .command("revoke")
     .description("revoke a key for good")
     .argument("<KEYID>", "key id")
@@ -266,7 +275,7 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
         command,
         (client) => client.key.revoke({ params: { keyId }, payload: given({ reason: options.reason }) }),
         fields,
-        { confirm: `Revoke key ${keyId} for good?` }
+        { about: `apiKey:${keyId}`, confirm: `Revoke key ${keyId} for good?` }
       )
     )
 }

@@ -1,10 +1,13 @@
 /** `brokerage screening …`: the service's own watch list and published ones (operator surface, Back office; F26). */
 import type { Command } from "commander"
+import { Effect } from "effect"
 import { watchLists } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
+import type { Globals } from "../CliIo.ts"
 import type { ListFile, ListOptions } from "../listFile.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { amountLine } from "../progress.ts"
 import { fields, page, table, time } from "../views/View.ts"
 
 interface PageOptions {
@@ -150,11 +153,25 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
   const file = read as ListFile | null
   if (file === null) return
   const { count, source, version } = file
-  const { dryRun } = command.optsWithGlobals<{ readonly dryRun?: boolean }>()
+  const globals = command.optsWithGlobals<Globals>()
+  const { dryRun } = globals
+  const progress = cli.progressOf(globals)
+  let began: { readonly at: number; readonly before: number } | null = null
+  const onSent = (received: number): void => {
+    // What an earlier run has sent is no rate of this one.
+    began ??= { at: Date.now(), before: received }
+    const { at, before } = began
+    const amount = { done: received, total: count, unit: "entries", millis: Date.now() - at, before }
+    progress.tell(`screening import: ${amountLine(amount)}`)
+  }
   // The pieces follow an import that a dry run does not begin: it answers for the file and the announcement.
   const announce = { count, source, version, hash: file.hash }
-  const send = (api: OperatorClient) =>
-    dryRun === true ? api.screening.import({ payload: announce }) : sendList(api, file, options.allowShrink === true)
+  const sent = (api: OperatorClient) =>
+    Effect.ensuring(
+      sendList(api, file, options.allowShrink === true, onSent),
+      Effect.sync(() => progress.end())
+    )
+  const send = (api: OperatorClient) => (dryRun === true ? api.screening.import({ payload: announce }) : sent(api))
   await cli.call(command, send, fields, {
     deed: false,
     confirm: (api) => sendQuestion(api, file)

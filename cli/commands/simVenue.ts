@@ -99,7 +99,7 @@ const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
     .command("book")
     .description("the simulator's own orders in the book of SYMBOL")
     .argument(...symbolArgument)
-    .addOption(required("--size <Q>", "quantity on each level; 0 empties it"))
+    .addOption(required("--size <decimal>", "quantity on each level; 0 empties it"))
     .addOption(new Option("--levels <n>", "levels on each side").argParser(whole(1, 1_000)))
     .addOption(new Option("--spread <ticks>", "between best bid and best ask").argParser(whole(1, 1_000_000)))
     .action((symbol: string, { size, levels, spread }: BookOptions, command: Command) =>
@@ -127,7 +127,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
     .argument(clientArgument, clientMeaning)
     .argument(...symbolArgument)
     .argument("<QTY>", "with its sign: -2 sells two")
-    .option("--price <price>", "at this price; else at the mark")
+    .option("--price <decimal>", "at this price; else at the mark")
     .addOption(requiredToken("--reason <reason>", "why", executionReasons))
     .action((client: string, symbol: string, qty: string, { price, reason }: ExecuteOptions, command: Command) =>
       send(command, (api) =>
@@ -237,7 +237,7 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .argument("<SYMBOL>", "a staking market")
     .addOption(required("--rate-bps <n>", "yearly rate, basis points").argParser(whole(0, 1_000_000)))
     .addOption(required("--tenor-days <n>", "how long").argParser(whole(1, 36_500)))
-    .addOption(required("--qty <D>", "how much"))
+    .addOption(required("--qty <decimal>", "how much"))
     .action((symbol: string, { rateBps, tenorDays, qty }: OfferOptions, command: Command) =>
       send(command, (api) => api.venue.offer({ payload: { symbol, rateBps, tenorDays, qty } }))
     )
@@ -245,7 +245,7 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .command("pay")
     .description("the writer pays what it owes, all or a part")
     .addArgument(contractId)
-    .option("--amount <D>", "a part")
+    .option("--amount <decimal>", "a part")
     .action((id: number, { amount }: { readonly amount?: string }, command: Command) =>
       send(command, (api) => api.venue.pay({ payload: { contractId: id, ...given({ amount }) } }))
     )

@@ -7,7 +7,7 @@ import { statementKinds } from "../../src/machines/statement/Statement.ts"
 import type { Cli } from "../Cli.ts"
 import { CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
-import { given, required, requiredToken, whole } from "../options.ts"
+import { beforeOption, given, limitOption, required, requiredToken, whole } from "../options.ts"
 import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
@@ -34,14 +34,14 @@ export const addStatementCommands = (program: Command, cli: Cli): void => {
   addJobsCommand(statement, cli)
   statement
     .command("get")
-    .description("saves a statement: its model, its PDF or its CSV")
+    .description("save a statement: its model, its PDF or its CSV")
     .argument("<ID>", "statement id")
     .addOption(requiredToken("--format <format>", "what is saved", ["json", "pdf", "csv"]))
     .addOption(required("--output <file>", "the file, readable by you alone; --yes overwrites it"))
     .action((id: string, options: GetOptions, command: Command) => save(cli, id, options, command))
   statement
     .command("verify")
-    .description("proves a PDF or a model: its hash, the stored model, the ledger's seal, the bytes made anew")
+    .description("prove a PDF or a model: its hash, the stored model, the ledger's seal, the bytes made anew")
     .argument("<FILE>", "a statement's PDF, or its model.json")
     .action((file: string, _options: object, command: Command) => prove(cli, file, command))
 }
@@ -52,8 +52,8 @@ const addListCommand = (statement: Command, cli: Cli): void => {
     .description("a client's statements, all versions, newest first")
     .argument(clientArgument, clientMeaning)
     .addOption(new Option("--kind <kind>", "only this kind").choices(statementKinds))
-    .addOption(new Option("--limit <n>", "at most so many").argParser(whole(1, 200)))
-    .addOption(new Option("--before <id>", "only older ones").argParser(whole(1, Number.MAX_SAFE_INTEGER)))
+    .addOption(limitOption(200))
+    .addOption(beforeOption)
     .action((client: string, options: object, command: Command) =>
       cli.call(
         command,
@@ -82,8 +82,8 @@ const addJobsCommand = (statement: Command, cli: Cli): void => {
   statement
     .command("jobs")
     .description("what the service states by itself: when each job ran, what it made, which clients failed and why")
-    .addOption(new Option("--limit <n>", "at most so many").argParser(whole(1, 200)))
-    .addOption(new Option("--before <id>", "only older ones").argParser(whole(1, Number.MAX_SAFE_INTEGER)))
+    .addOption(limitOption(200))
+    .addOption(beforeOption)
     .action((options: object, command: Command) =>
       cli.call(
         command,
@@ -126,7 +126,7 @@ const failureColumns: Readonly<Record<string, (row: Failure) => Cell>> = {
 const addMakingCommands = (statement: Command, cli: Cli): void => {
   statement
     .command("generate")
-    .description("makes a statement; the one that is there where it would say the same")
+    .description("make a statement; the one that is there where it would say the same")
     .argument(clientArgument, clientMeaning)
     .addOption(requiredToken("--kind <kind>", "which statement", statementKinds))
     .addOption(momentOption("--from <time>", "from this time on"))
@@ -138,7 +138,7 @@ const addMakingCommands = (statement: Command, cli: Cli): void => {
     )
   statement
     .command("correct")
-    .description("makes a statement's period anew; another say is its next version, the same is refused")
+    .description("make a statement's period anew; another say is its next version, the same is refused")
     .argument("<ID>", "statement id")
     .addOption(required("--reason <text>", "why; kept in the audit and shown with the new version"))
     .action((statementId: string, { reason }: { readonly reason: string }, command: Command) =>

@@ -3,6 +3,7 @@ import type { Command } from "commander"
 import { swapStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, tokenOption } from "../options.ts"
+import { plainId } from "../views/decisions.ts"
 import { fields, page, table, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
@@ -23,14 +24,14 @@ export const addSwapCommands = (program: Command, cli: Cli): void => {
     .description("give up a part of a claim, or all of it: it closes then; money that comes after all undoes it first")
     .argument("<ID>", idMeaning)
     .addOption(required("--amount <decimal>", "how much of the claim, in the asset"))
-    .addOption(required("--reason <text>", "why, kept in the audit"))
+    .addOption(required("--reason <text>", "why; kept in the audit"))
     .action(
       (swapId: string, { amount, reason }: { readonly amount: string; readonly reason: string }, command: Command) =>
         cli.call(
           command,
           (api) => api.swap.writeoff({ params: { swapId }, payload: { amount, reason } }),
           (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-          { confirm: `Write ${amount} of swap ${swapId} off?` }
+          { about: `swap:${plainId(swapId)}`, confirm: `Write ${amount} of swap ${swapId} off?` }
         )
     )
 }
@@ -40,7 +41,7 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
     .command("list")
     .description("newest first")
     .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
-    .addOption(tokenOption("--state <state>", "only these", swapStates))
+    .addOption(tokenOption("--state <state>", "only in this state", swapStates))
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ client, state, limit, before }: ListOptions, command: Command) =>
@@ -75,6 +76,8 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
     .description("one swap with the writer's payments")
     .argument("<ID>", idMeaning)
     .action((swapId: string, _: object, command: Command) =>
-      cli.call(command, (api) => api.swap.show({ params: { swapId } }), fields)
+      cli.call(command, (api) => api.swap.show({ params: { swapId } }), fields, {
+        decided: (data) => `swap:${plainId(data.swapId)}`
+      })
     )
 }

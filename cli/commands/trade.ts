@@ -13,7 +13,7 @@ import { addCloseOutCommands } from "./closeout.ts"
 import { addOrderCommands } from "./order.ts"
 import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
-const stateOption = (states: ReadonlyArray<string>) => tokenOption("--state <state>", "only these", states)
+const stateOption = (states: ReadonlyArray<string>) => tokenOption("--state <state>", "only in this state", states)
 
 export const addTradeCommands = (program: Command, cli: Cli): void => {
   addRfqCommands(program.command("rfq").description("requests for quotes of clients"), cli)

@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
-import { fields, page, stack, table, text, time } from "../views/View.ts"
+import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface LogOptions {
@@ -18,6 +18,38 @@ const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
   const status = lastStatus === null ? "no answer" : `HTTP ${lastStatus}`
   return error === null ? status : `${status}: ${error}`
 }
+
+interface Try {
+  readonly at: number
+  readonly status: number | null
+  readonly error: string | null
+  readonly answer?: string
+}
+
+/** Each attempt as a line, and how the answers to the failed ones begin. */
+const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
+  tries.length === 0
+    ? []
+    : [
+        text(""),
+        table(
+          tries,
+          { attempt: (row) => time(row.at), http: (row) => row.status, error: (row) => row.error },
+          "no attempts"
+        ),
+        ...tries.flatMap(({ at, answer }) =>
+          answer === undefined
+            ? []
+            : [
+                text(""),
+                fields({ "answer of": time(at) }),
+                ...answer
+                  .trimEnd()
+                  .split("\n")
+                  .map((line) => text(`  ${line}`))
+              ]
+        )
+      ]
 
 interface Answered {
   readonly lastStatus: number | null
@@ -34,12 +66,13 @@ const addDeliveryCommands = (delivery: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.delivery.show({ params: { deliveryId } }),
-        ({ payload, lastStatus, error, ...rest }) =>
+        ({ payload, tries, lastStatus, error, ...rest }) =>
           stack(
             fields({ ...rest, answer: answerOf({ lastStatus, error, attempts: rest.attempts }) }),
             text(""),
             text("payload"),
-            ...JSON.stringify(payload, null, 2).split("\n").map(text)
+            ...JSON.stringify(payload, null, 2).split("\n").map(text),
+            ...triesView(tries)
           )
       )
     )

@@ -41,7 +41,7 @@ export const calling = (object: string, { partner, client }: Callings): string =
   const id = Number(given) >= dryRunIds ? "(new)" : given
   const partnerOf = (number: string) => (Number.isNaN(Number(number)) ? number : partner(Number(number)))
   const words = (names[kind] ?? kind.replaceAll(/([A-Z])/g, " $1")).toLowerCase()
-  const noun = `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace(/^Api\b/, "API").replace(/^Kyc\b/, "KYC")
+  const noun = `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace(/^Kyc\b/, "KYC")
   if (kind === "partner") return `${noun} ${partnerOf(id)}`
   if (kind === "reliance") return `${noun} of ${partnerOf(id)}`
   const of = client !== null && id === String(client.clientId) ? client.clientUid : id
@@ -49,4 +49,12 @@ export const calling = (object: string, { partner, client }: Callings): string =
   return rest.length === 0 ? `${noun} ${id}` : `${noun} ${rest.join(" ")} of ${of}`
 }
 
-const names: Readonly<Record<string, string>> = { verificationBlock: "block", watchEntry: "watch list entry" }
+/** Where a machine's name is not what people and commands call the thing. */
+const names: Readonly<Record<string, string>> = {
+  apiKey: "key",
+  reconBreak: "break",
+  barrierContract: "contract",
+  closeOut: "close-out",
+  verificationBlock: "block",
+  watchEntry: "watch list entry"
+}

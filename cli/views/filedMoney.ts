@@ -13,7 +13,7 @@ export interface MoneyListOptions<Status> {
 export const moneyListCommand = (parent: Command, statuses: ReadonlyArray<string>): Command =>
   parent
     .command("list")
-    .addOption(tokenOption("--status <status>", "only these", statuses))
+    .addOption(tokenOption("--status <status>", "only in this status", statuses))
     .option("--partner <P>", "only of this partner: id or code")
     .addOption(limitOption(500))
     .addOption(beforeOption)

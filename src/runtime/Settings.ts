@@ -15,6 +15,8 @@ export interface FirmSettings {
 
 export interface SettingsShape {
   readonly sandbox: boolean
+  /** The venue is one of --venue-url, which keeps what it has whatever happens to this service. */
+  readonly namedVenue: boolean
   /** ISO alpha-2 codes refused as residency or residential address (A1-17). */
   readonly blockedJurisdictions: ReadonlySet<string>
   /** The two configured tokens besides `manual` and `other` (A1-26). */
@@ -39,6 +41,7 @@ export interface SettingsShape {
 
 export const defaultSettings: SettingsShape = {
   sandbox: false,
+  namedVenue: false,
   blockedJurisdictions: defaultBlockedJurisdictions,
   identityProviders: defaultIdentityProviders,
   sourceOfWealthThreshold: defaultSourceOfWealthThreshold,

@@ -1,6 +1,9 @@
 /** Completion scripts: made from the tree of commands, and understood by the shells (operator surface, rules for every command). */
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { runRecorded } from "../operator/operatorHarness.ts"
 
 /** What bash would offer at the end of the line. */
@@ -12,6 +15,15 @@ const offers = (script: string, line: ReadonlyArray<string>): ReadonlyArray<stri
   return stdout.split("\n").filter((word) => word !== "")
 }
 
+const folder = mkdtempSync(join(tmpdir(), "brokerage-completion-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+/** Not every shell reads a script from a socket, which the input of a child is. */
+const inFile = (script: string): string => {
+  const file = join(folder, "script")
+  writeFileSync(file, `${script}\n`)
+  return file
+}
+
 const has = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0
 
 describe("brokerage completion", () => {
@@ -19,11 +31,41 @@ describe("brokerage completion", () => {
     const { stdout, status } = await runRecorded(["completion", "bash"])
     assert.strictEqual(status, 0)
     assert.deepStrictEqual(offers(stdout, ["withd"]), ["withdrawal"])
-    assert.includeMembers([...offers(stdout, ["withdrawal", ""])], ["list", "approve", "pay", "--profile"])
+    assert.includeMembers([...offers(stdout, ["withdrawal", ""])], ["list", "approve", "pay"])
+    assert.notInclude(offers(stdout, ["withdrawal", ""]), "--profile")
+    assert.includeMembers([...offers(stdout, ["withdrawal", "-"])], ["--profile", "--json"])
     assert.deepStrictEqual(offers(stdout, ["key", "issue", "ACME", "--scope", ""]), ["READ", "TRADE"])
     assert.deepStrictEqual(offers(stdout, ["partner", "reliance", "ACME", "APP"]), ["APPROVED"])
     assert.include(offers(stdout, ["partner", "create", "--lic"]), "--licence")
     assert.deepStrictEqual(offers(stdout, ["serve", "--kill"]), [])
+  })
+
+  it.runIf(has("fish"))("fish offers the same, behind options of the root too, and complains of nothing", async () => {
+    const { stdout } = await runRecorded(["completion", "fish"])
+    const asked = (line: string): ReadonlyArray<string> => {
+      const ran = spawnSync("fish", ["--no-config", inFile(`${stdout}\ncomplete -C '${line}'`)], { encoding: "utf8" })
+      assert.deepStrictEqual([ran.status, ran.stderr], [0, ""], line)
+      return ran.stdout.split("\n").flatMap((each) => each.split("\t")[0] || [])
+    }
+    assert.deepStrictEqual(asked("brokerage withd"), ["withdrawal"])
+    assert.includeMembers([...asked("brokerage --json withdrawal ")], ["approve", "list", "pay"])
+    assert.deepStrictEqual(asked("brokerage key issue ACME --scope "), ["READ", "TRADE"])
+    assert.deepStrictEqual(asked("brokerage partner reliance ACME APP"), ["APPROVED"])
+    assert.deepStrictEqual(asked("brokerage partner create --lic"), ["--licence"])
+    assert.deepStrictEqual(asked("brokerage serve --kill"), [])
+  })
+
+  it.runIf(has("zsh"))("zsh takes it as the completion of brokerage", async () => {
+    const { stdout } = await runRecorded(["completion", "zsh"])
+    const asked = [
+      "autoload -U compinit; compinit -D -u",
+      stdout,
+      "COMP_WORDS=(brokerage key issue ACME --scope ''); COMP_CWORD=5; COMPREPLY=()",
+      "emulate -L bash -c _brokerage 2>&1; print -l $_comps[brokerage] $COMPREPLY"
+    ].join("\n")
+    const { status, stderr, stdout: said } = spawnSync("zsh", ["-f", "-s"], { input: asked, encoding: "utf8" })
+    assert.deepStrictEqual([status, stderr], [0, ""])
+    assert.match(said, /_brokerage/)
   })
 
   it.each(["bash", "zsh", "fish"].map((shell) => [shell, shell === "zsh" && !has("zsh") ? "bash" : shell] as const))(
@@ -32,7 +74,7 @@ describe("brokerage completion", () => {
       const { stdout } = await runRecorded(["completion", shell])
       assert.include(stdout, "withdrawal")
       if (!has(reader)) return
-      const { status, stderr } = spawnSync(reader, ["-n"], { input: stdout, encoding: "utf8" })
+      const { status, stderr } = spawnSync(reader, ["-n", inFile(stdout)], { encoding: "utf8" })
       assert.deepStrictEqual([status, stderr], [0, ""])
     }
   )

@@ -9,7 +9,7 @@ import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Effect } from "effect"
 import { rowCounts } from "../support/Builders.ts"
 import { startService } from "../support/Service.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 
@@ -128,6 +128,29 @@ describe("operator surface, break", () => {
     await service.done(close(opened.breakId))
     assert.strictEqual((await service.cli(close(opened.breakId))).refusal.code, 4092)
     assert.strictEqual((await service.cli(close(999_999))).refusal.code, 4004)
+  })
+
+  it("a scope names a client as every command does; the break says who decided, and so does the refusal of a second closing", async () => {
+    const { email, partnerClientRef } = await service.done(["client", "show", uid])
+    const opened = []
+    for (const name of [email, partnerClientRef, `BREAK/${partnerClientRef}`, `client:${email}`])
+      opened.push(await service.done(open(name), "FINANCE"))
+    assert.deepStrictEqual(
+      opened.map((row) => [row.scope, row.clientId]),
+      opened.map(() => ["CLIENT", clientId])
+    )
+    assert.strictEqual((await service.cli(open("nobody@mail.example"))).refusal.code, 4004)
+    for (const { breakId } of opened) await service.done(close(breakId), "FINANCE")
+    const [{ breakId }] = opened
+    const said = async (line: ReadonlyArray<string>) => runRecorded([...line, ...service.connection("FINANCE")])
+    const shown = await said(["break", "show", String(breakId)])
+    assert.match(shown.stdout, /^WHEN +WHAT +DECIDED BY +NOTE$/m)
+    assert.match(shown.stdout, /OPEN +FINANCE\/\S.* the bank shows less$/m)
+    assert.match(shown.stdout, /OPEN -> CLOSED +FINANCE\/\S.* found$/m)
+    const again = await said([...close(breakId), "--yes"])
+    assert.strictEqual(again.status, 1)
+    assert.match(again.stderr, /closed already[^]*Last decision: break\.close, OPEN -> CLOSED, by FINANCE\//)
+    assert.strictEqual((await service.cli(["break", "show", "999999"])).refusal.code, 4004)
   })
 
   it("a start forgets no break", async () => {

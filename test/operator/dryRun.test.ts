@@ -231,6 +231,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     // The harness keeps no key file, so there is nothing to rotate.
     "encryption rotate": { status: 409 },
     ...rowsOfVenue(),
+    "sim reset": {},
     "clock advance": { body: { advanceMillis: 3_600_000 }, writes: "audit" },
     "approval grant": { params: { approvalId: world.approvalId }, writes: "api_keys" },
     "approval refuse": { params: { approvalId: world.approvalId }, writes: "approvals" }

@@ -12,6 +12,7 @@ import { KeyGroup } from "../api/operator/KeyGroup.ts"
 import { OperatorGroup } from "../api/operator/OperatorGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"
+import { onObject } from "./onObject.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
@@ -66,6 +67,7 @@ const keyHandlers = HttpApiBuilder.group(
             verdict.ok ? { ...verdict, value: { keys: verdict.value } } : verdict
           )
         ),
+      show: ({ params }) => onObject("Key", params.keyId, (_, keyId) => partners.key(keyId)),
       revoke: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => {
           const keyId = parseId(params.keyId)

@@ -1,10 +1,13 @@
-/** The handler of the sandbox's proofs (operator surface, sim verify). */
-import { Effect } from "effect"
+/** The handlers of the sandbox's proofs and of its reset (operator surface, sim verify, sim reset). */
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { accept } from "../../machines/shared/Refusal.ts"
+import { SandboxReset } from "../../runtime/services/system/SandboxReset.ts"
 import { VenueAgreement } from "../../runtime/services/system/VenueAgreement.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { SimGroup } from "../api/operator/SimGroup.ts"
 import { operatorFeature } from "./operatorFeature.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
 const simHandlers = HttpApiBuilder.group(
@@ -12,8 +15,17 @@ const simHandlers = HttpApiBuilder.group(
   "sim",
   Effect.fnUntraced(function* (handlers) {
     const agreement = yield* VenueAgreement
-    return handlers.handleAll({ verify: () => answer(agreement.verify) })
+    const sandbox = yield* SandboxReset
+    return handlers.handleAll({
+      verify: () => answer(agreement.verify),
+      life: () => answer(Effect.map(sandbox.show, accept)),
+      reset: () => Effect.flatMap(currentCaller, (caller) => answer(sandbox.reset(caller)))
+    })
   })
 )
 
-export const sim = operatorFeature({ api: SimGroup, layer: VenueAgreement.layer, handlers: simHandlers })
+export const sim = operatorFeature({
+  api: SimGroup,
+  layer: Layer.merge(VenueAgreement.layer, SandboxReset.layer),
+  handlers: simHandlers
+})

@@ -19,6 +19,7 @@ import { Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { exportLedger } from "../../runtime/services/ledger/ledgerExport.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { SimClock } from "../../runtime/services/system/SimClock.ts"
+import { type CheckedSoFar, CheckProgress } from "../../runtime/store/checks/CheckProgress.ts"
 import { whenAway } from "../../runtime/store/whenAway.ts"
 import { mayRun } from "../api/operator/commands.ts"
 import { LedgerGroup } from "../api/operator/LedgerGroup.ts"
@@ -43,6 +44,7 @@ const ledgerHandlers = HttpApiBuilder.group(
     // One at a time: each holds a connection and a snapshot for as long as it takes.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
+    let verifying: CheckedSoFar | null = null
     const parts = { sql, directory: yield* Directory, clock: yield* BusinessClock }
     return handlers.handleAll({
       adjust: ({ params, payload }) =>
@@ -54,12 +56,15 @@ const ledgerHandlers = HttpApiBuilder.group(
         answerOf(
           turn.withPermits(1)(
             verifyLedger.pipe(
+              Effect.provideService(CheckProgress, (at) => void (verifying = at)),
+              Effect.ensuring(Effect.sync(() => void (verifying = null))),
               Effect.provideService(PgClient.PgClient, sql),
               Effect.provideService(SealingService, sealing),
               Effect.catch(whenAway)
             )
           )
         ),
+      verifying: () => answerOf(Effect.sync(() => verifying)),
       export: ({ query }) => answer(exporting.withPermits(1)(exportLedger(parts, query)))
     })
   })
@@ -115,8 +120,11 @@ const machineHandlers = HttpApiBuilder.group(
               limit: query.limit ?? 200,
               ...(query.before === undefined ? {} : { before: query.before })
             }),
-            (found) =>
-              found.ok ? accept({ ...found.value, path: pathOf(found.value), next: nextOf(found.value) }) : found
+            (found) => {
+              if (!found.ok) return found
+              const { own: _, isNewest: __, ...object } = found.value
+              return accept({ ...object, path: pathOf(found.value), next: nextOf(found.value) })
+            }
           )
         ),
       instances: ({ params, query }) =>

@@ -1,8 +1,10 @@
 /** Handlers of the withdrawal and break commands: each is one call of a service (operator surface). */
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { accept, type Verdict } from "../../machines/shared/Refusal.ts"
-import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { ActorHost, type DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { Breaks } from "../../runtime/services/reconciliation/Breaks.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
@@ -67,10 +69,15 @@ const breakHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const breaks = yield* Breaks
     const approvals = yield* Approvals
+    const host = yield* ActorHost
+    const sql = yield* PgClient.PgClient
+    const clientNamed = (name: string) => findClient(host, sql, name)
     return handlers.handleAll({
+      show: ({ params }) => onObject("Reconciliation break", params.breakId, (_, breakId) => breaks.show(breakId)),
       list: ({ query: { limit = 100, ...rest } }) =>
         answerOf(Effect.map(breaks.list({ limit, ...rest }), (found) => ({ breaks: found }))),
-      open: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(breaks.open(caller, payload))),
+      open: ({ payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(breaks.open(caller, payload, clientNamed))),
       close: ({ params, payload }) =>
         onObject("Reconciliation break", params.breakId, (caller, breakId) =>
           approvals.submit(caller, "break close", { breakId, reason: payload.reason })

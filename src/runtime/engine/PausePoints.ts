@@ -4,15 +4,17 @@
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /**
- * Points of a key rotation, a screening pass, a statement job and a statement's build: passed once in a while, so random crash runs
- * leave them out.
+ * Points of a key rotation, a screening pass, a statement job, a statement's build and a reset of a sandbox (asked for; its venue
+ * is gone and its database is not): passed once in a while, so random crash runs leave them out.
  */
 export const rarePoints = [
   "key-written",
   "values-resealed",
   "clients-judged",
   "models-written",
-  "piece-written"
+  "piece-written",
+  "reset-asked",
+  "venue-emptied"
 ] as const
 /**
  * Points of a call of the venue: about to leave, answered or given up, and its end decided but not committed, whichever way
@@ -25,12 +27,17 @@ export const eventPoints = ["before-cursor"] as const
 export type EventPoint = (typeof eventPoints)[number]
 export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint | EventPoint
 
-const triggers = new Map<PausePoint, () => void>()
+/** Whose commits pass a point, where that is known: of a batch all that are in it. */
+export type Passing = () => ReadonlyArray<string>
+
+const triggers = new Map<PausePoint, (subjects: Passing) => void>()
 
 /** Installs (or, with null, removes) what happens at a point. */
-export const setPauseTrigger = (point: PausePoint, trigger: (() => void) | null): void => {
+export const setPauseTrigger = (point: PausePoint, trigger: ((subjects: Passing) => void) | null): void => {
   if (trigger === null) triggers.delete(point)
   else triggers.set(point, trigger)
 }
 
-export const passPausePoint = (point: PausePoint): void => triggers.get(point)?.()
+const ofNobody: Passing = () => []
+
+export const passPausePoint = (point: PausePoint, subjects = ofNobody): void => triggers.get(point)?.(subjects)

@@ -397,6 +397,8 @@ CREATE TABLE fills (
   realized_pnl bigint NOT NULL,
   ts bigint NOT NULL,
   booked_at bigint NOT NULL,
+  order_type text NOT NULL,
+  origin text NOT NULL,
   CONSTRAINT fills_order_id_trade_id_key UNIQUE (order_id, trade_id),
   CONSTRAINT fills_pkey PRIMARY KEY (id)
 );
@@ -789,9 +791,13 @@ CREATE TABLE service_stamp (
   created_at bigint NOT NULL,
   resealed_key smallint,
   venue_name text,
+  resets bigint DEFAULT 0 NOT NULL,
+  reset_asked text,
+  reset_made text,
   CONSTRAINT service_stamp_clock_offset_check CHECK ((clock_offset >= 0)),
   CONSTRAINT service_stamp_id_check CHECK ((id = 1)),
   CONSTRAINT service_stamp_pkey PRIMARY KEY (id),
+  CONSTRAINT service_stamp_reset_check CHECK ((sandbox OR ((resets = 0) AND (reset_asked IS NULL)))),
   CONSTRAINT service_stamp_venue_name_check CHECK ((venue_name ~ '^([A-Z2-9]{6})?$'::text))
 );
 

@@ -23,9 +23,9 @@ export const BreakView = Schema.Struct({
   closingReason: Schema.NullOr(Schema.String)
 })
 
-/** Scope: ALL, a partner's id or code, a client's id or uid. Amount: the difference, with its sign. */
+/** Scope: ALL, a partner's id or code, or a client by number, uid, partner reference or e-mail address. Amount: the difference, with its sign. */
 export const BreakBody = Schema.Struct({
-  scope: text("The scope", 64),
+  scope: text("The scope", 254 + "client:".length),
   currency: token("The currency", currencyCodes),
   amount: text("The amount", 40),
   reason: Reason,
@@ -40,6 +40,10 @@ export class BreakGroup extends HttpApiGroup.make("break").add(
       before: Cursor("The cursor")
     },
     success: Answer(Schema.Struct({ breaks: Schema.Array(BreakView) }))
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/breaks/:breakId", {
+    params: { breakId: Reference },
+    success: Answer(BreakView)
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("open", "/breaks", { payload: BreakBody, success: Answer(BreakView) }).pipe(openTo(finance)),
   HttpApiEndpoint.post("close", "/breaks/:breakId/close", {

@@ -5,7 +5,7 @@ import { Id } from "../../../machines/shared/Ids.ts"
 import { WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Reference } from "./OperatorFieldSchemas.ts"
+import { Millis, Reference } from "./OperatorFieldSchemas.ts"
 
 export class DeliveryGroup extends HttpApiGroup.make("delivery").add(
   HttpApiEndpoint.get("show", "/webhook/deliveries/:deliveryId", {
@@ -17,7 +17,16 @@ export class DeliveryGroup extends HttpApiGroup.make("delivery").add(
         /** Where the endpoint is now; null: the partner has none. */
         url: Schema.NullOr(Schema.String),
         /** The body as it was sent, signature apart. */
-        payload: Schema.Json
+        payload: Schema.Json,
+        /** The last attempts, oldest first; `answer`: how the answer of a failed one begins, of the last ones alone. */
+        tries: Schema.Array(
+          Schema.Struct({
+            at: Millis,
+            status: Schema.NullOr(Schema.Int),
+            error: Schema.NullOr(Schema.String),
+            answer: Schema.optionalKey(Schema.String)
+          })
+        )
       })
     )
   }).pipe(openTo(everyone))

@@ -41,6 +41,10 @@ export class KeyGroup extends HttpApiGroup.make("key").add(
     params: { partner: Reference },
     success: Answer(Schema.Struct({ keys: Schema.Array(KeyView) }))
   }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/keys/:keyId", {
+    params: { keyId: Reference },
+    success: Answer(KeyView)
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
     params: { keyId: Reference },
     payload: OptionalBody({ reason: Schema.optionalKey(text("The reason", 500)) }),

@@ -1,15 +1,43 @@
-/** The sandbox's own proofs (operator surface, sim verify). */
+/** The sandbox's own proofs, and its reset (operator surface, sim verify, sim reset). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { holdingKinds } from "../../../machines/venue/holdings.ts"
 import { olderThanMoney } from "../../../machines/venue/money.ts"
-import { everyone, openTo } from "./CommandRules.ts"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
+import { Millis } from "./OperatorFieldSchemas.ts"
 
 const Count = Schema.Int
 const side = Schema.NullOr(Schema.String).annotate({ description: "null: this side has none" })
 
+const ResetState = Schema.Struct({
+  sandbox: Schema.Boolean.annotate({ description: "false: it can not be reset" }),
+  resets: Count.annotate({ description: "resets so far; one more once the next one is made" }),
+  resetting: Schema.Boolean.annotate({ description: "one is asked for and not made yet" }),
+  since: Millis.annotate({ description: "when the database of today was made, wall clock" })
+})
+
+const ResetView = Schema.Struct({
+  ...ResetState.fields,
+  /** What goes: everything but operator keys and what `serve` was started with. */
+  goes: Schema.Struct({
+    partners: Count,
+    clients: Count,
+    ledgerTransactions: Count,
+    orders: Count,
+    contracts: Count,
+    swaps: Count,
+    webhookDeliveries: Count,
+    auditEntries: Count
+  }),
+  dryRun: Schema.optionalKey(Schema.Literal(true))
+})
+
 export class SimGroup extends HttpApiGroup.make("sim").add(
+  HttpApiEndpoint.get("life", "/sim/reset", { success: Answer(ResetState) }).pipe(
+    openTo(everyone, { partOf: "sim reset" })
+  ),
+  HttpApiEndpoint.post("reset", "/sim/reset", { success: Answer(ResetView) }).pipe(openTo(admin)),
   HttpApiEndpoint.get("verify", "/sim/verify", {
     success: Answer(
       Schema.Struct({

@@ -51,6 +51,7 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "interfirm record": "usual",
   "webhook redeliver": null,
   "clock advance": null,
+  "sim reset": null,
   "venue restart": null,
   "venue set": null,
   "venue price": null,

@@ -3,12 +3,13 @@
  * cap on its memory (architecture, Engine; STS-31). A thread whose reader has gone, that failed, that says nothing any more, or that
  * ran out of memory is ended; the next job gets a new one. One that is done waits for the next job.
  */
-import { Effect, Layer, Option, Queue, Scope, Stream } from "effect"
+import { Effect, Fiber, Layer, Option, Queue, Scope, Stream } from "effect"
 import { Worker } from "node:worker_threads"
 import { statementLimits } from "../../../machines/shared/Limits.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { type RenderJob, StatementRenderer } from "../../ports/StatementRenderer.ts"
-import type { FromThread, Piece, ToThread } from "./protocol.ts"
+import { ProcessorTurns } from "./ProcessorTurns.ts"
+import type { FromThread, Piece, RenderThreadData, ToThread } from "./protocol.ts"
 import { type Seat, Seats, type SeatsOptions } from "./Seats.ts"
 
 export interface RenderThreadsOptions extends SeatsOptions {
@@ -56,6 +57,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
     Effect.gen(function* () {
       const options = { ...usual, ...given }
       const seats = new Seats(options)
+      const turns = ProcessorTurns.make()
       const idle: Array<Thread> = []
 
       const open = Effect.gen(function* () {
@@ -69,7 +71,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
           found.worker.ref()
           return found
         }
-        return startThread(options, inbox)
+        return startThread(options, turns, inbox)
       })
 
       const close = (thread: Thread) =>
@@ -108,10 +110,11 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
       return StatementRenderer.of({
         render: (job) =>
           Stream.unwrap(
-            Effect.map(thread(job.partnerId), (own) => {
+            Effect.gen(function* () {
+              const own = yield* thread(job.partnerId)
               const { pieces: _, partnerId: __, ...head } = job
               tell(own, { type: "job", head })
-              return chunksOf(own, job, options.silentMillis)
+              return chunksOf(own, yield* readAhead(job.pieces), options.silentMillis)
             })
           )
       })
@@ -119,16 +122,19 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
   )
 
 const startThread = (
-  { program, memoryMegabytes }: { readonly program: URL; readonly memoryMegabytes: number },
+  { program, memoryMegabytes }: Pick<RenderThreadsOptions, "program" | "memoryMegabytes">,
+  turns: ProcessorTurns,
   inbox: Queue.Queue<Word>
 ): Thread => {
   const worker = new Worker(program, {
+    workerData: { turns: turns.shared } satisfies RenderThreadData,
     resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32 },
     // What it prints is nobody's, and it knows nothing of the service's environment.
     stdout: true,
     stderr: true,
     env: {}
   })
+  const { threadId } = worker
   const thread: Thread = { worker, inbox, idle: false, isHeldUp: false, ended: false }
   const lose = (reason: string) => {
     // One that was ended on purpose is no loss.
@@ -138,7 +144,10 @@ const startThread = (
   }
   worker.on("message", (message: FromThread) => void Queue.offerUnsafe(thread.inbox, message))
   worker.on("error", (error) => lose(error instanceof Error ? error.message : "the thread failed"))
-  worker.on("exit", () => lose("the thread has ended"))
+  worker.on("exit", () => {
+    turns.leave(threadId)
+    lose("the thread has ended")
+  })
   return thread
 }
 
@@ -146,24 +155,34 @@ const startThread = (
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const tell = ({ worker }: Thread, message: ToThread): void => worker.postMessage(message)
 
+/** The pieces one after the other, null behind the last; the next page is read while those of the last one are worked on. */
+const readAhead = (
+  pieces: RenderJob["pieces"]
+): Effect.Effect<Effect.Effect<Piece | null, Unavailable>, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    const read = (after: number) => Effect.forkIn(pieces(after), scope)
+    let page: Array<Piece> = []
+    let ahead: Fiber.Fiber<ReadonlyArray<Piece & { readonly number: number }>, Unavailable> | null = null
+    let isBegun = false
+    return Effect.gen(function* () {
+      while (page.length === 0) {
+        if (ahead === null && isBegun) return null
+        isBegun = true
+        const found = yield* Fiber.join(ahead ?? (yield* read(-1)))
+        const last = found.at(-1)
+        ahead = last === undefined ? null : yield* read(last.number)
+        page = found.map(({ section, content }) => ({ section, content }))
+      }
+      return page.shift() ?? null
+    })
+  })
+
 /** Feeds the thread what it wants until it is done; a chunk is taken when the next one is asked for. */
 const chunksOf = (
   thread: Thread,
-  { pieces }: RenderJob,
+  nextPiece: Effect.Effect<Piece | null, Unavailable>,
   silentMillis: number
 ): Stream.Stream<Uint8Array, Unavailable> => {
-  let after = -1
-  let ready: Array<Piece> = []
-  let ended = false
-  const nextPiece: Effect.Effect<Piece | null, Unavailable> = Effect.gen(function* () {
-    if (ready.length === 0 && !ended) {
-      const page = yield* pieces(after)
-      after = page.at(-1)?.number ?? after
-      ended = page.length === 0
-      ready = page.map(({ section, content }) => ({ section, content }))
-    }
-    return ready.shift() ?? null
-  })
   // It owes a word whenever this waits for one: it has been told that its chunk was taken.
   const word = Effect.suspend(() =>
     Effect.timeoutOrElse(Queue.take(thread.inbox), {

@@ -2,6 +2,12 @@
 import type { StatementVersion } from "../../../machines/statement/Statement.ts"
 import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
 
+/** What a thread begins with. */
+export interface RenderThreadData {
+  /** Of ProcessorTurns.ts. */
+  readonly turns: SharedArrayBuffer
+}
+
 /** What a rendering begins with. */
 export interface JobHead {
   readonly form: "pdf" | "csv"

@@ -1,13 +1,31 @@
 /** The rendering thread: one job at a time, each from its record alone. Started by RenderThreads.ts with a cap on its memory. */
-import { parentPort } from "node:worker_threads"
+import { parentPort, threadId, workerData } from "node:worker_threads"
 import { giveWay } from "../../engine/giveWay.ts"
-import { chunksOnTheWay, type FromThread, type JobHead, type Piece, type Rendering, type ToThread } from "./protocol.ts"
+import {
+  chunksOnTheWay,
+  type FromThread,
+  type JobHead,
+  type Piece,
+  type Rendering,
+  type RenderThreadData,
+  type ToThread
+} from "./protocol.ts"
+import { ProcessorTurns } from "./ProcessorTurns.ts"
 import { renderCsv } from "./renderCsv.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of the service")
 
 giveWay("much")
+
+const turns = new ProcessorTurns((workerData as RenderThreadData).turns)
+/** What others have to do first is waited for without a turn. */
+const without = async <A>(wait: Promise<A>): Promise<A> => {
+  turns.leave(threadId)
+  const found = await wait
+  turns.take(threadId)
+  return found
+}
 
 const say = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
   // A thread speaks to its parent alone: there is no origin.
@@ -20,13 +38,15 @@ let onTheWay = 0
 const isFull = (): boolean => onTheWay >= chunksOnTheWay
 
 const next = (): Promise<Piece | null> =>
-  new Promise((resolve) => {
-    wanted = resolve
-    say({ type: "want" })
-  })
+  without(
+    new Promise((resolve) => {
+      wanted = resolve
+      say({ type: "want" })
+    })
+  )
 
 const write = async (bytes: Uint8Array): Promise<void> => {
-  while (isFull()) await new Promise<void>((resolve) => (room = resolve))
+  while (isFull()) await without(new Promise<void>((resolve) => (room = resolve)))
   onTheWay++
   // A copy of its own: what belongs to a pool can't be handed over.
   const own = new Uint8Array(bytes)
@@ -53,8 +73,11 @@ port.on("message", (message: ToThread) => {
     room = null
     return
   }
-  render(message.head).then(
-    () => say({ type: "done" }),
-    (error: unknown) => say({ type: "failed", reason: error instanceof Error ? error.message : "unknown" })
-  )
+  turns.take(threadId)
+  render(message.head)
+    .finally(() => turns.leave(threadId))
+    .then(
+      () => say({ type: "done" }),
+      (error: unknown) => say({ type: "failed", reason: error instanceof Error ? error.message : "unknown" })
+    )
 })

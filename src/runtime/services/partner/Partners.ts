@@ -38,7 +38,7 @@ import {
   createPartner,
   type IssuedKey,
   issueKey,
-  revokeKey,
+  revokeOneKey,
   setReliance,
   setStatus,
   uidPrefixClaim
@@ -146,6 +146,7 @@ export class Partners extends Context.Service<
     /** Whether `issueKey` could run now: asked before it is put before a second pair of eyes. */
     mayIssueKey(partner: string): Verdict<{ readonly partnerId: number }>
     keys(partner: string): Effect.Effect<Verdict<ReadonlyArray<KeyView>>>
+    key(keyId: number): Effect.Effect<Verdict<KeyView>>
     revokeKey(caller: OperatorCaller, keyId: number, reason: string): Answer<KeyView>
   }
 >()("brokerage/runtime/services/partner/Partners") {
@@ -302,13 +303,18 @@ export class Partners extends Context.Service<
           const keys = directory.keys(view.row.id).toSorted((a, b) => a.id - b.id)
           return Effect.succeed(accept(keys.map((key) => keyView(key, usage.lastUsedAt(key.id)))))
         },
+        key: (keyId) =>
+          Effect.sync(() => {
+            const key = directory.key(keyId)
+            return key === null ? refuse(unknown("Key")) : accept(keyView(key, usage.lastUsedAt(keyId)))
+          }),
         revokeKey: (caller, keyId, reason) => {
           const key = directory.key(keyId)
           if (key === null) return Effect.succeed(refuse(unknown("Key")))
           return turnOf(caller, String(key.partnerId), (turn) => {
             const row = turn.state.get("apiKeys", String(keyId))
             if (row === undefined) return refuse(unknown("Key"))
-            const next = revokeKey(turn, row, reason)
+            const next = revokeOneKey(turn, row, reason)
             return next === null
               ? refuse(conflict("REVOKED_ALREADY", "This key is revoked already."))
               : accept(keyView(next, usage.lastUsedAt(keyId)))

@@ -30,7 +30,7 @@ export interface BreakView extends Omit<ReconBreakContext, "closingReason"> {
 }
 
 export interface BreakBody {
-  /** ALL, or the id or code of a partner, or the id or uid of a client. */
+  /** ALL, or a partner by id or code, or a client by whatever names one (findClient). */
   readonly scope: string
   readonly currency: string
   /** Signed decimal string in the currency's scale; not zero. */
@@ -47,7 +47,13 @@ export class Breaks extends Context.Service<
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
-    open(caller: OperatorCaller, request: BreakBody): Effect.Effect<Verdict<BreakView>, DispatchError>
+    /** `clientNamed`: finds the client that a scope names; without it by number alone. */
+    open(
+      caller: OperatorCaller,
+      request: BreakBody,
+      clientNamed?: ClientNamed
+    ): Effect.Effect<Verdict<BreakView>, DispatchError>
+    show(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
     /** Whether `close` could run now: asked before it is put before a second pair of eyes. */
     check(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
     close(caller: OperatorCaller, breakId: number, reason: string): Effect.Effect<Verdict<BreakView>, DispatchError>
@@ -65,28 +71,41 @@ export class Breaks extends Context.Service<
       for (const row of yield* Effect.orDie(stored.all("reconBreaks"))) follow(row)
       host.onCommitted("reconBreaks", follow)
 
-      const clientOf = (idOrUid: string): Effect.Effect<Scope | null, Unavailable> => {
-        const id = parseId(idOrUid)
-        const asScope = (client: { readonly id: number; readonly partnerId: number } | undefined): Scope | null =>
-          client === undefined ? null : { scope: "CLIENT", partnerId: client.partnerId, clientId: client.id }
-        if (id !== undefined) return host.read(clientSubject(id), (state) => asScope(state.one("clients")))
-        return Effect.map(stored.page("clients", [{ column: "uid", value: idOrUid }], { limit: 1 }), ([row]) =>
-          asScope(row)
-        )
+      const byNumber: ClientNamed = (name) => {
+        const id = parseId(name)
+        return id === undefined
+          ? Effect.succeed(refuse(unknown("Client")))
+          : host.read(clientSubject(id), (state) => {
+              const row = state.one("clients")
+              return row === undefined ? refuse(unknown("Client")) : accept(row)
+            })
       }
 
-      /** A bare number may name both a partner and a client: no money is paused by a guess. */
-      const scopeOf = (text: string): Effect.Effect<Verdict<Scope>, Unavailable> => {
+      /** One name may be that of a partner and of a client: no money is paused by a guess. */
+      const scopeOf = (text: string, clientNamed: ClientNamed): Effect.Effect<Verdict<Scope>, Unavailable> => {
         if (text === "ALL") return Effect.succeed(accept({ scope: "ALL", partnerId: null, clientId: null }))
         const [, kind = null, name = text] = /^(partner|client):(.+)$/.exec(text) ?? []
         const partner = kind === "client" ? null : directory.findPartner(name)
-        const mayBeClient = kind !== "partner" && (parseId(name) !== undefined || uidShape.test(name))
-        return Effect.map(mayBeClient ? clientOf(name) : Effect.succeed(null), (client) => {
-          if (partner !== null && client !== null) return refuse(invalidFields({ scope: ambiguous(name) }))
-          if (partner !== null) return accept({ scope: "PARTNER", partnerId: partner.row.id, clientId: null })
-          return client === null ? refuse(unknown("Partner or client")) : accept(client)
+        const ofPartner: Scope | null =
+          partner === null ? null : { scope: "PARTNER", partnerId: partner.row.id, clientId: null }
+        if (kind === "partner") {
+          return Effect.succeed(ofPartner === null ? refuse(unknown("Partner")) : accept(ofPartner))
+        }
+        return Effect.map(clientNamed(name), (client) => {
+          const isUnknown = !client.ok && client.refusal._tag === "Unknown"
+          if (ofPartner !== null)
+            return isUnknown ? accept(ofPartner) : refuse(invalidFields({ scope: ambiguous(name) }))
+          if (isUnknown) return refuse(unknown("Partner or client"))
+          return client.ok
+            ? accept({ scope: "CLIENT" as const, partnerId: client.value.partnerId, clientId: client.value.id })
+            : client
         })
       }
+
+      const find = (breakId: number): Effect.Effect<Verdict<ReconBreakRow>, Unavailable> =>
+        Effect.map(stored.page("reconBreaks", [{ column: "id", value: breakId }], { limit: 1 }), ([row]) =>
+          row === undefined ? refuse(unknown("Reconciliation break")) : accept(row)
+        )
 
       return Breaks.of({
         pausing: (client) => {
@@ -101,11 +120,12 @@ export class Breaks extends Context.Service<
             }),
             (rows) => rows.map(viewOf)
           ),
-        open: (caller, request) =>
+        show: (breakId) => Effect.map(find(breakId), (found) => (found.ok ? accept(viewOf(found.value)) : found)),
+        open: (caller, request, clientNamed = byNumber) =>
           Effect.gen(function* () {
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
-            const scope = yield* scopeOf(request.scope)
+            const scope = yield* scopeOf(request.scope, clientNamed)
             if (!scope.ok) return scope
             return yield* host.dispatch({
               subject: systemSubject,
@@ -125,18 +145,18 @@ export class Breaks extends Context.Service<
             })
           }),
         check: (breakId) =>
-          Effect.map(stored.page("reconBreaks", [{ column: "id", value: breakId }], { limit: 1 }), ([row]) => {
-            if (row === undefined) return refuse(unknown("Reconciliation break"))
-            return row.state === "OPEN" ? accept(viewOf(row)) : refuse(closedAlready)
+          Effect.map(find(breakId), (found) => {
+            if (!found.ok) return found
+            return found.value.state === "OPEN" ? accept(viewOf(found.value)) : refuse(closedAlready)
           }),
         close: (caller, breakId, reason) =>
           Effect.gen(function* () {
-            const [row] = yield* stored.page("reconBreaks", [{ column: "id", value: breakId }], { limit: 1 })
-            if (row === undefined) return refuse(unknown("Reconciliation break"))
+            const found = yield* find(breakId)
+            if (!found.ok) return found
             const closed = host.dispatch({
               subject: systemSubject,
               by: caller.by,
-              decide: (turn) => closeBreak(turn, row, cleanText(reason))
+              decide: (turn) => closeBreak(turn, found.value, cleanText(reason))
             })
             return yield* Effect.catchTag(closed, "ClaimLost", () => Effect.succeed(refuse(closedAlready)))
           })
@@ -145,11 +165,13 @@ export class Breaks extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); the database is asked for nothing else. */
-const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
-
 const ambiguous = (name: string): string =>
-  `${name} is a partner and a client: write partner:${name} or client:${name}, a partner's code or a client's uid.`
+  `${name} names a partner and a client: write partner:${name} or client:${name}, a partner's code or a client's uid.`
+
+/** The client of a name; refused when nobody has it, or several have. */
+type ClientNamed = (
+  name: string
+) => Effect.Effect<Verdict<{ readonly id: number; readonly partnerId: number }>, Unavailable>
 
 interface Scope {
   readonly scope: BreakScope

@@ -74,6 +74,14 @@ export class DeliveryWorker extends Context.Service<
     )
 }
 
+const failureOf = ({ status, error, answer }: SendOutcome & { _tag: "Failed" }, at: number) => ({
+  type: "ATTEMPT_FAILED" as const,
+  at,
+  status,
+  error,
+  ...(answer === undefined ? {} : { answer })
+})
+
 interface Ports {
   readonly store: DeliveryStore["Service"]
   readonly endpoints: WebhookEndpoints["Service"]
@@ -235,9 +243,7 @@ class Worker {
     const acknowledged = outcome._tag === "Acknowledged"
     this.results.add({
       row,
-      event: acknowledged
-        ? { type: "ACKNOWLEDGED", at, status: outcome.status }
-        : { type: "ATTEMPT_FAILED", at, status: outcome.status, error: outcome.error }
+      event: acknowledged ? { type: "ACKNOWLEDGED", at, status: outcome.status } : failureOf(outcome, at)
     })
     this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
     this.start()

@@ -10,6 +10,7 @@ import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { Settings } from "../../Settings.ts"
 import {
   answerError,
+  answerText,
   connectionError,
   interimError,
   silenceError,
@@ -63,7 +64,12 @@ export const HttpsWebhookSender = {
     )
 }
 
-const failed = (status: number | null, error: string): SendOutcome => ({ _tag: "Failed", status, error })
+const failed = (status: number | null, error: string, answer: string | null = null): SendOutcome => ({
+  _tag: "Failed",
+  status,
+  error,
+  ...(answer === null ? {} : { answer })
+})
 
 interface Attempt {
   readonly webhook: OutgoingWebhook
@@ -141,10 +147,11 @@ const answered = (
   const isAcknowledged = status >= 200 && status < 300
   const chunks: Array<Buffer> = []
   let size = 0
-  const outcome = (): SendOutcome =>
-    isAcknowledged
-      ? { _tag: "Acknowledged", status }
-      : failed(status, answerError(status, Buffer.concat(chunks).toString("utf8")))
+  const outcome = (): SendOutcome => {
+    if (isAcknowledged) return { _tag: "Acknowledged", status }
+    const body = Buffer.concat(chunks)
+    return failed(status, answerError(status, body.toString("utf8")), answerText(body))
+  }
   if (isAcknowledged) {
     settle(outcome())
     drain(incoming, agent)

@@ -9,7 +9,7 @@ import type { Json } from "../../../machines/Effects.ts"
 import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, notABody } from "../../../machines/shared/RequestBody.ts"
-import type { DeliveryStatus, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
+import type { DeliveryStatus, DeliveryTry, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
 import type {
   DeliveryPage,
   QueuedTest,
@@ -47,6 +47,8 @@ export interface DeliveryFile extends WebhookDelivery {
   /** Where the partner's endpoint is now; null when it has none. */
   readonly url: string | null
   readonly payload: Json
+  /** The last attempts, oldest first. */
+  readonly tries: ReadonlyArray<DeliveryTry>
 }
 
 export class Webhooks extends Context.Service<
@@ -145,7 +147,8 @@ export class Webhooks extends Context.Service<
                   partnerId: row.partnerId,
                   ...deliveryView(row),
                   url: directory.partner(row.partnerId)?.endpoint?.url ?? null,
-                  payload: JSON.parse(row.body) as Json
+                  payload: JSON.parse(row.body) as Json,
+                  tries: row.context.tries
                 })
           ),
         redeliver: (caller, deliveryId) =>

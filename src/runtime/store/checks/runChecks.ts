@@ -2,6 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { CheckProgress } from "./CheckProgress.ts"
 import { ledgerChecks } from "./ledgerChecks.ts"
 import type { ReplayCheck } from "./Replay.ts"
 import { replayChecks } from "./replayChecks.ts"
@@ -39,9 +40,14 @@ const replayed = Effect.fnUntraced(function* <Row extends object>(
   return { name, figure: String(counted[0]?.n ?? 0), detail: detail ?? replay.end() } satisfies CheckResult
 })
 
+/** How many checks of `ledger verify` run here; those of the chain, of destinations and of models follow. */
+const checksHere = ledgerChecks.length + replayChecks.length
+const checksAfter = 3
+
 /** What the snapshot says: every check in SQL, those that go through rows, and the last seal it holds. */
 export const runChecks = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
+  const tell = yield* CheckProgress
   return yield* sql
     .withTransaction(
       Effect.gen(function* () {
@@ -51,7 +57,9 @@ export const runChecks = Effect.gen(function* () {
         yield* sql.unsafe("SET LOCAL enable_nestloop = off")
         yield* sql.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
         const results: Array<CheckResult> = []
+        const begins = (check: string) => tell({ done: results.length, of: checksHere + checksAfter, check })
         for (const check of ledgerChecks) {
+          begins(check.name)
           const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)
           const broken = yield* sql.unsafe<{ readonly what: string }>(check.breaks)
           results.push({
@@ -61,8 +69,10 @@ export const runChecks = Effect.gen(function* () {
           })
         }
         for (const [at, check] of replayChecks.entries()) {
+          begins(check.name)
           results.push(yield* replayed(sql, `replay_${at}`, check as ReplayCheck<object>))
         }
+        begins("the chain over all that is sealed")
         const last = yield* sql.unsafe<{ readonly n: bigint }>("SELECT coalesce(max(number), 0) AS n FROM seals")
         return { results, lastSeal: last[0]?.n ?? 0n }
       })

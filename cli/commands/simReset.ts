@@ -1,0 +1,86 @@
+/** `brokerage sim reset`: a sandbox goes back to its beginning (operator surface, Developers and QA; decision 30). */
+import type { Command } from "commander"
+import { Effect, Schedule } from "effect"
+import type { Cli } from "../Cli.ts"
+import { cliFailure, exitStatus } from "../CliIo.ts"
+import { findConnection } from "../connection.ts"
+import type { OperatorClient, Success } from "../OperatorClient.ts"
+import { fields, stack, text, time, type View } from "../views/View.ts"
+
+interface Reset {
+  readonly resets: number
+  readonly resetting: boolean
+  readonly since: number
+  readonly goes: Readonly<Record<string, number>>
+  readonly dryRun?: true
+}
+
+/** Starting PostgreSQL and the venue again takes seconds. */
+const patience = "2 minutes"
+const lookAgain = "200 millis"
+
+export const addSimResetCommand = (sim: Command, cli: Cli): void => {
+  sim
+    .command("reset")
+    .description(
+      "back to the beginning: partners, clients, ledger, venue and time are gone; operator keys stay. The service begins again at its address"
+    )
+    .action((_: object, command: Command) =>
+      cli.attempt(command, async (globals) => {
+        const { callService } = await import("../OperatorClient.ts")
+        const { data } = await callService({ ...findConnection(globals, cli.io), dryRun: false }, (api) =>
+          api.sim.life()
+        )
+        if (!data.sandbox) throw sandboxOnly
+        await cli.call(command, reset, resetView, {
+          confirm: "Reset this sandbox? Nothing brings back what it holds.",
+          deed: (api) => Effect.map(api.sim.reset(), (answer) => resetView(answer.data)),
+          failed: ({ resetting, dryRun }) => (resetting && dryRun === undefined ? notYet : null)
+        })
+      })
+    )
+}
+
+const sandboxOnly = cliFailure(
+  exitStatus.usage,
+  4000,
+  "Only a sandbox can be reset, and this service is none. Nothing was done."
+)
+
+const notYet = cliFailure(
+  exitStatus.unreachable,
+  5030,
+  "The reset is asked for, and the service has not come back yet: it is made by the next start at the latest."
+)
+
+/** Asks for the reset, and waits until the service has begun again. */
+const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
+  Effect.gen(function* () {
+    const asked = yield* api.sim.reset()
+    if (asked.data.dryRun === true) return asked
+    const begun = api.sim.life().pipe(
+      Effect.filterOrFail(({ data }) => data.resets > asked.data.resets),
+      Effect.retry(Schedule.spaced(lookAgain)),
+      Effect.timeoutOption(patience)
+    )
+    const life = yield* begun
+    return { code: 0, data: life._tag === "None" ? asked.data : { ...asked.data, ...life.value.data } }
+  })
+
+const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>
+  dryRun === true
+    ? stack(text("A reset would take away, for good:"), fields(goes), text(stays))
+    : resetting
+      ? text("The sandbox is being reset.")
+      : stack(
+          fields({ reset: resets, since: time(since) }),
+          text(""),
+          text("The sandbox is at its beginning again. Gone:"),
+          fields(goes),
+          text(begunWith)
+        )
+
+const stays =
+  "What the venue holds and time that was advanced go with it. Operator keys, encryption keys, certificates and the options of serve stay."
+const begunWith =
+  "Operator keys are as they were; keys of partners are gone. With serve --demo a new demo key is in demo.json of the data directory."

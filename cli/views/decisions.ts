@@ -1,0 +1,91 @@
+/** Who decided what on an object, from its audit rows: asker, decider, when and with which note (operator surface, `… show`). */
+import { Effect } from "effect"
+import type { OperatorClient } from "../OperatorClient.ts"
+import { type Cell, operatorNamed, stack, table, text, time, type View } from "./View.ts"
+
+/** Shown of an object; the rest is in `audit tail --object`. */
+const mostDecisions = 20
+/** The newest approvals that are looked through for whoever asked. */
+const mostApprovals = 500
+
+interface Entry {
+  readonly ts: number
+  readonly role: string
+  readonly keyLabel: string
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly reason: string | null
+}
+
+interface Asked {
+  readonly args: unknown
+  readonly requestedBy: number
+  readonly decidedAt: number | null
+  readonly status: string
+}
+
+/** Argument of a guarded command that names an object of the kind. */
+const argumentOf: Readonly<Record<string, string>> = {
+  withdrawalRequest: "requestId",
+  reconBreak: "breakId",
+  swap: "swapId",
+  client: "clientId"
+}
+
+/** What was decided on an object (KIND:ID), oldest first; null when its audit can't be read now: the view stands without. */
+export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<View | null> =>
+  Effect.gen(function* () {
+    const { entries } = (yield* api.audit.tail({ query: { object, limit: mostDecisions } })).data
+    const isGuarded = argumentOf[kindOf(object)] !== undefined
+    const approvals: ReadonlyArray<Asked> = isGuarded
+      ? (yield* api.approval.list({ query: { limit: mostApprovals } })).data.approvals
+      : []
+    return decisionsView(entries, (entry) => askerOf(object, entry, approvals))
+  }).pipe(Effect.orElseSucceed(() => null))
+
+/** `asker`: of a decision under four eyes. */
+export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entry) => Cell = () => null): View =>
+  stack(
+    text("Decisions"),
+    table(
+      entries,
+      {
+        when: { cell: (row): Cell => time(row.ts), rank: -3 },
+        what: { cell: whatOf, rank: -5 },
+        "decided by": { cell: (row): Cell => `${row.role}/${row.keyLabel}`, rank: -4 },
+        ...(entries.some((entry) => asker(entry) !== null) ? { "asked by": asker } : {}),
+        note: (row) => row.reason
+      },
+      "nobody has decided anything on it"
+    )
+  )
+
+const whatOf = ({ action, before, after }: Entry): string => {
+  const states = [before, after].filter((state) => state !== null)
+  return states.length === 0 || before === after ? action : states.join(" -> ")
+}
+
+const kindOf = (object: string): string => object.split(":")[0] ?? ""
+
+/** Whoever asked for what was granted: the command of a grant runs in the moment of the grant or soon after it. */
+const askerOf = (object: string, entry: Entry, approvals: ReadonlyArray<Asked>): Cell => {
+  const id = object.slice(object.indexOf(":") + 1)
+  const member = argumentOf[kindOf(object)] ?? ""
+  const granted = approvals.filter(
+    ({ args, status, decidedAt }) =>
+      status === "GRANTED" && decidedAt !== null && decidedAt <= entry.ts && plainId(memberOf(args, member)) === id
+  )
+  const last = granted.toSorted((a, b) => (b.decidedAt ?? 0) - (a.decidedAt ?? 0))[0]
+  return last !== undefined && entry.ts - (last.decidedAt ?? 0) < ranWithinMillis
+    ? operatorNamed(last.requestedBy)
+    : null
+}
+
+const ranWithinMillis = 60_000
+
+const memberOf = (args: unknown, name: string): unknown =>
+  typeof args === "object" && args !== null ? (args as Readonly<Record<string, unknown>>)[name] : undefined
+
+/** `S-7` and `7` name the same swap. */
+export const plainId = (id: unknown): string => String(id ?? "").replace(/^[A-Z]-/, "")

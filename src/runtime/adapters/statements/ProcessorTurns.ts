@@ -1,0 +1,49 @@
+/**
+ * Turns at the processors, for threads beside the one that serves: one processor fewer compute at a time than there are, so that who
+ * waits for the service, and its database, find one that is free. A turn ends with each piece of work; a thread that waits for
+ * anything has none. It is a courtesy: who has waited too long for a turn goes on without one.
+ */
+import { availableParallelism } from "node:os"
+
+/** How long a thread waits for its turn, milliseconds: longer than a piece of work takes. */
+const patienceMillis = 1_000
+
+/** Where the number of turns that have ended stands; the owner of each turn behind it, 0: free. */
+const endedAt = 0
+
+export class ProcessorTurns {
+  /** What the threads are handed. */
+  readonly shared: SharedArrayBuffer
+  private readonly cells: Int32Array<SharedArrayBuffer>
+
+  constructor(shared: SharedArrayBuffer) {
+    this.shared = shared
+    this.cells = new Int32Array(shared)
+  }
+
+  static make(processors = availableParallelism()): ProcessorTurns {
+    const turns = Math.max(1, processors - 1)
+    return new ProcessorTurns(new SharedArrayBuffer((1 + turns) * Int32Array.BYTES_PER_ELEMENT))
+  }
+
+  /** Waits for a turn; only a thread that serves nobody may. `owner`: its id, not 0. */
+  take(owner: number): void {
+    const until = performance.now() + patienceMillis
+    for (;;) {
+      const ended = Atomics.load(this.cells, endedAt)
+      for (let turn = endedAt + 1; turn < this.cells.length; turn++)
+        if (Atomics.compareExchange(this.cells, turn, 0, owner) === 0) return
+      const left = until - performance.now()
+      if (left <= 0 || Atomics.wait(this.cells, endedAt, ended, left) === "timed-out") return
+    }
+  }
+
+  /** Ends the turn of a thread, if it has one: its own, or that of one that was lost. */
+  leave(owner: number): void {
+    for (let turn = endedAt + 1; turn < this.cells.length; turn++)
+      if (Atomics.compareExchange(this.cells, turn, owner, 0) === owner) {
+        Atomics.add(this.cells, endedAt, 1)
+        Atomics.notify(this.cells, endedAt)
+      }
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Resets of a sandbox (operator surface, sim reset; decision 30). That one is asked for stands in the stamp, so a process that
+ * dies on the way leaves it to the next start. The database goes back to its beginning in one transaction: its tables are
+ * dropped and made anew, and operator keys, the count of resets and the writer's epoch stay. Rows of a ledger are never
+ * rewritten: the old ledger ends as a whole, and the audit of the new one begins with what it ended.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { idSequenceOf } from "../engine/journal/IdBlocks.ts"
+import type { Sealing } from "../engine/sealing/Sealing.ts"
+import { migrate } from "../migrations/migrate.ts"
+import { catalogue, type TableName } from "./Catalogue.ts"
+import { stampDatabase } from "./ServiceStamp.ts"
+
+/** Who asked for a reset, and when (business time, Unix ms). */
+export const ResetAsked = Schema.Struct({
+  role: Schema.String,
+  keyLabel: Schema.String,
+  requestId: Schema.String,
+  at: Schema.Int
+})
+
+/** What a reset takes away, counted. */
+export const ResetCounts = Schema.Struct({
+  partners: Schema.Int,
+  clients: Schema.Int,
+  ledgerTransactions: Schema.Int,
+  orders: Schema.Int,
+  contracts: Schema.Int,
+  swaps: Schema.Int,
+  webhookDeliveries: Schema.Int,
+  auditEntries: Schema.Int
+})
+
+/** A reset that was made: the audit of the new ledger says it once. `seal`: the end of the chain of the one that ended. */
+const ResetMade = Schema.Struct({ by: ResetAsked, ended: ResetCounts, seal: Schema.NullOr(Schema.String) })
+export type ResetMade = typeof ResetMade.Type
+
+const askedText = Schema.fromJsonString(ResetAsked)
+const madeText = Schema.fromJsonString(ResetMade)
+
+const counted: Readonly<Record<keyof typeof ResetCounts.Type, TableName>> = {
+  partners: "partners",
+  clients: "clients",
+  ledgerTransactions: "ledgerTransactions",
+  orders: "orders",
+  contracts: "barrierContracts",
+  swaps: "swaps",
+  webhookDeliveries: "webhookDeliveries",
+  auditEntries: "audit"
+}
+
+/** Kept by the engine beside the catalogue's tables. */
+const engineTables: ReadonlyArray<string> = [
+  "claims",
+  "key_usage",
+  "posting_totals",
+  "schema_migrations",
+  "service_stamp",
+  "settlement_totals",
+  "subjects",
+  "writer"
+]
+
+const ours = (): ReadonlyArray<string> => [...Object.values(catalogue).map(({ sqlName }) => sqlName), ...engineTables]
+
+export interface ResetStamp {
+  readonly sandbox: boolean
+  /** Resets so far. */
+  readonly resets: number
+  /** One is asked for and not made yet. */
+  readonly asked: boolean
+  /** When the database of today was made, wall Unix ms. */
+  readonly since: number
+}
+
+interface StampRow {
+  readonly sandbox: boolean
+  readonly resets: bigint
+  readonly asked: string | null
+  readonly made: string | null
+  readonly created_at: bigint
+}
+
+const readStamp = (sql: PgClient.PgClient) =>
+  Effect.flatMap(
+    sql<StampRow>`SELECT sandbox, resets, reset_asked AS asked, reset_made AS made, created_at FROM service_stamp WHERE id = 1`,
+    ([stamp]) => (stamp === undefined ? Effect.die(new Error("the service stamp is missing")) : Effect.succeed(stamp))
+  )
+
+export const resetStamp = (sql: PgClient.PgClient): Effect.Effect<ResetStamp, SqlError.SqlError> =>
+  Effect.map(readStamp(sql), ({ sandbox, resets, asked, created_at }) => ({
+    sandbox,
+    resets: Number(resets),
+    asked: asked !== null,
+    since: Number(created_at)
+  }))
+
+/** What a reset would take away now. */
+export const countForReset = (sql: PgClient.PgClient): Effect.Effect<typeof ResetCounts.Type, SqlError.SqlError> => {
+  const columns = Object.entries(counted).map(
+    ([name, table]) => `(SELECT count(*) FROM ${catalogue[table].sqlName}) AS "${name}"`
+  )
+  return Effect.map(
+    sql.unsafe<Record<keyof typeof ResetCounts.Type, bigint>>(`SELECT ${columns.join(", ")}`),
+    ([row]) =>
+      Object.fromEntries(
+        Object.keys(counted).map((name) => [name, Number(row?.[name as keyof typeof counted] ?? 0)])
+      ) as typeof ResetCounts.Type
+  )
+}
+
+/** Tables and views of the schema that are not the service's: a reset would take them away, too. */
+export const foreignTables = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ readonly name: string }>`SELECT relname AS name FROM pg_class c
+      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e') ORDER BY relname`,
+    (found) => found.map(({ name }) => name).filter((name) => !ours().includes(name))
+  )
+
+/** From here on the reset is made, whatever dies: by this process or by the next start. */
+export const askReset = (sql: PgClient.PgClient, asked: typeof ResetAsked.Type) =>
+  Effect.flatMap(
+    Schema.encodeEffect(askedText)(asked).pipe(Effect.orDie),
+    (text) => sql`UPDATE service_stamp SET reset_asked = COALESCE(reset_asked, ${text}) WHERE id = 1 AND sandbox`
+  ).pipe(Effect.asVoid)
+
+/** Everything that the migrations make again; what an extension brought stays. */
+const dropAll = `DO $$
+DECLARE found record;
+BEGIN
+  FOR found IN SELECT c.oid::regclass AS name, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind
+      FROM pg_class c WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'S')
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))
+     ORDER BY relkind DESC LOOP
+    EXECUTE format('DROP %s IF EXISTS %s CASCADE', found.kind, found.name);
+  END LOOP;
+  FOR found IN SELECT p.oid::regprocedure AS name FROM pg_proc p
+     WHERE pronamespace = current_schema()::regnamespace AND prokind = 'f'
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e') LOOP
+    EXECUTE format('DROP FUNCTION %s CASCADE', found.name);
+  END LOOP;
+END $$`
+
+const lastSeal = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{ readonly seal: string }>`SELECT number || ':' || hash AS seal FROM seals ORDER BY number DESC LIMIT 1`,
+    ([row]) => row?.seal ?? null
+  )
+
+/**
+ * Makes the reset that is asked for, whole or not at all, on the newest schema; false: none is. For a database that nobody
+ * else works on, on a connection of its own.
+ */
+export const resetDatabase = (sealing: Sealing) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const { asked, resets, sandbox } = yield* readStamp(sql)
+    if (asked === null || !sandbox) return false
+    const by = yield* Schema.decodeUnknownEffect(askedText)(asked)
+    const made: ResetMade = { by, ended: yield* countForReset(sql), seal: yield* lastSeal(sql) }
+    const text = yield* Schema.encodeEffect(madeText)(made)
+    yield* Effect.logInfo("the sandbox goes back to its beginning", { asked: by.keyLabel, ...made.ended })
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`CREATE TEMPORARY TABLE kept_operators ON COMMIT DROP AS SELECT * FROM operator_keys`
+        yield* sql`CREATE TEMPORARY TABLE kept_writer ON COMMIT DROP AS SELECT epoch FROM writer`
+        const [ids] = yield* sql.unsafe<{ readonly last: bigint }>(
+          `SELECT last_value AS last FROM ${idSequenceOf("operatorKey")}`
+        )
+        yield* sql.unsafe(dropAll)
+        yield* migrate
+        yield* stampDatabase(true, sealing)
+        yield* sql`INSERT INTO operator_keys SELECT * FROM kept_operators`
+        yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, ${ids?.last ?? 1n})`
+        // A process of before that wakes up finds that the database is not its own any more.
+        yield* sql`UPDATE writer SET epoch = (SELECT epoch FROM kept_writer)`
+        const now = yield* Clock.currentTimeMillis
+        yield* sql`UPDATE service_stamp SET resets = ${resets + 1n}, reset_made = ${text}, created_at = ${BigInt(now)}`
+      })
+    )
+    return true
+  })
+
+/** The reset that the audit does not tell of yet; null: none. */
+export const untoldReset = (sql: PgClient.PgClient) =>
+  Effect.flatMap(readStamp(sql), ({ made, resets }) =>
+    made === null
+      ? Effect.succeed(null)
+      : Effect.map(Schema.decodeUnknownEffect(madeText)(made), (reset) => ({ ...reset, number: Number(resets) }))
+  )
+
+export const resetTold = (sql: PgClient.PgClient) =>
+  Effect.asVoid(sql`UPDATE service_stamp SET reset_made = NULL WHERE id = 1`)

@@ -1,0 +1,130 @@
+/**
+ * The same words for the same thing everywhere: each option has one placeholder and the filters one meaning, help names things as
+ * the glossary does, and commands are described by what they do (operator surface, rules for every command).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import type { Command, Option } from "commander"
+import { Cli } from "../../cli/Cli.ts"
+import { buildProgram } from "../../cli/program.ts"
+import { changeLine } from "../../cli/views/changes.ts"
+import { recordingIo } from "../operator/operatorHarness.ts"
+
+interface Described {
+  readonly path: string
+  readonly command: Command
+}
+
+const commands = (): ReadonlyArray<Described> => {
+  const visit = (command: Command, path: string): ReadonlyArray<Described> => [
+    { path, command },
+    ...command.commands.flatMap((child) => visit(child, `${path} ${child.name()}`.trim()))
+  ]
+  return visit(buildProgram(new Cli(recordingIo().io)), "")
+}
+
+const all = commands()
+const options = all.flatMap(({ path, command }) => command.options.map((option) => ({ path, option })))
+
+/** Such as `<n>`; empty for a flag. */
+const placeholder = ({ flags }: Option): string => /[<[].*$/.exec(flags)?.[0] ?? ""
+
+/** Options whose name means something else in one command: everywhere else it has one placeholder. */
+const otherwise: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "--reason": ["sim venue execute"],
+  "--to": ["sim clock advance"],
+  "--only": ["sim venue price"],
+  "--key": ["sim partner listen", "sim partner run"],
+  "--scope": ["break open"],
+  "--status": ["sim partner listen"],
+  "--list": ["screening add", "screening import"]
+}
+
+/** What these options mean, in the same words wherever they stand. */
+const meanings: Readonly<Record<string, RegExp>> = {
+  "--client": /^only of this client: id, uid, reference or e-mail address$/,
+  "--partner": /^only of this partner: id or code$/,
+  "--limit": /^at most this many, up to \d+$/,
+  "--before": /^only what is older than this id$/,
+  "--state": /^only in this state$/,
+  "--status": /^only in this status$/,
+  "--open": /^only open ones$/,
+  "--from": /: 2h, 2026-11-01, 2026-11-01T09:30 \(UTC\) or Unix ms$/,
+  "--since": /: 2h, 2026-11-01, 2026-11-01T09:30 \(UTC\) or Unix ms$/,
+  "--reason": /^[^,]+(;|$)/
+}
+
+/** The field's standard term, and what it is not called beside it. */
+const terms: ReadonlyArray<readonly [term: string, instead: RegExp]> = [
+  ["client", /\b(customer|end user|investor|end client)s?\b/i],
+  ["partner", /\btenants?\b/i],
+  ["market", /\b(instrument|pair)s?\b/i],
+  ["order book", /\border ?books\b/i],
+  ["e-mail", /(?<!e-)\bmail address|\bemail\b/i],
+  ["operator key", /\b(admin|staff) key\b/i],
+  ["approval", /\b(sign-?off|four-eyes request)\b/i],
+  ["break", /\b(discrepanc|recon break|mismatch)/i],
+  ["delivery", /\bcallbacks?\b/i],
+  ["close-out", /\b(liquidations?|closeouts?)\b/i],
+  ["knock-out contract", /\b(turbos?|barrier contract)\b/i],
+  ["staking swap", /\bstaking contract\b/i],
+  ["withdrawal", /\bredemptions?\b/i],
+  ["audit", /\b(journal|audit log)\b/i],
+  ["cancelled", /\bcanceled\b/i],
+  ["Unix ms", /\bepoch (ms|millis)|unix milliseconds\b/i]
+]
+
+describe("operator surface, the same words everywhere", () => {
+  it("an option has one placeholder, whichever command it belongs to", () => {
+    const found = new Map<string, Map<string, Array<string>>>()
+    for (const { path, option } of options) {
+      const name = option.long ?? option.flags
+      if (otherwise[name]?.includes(path) === true) continue
+      const forms = found.get(name) ?? new Map<string, Array<string>>()
+      forms.set(placeholder(option), [...(forms.get(placeholder(option)) ?? []), path])
+      found.set(name, forms)
+    }
+    const several = [...found].filter(([, forms]) => forms.size > 1).map(([name, forms]) => [name, [...forms]])
+    assert.deepStrictEqual(several, [])
+  })
+
+  it.each(Object.entries(meanings))("%s says the same wherever it stands", (long, meaning) => {
+    const uses = options.filter(({ path, option }) => option.long === long && otherwise[long]?.includes(path) !== true)
+    assert.isNotEmpty(uses)
+    for (const { path, option } of uses) assert.match(option.description, meaning, path)
+  })
+
+  it.each(terms)("%s is the word for it", (term, instead) => {
+    for (const { path, command } of all) {
+      const said = [command.description(), ...command.options.map(({ description }) => description)]
+      for (const line of [...said, ...command.registeredArguments.map(({ description }) => description)])
+        assert.notMatch(line, instead, `${path}: write ${term}`)
+    }
+  })
+
+  it("what a command does is said in the imperative, or names what it shows; no full stop at its end", () => {
+    for (const { path, command } of all.filter((each) => each.path !== "")) {
+      const said = command.description()
+      assert.isNotEmpty(said, path)
+      assert.notMatch(said, /\.$/, path)
+      assert.notMatch(said, /^(makes|saves|proves|shows|lists|prints|runs|sends|adds|takes) /i, path)
+      assert.notMatch(said, /^[A-Z][a-z]/, path)
+    }
+  })
+
+  it.each([
+    ["apiKey:7", "Key 7"],
+    ["operatorKey:7", "Operator key 7"],
+    ["reconBreak:7", "Break 7"],
+    ["withdrawalRequest:7", "Withdrawal request 7"],
+    ["depositNotice:7", "Deposit notice 7"],
+    ["barrierContract:7", "Contract 7"],
+    ["closeOut:7", "Close-out 7"],
+    ["kycPackage:7", "KYC package 7"],
+    ["reliance:2", "Reliance of ACME"],
+    ["verificationBlock:5:PEP", "Block PEP of ACME-00000005"]
+  ])("a write calls %s by the name of its command: %s", (object, called) => {
+    const callings = { partner: () => "ACME", client: { clientId: 5, clientUid: "ACME-00000005" } }
+    const line = changeLine({ object, action: "a", before: "X", after: "Y" }, callings)
+    assert.strictEqual(line, `${called}: X -> Y`)
+  })
+})

@@ -1,0 +1,66 @@
+/** Threads beside the service compute one processor fewer at a time than there are (STS-22, STS-31: nobody waits for a statement). */
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { Worker } from "node:worker_threads"
+import { ProcessorTurns } from "../../../src/runtime/adapters/statements/ProcessorTurns.ts"
+
+/** Takes a turn as its thread's own, says so, and ends it when it is told to. */
+const program = new URL("../../support/turnsThread.ts", import.meta.url)
+const workers: Array<Worker> = []
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.terminate()
+})
+const begin = (turns: ProcessorTurns): Worker => {
+  const worker = new Worker(program, { workerData: { turns: turns.shared } })
+  workers.push(worker)
+  return worker
+}
+const taken = (worker: Worker): Promise<unknown> => once(worker, "message")
+/** Free and taken turns, by owner. */
+const owners = ({ shared }: ProcessorTurns): ReadonlyArray<number> => [...new Int32Array(shared)].slice(1)
+
+describe("turns at the processors", () => {
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [16, 15]
+  ])("%s processors: %s turns", (processors, turns) => {
+    assert.strictEqual(owners(ProcessorTurns.make(processors)).length, turns)
+  })
+
+  it("a thread waits until another one ends its turn, and has it then", async () => {
+    const turns = ProcessorTurns.make(2)
+    const first = begin(turns)
+    await taken(first)
+    assert.deepStrictEqual(owners(turns), [first.threadId])
+    const second = begin(turns)
+    const behind = taken(second)
+    // A thread of our own: there is no origin.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    first.postMessage("leave")
+    await behind
+    assert.deepStrictEqual(owners(turns), [second.threadId])
+  })
+
+  it("the turn of a thread that was lost is free again", async () => {
+    const turns = ProcessorTurns.make(2)
+    const lost = begin(turns)
+    await taken(lost)
+    const { threadId } = lost
+    await lost.terminate()
+    turns.leave(threadId)
+    assert.deepStrictEqual(owners(turns), [0])
+    const next = begin(turns)
+    await taken(next)
+    assert.deepStrictEqual(owners(turns), [next.threadId])
+  })
+
+  it("who has waited too long goes on without a turn, and ends nobody's", () => {
+    const turns = ProcessorTurns.make(2)
+    turns.take(1)
+    turns.take(2)
+    turns.leave(2)
+    assert.deepStrictEqual(owners(turns), [1])
+  })
+})
