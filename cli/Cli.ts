@@ -288,6 +288,8 @@ export class Cli {
 
   /** A call that takes its time says so. `ask`: how far it is. */
   async whileWaiting<A>(globals: Globals, answer: Promise<A>, ask?: () => Promise<string | null>): Promise<A> {
+    // That it takes its time is for whoever looks on; how far it is, for logs too.
+    if (ask === undefined && this.io.progress === null) return answer
     const progress = this.progressOf(globals)
     const began = Date.now()
     let isAsking = false

@@ -230,7 +230,7 @@ const prepareDatabase = (
       // What belongs to the old database goes before it: a process that dies in between begins here again.
       yield* starting.emptied
       removeFile(files.demo)
-      yield* resetDatabase(sealing)
+      yield* resetDatabase(sealing, migrate)
     }
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
     const venue = yield* starting.connection

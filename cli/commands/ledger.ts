@@ -50,6 +50,8 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
         (api) => api.ledger.verify(),
         ({ ok, checks }) =>
           stack(
+            text(ok ? "The books hold." : "The books do not hold."),
+            text(""),
             table(
               checks,
               {
@@ -59,8 +61,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
                 detail: (row) => row.detail
               },
               "no checks"
-            ),
-            text(ok ? "The books hold." : "The books do not hold.")
+            )
           ),
         {
           failed: firstBreak,

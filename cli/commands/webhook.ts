@@ -23,10 +23,9 @@ interface Try {
   readonly at: number
   readonly status: number | null
   readonly error: string | null
-  readonly answer?: string
 }
 
-/** Each attempt as a line, and how the answers to the failed ones begin. */
+/** Each attempt as a line: what was answered, and how an answer that is no 2xx begins. */
 const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
   tries.length === 0
     ? []
@@ -34,20 +33,12 @@ const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
         text(""),
         table(
           tries,
-          { attempt: (row) => time(row.at), http: (row) => row.status, error: (row) => row.error },
+          {
+            attempt: (row) => time(row.at),
+            http: (row) => row.status ?? "none",
+            answer: (row) => row.error ?? "taken"
+          },
           "no attempts"
-        ),
-        ...tries.flatMap(({ at, answer }) =>
-          answer === undefined
-            ? []
-            : [
-                text(""),
-                fields({ "answer of": time(at) }),
-                ...answer
-                  .trimEnd()
-                  .split("\n")
-                  .map((line) => text(`  ${line}`))
-              ]
         )
       ]
 
@@ -60,7 +51,7 @@ interface Answered {
 const addDeliveryCommands = (delivery: Command, cli: Cli): void => {
   delivery
     .command("show")
-    .description("one delivery: what was sent, and what its endpoint answered")
+    .description("one delivery: what was sent, and what its endpoint answered each time")
     .argument("<DELIVERYID>", "delivery id")
     .action((deliveryId: string, _: object, command: Command) =>
       cli.call(

@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
-import type { PathStep } from "../../src/http/operator/atlas/objectPath.ts"
+import type { PathStep as Step } from "../../src/http/api/operator/MachineGroup.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
@@ -21,6 +21,8 @@ import { perp } from "../support/perpVenue.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+type PathStep = typeof Step.Type
 
 const market = stakingVenue()
 let service: OperatorService

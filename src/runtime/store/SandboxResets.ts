@@ -9,7 +9,6 @@ import { Clock, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { idSequenceOf } from "../engine/journal/IdBlocks.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
-import { migrate } from "../migrations/migrate.ts"
 import { catalogue, type TableName } from "./Catalogue.ts"
 import { stampDatabase } from "./ServiceStamp.ts"
 
@@ -154,7 +153,7 @@ const lastSeal = (sql: PgClient.PgClient) =>
  * Makes the reset that is asked for, whole or not at all, on the newest schema; false: none is. For a database that nobody
  * else works on, on a connection of its own.
  */
-export const resetDatabase = (sealing: Sealing) =>
+export const resetDatabase = <E, R>(sealing: Sealing, migrate: Effect.Effect<void, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const { asked, resets, sandbox } = yield* readStamp(sql)

@@ -2,9 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import * as fc from "fast-check"
-import { deliveryMachine } from "../../../src/machines/webhook/deliveryMachine.ts"
-import { begin, step } from "../../../src/runtime/engine/machine/step.ts"
-import { answerError, answerText, connectionError } from "../../../src/runtime/services/webhook/attemptError.ts"
+import { answerError, connectionError } from "../../../src/runtime/services/webhook/attemptError.ts"
 import { signatureOf, signedHeaders } from "../../../src/runtime/services/webhook/signature.ts"
 import { hmacCases, signatureCase } from "../../fixtures/webhookSignatures.ts"
 
@@ -64,43 +62,6 @@ describe("Delivery log error", () => {
     const text = answerError(500, "é".repeat(300))
     assert.isAtLeast(Buffer.byteLength(text), 255)
     assert.match(text, /^The endpoint answered 500: é+$/)
-  })
-
-  it.each([
-    ["", null],
-    [" \r\n", null],
-    ["one\r\ntwo\rthree", "one\ntwo\\x0dthree"],
-    ["<h1>down</h1>\n\tfor repair\n", "<h1>down</h1>\n\tfor repair\n"],
-    ["\u001b[31mred\u0000\u009b\u2028", "\\x1b[31mred\\x00\\x9b\\u2028"],
-    [`${secret.slice(0, 9)}\u200b${secret.slice(9)} and whs_part`, "[secret] and [secret]"],
-    [`${"a".repeat(1_023)}é`, "a".repeat(1_023)],
-    ["\u0001".repeat(1_024), "\\x01".repeat(256)]
-  ])("delivery show: what is kept of the answer %j", (body, kept) =>
-    assert.strictEqual(answerText(Buffer.from(body, "utf8")), kept)
-  )
-
-  it("delivery show: at most 1 KiB of it, well-formed, without secrets and commands to a terminal, whatever comes back", () =>
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 3_000 }), (bytes) => {
-        const text = answerText(Buffer.concat([bytes.subarray(0, 20), Buffer.from(secret), bytes])) ?? ""
-        assert.isAtMost(Buffer.byteLength(text), 1_024)
-        assert.isTrue(text.isWellFormed())
-        assert.notMatch(text, /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
-        assert.notInclude(text, secret)
-      })
-    ))
-
-  it("delivery show: twenty attempts are remembered, and the answers of the last eight", () => {
-    let at = begin(deliveryMachine, { nextAt: 0, attempts: 0 })
-    for (let n = 1; n <= 25; n++) {
-      if (at.state === "FAILED") at = step(deliveryMachine, at, { type: "REDELIVER", at: n })
-      at = step(deliveryMachine, at, { type: "ATTEMPT_FAILED", at: n, status: 500, error: "e", answer: `answer ${n}` })
-    }
-    const { tries } = at.context
-    assert.deepStrictEqual(
-      tries.map((each) => [each.at, each.answer]),
-      Array.from({ length: 20 }, (_, index) => [index + 6, index < 12 ? undefined : `answer ${index + 6}`])
-    )
   })
 
   it.each([

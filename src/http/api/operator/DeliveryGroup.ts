@@ -18,13 +18,12 @@ export class DeliveryGroup extends HttpApiGroup.make("delivery").add(
         url: Schema.NullOr(Schema.String),
         /** The body as it was sent, signature apart. */
         payload: Schema.Json,
-        /** The last attempts, oldest first; `answer`: how the answer of a failed one begins, of the last ones alone. */
+        /** The last attempts, oldest first; `error` says how an answer that is no 2xx began (doc 3, Limits: Failure body). */
         tries: Schema.Array(
           Schema.Struct({
             at: Millis,
             status: Schema.NullOr(Schema.Int),
-            error: Schema.NullOr(Schema.String),
-            answer: Schema.optionalKey(Schema.String)
+            error: Schema.NullOr(Schema.String)
           })
         )
       })
