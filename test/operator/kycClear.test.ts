@@ -76,7 +76,7 @@ describe("operator surface, kyc clear of what was looked at", () => {
         1,
         4092,
         `Case ${later} is open and was not looked at: look at the client's cases again before clearing them.`,
-        { openCases: [later] }
+        { reason: "FILE_CHANGED", openCases: [later] }
       ]
     )
     assert.deepStrictEqual(await rowCounts(service), before)

@@ -318,6 +318,7 @@ describe("requests", () => {
         400,
         "Please check the highlighted fields.",
         {
+          reason: "INVALID_FIELDS",
           errors: {
             "mifid.declarationsMifid.order_execution_policy_consent":
               "The declaration order_execution_policy_consent must be true."
