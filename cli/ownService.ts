@@ -77,7 +77,7 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
     operatorKey: readFileSync(join(dataDir, "operator.key"), "utf8").trim(),
     stop,
     restart: () => (restarting = restart()),
-    dieAt: (point) => dieAt(child, dataDir, point),
+    dieAt: (point, subject) => dieAt(child, dataDir, subject === undefined ? point : `${point} of ${subject}`),
     ended: () => endOf(child),
     killDatabase: () => killDatabase(dataDir)
   }

@@ -3,17 +3,29 @@
  * every new machine version in test/fixtures/machineVersions.json; a recorded shape is never rewritten. With `--check` it
  * writes nothing and exits 1 when a file is not current (architecture, registry.ts).
  */
+import { type AnyStateMachine, initialTransition, transition } from "xstate"
 import { createHash } from "node:crypto"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { layOut } from "../cli/layOut.ts"
 import { machineDocument } from "../cli/machineDiagram.ts"
-import { shapeOf, toMermaid } from "../src/machines/describe.ts"
+import { rowName, rowTaken, shapeOf, tableOf, toMermaid } from "../src/machines/describe.ts"
 import { drawMachine } from "../src/machines/picture/drawMachine.ts"
+import {
+  readCoverage,
+  type StoredCoverage,
+  triedOf,
+  triedText,
+  trialOf,
+  trialsOf
+} from "../src/machines/picture/MachineCoverage.ts"
 import { fits, type MachineLayout } from "../src/machines/picture/MachineLayout.ts"
 import { type Kind, kinds, machines } from "../src/machines/registry.ts"
+import type { TransitionRow } from "../src/machines/TransitionRow.ts"
 
 const root = join(import.meta.dirname, "..")
+/** What goes through their transitions, as `npm run machine-coverage` has recorded it. */
+const coverageFile = "src/http/operator/atlas/coverage.json"
 const versionsFile = "test/fixtures/machineVersions.json"
 /** Where the atlas of the service finds what is where in its pictures. */
 const layoutsFile = "src/http/operator/atlas/layouts.json"
@@ -46,7 +58,10 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
   return [padded[0] ?? "", line(widths.map((width) => "-".repeat(width))), ...padded.slice(1)]
 }
 
+const stored = (): StoredCoverage => JSON.parse(readOr(coverageFile, "{}")) as StoredCoverage
+
 const page = (kind: Kind): string => {
+  const coverage = readCoverage(stored(), kind)
   const { title, meaning, clause, version, states, transitions } = machineDocument(kind)
   return [
     `# ${title}`,
@@ -67,13 +82,14 @@ const page = (kind: Kind): string => {
     "`=` keeps the state; an effect with `?` happens only when it is due; any other event is refused.",
     "",
     ...table(
-      ["From", "Event", "Guard", "To", "Effects"],
-      transitions.map(({ from, event, guard, to, effects }) => [
-        code(from),
-        code(event),
-        code(guard),
-        code(to),
-        effects.map(code).join(", ")
+      ["From", "Event", "Guard", "To", "Effects", "Tried by"],
+      transitions.map((row) => [
+        code(row.from),
+        code(row.event),
+        code(row.guard),
+        code(row.to),
+        row.effects.map(code).join(", "),
+        triedText(triedOf(coverage, rowName(row)), false)
       ])
     ),
     ""
@@ -89,6 +105,10 @@ const atlas = (): string =>
     "Every state of the service is moved by one of these machines and by nothing else. `brokerage machine show NAME` prints",
     "the same from the running program.",
     "",
+    "Every transition is played by a row of its table. Lines of pictures say what else goes through: whole, scenarios that",
+    "anybody can play; dashed, only the simulation or tests; dotted, nothing else. Pointing at one names them, and",
+    "[coverage.md](coverage.md) lists those that no scenario makes.",
+    "",
     ...table(
       ["Machine", "Decides", "States", "Source"],
       kinds.map((kind) => {
@@ -98,6 +118,66 @@ const atlas = (): string =>
     ),
     ""
   ].join("\n")
+
+/** The title of the row that plays each transition of a machine, by its name. */
+const rowTitles = async (): Promise<ReadonlyMap<Kind, ReadonlyMap<string, string>>> => {
+  const folder = join(root, "src/machines")
+  const found = new Map<string, ReadonlyArray<TransitionRow>>()
+  for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith("Rows.ts")) continue
+    const module = (await import(join(folder, file))) as Readonly<Record<string, ReadonlyArray<TransitionRow>>>
+    for (const [name, rows] of Object.entries(module)) found.set(name, rows)
+  }
+  return new Map(
+    kinds.map((kind) => {
+      const { machine }: { readonly machine: AnyStateMachine } = machines[kind]
+      const titles = (found.get(`${kind}Rows`) ?? []).flatMap(({ title, input, given, event }) => {
+        const [born] = initialTransition(machine, input as never)
+        const before = given.reduce((at, each) => transition(machine, at, each)[0], born)
+        const row = rowTaken(machine, { state: String(before.value), context: before.context }, event)
+        return row === null ? [] : [[row, title] as const]
+      })
+      return [kind, new Map(titles.toReversed())]
+    })
+  )
+}
+
+const coveragePage = async (): Promise<string> => {
+  const titles = await rowTitles()
+  const all = kinds.map((kind) => ({
+    kind,
+    coverage: readCoverage(stored(), kind),
+    rows: tableOf(machines[kind]).map(rowName)
+  }))
+  return [
+    "# What goes through the machines",
+    "",
+    generated,
+    "",
+    "`npm run machine-coverage` plays every scenario, seeds of the simulation, and tests, and records by which transitions the",
+    "machines went. So many of each machine's transitions are made by:",
+    "",
+    ...table(
+      ["Machine", "Scenarios", "Simulation or tests alone", "Its row of the table alone"],
+      all.map(({ kind, coverage, rows }) => [
+        `[${machines[kind].title}](${kind}.md)`,
+        ...Object.values(trialsOf(coverage, rows)).map(String)
+      ])
+    ),
+    "",
+    "## Transitions that no scenario makes",
+    "",
+    ...table(
+      ["Machine", "Transition", "Tried by", "Row that plays it"],
+      all.flatMap(({ kind, coverage, rows }) =>
+        rows
+          .filter((row) => trialOf(triedOf(coverage, row)) !== "scenarios")
+          .map((row) => [kind, code(row), triedText(triedOf(coverage, row)), titles.get(kind)?.get(row) ?? ""])
+      )
+    ),
+    ""
+  ].join("\n")
+}
 
 const versions = (): string => {
   const recorded = JSON.parse(readOr(versionsFile, "{}")) as MachineVersions
@@ -125,9 +205,10 @@ export const machineFiles = async (): Promise<ReadonlyMap<string, string>> => {
   }
   return new Map([
     ["docs/machines/README.md", atlas()],
+    ["docs/machines/coverage.md", await coveragePage()],
     ...layouts.flatMap(([kind, layout]): ReadonlyArray<readonly [string, string]> => [
       [`docs/machines/${kind}.md`, page(kind)],
-      [`docs/machines/${kind}.svg`, drawMachine(machines[kind], layout)]
+      [`docs/machines/${kind}.svg`, drawMachine(machines[kind], layout, readCoverage(stored(), kind))]
     ]),
     [layoutsFile, linesOf(layouts)],
     [transitionsFile, linesOf(kinds.map((kind) => [kind, machineDocument(kind).transitions] as const))],

@@ -2,7 +2,7 @@
  * Where a sandbox service kills itself with -9, for crash tests and for scenarios that kill: at the n-th passing of a point
  * (`--kill-at POINT:N`), counted from when it is ready, of points of rotations and passes from its start; or at the next
  * passing once it is asked by SIGUSR2 (`--kill-at on-signal`). Asked for `POINT stop` it freezes there (SIGSTOP) instead, so
- * that whoever asked can end others at that very moment.
+ * that whoever asked can end others at that very moment; asked for `POINT of client:7` it does so at a commit of that mailbox alone.
  */
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
@@ -43,18 +43,26 @@ export const armWhenReady = ({ point, times }: NonNullable<ServeOptions["killAt"
 
 const isRare = (point: string): boolean => (rarePoints as ReadonlyArray<string>).includes(point)
 
-const arm = (point: PausePoint, times: number, signal: "SIGKILL" | "SIGSTOP" = "SIGKILL"): void => {
+const arm = (
+  point: PausePoint,
+  times: number,
+  {
+    signal = "SIGKILL",
+    subject
+  }: { readonly signal?: "SIGKILL" | "SIGSTOP"; readonly subject?: string | undefined } = {}
+): void => {
   let passed = 0
-  setPauseTrigger(point, () => {
+  setPauseTrigger(point, (subjects) => {
+    if (subject !== undefined && !subjects().includes(subject)) return
     if (++passed === times) process.kill(process.pid, signal)
   })
 }
 
 /** The file names the point; whoever asked knows that it is armed when the file is gone. */
 const armFrom = (file: string): void => {
-  const [point = "", how] = readText(file)?.trim().split(" ") ?? []
+  const [, point = "", how, subject] = /^(\S+)( stop)?(?: of (\S+))?$/.exec(readText(file)?.trim() ?? "") ?? []
   // A file that is not there, or names no point, stays as it is: nothing is armed.
-  if (!points.includes(point) || (how !== undefined && how !== "stop")) return
-  arm(point as PausePoint, 1, how === "stop" ? "SIGSTOP" : "SIGKILL")
+  if (!points.includes(point)) return
+  arm(point as PausePoint, 1, { signal: how === undefined ? "SIGKILL" : "SIGSTOP", subject })
   rmSync(file)
 }

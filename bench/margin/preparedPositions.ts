@@ -67,9 +67,9 @@ const orders = `WITH ${given}
          h.symbol, 'USDC', 0, NULL, t.created_at ${tradeOf}`
 const fills = `WITH ${given}
   INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
-                     notional, commission, realized_pnl, ts, booked_at)
+                     notional, commission, realized_pnl, order_type, origin, ts, booked_at)
   SELECT ${firstCopy} + n, c.partner_id, c.id, ${firstCopy} + n, ${firstAtVenue} + n, h.symbol, 'PERP', side, price, size, NULL,
-         'USDC', notional, 0, 0, t.created_at, t.created_at ${tradeOf}`
+         'USDC', notional, 0, 0, 'LIMIT', 'CLIENT', t.created_at, t.created_at ${tradeOf}`
 const positions = `WITH ${given}
   INSERT INTO positions (id, partner_id, client_id, symbol, state, net_qty, avg_entry, net_cost, currency, amount, realized_pnl,
                          opened_at, updated_at)

@@ -22,8 +22,8 @@ const putTotals = `ON CONFLICT (client_id) DO UPDATE SET fills = account_totals.
 export const stepStatements = {
   order: workingFill,
   fill: `INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
-                            notional, commission, realized_pnl, ts, booked_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'PERP', $7, $8, $9, $10, 'USDC', $11, $12, $13, $14, $14)`,
+                            notional, commission, realized_pnl, order_type, origin, ts, booked_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 'PERP', $7, $8, $9, $10, 'USDC', $11, $12, $13, 'LIMIT', 'CLIENT', $14, $14)`,
   filled: "UPDATE orders SET state = 'FILLED', context = $2 WHERE id = $1",
   position: `INSERT INTO positions (id, partner_id, client_id, symbol, state, net_qty, avg_entry, net_cost, currency, amount,
                                     realized_pnl, opened_at, updated_at)
@@ -88,10 +88,10 @@ export const setStatement = (custody: "BROKER" | "PARTNER"): string => `WITH ${s
                'filledQty', m.qty::text, 'lastTradeId', m.id, 'updatedAt', $5::bigint))::json
                FROM m WHERE o.id = m.order_id RETURNING o.id),
   trades AS (INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty,
-                                currency, notional, commission, realized_pnl, ts, booked_at)
+                                currency, notional, commission, realized_pnl, order_type, origin, ts, booked_at)
              SELECT id, $4::bigint, client_id, order_id, id, symbol, 'PERP', side, price::text, qty::text,
                     CASE side WHEN 'SELL' THEN qty::text END, 'USDC', floor(price * qty * 1000000)::bigint, commission,
-                    coalesce(pnl, 0), $5::bigint, $5::bigint FROM m),
+                    coalesce(pnl, 0), 'LIMIT', 'CLIENT', $5::bigint, $5::bigint FROM m),
   held AS (INSERT INTO positions (id, partner_id, client_id, symbol, state, net_qty, avg_entry, net_cost, currency, amount,
                                   realized_pnl, opened_at, updated_at)
            SELECT id, $4::bigint, client_id, symbol, CASE net + change WHEN 0 THEN 'FLAT' ELSE 'OPEN' END, (net + change)::text,

@@ -35,10 +35,10 @@ const lots = `INSERT INTO spot_lots (id, partner_id, client_id, asset, qty, cost
   SELECT ${first} + c.id * 100 + row_number() OVER (), c.partner_id, c.id, asset, 25000, 1000000 + n, 1000, n
     FROM clients c, unnest($2::text[]) AS a(asset), generate_series(1, ${lotsEach}) AS g(n) WHERE c.id = $1`
 const fills = `INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
-                     notional, commission, realized_pnl, ts, booked_at)
+                     notional, commission, realized_pnl, order_type, origin, ts, booked_at)
   SELECT ${first} + $3 + n, c.partner_id, c.id, ${first} + $3 + n, n, CASE n % 4 WHEN 0 THEN 'BTC-USDC' ELSE 'BTC-USDC-PERP' END,
          CASE n % 4 WHEN 0 THEN 'SPOT' ELSE 'PERP' END, CASE n % 2 WHEN 0 THEN 'SELL' ELSE 'BUY' END, '60000.0', '0.0010',
-         CASE n % 2 WHEN 0 THEN '0.0010' END, 'USDC', 60000000, 30000, CASE n % 2 WHEN 0 THEN (n % 7 - 3) * 1000 ELSE 0 END, n, n
+         CASE n % 2 WHEN 0 THEN '0.0010' END, 'USDC', 60000000, 30000, CASE n % 2 WHEN 0 THEN (n % 7 - 3) * 1000 ELSE 0 END, 'LIMIT', 'CLIENT', n, n
     FROM clients c, generate_series(1, $2::bigint) AS g(n) WHERE c.id = $1`
 /** What the service would have kept of these trades. */
 const totals = `INSERT INTO account_totals (client_id, partner_id, fills, fills_pnl, spot_pnl, barrier_pnl, fills_commission,

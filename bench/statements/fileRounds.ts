@@ -188,7 +188,8 @@ const measureRates = async (world: World, service: Running, reference: Running):
 }
 
 /** So long every one of the other partner's clients is called, twice: their accounts are in memory then, with the builds and without. */
-const warmMillis = ({ others }: FilePlan): number => (2 * others * 1_000) / (paced.readsPerSecond + paced.reportsPerSecond)
+const warmMillis = ({ others }: FilePlan): number =>
+  (2 * others * 1_000) / (paced.readsPerSecond + paced.reportsPerSecond)
 
 /** Four builds with their PDFs at once, and as long without. */
 const measureBeside = async (world: World, { service, side }: Running & { readonly service: RunningService }) => {

@@ -38,8 +38,10 @@ export interface NightFindings {
   readonly program: number
   readonly database: number
   readonly beside: PacedResult
-  readonly plain: { readonly rate: number; readonly concurrency: number } | null
+  readonly plain: { readonly rate: number; readonly concurrency: number; readonly beside: PacedResult } | null
 }
+
+type Load = Child<PacedLoadQuestion, PacedResult>
 
 const cash = "1000000.00"
 const dayMillis = 86_400_000
@@ -90,34 +92,29 @@ const statementsOf = (databaseUrl: string, { from }: World["day"]): Promise<numb
 
 type Measured = Pick<NightFindings, "seconds" | "program" | "database" | "beside">
 
-const measureNight = async (world: World, service: RunningService): Promise<Measured> => {
+const measureNight = async (world: World, service: RunningService, load: Load): Promise<Measured> => {
   const { plan, day } = world
   // The pattern has its own trade.
   const wanted = plan.clients + 1
   const postmaster = postmasterPid(plan.dataDirectory)
   const look = () => ({ app: cpuMicros(service.pid), server: serverCpuMicros(postmaster) })
-  const load = new Child<PacedLoadQuestion, PacedResult>("contracts/pacedLoad.ts")
-  try {
-    const { found, beside } = await besideOthers({ load, other: world.other }, service, "night", async () => {
-      const before = look()
-      const began = performance.now()
-      const advanceMillis = day.to + afterNight - Date.now()
-      await operator(service, "POST", "/sim/clock", { advanceMillis })
-      for (let made = 0; made < wanted; made = await statementsOf(service.databaseUrl, day)) {
-        await pause(250)
-        if (performance.now() - began > patienceMillis) throw new Error(`${made} of ${wanted} statements were made`)
-      }
-      return { before, after: look(), seconds: (performance.now() - began) / 1_000 }
-    })
-    const { before, after, seconds } = found
-    return {
-      seconds,
-      program: (after.app - before.app) / plan.clients,
-      database: usedBetween(before.server, after.server) / plan.clients,
-      beside
+  const { found, beside } = await besideOthers({ load, other: world.other }, service, "night", async () => {
+    const before = look()
+    const began = performance.now()
+    const advanceMillis = day.to + afterNight - Date.now()
+    await operator(service, "POST", "/sim/clock", { advanceMillis })
+    for (let made = 0; made < wanted; made = await statementsOf(service.databaseUrl, day)) {
+      await pause(250)
+      if (performance.now() - began > patienceMillis) throw new Error(`${made} of ${wanted} statements were made`)
     }
-  } finally {
-    await load.stop()
+    return { before, after: look(), seconds: (performance.now() - began) / 1_000 }
+  })
+  const { before, after, seconds } = found
+  return {
+    seconds,
+    program: (after.app - before.app) / plan.clients,
+    database: usedBetween(before.server, after.server) / plan.clients,
+    beside
   }
 }
 
@@ -135,18 +132,22 @@ const checkNight = ({ databaseUrl }: RunningService, { clientIds, day, plan }: W
       throw new Error(`clients, statements and rows are ${[clients, all, said].join()}, not ${wanted}`)
   })
 
-const measurePlain = async (world: World, service: RunningService): Promise<NightFindings["plain"]> => {
+/** The service answers the same callers meanwhile. */
+const measurePlain = async (world: World, service: RunningService, load: Load): Promise<NightFindings["plain"]> => {
   const { plan, day, clientIds } = world
   if (plan.plain === 0) return null
   const child = new Child<PlainNightQuestion, PlainNightResult>("statements/plainNight.ts")
   try {
-    let best = { rate: 0, concurrency: 0 }
+    let best: NightFindings["plain"] = null
     for (const concurrency of concurrencies) {
       const asked = { databaseUrl: service.databaseUrl, ownUrl: world.referenceUrl, concurrency, ...day }
-      const { statements, millis } = await child.ask({ ...asked, clientIds: clientIds.slice(0, plan.plain) })
+      const { found, beside } = await besideOthers({ load, other: world.other }, service, `plain-${concurrency}`, () =>
+        child.ask({ ...asked, clientIds: clientIds.slice(0, plan.plain) })
+      )
+      const { statements, millis } = found
       const rate = (statements * 1_000) / millis
       plan.progress(`a loop over clients, ${concurrency} connections: ${rate.toFixed(0)} statements a second`)
-      if (rate > best.rate) best = { rate, concurrency }
+      if (best === null || rate > best.rate) best = { rate, concurrency, beside }
     }
     return best
   } finally {
@@ -157,13 +158,15 @@ const measurePlain = async (world: World, service: RunningService): Promise<Nigh
 export const measureNights = async (plan: NightPlan): Promise<NightFindings> => {
   const world = await makeWorld(plan)
   const service = await startService(plan.dataDirectory)
+  const load: Load = new Child("contracts/pacedLoad.ts")
   try {
-    const plain = await measurePlain(world, service)
-    const measured = await measureNight(world, service)
+    const plain = await measurePlain(world, service, load)
+    const measured = await measureNight(world, service, load)
     await checkNight(service, world)
     plan.progress(`a night of ${plan.clients} clients in ${measured.seconds.toFixed(1)} s`)
     return { clients: plan.clients, each: plan.each, rate: plan.clients / measured.seconds, ...measured, plain }
   } finally {
+    await load.stop()
     await service.stop()
   }
 }

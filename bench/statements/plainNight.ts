@@ -10,8 +10,8 @@ import { answerParent } from "../child.ts"
 import type { PlainNightQuestion, PlainNightResult } from "./protocol.ts"
 
 const executions = `SELECT f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency, f.notional,
-    f.commission, f.ts, f.booked_at, o.context ->> 'type' AS type, o.context ->> 'reduceOnly' AS reduce_only
-  FROM fills f LEFT JOIN orders o ON o.id = f.order_id
+    f.commission, f.ts, f.booked_at, f.order_type, f.origin
+  FROM fills f
  WHERE f.client_id = $1 AND f.booked_at >= $2 AND f.booked_at < $3 ORDER BY f.id`
 const model = `INSERT INTO statement_models (id, partner_id, client_id, sha256, size, pieces, counts, stored_at)
   VALUES ($1, $2, $3, $4, $5, 1, '{}', $6)`

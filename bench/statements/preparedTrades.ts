@@ -32,9 +32,9 @@ const statements = [
           (t.context::jsonb || jsonb_build_object('orderId', h.id, 'clientId', h.client_id, 'account', h.uid, 'venueOrderId', h.id,
              'lastTradeId', h.id))::json, t.symbol, 'USDC', 0, NULL, h.ts FROM h, t`,
   `WITH ${given} INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
-                                    notional, commission, realized_pnl, ts, booked_at)
+                                    notional, commission, realized_pnl, order_type, origin, ts, booked_at)
    SELECT h.id, h.partner_id, h.client_id, h.id, h.id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency, f.notional,
-          f.commission, 0, h.ts, h.ts FROM h, f`,
+          f.commission, 0, f.order_type, f.origin, h.ts, h.ts FROM h, f`,
   `WITH ${given} INSERT INTO ledger_transactions (tx_id, key, type, actor, client_id, partner_id, refs, ts)
    SELECT h.id, 'commission:' || h.id || ':' || h.id, 'COMMISSION', 'system:venue', h.client_id, h.partner_id,
           json_build_object('TradeId', h.id, 'ClientOrderId', 'O-' || h.id, 'Instrument', f.symbol), h.ts FROM h, f`,

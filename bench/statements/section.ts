@@ -76,7 +76,7 @@ const nightSection = ({
   ),
   table(
     ["another partner's callers", "reads p50, p99, longest ms", "reports p50, p99, longest ms"],
-    [latencyRow("meanwhile", beside)]
+    [latencyRow("beside the night", beside), ...(plain === null ? [] : [latencyRow("beside the loop", plain.beside)])]
   ),
   `From the moment at which the clock was moved past the night until the last statement was stored: ${seconds.toFixed(1)} s, with whatever else a night brings. Each client has one statement, and all executions are in them.`
 ]

@@ -80,13 +80,17 @@ const inspectObject = (cli: Cli, kind: string, id: string, { limit, before }: Pa
 const pollMillis = 1_000
 const longestPauseMillis = 15_000
 
-/** Prints the steps there are and each that comes, until a signal ends it. A service that goes away is said once, and resumed. */
+/**
+ * Prints the steps there are and each that comes, until a signal ends it or nothing can happen to the object any more. A service
+ * that goes away is said once, and resumed.
+ */
 const followObject = (cli: Cli, kind: string, id: string, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const { callService } = await import("../OperatorClient.ts")
+    const ended = cli.io.stopped().then(() => true)
     let told: ReadonlySet<string> = new Set()
     let failures = 0
-    for (;;) {
+    do {
       try {
         // Found anew each time: a service that came back may listen at another address.
         const connection = findConnection(globals, cli.io)
@@ -95,16 +99,23 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
         )
         if (failures > 0) cli.io.stderr("The service answers again.\n")
         failures = 0
-        for (const step of data.path.filter((each) => !told.has(JSON.stringify(each))))
+        for (const step of data.path.filter((each) => !told.has(markOf(each))))
           cli.io.stdout(`${globals.json === true ? JSON.stringify(step) : lineOf(step)}\n`)
-        told = new Set(data.path.map((each) => JSON.stringify(each)))
+        told = new Set(data.path.map(markOf))
+        if (data.next.length === 0) return cli.io.stderr(`It is ${data.state}: nothing can happen to it any more.\n`)
       } catch (error) {
         if (!(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
         if (failures++ === 0) cli.io.stderr("The service can not be reached; it is asked again.\n")
       }
-      await pause(failures === 0 ? pollMillis : Math.min(longestPauseMillis, pollMillis * 2 ** Math.min(failures, 4)))
-    }
+    } while (!(await Promise.race([ended, pause(pauseAfter(failures), false)])))
   })
+
+const pauseAfter = (failures: number): number =>
+  failures === 0 ? pollMillis : Math.min(longestPauseMillis, pollMillis * 2 ** Math.min(failures, 4))
+
+/** What a step is known again by: where it led from may be seen better once more is known. */
+const markOf = ({ at, event, actions, requestId, reason }: Step): string =>
+  JSON.stringify([at, event, actions, requestId, reason])
 
 interface PageOptions {
   readonly limit?: number

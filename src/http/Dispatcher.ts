@@ -314,7 +314,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       return Effect.succeed(this.send(exchange, renderRefusal(gateRefusals.unavailable)))
     }
     if (error instanceof CallerBarred) {
-      const refusal = error.state === "CLOSED" ? gateRefusals.unauthorized : gateRefusals.suspended
+      const refusal = error.state === "SUSPENDED" ? gateRefusals.suspended : gateRefusals.unauthorized
       return Effect.succeed(this.send(exchange, renderRefusal(refusal)))
     }
     const id = randomUUID()

@@ -119,6 +119,24 @@ export const tableOf = (walkable: Walkable): ReadonlyArray<TableRow> => {
   })
 }
 
+/** A row of a table by its name: `OPEN VENUE_ENDED [endedExpired] EXPIRED`. */
+export const rowName = ({ from, event, guard, to }: Omit<TableRow, "effects">): string =>
+  `${from} ${moveText({ event, guard })} ${to === "=" ? from : to}`
+
+/** The name of the row by which an event is taken; null: it is not taken. */
+export const rowTaken = (
+  machine: AnyStateMachine,
+  { state: from, context }: { readonly state: string; readonly context: unknown },
+  event: EventObject
+): string | null => {
+  const [taken] = machine.getTransitionData(machine.resolveState({ value: from, context }), event)
+  if (taken === undefined) return null
+  const guard = guardName(taken.guard)
+  const isFirst = machine.root.states[from]?.transitions.get(event.type)?.indexOf(taken) === 0
+  const named = guard === "" && !isFirst ? "otherwise" : guard
+  return rowName({ from, event: event.type, guard: named, to: taken.target?.[0]?.key ?? "=" })
+}
+
 export interface StateDescription {
   readonly name: string
   readonly description: string

@@ -175,7 +175,8 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     CANCEL: [
       client("/orders/{orderId}", "DELETE"),
       operator("order cancel"),
-      service("nothing may open risk any more")
+      timer("order.cancel"),
+      service("nothing may open risk any more, or there is nothing left to reduce")
     ],
     CANCEL_REFUSED: [venue("refused to cancel it")],
     AMEND: [service("protection follows its position")],

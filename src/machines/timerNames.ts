@@ -13,6 +13,7 @@ export type HandlerName =
   | "contract.expirySoon"
   | "contract.overdue"
   | "order.ask"
+  | "order.cancel"
   | "swap.release"
   | "swap.overdue"
   | "funding.held"

@@ -43,7 +43,7 @@ describe("disconnect", () => {
   it("a caller that hangs up while its commit is on the way: the key is settled by the one execution", async () => {
     const body = JSON.stringify(bodyOf(1_000))
     const { hostname, port } = new URL(service.url)
-    const decided = new Promise<void>((resolve) => setPauseTrigger("before-commit", resolve))
+    const decided = new Promise<void>((resolve) => setPauseTrigger("before-commit", () => resolve()))
     // Somebody holds the writer row, so the commit can't end before the lock is given back.
     const retry = await service.run(
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * A partner's status and reliance hold at the moment of the commit, not at the moment of the gate (architecture, Journal:
- * fence; doc 1, Rules of POST /clients 1; D15): nothing is booked after the operator's move, and a partner is never
+ * A partner's status, reliance and keys hold at the moment of the commit, not at the moment of the gate (architecture, Journal:
+ * fence; doc 1, Rules of POST /clients 1; D15, D17): nothing is booked after the operator's move, and a partner is never
  * closed over money. Judged by the audit stream, whose order is commit order.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -56,6 +56,21 @@ describe("partner fence", () => {
     const answers = await underLoad(partner.key, clientId, () => move(partner.code, "SUSPENDED"))
     assert.isTrue(answers.every(({ status, json }) => status === 201 || (status === 403 && json.code === 4037)))
     assert.strictEqual(await writesAfter(partner.partnerId, "partner.suspend"), 0)
+  })
+
+  it.each([1, 2, 3])("D17: nothing is written by a key after it is revoked, round %d", async (round) => {
+    const partner = await service.partner({ code: `KEY${round}` })
+    const clientId = await service.client(partner.key)
+    const revoke = () =>
+      service.run(Effect.flatMap(Partners, (partners) => partners.revokeKey(operator, partner.keyId, "lost")))
+    const answers = await underLoad(partner.key, clientId, revoke)
+    assert.isTrue(answers.every(({ status, json }) => status === 201 || (status === 401 && json.code === 4010)))
+    const late = await query<{ n: bigint }>(
+      service,
+      `SELECT count(*) AS n FROM audit WHERE partner_id = ${partner.partnerId} AND role = 'PARTNER'
+         AND id > (SELECT max(id) FROM audit WHERE action = 'key.revoke' AND object = 'apiKey:${partner.keyId}')`
+    )
+    assert.strictEqual(Number(late[0]?.n), 0)
   })
 
   it.each([1, 2, 3])("nobody is onboarded after reliance is suspended, round %d", async (round) => {

@@ -6,8 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { execFileSync, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { arrowsOf, moveText, statesOf } from "../../src/machines/describe.ts"
-import { colours, drawMachine, lookOf } from "../../src/machines/picture/drawMachine.ts"
+import { arrowsOf, moveText, rowName, statesOf } from "../../src/machines/describe.ts"
+import { coverageOf } from "../../src/http/operator/atlas/machineTables.ts"
+import { colours, drawMachine, escaped, lookOf } from "../../src/machines/picture/drawMachine.ts"
+import { triedOf, triedText, trialOf } from "../../src/machines/picture/MachineCoverage.ts"
 import { type Box, fits, fonts, type MachineLayout, textWidth } from "../../src/machines/picture/MachineLayout.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 
@@ -27,6 +29,16 @@ const overlap = (a: Box, b: Box): boolean =>
 const headOf = (points: ReadonlyArray<readonly [number, number]>): Box => {
   const [x, y] = points.at(-1) as readonly [number, number]
   return { x: x - 4, y: y - 4, width: 8, height: 8 }
+}
+
+/** Whether a piece of a line, which goes along an axis, comes into a box; a line may touch its edge. */
+const enters = (from: readonly [number, number], to: readonly [number, number], box: Box): boolean => {
+  const [x, y] = [Math.min(from[0], to[0]), Math.min(from[1], to[1])]
+  const [width, height] = [Math.abs(from[0] - to[0]), Math.abs(from[1] - to[1])]
+  return overlap(
+    { x, y, width: width + 0.1, height: height + 0.1 },
+    { x: box.x + 1.5, y: box.y + 1.5, width: box.width - 3, height: box.height - 3 }
+  )
 }
 
 /** Contrast of two colours (WCAG 2.2, 1.4.3). */
@@ -54,6 +66,10 @@ describe("pictures of machines", () => {
       for (const [other, box] of labels) assert.isFalse(name !== other && overlap(label, box), `${name} and ${other}`)
       assert.isTrue(label.x >= 0 && label.x + label.width <= layout.width, `the label of ${name} leaves the picture`)
     }
+    for (const { from, to, points } of layout.arrows)
+      for (const [index, point] of points.slice(1).entries())
+        for (const [name, box] of [...labels, ...states])
+          assert.isFalse(enters(points[index]!, point, box), `the line from ${from} to ${to} runs through ${name}`)
     for (const arrow of arrowsOf(machine)) {
       const box =
         arrow.from === arrow.to
@@ -66,7 +82,7 @@ describe("pictures of machines", () => {
 
   it.each(kinds.map((kind) => ({ kind })))("$kind: its picture writes its colours out", ({ kind }) => {
     const picture = pictureOf(kind)
-    assert.notMatch(picture, /var\(|<style|class="[^"]*"[^>]*style=|currentColor|@import|href=/)
+    assert.notMatch(picture, /var\(|<style|class="[^"]*"[^>]*\sstyle=|currentColor|@import|href=/)
     for (const [, paint] of picture.matchAll(/(?:fill|stroke)="([^"]*)"/g))
       assert.match(paint ?? "", /^(#[0-9a-f]{6}|none)$/)
     for (const { name } of statesOf(machines[kind].machine)) {
@@ -74,6 +90,20 @@ describe("pictures of machines", () => {
       assert.include(picture, `data-state="${name}"`)
       assert.isAbove(contrast(fill, ink), 7, name)
       assert.isAbove(contrast(fill, edge), 3, name)
+    }
+  })
+
+  it.each(kinds.map((kind) => ({ kind })))("$kind: its lines say what goes through", ({ kind }) => {
+    const picture = pictureOf(kind)
+    const coverage = coverageOf(kind)
+    for (const { from, to, moves } of arrowsOf(machines[kind].machine)) {
+      const tried = moves.map((move) => triedOf(coverage, rowName({ from, to, ...move })))
+      for (const [index, move] of moves.entries())
+        assert.include(picture, escaped(`${moveText(move)}: ${triedText(tried[index]!)}`), `${from} ${to}`)
+      if (from === to) continue
+      const [, line = ""] = new RegExp(`data-from="${from}" data-to="${to}">.*?(<path [^>]*>)`).exec(picture) ?? []
+      const isPlayed = tried.some((each) => trialOf(each) === "scenarios")
+      assert.strictEqual(line.includes("stroke-dasharray"), !isPlayed, `${from} ${to}`)
     }
   })
 

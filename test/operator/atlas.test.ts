@@ -3,13 +3,17 @@
  * in a real browser, where one is installed: the printed link, a client that waits, its way (operator surface, atlas).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { request } from "node:https"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { movers, moversOf } from "../../src/machines/movers.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { keyOfTicket, makeTicket } from "../../src/http/operator/atlas/atlasTickets.ts"
+import { boundedReads, pageReads } from "../../src/http/operator/atlas/boundedReads.ts"
 import { nextOf, pathOf } from "../../src/http/operator/atlas/objectPath.ts"
 import { operatorCommands } from "../../src/http/api/operator/commands.ts"
+import { operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
 import { begin, step } from "../../src/runtime/engine/machine/step.ts"
 import { onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -146,6 +150,96 @@ describe("operator surface, atlas", () => {
     assert.includeMembers([...related], ["kycPackage", "verificationBlock", "case"])
   })
 
+  it.each(operatorRoles)(
+    "what partners and clients are called is shown to %s as its commands show it",
+    async (role) => {
+      const cookie = await cookieOf(await linkOf(role))
+      const paths = ["/atlas/instances?kind=client&state=KYC_PENDING", `/atlas/object?kind=client&id=${clientId}`]
+      const [page, object] = await Promise.all(
+        paths.map(async (path) => JSON.parse((await get(path, { cookie })).body))
+      )
+      for (const { client, partner } of [page.instances[0], object.owner]) {
+        assert.strictEqual(client !== null, operatorCommands.get("client show")?.roles.includes(role))
+        assert.strictEqual(partner !== null, operatorCommands.get("partner show")?.roles.includes(role))
+      }
+      assert.notInclude(JSON.stringify({ ...object, owner: null }), "山田")
+    }
+  )
+
+  it("odd questions are refused in words, and break nothing", async () => {
+    const cookie = await cookieOf(await linkOf("SUPPORT"))
+    const long = "9".repeat(3_000)
+    const odd: ReadonlyArray<readonly [string, number]> = [
+      ["/atlas/instances", 404],
+      ["/atlas/instances?kind=__proto__&state=OPEN", 404],
+      ["/atlas/instances?kind=client&state=constructor", 404],
+      ["/atlas/instances?kind=client&state=ACTIVE&after=", 400],
+      [`/atlas/instances?kind=client&state=ACTIVE&after=${long}`, 400],
+      ["/atlas/instances?kind=client&state=ACTIVE&after=-1", 400],
+      ["/atlas/instances?kind=client&state=ACTIVE&after=1:PEP", 400],
+      ["/atlas/instances?kind=verificationBlock&state=APPROVED&after=1:%00", 400],
+      ["/atlas/instances?kind=verificationBlock&state=APPROVED&after=1:%27%3B--", 200],
+      ["/atlas/object?kind=client&id=", 404],
+      ["/atlas/object?kind=client&id=%00", 404],
+      ["/atlas/object?kind=partner&id=%3Cscript%3E", 404],
+      [`/atlas/object?kind=order&id=${long}`, 404],
+      ["/atlas/object?kind=order&id=9223372036854775808", 404],
+      ["/atlas/object?kind=verificationBlock&id=1:%F0%9F", 404],
+      [`/atlas/object?kind=client&id=${clientId}&before=${long}`, 200],
+      [`/atlas/object?kind=client&id=${clientId}&before=-1`, 200],
+      ["/atlas/counts?x=%ZZ", 200],
+      ["/atlas/", 404],
+      ["/atlas/..%2foperator", 404],
+      ["/ATLAS", 404]
+    ]
+    for (const [path, status] of odd) {
+      const answer = await get(path, { cookie })
+      assert.strictEqual(answer.status, status, `${path.slice(0, 80)}: ${answer.body.slice(0, 200)}`)
+      // Names of whoever wants to be markup are in JSON alone, which no browser takes for a page.
+      assert.match(String(answer.headers["content-type"]), /^application\/json/)
+    }
+    const head = await get("/atlas/counts", { cookie }, "HEAD")
+    assert.deepStrictEqual([head.status, head.body], [200, ""])
+    // A session opens nothing else, neither as a cookie nor as a key.
+    const [, session = ""] = cookie.split("=")
+    for (const headers of [{ cookie }, { authorization: `Bearer ${session}` }])
+      assert.strictEqual((await get("/operator/v1/clients", headers)).status, 401)
+  })
+
+  it("a link runs out", async () => {
+    const { sealing } = service.database
+    const keyId = 1
+    const ticket = makeTicket(sealing, "link", keyId, 1_000)
+    assert.strictEqual(keyOfTicket(sealing, "link", ticket, 999), keyId)
+    assert.strictEqual(keyOfTicket(sealing, "link", ticket, 1_000), null)
+    assert.strictEqual(keyOfTicket(sealing, "session", ticket, 999), null)
+    assert.strictEqual((await get(`/atlas?ticket=${ticket}`)).status, 403)
+  })
+
+  it.effect("a thousand pages that ask at once: few are read for at a time, and the rest is refused at once", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const bounded = yield* boundedReads("refused")
+      let reading = 0
+      let most = 0
+      const read = Effect.gen(function* () {
+        most = Math.max(most, ++reading)
+        yield* Deferred.await(gate)
+        reading--
+        return "read"
+      })
+      const asked = yield* Effect.forEach(Array.from({ length: 1_000 }), () =>
+        Effect.forkChild(bounded(read), { startImmediately: true })
+      )
+      yield* Deferred.succeed(gate, undefined)
+      const answers = yield* Effect.forEach(asked, Fiber.join)
+      const { atOnce, waiting } = pageReads
+      assert.strictEqual(most, atOnce)
+      assert.strictEqual(answers.filter((answer) => answer === "read").length, atOnce + waiting)
+      assert.strictEqual(yield* bounded(Effect.succeed("read")), "read")
+    })
+  )
+
   it("a session ends with its key", async () => {
     const { key, operatorId } = await service.done(["operator", "create", "--label", "guest", "--role", "SUPPORT"])
     const connection = ["--url", service.url, "--ca", service.caFile, "--operator-key", key]
@@ -213,7 +307,15 @@ describe("the way of an object", () => {
         status: 500,
         error: "The endpoint answered 500."
       }) as never
-    const way = pathOf({ kind: "webhookDelivery", state: row.state, context: row.context as never, history: [] })
+    const way = pathOf({
+      kind: "webhookDelivery",
+      state: row.state,
+      context: row.context as never,
+      history: [],
+      own: [],
+      hasMore: false,
+      isNewest: true
+    })
     assert.strictEqual(way.length, 8)
     assert.deepStrictEqual(
       way.map(({ from, to }) => `${from} ${to}`),
@@ -269,6 +371,34 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
     assert.strictEqual(await page.locator("#panel script").count(), 0)
     await page.keyboard.press("Escape")
     await row.waitFor()
+  }, 120_000)
+
+  it("what happens to it is seen while it is followed", async () => {
+    await page.locator("#panel tbody tr", { hasText: hostile }).locator("a").click()
+    await page.locator("#panel ol li", { hasText: "ONBOARD" }).waitFor()
+    await service.done(["kyc", "clear", String(clientId), "--note", "seen"], "COMPLIANCE")
+    await page.locator("#panel ol li", { hasText: "COMPLIANCE_APPROVE" }).waitFor()
+    await page.locator("#panel h2", { hasText: "ACTIVE" }).waitFor()
+    await page
+      .locator('figure[data-kind="client"] .arrow title', { hasText: "COMPLIANCE_APPROVE" })
+      .first()
+      .waitFor({ state: "attached" })
+    assert.include(await page.locator(".meaning").textContent(), "transitions scenarios go through")
+  }, 120_000)
+
+  it("ten thousand objects are gone through page by page", async () => {
+    await page.goto(`${service.url}/atlas#/reconBreak/OPEN`)
+    const first = page.locator("#panel tbody tr td a").first()
+    const rows = page.locator("#panel tbody tr")
+    await page.locator("#panel", { hasText: "Page 1 of about 201" }).waitFor()
+    assert.strictEqual(await rows.count(), 50)
+    const oldest = await first.textContent()
+    await page.locator("#panel button", { hasText: "next page" }).click()
+    await page.locator("#panel", { hasText: "Page 2 of about 201" }).waitFor()
+    assert.notStrictEqual(await first.textContent(), oldest)
+    await page.locator("#panel button", { hasText: "page before" }).click()
+    await page.locator("#panel", { hasText: "Page 1 of about 201" }).waitFor()
+    assert.strictEqual(await first.textContent(), oldest)
   }, 120_000)
 
   it("a service that goes away is said, and resumed", async () => {

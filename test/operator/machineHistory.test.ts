@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
+import type { PathStep as Step } from "../../src/http/api/operator/MachineGroup.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
@@ -20,6 +21,8 @@ import { perp } from "../support/perpVenue.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+type PathStep = typeof Step.Type
 
 const market = stakingVenue()
 let service: OperatorService
@@ -125,6 +128,13 @@ const tradesOf = async (on: OperatorService) => {
   const { rfqId } = (await post(id, "/rfq", asked())).json.data
   market.quote(rfqId, "60000")
   const { contractId } = await until(id, rfqId, ({ state }) => state === "ACCEPTED")
+  assert.strictEqual((await post(id, `/barriers/${contractId}/close`, {})).status, 200)
+  await query(
+    on,
+    `INSERT INTO notifications SELECT 9000000 + n, partner_id, client_id, 'BARRIER_NEAR_KO', CASE n WHEN 1 THEN id::text ELSE '0' END,
+       opened_at + n, opened_at + n FROM barrier_contracts, generate_series(1, 2) n WHERE id = $1`,
+    [BigInt(contractId)]
+  )
   const taken = ["ledger", "adjust", String(id), "--currency", "USDC", "--amount", "-998", "--reason", "test"]
   const { approvalId } = await on.done(taken)
   await on.done(["approval", "grant", String(approvalId)], "SECOND")
@@ -151,11 +161,18 @@ const ordersOf = async (on: OperatorService) => {
   return { orderId, parentId }
 }
 
-/** A swap that is taken. */
+/** A swap that is taken, paid in part, and of which the venue has corrected the fee. */
 const swapOf = async (on: OperatorService): Promise<number> => {
   const { key } = await on.partner({ code: "HIST4" })
-  const { lender, taken } = stakingSteps(on, key, market, stepsOf(on, key))
-  return (await taken(await lender({ eth: "0" }), "USDC-SWAP", "10")).swapId
+  const { lender, taken, until } = stakingSteps(on, key, market, stepsOf(on, key))
+  const id = await lender({ eth: "0" })
+  const { swapId, contractId } = await taken(id, "USDC-SWAP", "10")
+  market.pay(contractId, "1.5")
+  await until(id, swapId, ({ paid }) => Number(paid) === 1.5)
+  market.pay(contractId, "2")
+  market.correctFee(contractId, "0.02")
+  await until(id, swapId, ({ paid, fee }) => Number(paid) === 3.5 && Number(fee) === 0.02)
+  return swapId
 }
 
 /** A list of one name through the command line. */
@@ -231,6 +248,52 @@ describe("operator surface, machine inspect", () => {
     assert.isDefined(lines.find((line) => /^TIME +TRANSITION +EVENT +ACTION +BY +REQUEST +REASON/.test(line)))
     assert.match(drawn, /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +NONE -> REQUESTED +REQUEST +reliance\.request +ADMIN\/test/)
     assert.strictEqual(lines.at(-1), "older ones with --before 17")
+  })
+
+  it("D6, D8, D5: the way tells what no audit row tells, each in its order: trades, payments, warnings", async () => {
+    const wayOf = async (kind: Kind, id = objects.get(kind)?.id ?? "") =>
+      (await inspect(kind, id)).path as ReadonlyArray<PathStep>
+    const said = (way: ReadonlyArray<PathStep>, ...events: ReadonlyArray<string>) =>
+      way
+        .filter(({ event }) => event !== null && events.includes(event))
+        .map(({ event, from, to, guard, reason }) => `${from} ${event} ${guard} ${to}: ${reason}`)
+    const parent = await wayOf("order", objects.get("attachment")?.id)
+    const [fill = ""] = said(parent, "FILL")
+    assert.match(fill, /^(SENT|ACKED) FILL complete FILLED: 0\.0010? at [0-9.]+, trade \d+\.$/)
+    assert.match(said(parent, "ATTACHED")[0] ?? "", /^FILLED ATTACHED {2}FILLED: Protected by \d+\.$/)
+    const [paid, more] = said(await wayOf("swap"), "PAID")
+    assert.match(paid ?? "", /^OPEN PAID newPayment OPEN: 1\.500000 USDC, payment \d+ of the writer\.$/)
+    assert.match(more ?? "", /^OPEN PAID newPayment OPEN: 2\.000000 USDC, payment \d+ of the writer\.$/)
+    assert.match(
+      said(await wayOf("swap"), "FEE").at(-1) ?? "",
+      /^OPEN FEE newCorrection OPEN: Correction \d+ of the fee\.$/
+    )
+    const contract = await wayOf("barrierContract")
+    assert.deepStrictEqual(said(contract, "NEAR_KO"), ["OPEN NEAR_KO  OPEN: The mark came near the barrier."])
+    assert.lengthOf(said(contract, "CLOSE_REQUESTED"), 1)
+    assert.strictEqual(contract.at(-1)?.to, "TORN_UP")
+    for (const way of [parent, contract, await wayOf("swap")]) {
+      const times = way.map(({ at }) => at)
+      assert.deepStrictEqual(
+        times,
+        times.toSorted((a, b) => a - b)
+      )
+    }
+  })
+
+  it("D6: of an order of 10,000 trades a page says the newest, and how many it leaves out", async () => {
+    const orderId = objects.get("order")?.id ?? ""
+    await query(
+      service,
+      `INSERT INTO fills SELECT (jsonb_populate_record(NULL::fills, to_jsonb(f) || jsonb_build_object('id', 9000000 + n,
+         'order_id', $1::int8, 'trade_id', 9000000 + n, 'booked_at', o.created_at + n))).*
+         FROM orders o, (SELECT * FROM fills LIMIT 1) f, generate_series(1, 10000) n WHERE o.id = $1`,
+      [BigInt(orderId)]
+    )
+    const { path } = await inspect("order", orderId, "--limit", "100")
+    const fills = path.filter(({ event }: PathStep) => event === "FILL")
+    assert.lengthOf(fills, 100)
+    assert.include(fills[0].reason, "9900 trades before it are left out.")
   })
 
   it("A3-45: audit tail --object shows one object alone, newest last", async () => {

@@ -39,7 +39,8 @@ const play = (
       command: (args) => Promise.resolve({ exit: 0, document: note(args.join(" ")), refusal: null }),
       own: {
         restart: () => Promise.resolve(note("restart")),
-        dieAt: (point) => Promise.resolve(note(`die at ${point}`)),
+        dieAt: (point, subject) =>
+          Promise.resolve(note(`die at ${point}${subject === undefined ? "" : ` of ${subject}`}`)),
         ended: () => Promise.resolve(),
         killDatabase: () => false,
         ...own
@@ -48,7 +49,8 @@ const play = (
     }
     const sentence = yield* killStep(new Session(world, "T1", 1), kill, {
       send: () => sent,
-      answered: () => Effect.asVoid(sent)
+      answered: () => Effect.asVoid(sent),
+      clientIdOf: () => Effect.succeed(7)
     }).pipe(Effect.match({ onSuccess: () => null, onFailure: ({ sentence: found }) => found }), Effect.scoped)
     return { sentence, done }
   })
@@ -60,6 +62,14 @@ describe("a kill of the service at a point", () => {
       const { sentence, done } = yield* play(kill, {}, lost)
       assert.isNull(sentence)
       assert.deepStrictEqual(done, ["sim verify", "die at before-commit", "restart"])
+    })
+  )
+
+  it.effect("of one client it dies at a commit of that one's mailbox", () =>
+    Effect.gen(function* () {
+      const kill = step({ at: ["after-commit"], client: "anna", during: [deposit] })
+      const { done } = yield* play(kill, {}, lost)
+      assert.deepStrictEqual(done, ["sim verify", "die at after-commit of client:7", "restart"])
     })
   )
 

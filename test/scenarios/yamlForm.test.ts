@@ -135,12 +135,13 @@ describe("scenario files: what is wrong is said with its line", () => {
     ],
     [
       "kills whose members do not fit together",
-      `${head}steps:\n  - kill: service\n    for: 5s\n  - kill: database\n    at: [after-commit]\n  - kill: service\n    at: [after-commit]\n  - kill: database\n    during:\n      - partner: client anna\n`,
+      `${head}steps:\n  - kill: service\n    for: 5s\n  - kill: database\n    at: [after-commit]\n  - kill: service\n    at: [after-commit]\n  - kill: database\n    during:\n      - partner: client anna\n  - kill: service\n    at: [after-claim]\n    client: anna\n    during:\n      - partner: client anna\n`,
       [
         "4: for is for a kill of the database",
         "6: at is for a kill of the service",
         "8: at names one point for each step of during",
-        "10: during needs for"
+        "10: during needs for",
+        "13: client is for kills before and after a commit"
       ]
     ],
     [

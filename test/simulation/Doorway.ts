@@ -184,7 +184,7 @@ const failed = (cause: Cause.Cause<DispatchError>): PartnerAnswer => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (error instanceof Unavailable) return refused(gateRefusals.unavailable)
   if (error instanceof CallerBarred) {
-    return refused(error.state === "CLOSED" ? gateRefusals.unauthorized : gateRefusals.suspended)
+    return refused(error.state === "SUSPENDED" ? gateRefusals.suspended : gateRefusals.unauthorized)
   }
   return refused(defect(Cause.pretty(cause)))
 }

@@ -75,6 +75,8 @@ export const putFill = (turn: Turn, orderId: number, columns: Partial<FillRow> =
     notional: 6_000_000_000n,
     commission: 3_000_000n,
     realizedPnl: 0n,
+    orderType: "LIMIT",
+    origin: "CLIENT",
     ts: turn.now,
     bookedAt: turn.now,
     ...columns

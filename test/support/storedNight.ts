@@ -49,9 +49,9 @@ export const storeNight = async (run: Run, { clientId, orderId, clients, trades,
   await run(`INSERT INTO subjects (subject, token) SELECT 'client:' || (${copy}), 1 FROM ${each}`)
   await run(`INSERT INTO orders (${order.names}) SELECT ${order.values} FROM orders t, ${all} WHERE t.id = ${orderId}`)
   await run(`INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty,
-      currency, notional, commission, realized_pnl, ts, booked_at)
+      currency, notional, commission, realized_pnl, order_type, origin, ts, booked_at)
     SELECT ${own}, c.partner_id, ${copy}, ${own}, n, 'BTC-USDC-PERP', 'PERP', 'BUY', '60000.0', '0.0010', NULL, 'USDC',
-           60000000, 30000, 0, ${at} + n * 1000, ${at} + n * 1000 ${of}`)
+           60000000, 30000, 0, 'LIMIT', 'CLIENT', ${at} + n * 1000, ${at} + n * 1000 ${of}`)
   await run(`INSERT INTO ledger_transactions (tx_id, key, type, actor, reason, client_id, partner_id, refs, ts)
     SELECT ${own}, 'commission:' || (${own}) || ':' || n, 'COMMISSION', 'SYSTEM', NULL, ${copy}, c.partner_id,
            '{"Instrument":"BTC-USDC-PERP"}', ${at} + n * 1000 ${of}`)

@@ -4,5 +4,7 @@ import { ProcessorTurns } from "../../src/runtime/adapters/statements/ProcessorT
 
 const turns = new ProcessorTurns((workerData as { readonly turns: SharedArrayBuffer }).turns)
 turns.take(threadId)
+// A thread of our own: there is no origin.
+// oxlint-disable-next-line unicorn/require-post-message-target-origin
 parentPort?.postMessage("taken")
 parentPort?.once("message", () => turns.leave(threadId))

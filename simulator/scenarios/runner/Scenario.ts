@@ -194,6 +194,8 @@ export const KillStep = Schema.Struct({
       { message: "must be a list of points" }
     )
   ),
+  /** With before-commit and after-commit: a commit of this client counts, and nobody else's that happens to be under way. */
+  client: Schema.optionalKey(Words),
   /** Of the database: this long it is killed whenever it comes back. */
   for: Schema.optionalKey(Duration),
   during: Schema.optionalKey(

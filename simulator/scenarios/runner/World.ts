@@ -15,8 +15,8 @@ export interface CommandAnswer {
 export interface OwnProcesses {
   /** kill -9 of the service, unless it has ended, and its start on the same directory and port. */
   readonly restart: () => Promise<void>
-  /** From now on it dies with -9 when it passes this point of a commit (`serve --kill-at`). */
-  readonly dieAt: (point: string) => Promise<void>
+  /** From now on it dies with -9 when it passes this point of a commit (`serve --kill-at`), of `subject` alone (`client:7`) if given. */
+  readonly dieAt: (point: string, subject?: string) => Promise<void>
   /** Resolves once the service has ended. */
   readonly ended: () => Promise<void>
   /** kill -9 of its database; false when none runs. The service starts it again. */

@@ -15,6 +15,8 @@ import type { OwnProcesses } from "./World.ts"
 interface Sending {
   readonly send: (session: Session, step: SentStep) => Effect.Effect<Answer, Broken, Scope.Scope>
   readonly answered: (session: Session, step: SentStep) => Effect.Effect<void, Broken, Scope.Scope>
+  /** The id of a client that the scenario names. */
+  readonly clientIdOf: (session: Session, name: string) => Effect.Effect<unknown, Broken>
 }
 
 /** A service that has been sent what passes the point dies in milliseconds. */
@@ -37,14 +39,15 @@ export const killStep = (
 const killService = (
   session: Session,
   own: OwnProcesses,
-  { at = [], during }: KillStep,
-  { send }: Sending
+  { at = [], client, during }: KillStep,
+  { send, clientIdOf }: Sending
 ): Effect.Effect<void, Broken, Scope.Scope> =>
   Effect.gen(function* () {
+    const subject = client === undefined ? undefined : `client:${String(yield* clientIdOf(session, client))}`
     for (const [index, point] of at.entries()) {
       // A commit of what is still on its way would pass the point before the step does.
       yield* session.command("sim", "verify")
-      yield* attempt(() => own.dieAt(point), "The service did not learn where to die.")
+      yield* attempt(() => own.dieAt(point, subject), "The service did not learn where to die.")
       const step = during[index]
       // Its answer may be lost with the service: what became of it is for the steps after this one.
       const sent = step === undefined ? null : yield* Effect.exit(send(session, step))

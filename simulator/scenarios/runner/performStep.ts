@@ -30,7 +30,7 @@ export const performStep = (session: Session, step: Step): Performed => {
     case "together":
       return togetherStep(session, step)
     case "kill":
-      return killStep(session, step, { send, answered })
+      return killStep(session, step, { send, answered, clientIdOf })
   }
 }
 
@@ -280,6 +280,7 @@ const missingEvent = (
   return `${step.event} did not come as expected: ${why}`
 }
 
+/** The id of a client of the scenario, or what a variable or text says. */
 const clientIdOf = (session: Session, name: string): Effect.Effect<unknown, Broken> =>
   session.variables.has(name) ? Effect.succeed(session.variables.get(name)) : filled(session, name)
 

@@ -265,9 +265,11 @@ const isAmount = (value: unknown): boolean =>
   compareDecimals(value, 0) !== null || (typeof value === "string" && value.includes("$"))
 
 /** What is wrong with the members of a kill together. */
-const killComplaint = ({ kill, at, for: outage, during }: KillStep): string | null => {
+const killComplaint = ({ kill, at, client, for: outage, during }: KillStep): string | null => {
   if (kill === "service" && outage !== undefined) return "for is for a kill of the database"
   if (kill === "database" && at !== undefined) return "at is for a kill of the service"
+  const isCommit = (point: string): boolean => point === "before-commit" || point === "after-commit"
+  if (client !== undefined && at?.every(isCommit) !== true) return "client is for kills before and after a commit"
   const steps = (during as ReadonlyArray<unknown> | undefined)?.length ?? 0
   if (kill === "service" && steps !== (at?.length ?? 0)) return "at names one point for each step of during"
   return kill === "database" && steps > 0 && outage === undefined ? "during needs for" : null

@@ -120,8 +120,11 @@ const machineHandlers = HttpApiBuilder.group(
               limit: query.limit ?? 200,
               ...(query.before === undefined ? {} : { before: query.before })
             }),
-            (found) =>
-              found.ok ? accept({ ...found.value, path: pathOf(found.value), next: nextOf(found.value) }) : found
+            (found) => {
+              if (!found.ok) return found
+              const { own: _, isNewest: __, ...object } = found.value
+              return accept({ ...object, path: pathOf(found.value), next: nextOf(found.value) })
+            }
           )
         ),
       instances: ({ params, query }) =>

@@ -139,7 +139,13 @@ export type OrderEvent =
     }
   /** Asks the venue to cancel it; `attempt` names the call and grows. `note`: who, where it was not its client. */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number; readonly note: string | null }
-  | { readonly type: "CANCEL_REFUSED"; readonly at: number; readonly reason: string }
+  /** `askAgainAt`: when it is asked for once more; null: the order works on. */
+  | {
+      readonly type: "CANCEL_REFUSED"
+      readonly at: number
+      readonly reason: string
+      readonly askAgainAt: number | null
+    }
   /** Another quantity, of an attached order that follows its parent (A2-40). */
   | { readonly type: "AMEND"; readonly at: number; readonly attempt: number; readonly qty: string }
   | { readonly type: "AMENDED"; readonly at: number; readonly qty: string }

@@ -190,6 +190,12 @@ const cancelAgain = order.assign(({ context, event }) =>
       }
     : {}
 )
+/** What must not work on is not left at that: the cancel is asked for again, whatever becomes of this process. */
+const cancelLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
+  if (event.type !== "CANCEL_REFUSED" || event.askAgainAt === null) return
+  enqueue.emit({ type: "timer.set", name: `order.cancel:${orderId}` as const, at: event.askAgainAt })
+})
+const cancelRefused = [touched, nothingInFlight, cancelLater] as const
 const counted = order.assign(({ event }) => (event.type === "CANCEL" ? { cancels: event.attempt } : {}))
 const cancelledHere = order.assign(({ context, event }) =>
   event.type === "CANCEL" ? { note: event.note ?? context.note, updatedAt: event.at } : {}
@@ -338,10 +344,10 @@ export const orderMachine = order.createMachine({
         ],
         CANCEL: { guard: "cancelIsNew", actions: [cancelAgain, callCancel] },
         CANCEL_REFUSED: [
-          { guard: "wasSent", target: "SENT", actions: [touched, nothingInFlight] },
-          { guard: "wasWaiting", target: "PENDING_TRIGGER", actions: [touched, nothingInFlight] },
-          { guard: "hasFills", target: "PARTIAL", actions: [touched, nothingInFlight] },
-          { target: "ACKED", actions: [touched, nothingInFlight] }
+          { guard: "wasSent", target: "SENT", actions: cancelRefused },
+          { guard: "wasWaiting", target: "PENDING_TRIGGER", actions: cancelRefused },
+          { guard: "hasFills", target: "PARTIAL", actions: cancelRefused },
+          { target: "ACKED", actions: cancelRefused }
         ],
         AMENDED: { actions: amended },
         AMEND_REFUSED: { actions: notAmended },

@@ -21,7 +21,8 @@ const ended: OrderEvent = { type: "ENDED", at: 40, how: "CANCELLED", reason: "no
 const rejected: OrderEvent = { type: "ENDED", at: 40, how: "REJECTED", reason: "no position to reduce" }
 const cancel: OrderEvent = { type: "CANCEL", at: 15, attempt: 1, note: null }
 const again: OrderEvent = { type: "CANCEL", at: 50, attempt: 2, note: "found working at the venue" }
-const cancelRefused: OrderEvent = { type: "CANCEL_REFUSED", at: 16, reason: "busy" }
+const cancelRefused: OrderEvent = { type: "CANCEL_REFUSED", at: 16, reason: "busy", askAgainAt: null }
+const refusedForNow: OrderEvent = { ...cancelRefused, askAgainAt: 1_016 }
 const amend: OrderEvent = { type: "AMEND", at: 17, attempt: 1, qty: "0.2000" }
 const amended: OrderEvent = { type: "AMENDED", at: 18, qty: "0.2000" }
 const notAmended: OrderEvent = { type: "AMEND_REFUSED", at: 18 }
@@ -218,6 +219,15 @@ export const orderRows = [
     cancelRefused,
     "ACKED",
     [],
+    noCancel
+  ),
+  row(
+    "A2-39: PENDING_CANCEL, cancel refused of what has nothing left to reduce",
+    "PENDING_CANCEL",
+    cancelling,
+    refusedForNow,
+    "ACKED",
+    ["timer.set order.cancel:1"],
     noCancel
   ),
   row(

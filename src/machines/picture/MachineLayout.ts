@@ -47,7 +47,7 @@ export const textWidth = (text: string, size: number): number => [...text].lengt
 export const nameHeight = 32
 
 /** What moves an object without moving its state. */
-export const staysOf = (arrows: ReadonlyArray<Arrow>, state: string): ReadonlyArray<string> =>
+const staysOf = (arrows: ReadonlyArray<Arrow>, state: string): ReadonlyArray<string> =>
   arrows.filter(({ from, to }) => from === state && to === state).flatMap(({ moves }) => moves.map(moveText))
 
 /** The size of a state's box: its name, and below it what stays in the state. */

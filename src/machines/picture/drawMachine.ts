@@ -3,9 +3,10 @@
  * colour is written out. States are coloured by what they mean (registryEntry, Looks); the atlas colours them anew in the
  * dark by their classes, and puts its counts beside the boxes, which carry the names of their states.
  */
-import { arrowsOf, moveText, statesOf } from "../describe.ts"
+import { type Arrow, arrowsOf, moveText, rowName, statesOf } from "../describe.ts"
 import type { MachineEntry } from "../registryEntry.ts"
-import { type Box, fonts, type MachineLayout, nameHeight, staysOf } from "./MachineLayout.ts"
+import { arrivals, type MachineCoverage, type Trial, triedOf, triedText, trialOf } from "./MachineCoverage.ts"
+import { type Box, fonts, type MachineLayout, nameHeight } from "./MachineLayout.ts"
 
 export type Look = "unborn" | "standing" | "waiting" | "ended" | "refused"
 
@@ -28,13 +29,22 @@ export const colours: Readonly<Record<Look, readonly [fill: string, edge: string
 const ground = "#ffffff"
 const line = "#57606a"
 const ink = "#24292f"
+/** Of moves that no scenario makes; its contrast on white is more than 5. */
+const faint = "#656d76"
+
+/** Lines of what scenarios go through are whole; of what only simulation and tests do, dashed; of the rest, dotted. */
+const dashes: Readonly<Record<Trial, string>> = {
+  scenarios: "",
+  "simulation or tests": ` stroke-dasharray="6 4"`,
+  "its row of the table": ` stroke-dasharray="1.5 3"`
+}
 
 /** Marks a text for SVG and HTML. */
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0) ?? 0};`)
 
-/** The picture, ending with a line break. */
-export const drawMachine = (entry: MachineEntry, layout: MachineLayout): string => {
+/** The picture, ending with a line break. `coverage`: what goes through, where it is known; titles say it. */
+export const drawMachine = (entry: MachineEntry, layout: MachineLayout, coverage?: MachineCoverage): string => {
   const { machine, title } = entry
   const arrows = arrowsOf(machine)
   const states = statesOf(machine)
@@ -45,50 +55,96 @@ export const drawMachine = (entry: MachineEntry, layout: MachineLayout): string 
     `<rect class="ground" width="100%" height="100%" fill="${ground}"/>`,
     startOf(layout, marker),
     ...layout.arrows.map((arrow) => {
-      const moves = arrows.find(({ from, to }) => from === arrow.from && to === arrow.to)?.moves ?? []
+      const drawn = arrows.find(({ from, to }) => from === arrow.from && to === arrow.to)
+      const { trial, title } = triedArrow(drawn ?? { ...arrow, moves: [] }, coverage)
       return [
-        `<g class="arrow" data-from="${arrow.from}" data-to="${arrow.to}">`,
-        `<path d="${rounded(arrow.points)}" fill="none" stroke="${line}" stroke-width="1.2" marker-end="url(#${marker})"/>`,
-        ...moves.map((move, index) =>
-          textAt(arrow.label.x + 4, arrow.label.y + 13 + index * fonts.line, moveText(move), fonts.move)
-        ),
+        `<g class="arrow" data-from="${arrow.from}" data-to="${arrow.to}">${title}`,
+        `<path d="${rounded(arrow.points)}" fill="none" stroke="${line}" stroke-width="1.2"${dashes[trial]} marker-end="url(#${marker})"/>`,
+        ...movesAt(drawn, coverage, { x: arrow.label.x + 4, y: arrow.label.y + 13 }, ink),
         "</g>"
       ].join("")
     }),
     ...states.map(({ name, description }) =>
-      stateOf({ name, description, look: lookOf(entry, name), box: layout.states[name] as Box }, staysOf(arrows, name))
+      stateOf(
+        {
+          name,
+          description,
+          look: lookOf(entry, name),
+          box: layout.states[name] as Box,
+          stays: arrows.find(({ from, to }) => from === name && to === name)
+        },
+        coverage
+      )
     ),
     "</svg>",
     ""
   ].join("\n")
 }
 
+/** By what an arrow is tried at best, and its title. */
+const triedArrow = (
+  { from, to, moves }: Arrow,
+  coverage: MachineCoverage | undefined
+): { readonly trial: Trial; readonly title: string } => {
+  if (coverage === undefined) return { trial: "scenarios", title: "" }
+  const tried = moves.map((move) => triedOf(coverage, rowName({ from, to, ...move })))
+  const trials = tried.map(trialOf)
+  const trial = (["scenarios", "simulation or tests"] as const).find((each) => trials.includes(each))
+  const words = moves.map((move, index) => `${moveText(move)}: ${triedText(tried[index] as (typeof tried)[number])}`)
+  return { trial: trial ?? "its row of the table", title: titleOf([`${from} to ${to}`, ...words]) }
+}
+
+/** The lines of an arrow's moves, the first at a place; what no scenario does is set in italics. */
+const movesAt = (
+  arrow: Arrow | undefined,
+  coverage: MachineCoverage | undefined,
+  { x, y }: { readonly x: number; readonly y: number },
+  fill: string
+): ReadonlyArray<string> =>
+  (arrow?.moves ?? []).map((move, index) => {
+    const text = moveText(move)
+    const at = `x="${x}" y="${y + index * fonts.line}" font-size="${fonts.move}"`
+    if (arrow === undefined || coverage === undefined)
+      return `<text class="move" ${at} fill="${fill}">${escaped(text)}</text>`
+    const tried = triedOf(coverage, rowName({ ...arrow, ...move }))
+    const isPlayed = trialOf(tried) === "scenarios"
+    const look = isPlayed ? `class="move" ${at}` : `class="move unplayed" ${at} font-style="italic"`
+    const paint = isPlayed || fill !== ink ? fill : faint
+    return `<text ${look} fill="${paint}">${titleOf([`${text}: ${triedText(tried)}`])}${escaped(text)}</text>`
+  })
+
+/** What is shown where one points at; the picture keeps one line for each of its parts. */
+const titleOf = (lines: ReadonlyArray<string>): string => `<title>${lines.map(escaped).join("&#10;")}</title>`
+
 interface DrawnState {
   readonly name: string
   readonly description: string
   readonly look: Look
   readonly box: Box
+  /** What moves an object without moving its state. */
+  readonly stays: Arrow | undefined
 }
 
-const stateOf = ({ name, description, look, box }: DrawnState, stays: ReadonlyArray<string>): string => {
+const stateOf = (
+  { name, description, look, box, stays }: DrawnState,
+  coverage: MachineCoverage | undefined
+): string => {
   const [fill, edge, dark] = colours[look]
   const { x, y, width, height } = box
+  const reached = coverage === undefined ? undefined : arrivals(coverage, name)
+  const dash = reached === undefined ? "" : dashes[trialOf(reached)]
   const rect = (inset: number, paint: string) =>
-    `<rect x="${x + inset}" y="${y + inset}" width="${width - 2 * inset}" height="${height - 2 * inset}" rx="${8 - inset}" fill="${paint}" stroke="${edge}" stroke-width="1.5"/>`
+    `<rect x="${x + inset}" y="${y + inset}" width="${width - 2 * inset}" height="${height - 2 * inset}" rx="${8 - inset}" fill="${paint}" stroke="${edge}" stroke-width="1.5"${dash}/>`
+  const title = [description, ...(reached === undefined ? [] : [`Reached by ${triedText(reached)}.`])]
   return [
-    `<g class="state ${look}" data-state="${name}"><title>${escaped(description)}</title>`,
+    `<g class="state ${look}" data-state="${name}">${titleOf(title)}`,
     rect(0, fill),
     ...(look === "ended" ? [rect(3, "none")] : []),
     `<text class="name" x="${x + width / 2}" y="${y + 21}" text-anchor="middle" font-size="${fonts.name}" font-weight="bold" fill="${dark}">${name}</text>`,
-    ...stays.map((text, index) =>
-      textAt(x + fonts.pad, y + nameHeight + 11 + index * fonts.line, text, fonts.move, dark)
-    ),
+    ...movesAt(stays, coverage, { x: x + fonts.pad, y: y + nameHeight + 11 }, dark),
     "</g>"
   ].join("")
 }
-
-const textAt = (x: number, y: number, text: string, size: number, fill = ink): string =>
-  `<text class="move" x="${x}" y="${y}" font-size="${size}" fill="${fill}">${escaped(text)}</text>`
 
 const startOf = ({ start }: MachineLayout, marker: string): string => {
   const [x, y] = start[0] ?? [0, 0]

@@ -27,12 +27,17 @@ export const eventPoints = ["before-cursor"] as const
 export type EventPoint = (typeof eventPoints)[number]
 export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint | EventPoint
 
-const triggers = new Map<PausePoint, () => void>()
+/** Whose commits pass a point, where that is known: of a batch all that are in it. */
+export type Passing = () => ReadonlyArray<string>
+
+const triggers = new Map<PausePoint, (subjects: Passing) => void>()
 
 /** Installs (or, with null, removes) what happens at a point. */
-export const setPauseTrigger = (point: PausePoint, trigger: (() => void) | null): void => {
+export const setPauseTrigger = (point: PausePoint, trigger: ((subjects: Passing) => void) | null): void => {
   if (trigger === null) triggers.delete(point)
   else triggers.set(point, trigger)
 }
 
-export const passPausePoint = (point: PausePoint): void => triggers.get(point)?.()
+const ofNobody: Passing = () => []
+
+export const passPausePoint = (point: PausePoint, subjects = ofNobody): void => triggers.get(point)?.(subjects)

@@ -45,6 +45,7 @@ import { m0041 } from "./0041_statements.ts"
 import { m0042 } from "./0042_daily_marks.ts"
 import { m0043 } from "./0043_statement_jobs.ts"
 import { m0044 } from "./0044_sandbox_resets.ts"
+import { m0045 } from "./0045_fill_orders.ts"
 
 const run = Migrator.make({})
 
@@ -94,7 +95,8 @@ export const migrate = run({
     "0041_statements": m0041,
     "0042_daily_marks": m0042,
     "0043_statement_jobs": m0043,
-    "0044_sandbox_resets": m0044
+    "0044_sandbox_resets": m0044,
+    "0045_fill_orders": m0045
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -397,6 +397,8 @@ CREATE TABLE fills (
   realized_pnl bigint NOT NULL,
   ts bigint NOT NULL,
   booked_at bigint NOT NULL,
+  order_type text NOT NULL,
+  origin text NOT NULL,
   CONSTRAINT fills_order_id_trade_id_key UNIQUE (order_id, trade_id),
   CONSTRAINT fills_pkey PRIMARY KEY (id)
 );

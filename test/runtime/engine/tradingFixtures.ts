@@ -95,6 +95,8 @@ export const tradingRows = (id: number) => ({
     notional: 6_000_000_000n,
     commission: 3_000_000n,
     realizedPnl: -25_000_000n,
+    orderType: "LIMIT",
+    origin: "CLIENT",
     ts: noon,
     bookedAt: noon
   },

@@ -50,6 +50,8 @@ export const fill = (columns: object = {}) => {
     notional: 50_000_000,
     commission: 50_000,
     realized_pnl: 0,
+    order_type: "'LIMIT'",
+    origin: "'CLIENT'",
     ts: 1,
     booked_at: 1,
     ...columns

@@ -1,6 +1,6 @@
 /**
  * D6: an order that is over here and is said to work at the venue is asked for, also by the process that comes after a crash
- * within the half second before the question.
+ * within the half second before the question. A2-39: so is a cancel that the venue has refused of what has nothing left to reduce.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,21 +12,21 @@ import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { orderTimers } from "../../../src/runtime/services/order/askAgain.ts"
-import { placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
+import { cancelReducing, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
 import { heardWhole, orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { takeTurn } from "../../support/takeTurn.ts"
 import { venueOrder } from "../../support/venueOrders.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
-import { marketsAt } from "./leverageTurns.ts"
+import { marketsAt, positionRow } from "./leverageTurns.ts"
 
 const { orderId: _id, clientId: _client, account: _account, createdAt: _at, updatedAt: _up, ...terms } = perpInput
 const subject = "client:1"
 const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
 const facts = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
 
-/** One client with an order that the venue has refused; processes over one store. */
+/** One client with an order on its way; processes over one store. */
 class World {
   readonly store = new MemoryStore()
   unsettled = unsettledOrders()
@@ -35,28 +35,28 @@ class World {
   private ids = 0
   now = 1_000
 
-  constructor() {
+  constructor(change: Partial<typeof terms> = {}) {
     this.turn((turn) => {
       turn.draft.put("partners", { ...view.row, epoch: 1 })
       turn.draft.put("clients", clients)
-      placeOrder({ turn, of: instanceOf(clients, view) }, clients, terms)
+      placeOrder({ turn, of: instanceOf(clients, view) }, clients, { ...terms, ...change })
     })
+  }
+
+  /** One whose order the venue never had. */
+  static void(): World {
+    const world = new World()
+    world.ended("O-1", "VOID")
+    return world
+  }
+
+  ended(ref: string, outcome: "VOID" | "REFUSED" | "EXECUTED", change: Partial<VenueOrder> | null = null): void {
+    const nothing = { reason: null, at: 1, order: null, rfq: null, contract: null, swap: null } as const
+    const order = change === null ? null : venueOrder(clients.uid, "O-1", { id: 900, qty: "0.1", ...change })
     this.turn((turn) => {
-      const outcome = {
-        ref: "O-1",
-        outcome: "VOID",
-        reason: null,
-        at: 1,
-        order: null,
-        rfq: null,
-        contract: null,
-        swap: null
-      }
-      orderHandler(this.parts).ended(turn, {
-        id: 1,
-        call: turn.state.all("venueCalls")[0] as never,
-        outcome: outcome as never
-      })
+      const call = turn.state.get("venueCalls", ref) ?? assert.fail(`${ref} is not in flight`)
+      turn.draft.endCall(ref)
+      orderHandler(this.parts).ended(turn, { id: 1, call, outcome: { ...nothing, ref, outcome, order } })
     })
   }
 
@@ -105,7 +105,8 @@ class World {
     for (const timer of due) {
       this.turn((turn) => {
         turn.draft.clearFired(timer)
-        orderTimers(this.unsettled)["order.ask"](turn, timer.dueAt, timer.name.slice("order.ask:".length))
+        const [name, id = null] = timer.name.split(":")
+        orderTimers(this.parts)[name as "order.ask" | "order.cancel"](turn, timer.dueAt, id)
       })
     }
     return due.length
@@ -114,7 +115,7 @@ class World {
 
 describe("D6: a question that outlives the process", () => {
   it("the word that an order works which is over here, and the crash before it is asked for", () => {
-    const world = new World()
+    const world = World.void()
     world.said()
     assert.deepInclude(world.unsettled.of(1), { wasOver: true })
     world.restart()
@@ -137,7 +138,7 @@ describe("D6: a question that outlives the process", () => {
   })
 
   it("that it is filled further than is booked is a question as well; whose answer is heard has no timer any more", () => {
-    const world = new World()
+    const world = World.void()
     world.said({ state: "CANCELLED", filledQty: "0.04" })
     assert.lengthOf(world.store.rows("timers"), 1)
     // The answer says once more what is not booked yet.
@@ -148,8 +149,59 @@ describe("D6: a question that outlives the process", () => {
   })
 
   it("a word that is no news of an order that is over asks nothing", () => {
-    const world = new World()
+    const world = World.void()
     world.said({ state: "CANCELLED", filledQty: "0" })
+    assert.deepStrictEqual(world.store.rows("timers"), [])
+  })
+})
+
+describe("A2-39: a cancel that the venue refuses of an order with nothing left to reduce", () => {
+  const working = { state: "WORKING", filledQty: "0" } as const
+  const { symbol } = terms
+
+  /** Its position was closed while it was working, and the venue has refused to cancel it. */
+  const refused = (): World => {
+    const world = new World({ side: "SELL", reduceOnly: true })
+    world.said(working)
+    world.turn((turn) => cancelReducing({ turn, of: instanceOf(clients, view) }, symbol, 0))
+    world.ended("O-1-c1", "REFUSED", working)
+    return world
+  }
+  const pauseOf = ({ store, now }: World): number => (store.rows("timers")[0]?.dueAt ?? assert.fail("no timer")) - now
+
+  it("is asked for again, ever later, also by the process that comes after a crash, until the order is over", () => {
+    const world = refused()
+    for (const [attempt, pause] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
+      assert.strictEqual(world.store.rows("orders")[0]?.state, "ACKED")
+      assert.strictEqual(pauseOf(world), pause)
+      assert.strictEqual(world.fire(), 0)
+      world.restart()
+      world.now += pause
+      assert.strictEqual(world.fire(), 1)
+      world.ended(`O-1-c${attempt + 2}`, "REFUSED", working)
+    }
+    world.now += 30_000
+    assert.strictEqual(world.fire(), 1)
+    world.ended("O-1-c9", "EXECUTED", { ...working, state: "CANCELLED" })
+    assert.strictEqual(world.store.rows("orders")[0]?.state, "CANCELLED")
+    assert.deepStrictEqual(world.store.rows("timers"), [])
+  })
+
+  it("is left once there is something again that it reduces, and was never asked for again of one that there is", () => {
+    const world = refused()
+    const hold = (netQty: string) =>
+      world.turn((turn) => turn.draft.put("positions", positionRow(1, { symbol, netQty })))
+    hold("0.5000")
+    world.now += 1_000
+    assert.strictEqual(world.fire(), 1)
+    assert.deepStrictEqual(
+      world.store.rows("venueCalls").map(({ ref }) => ref),
+      ["O-1"]
+    )
+    hold("-0.5000")
+    world.turn((turn) => cancelReducing({ turn, of: instanceOf(clients, view) }, symbol, 0))
+    hold("0.5000")
+    world.ended("O-1-c2", "REFUSED", working)
     assert.deepStrictEqual(world.store.rows("timers"), [])
   })
 })

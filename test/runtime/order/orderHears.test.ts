@@ -293,6 +293,7 @@ describe("D6: cancels", () => {
     assert.deepStrictEqual([at.order.state, at.calls.includes("O-1-c2")], ["PENDING_CANCEL", true])
     at.ended("O-1-c2", "REFUSED", {}, "busy")
     assertOrder(at, "ACKED", "0")
+    assert.deepStrictEqual(at.calls, ["O-1"], "none is sent that nobody asks for")
   })
 
   const live = [

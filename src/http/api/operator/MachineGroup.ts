@@ -70,7 +70,7 @@ export const MachineInstance = Schema.Struct({
     })
   ),
   history: Schema.Array(AuditEntry),
-  /** The same page as steps of the machine, with those that no audit row tells: attempts of a delivery. */
+  /** The same page as steps of the machine, with those that no audit row tells: trades, payments, warnings, attempts of a delivery. */
   path: Schema.Array(PathStep),
   next: Schema.Array(NextMove),
   hasMore: Schema.Boolean,

@@ -18,6 +18,7 @@ import { mayRun } from "../../api/operator/commands.ts"
 import { toWire } from "../../toWire.ts"
 import { atlasPage, closedPage, entrancePage, sent } from "./atlasPage.ts"
 import { keyOfTicket, makeTicket, ticketMillis } from "./atlasTickets.ts"
+import { boundedReads } from "./boundedReads.ts"
 import { nextOf, pathOf } from "./objectPath.ts"
 
 export const atlasPrefix = "/atlas"
@@ -40,6 +41,7 @@ export const makeAtlasApp = Effect.gen(function* () {
   const inspect = yield* Inspect
   const objects = yield* MachineObjects
   const counts = yield* countsOf(inspect.counts)
+  const bounded = yield* boundedReads(json({ msg: "Too many pages ask at once." }, 503))
 
   const roleOf = (keyId: number | null): OperatorRole | null => {
     const key = keyId === null ? undefined : directory.operatorKeys().find(({ id }) => id === keyId)
@@ -80,7 +82,7 @@ export const makeAtlasApp = Effect.gen(function* () {
         ...(after === null ? {} : { after })
       })
       if (!page.ok) return refused(page.refusal)
-      return json({ ...page.value, instances: yield* named(page.value.instances, role) })
+      return json({ ...page.value, size: pageSize, instances: yield* named(page.value.instances, role) })
     })
 
   const one = (query: URLSearchParams, role: OperatorRole): Answer =>
@@ -91,7 +93,7 @@ export const makeAtlasApp = Effect.gen(function* () {
         ...(Number.isSafeInteger(before) && before >= 0 ? { before } : {})
       })
       if (!found.ok) return refused(found.refusal)
-      const { history: _, ...object } = found.value
+      const { history: _, own: __, isNewest: ___, ...object } = found.value
       const [owner] = yield* named([ownerOf(object.subject)], role)
       const related = yield* objects.related(object.kind, object.id, object.subject)
       return json({ ...object, path: pathOf(found.value), next: nextOf(found.value), related, owner })
@@ -115,7 +117,7 @@ export const makeAtlasApp = Effect.gen(function* () {
     if (path === atlasPrefix) return role === null ? sent(401, closedPage) : sent(200, atlasPage())
     if (!Object.hasOwn(routes, path)) return refused(notFound("Page"))
     if (role === null) return json({ msg: "This session is over." }, 401)
-    return yield* (routes[path] as (typeof routes)[string])(query, role).pipe(
+    return yield* bounded((routes[path] as (typeof routes)[string])(query, role)).pipe(
       Effect.catch(() => Effect.succeed(json({ msg: "The database does not answer." }, 503)))
     )
   })

@@ -6,9 +6,10 @@ import { HttpServerResponse } from "effect/http"
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { kinds, machines } from "../../../machines/registry.ts"
-import { statesOf } from "../../../machines/describe.ts"
+import { rowName, statesOf } from "../../../machines/describe.ts"
 import { drawMachine, escaped, lookOf } from "../../../machines/picture/drawMachine.ts"
-import { layouts } from "./machineTables.ts"
+import { trialsOf } from "../../../machines/picture/MachineCoverage.ts"
+import { coverageOf, layouts, transitions } from "./machineTables.ts"
 
 /** A page of HTML, and its content policy. */
 export interface AtlasPage {
@@ -61,7 +62,14 @@ const known = () =>
       ])
       return [
         kind,
-        { title: entry.title, meaning: entry.meaning, clause: entry.clause, states: Object.fromEntries(states) }
+        {
+          title: entry.title,
+          meaning: entry.meaning,
+          clause: entry.clause,
+          states: Object.fromEntries(states),
+          // How many of its transitions scenarios go through, simulation or tests alone, and neither.
+          trials: Object.values(trialsOf(coverageOf(kind), transitions()[kind].map(rowName)))
+        }
       ]
     })
   )
@@ -69,7 +77,7 @@ const known = () =>
 const makeAtlas = (): AtlasPage => {
   const pictures = kinds.map(
     (kind) =>
-      `<figure data-kind="${kind}"><a class="open" href="#/${kind}"><b>${escaped(machines[kind].title)}</b> <span class="total"></span></a><div class="picture">${drawMachine(machines[kind], layouts()[kind])}</div></figure>`
+      `<figure data-kind="${kind}"><a class="open" href="#/${kind}"><b>${escaped(machines[kind].title)}</b> <span class="total"></span></a><div class="picture">${drawMachine(machines[kind], layouts()[kind], coverageOf(kind))}</div></figure>`
   )
   const data = `<div hidden id="known">${escaped(JSON.stringify(known()))}</div>`
   return pageOf([file("body.html").replace("<!-- pictures -->", () => pictures.join("\n")), data].join("\n"), {

@@ -1,6 +1,7 @@
-/** What the generator made of the machines beforehand: their layouts and tables of transitions (decision 29). */
+/** What was made of the machines beforehand: their layouts, tables of transitions, and what goes through them (decision 29). */
 import { readFileSync } from "node:fs"
 import type { TableRow } from "../../../machines/describe.ts"
+import { type MachineCoverage, readCoverage, type StoredCoverage } from "../../../machines/picture/MachineCoverage.ts"
 import type { MachineLayout } from "../../../machines/picture/MachineLayout.ts"
 import type { Kind } from "../../../machines/registry.ts"
 
@@ -11,3 +12,8 @@ const once = <A>(file: string): (() => A) => {
 
 export const layouts = once<Readonly<Record<Kind, MachineLayout>>>("layouts.json")
 export const transitions = once<Readonly<Record<Kind, ReadonlyArray<TableRow>>>>("transitions.json")
+
+const covered = once<StoredCoverage>("coverage.json")
+
+/** What goes through a machine where it is tried, as `npm run machine-coverage` has recorded it. */
+export const coverageOf = (kind: Kind): MachineCoverage => readCoverage(covered(), kind)

@@ -133,7 +133,8 @@ export class Writer {
     }
     this.batch += 1
     const prepared = draft.finish(this.connection.epoch, this.batch)
-    passPausePoint("before-commit")
+    const subjects = () => batch.flatMap(({ commit: { fence } }) => fence?.subject ?? [])
+    passPausePoint("before-commit", subjects)
     return Effect.flatMap(
       Effect.zip(Clock.currentTimeMillis, Effect.exit(this.send(prepared.statement))),
       ([sentAt, exit]) => {
@@ -141,7 +142,7 @@ export class Writer {
           this.sentAt = sentAt
           this.counters = prepared.counters
           this.queue.written(draft)
-          passPausePoint("after-commit")
+          passPausePoint("after-commit", subjects)
           this.committed = batch
           return Effect.void
         }

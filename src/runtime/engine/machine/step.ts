@@ -4,11 +4,13 @@
  * XState's transition(), which stays the yardstick: test/machines/all.test.ts holds `step` and `stepSlow` equal over
  * every reachable state.
  */
+import { channel } from "node:diagnostics_channel"
 import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   type ContextFrom,
   type EventFrom,
+  type EventObject,
   type ExecutableActionObject,
   initialTransition,
   type InputFrom,
@@ -32,6 +34,17 @@ export interface Step<M extends AnyStateMachine = AnyStateMachine> extends Store
   readonly changed: boolean
 }
 
+/** A step as it is told: null before an object is there. */
+export interface StepTold {
+  readonly machine: AnyStateMachine
+  readonly before: Stored | null
+  readonly event: EventObject | null
+  readonly after: string
+}
+
+/** Where steps are told to whoever listens: the record of what scenarios go through (scripts/machineCoverage.ts), in no service. */
+const told = channel("brokerage.machine.step")
+
 const compiled = new WeakMap<AnyStateMachine, FlatMachine>()
 
 const flat = (machine: AnyStateMachine): FlatMachine => {
@@ -43,6 +56,7 @@ const flat = (machine: AnyStateMachine): FlatMachine => {
 /** The first row of a machine with the effects of its entry. Throws when the context factory fails. */
 export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const { state, context, effects } = flat(machine).begin(input)
+  if (told.hasSubscribers) told.publish({ machine, before: null, event: null, after: state } satisfies StepTold)
   return { state, context: context as ContextFrom<M>, effects, changed: true }
 }
 
@@ -53,6 +67,8 @@ export const step = <M extends AnyStateMachine>(
   event: EventFrom<NoInfer<M>>
 ): Step<M> => {
   const moved = flat(machine).step(stored.state, stored.context as object, event)
+  if (moved !== null && told.hasSubscribers)
+    told.publish({ machine, before: stored, event, after: moved.state } satisfies StepTold)
   return moved === null
     ? { state: stored.state, context: stored.context, effects: [], changed: false }
     : { state: moved.state, context: moved.context as ContextFrom<M>, effects: moved.effects, changed: true }

@@ -10,11 +10,11 @@ export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
 export class FactNeeded extends Schema.TaggedError<FactNeeded>()("FactNeeded", { fact: Schema.String }) {}
 
 /**
- * Thrown inside `decide` when the partner was suspended or closed between the gates and the turn. Nothing is written and
- * the key is given back: the caller gets what the gate would have said.
+ * Thrown inside `decide` when the partner was suspended or closed, or the caller's key revoked, between the gates and the turn.
+ * Nothing is written and the Idempotency-Key is given back: the caller gets what the gate would have said.
  */
 export class CallerBarred extends Schema.TaggedError<CallerBarred>()("CallerBarred", {
-  state: Schema.Literals(["SUSPENDED", "CLOSED"])
+  state: Schema.Literals(["SUSPENDED", "CLOSED", "REVOKED"])
 }) {}
 
 /** Overload or database away: HTTP 503 code 5030. `unknown`: the command may still turn out to be done. */

@@ -32,7 +32,7 @@ export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Direct
       ...retentionHandlers,
       ...retakeHandlers(directory),
       ...barrierTimers,
-      ...orderTimers(unsettled),
+      ...orderTimers({ directory, unsettled }),
       ...swapTimers,
       ...fundingTimers({ directory, unsettled }),
       ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})

@@ -36,8 +36,9 @@ import {
   verificationView
 } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { findInstance, type PendingTimer } from "./machineInstances.ts"
+import { findInstance, type FoundInstance, type PendingTimer } from "./machineInstances.ts"
 import { type OpenCall, openCalls } from "./openCalls.ts"
+import { type OwnStep, ownSteps } from "./ownSteps.ts"
 import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
@@ -94,6 +95,10 @@ export interface MachineInstance {
   readonly calls: ReadonlyArray<OpenCall>
   /** Newest last. */
   readonly history: ReadonlyArray<AuditEntry>
+  /** Steps of the same time that no audit row tells, oldest first. */
+  readonly own: ReadonlyArray<OwnStep>
+  /** Nothing of it comes behind this page. */
+  readonly isNewest: boolean
   /** Whether the history goes further back, and the cursor of what is older. */
   readonly hasMore: boolean
   readonly nextBefore: number | null
@@ -169,6 +174,10 @@ export class Inspect extends Context.Service<
             const entries = yield* audit.history({ sources: found.history, ...page, limit: page.limit + 1 })
             const hasMore = entries.length > page.limit
             const history = hasMore ? entries.slice(1) : entries
+            const until = yield* endOf(audit, found.history, page.before)
+            const from = hasMore ? (history[0]?.ts ?? 0) : 0
+            const window = { from, until, limit: page.limit }
+            const own = yield* Effect.catch(ownSteps(sql, kind, found.row, window), whenAway)
             return accept({
               kind,
               id,
@@ -180,6 +189,8 @@ export class Inspect extends Context.Service<
               calls,
               timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
               history,
+              own,
+              isNewest: page.before === undefined,
               hasMore,
               nextBefore: hasMore ? (history[0]?.auditId ?? null) : null
             })
@@ -188,6 +199,19 @@ export class Inspect extends Context.Service<
     })
   )
 }
+
+/** The time of the row that a page ends before; a page without ends with all there is. */
+const endOf = (
+  audit: AuditTrail["Service"],
+  sources: FoundInstance["history"],
+  before: number | undefined
+): Effect.Effect<number, Unavailable> =>
+  before === undefined
+    ? Effect.succeed(Number.MAX_SAFE_INTEGER)
+    : Effect.map(
+        audit.history({ sources, before: before + 1, limit: 1 }),
+        ([row]) => row?.ts ?? Number.MAX_SAFE_INTEGER
+      )
 
 const machineCounts = (rows: ReadonlyArray<StateCount>): ReadonlyArray<MachineCount> =>
   kinds.map((name) => ({

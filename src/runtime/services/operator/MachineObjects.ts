@@ -118,6 +118,8 @@ const nameOf = (table: MachineTable, row: Parameters<typeof objectName>[1]): str
 
 /** The key that a page goes on behind; undefined: no key of the kind. */
 const keyOfName = (kind: Kind, name: string): ReadonlyArray<string | bigint> | undefined => {
+  // No text of the database has this character.
+  if (name.includes("\u0000")) return undefined
   const [first = "", ...rest] = name.split(":")
   const id = parseId(first)
   return id === undefined || rest.length !== keyLength(kind) - 1 ? undefined : [BigInt(id), ...rest]

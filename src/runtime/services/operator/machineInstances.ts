@@ -64,7 +64,9 @@ export const findInstance = (
   sources: Sources,
   kind: Kind,
   id: string
-): Effect.Effect<FoundInstance | null, Unavailable> => (finders[kind] ?? byKey(tableOfKind[kind]))(sources, id)
+): Effect.Effect<FoundInstance | null, Unavailable> =>
+  // No text of the database has this character.
+  id.includes("\u0000") ? Effect.succeed(null) : (finders[kind] ?? byKey(tableOfKind[kind]))(sources, id)
 
 /** The one row of a table under conditions. */
 const only = <T extends Parameters<typeof pageOf>[2]>(

@@ -2,12 +2,16 @@
  * A question that outlives the process (D6; A2-96): an order that is over here and was said to work at the venue, or to be filled
  * further, is asked for half a second later (`Unsettled`, `OrderResync`), and what only memory knows is forgotten by a crash. At
  * the start all that works is asked for; such an order is not among it. So the commit that hears the word sets a timer, and the
- * one that hears the answer clears it.
+ * one that hears the answer clears it. So is the cancel of an order that has nothing left to reduce (A2-39): one that the venue has
+ * refused is asked for again, ever later, as those of a close-out are.
  */
 import type { TimerName } from "../../../machines/timerNames.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { keyOf } from "../../store/Catalogue.ts"
+import { hearing } from "../client/hearing.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { cancelAgain } from "./orderDecisions.ts"
 import type { Unsettled } from "./Unsettled.ts"
 
 /** Longer than a question usually takes. Business ms. */
@@ -34,9 +38,15 @@ export const wasAsked = (turn: Turn, orderId: number): void => {
   if (turn.draft.peek("timers", keyOf("timers", { subject, name })) === undefined) turn.draft.clearTimer(subject, name)
 }
 
+export interface OrderTimerParts {
+  readonly directory: Directory["Service"]
+  readonly unsettled: Unsettled["Service"]
+}
+
 /** Timers of orders, by handler; each names its order. */
-export const orderTimers = (unsettled: Unsettled["Service"]) =>
+export const orderTimers = ({ directory, unsettled }: OrderTimerParts) =>
   ({
+    "order.cancel": (turn, _dueAt, id) => cancelAgain(hearing(turn, { directory }), Number(id)),
     "order.ask": (turn, _dueAt, id) => {
       const client = turn.state.one("clients")
       if (client === undefined) return

@@ -140,6 +140,8 @@ const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, reali
     notional: valueOf(fill, posted.quote),
     commission,
     realizedPnl: realized,
+    orderType: context.type,
+    origin: context.origin,
     ts: fill.at,
     bookedAt: turn.now
   }

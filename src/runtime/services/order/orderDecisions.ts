@@ -3,7 +3,7 @@
  * Whoever places an order has judged its gates under the client's lock.
  */
 import { cancelRef, isWorking, orderRef, type OrderInput } from "../../../machines/order/Order.ts"
-import { minorOf } from "../../../machines/shared/Money.ts"
+import { isNothing, minorOf } from "../../../machines/shared/Money.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -139,8 +139,23 @@ export const cancelReducing = (owned: OwnedTurn, symbol: string, except: number)
     if (row.symbol !== symbol || !reduceOnly || orderId === except) continue
     // One that is on its way is cancelled once the venue has it.
     if (row.state === "PENDING_CANCEL") continue
-    cancelOrder(owned, row, "position closed")
+    cancelOrder(owned, row, positionClosed)
   }
+}
+const positionClosed = "position closed"
+
+/** Whether an order may only reduce and there is nothing that it could: its market's position is flat, or on its own side (A2-39). */
+export const reducesNothing = (turn: Turn, { symbol, context }: Pick<OrderRow, "symbol" | "context">): boolean => {
+  if (!context.reduceOnly) return false
+  const netQty = positionInTurn(turn, symbol)?.netQty ?? "0"
+  return isNothing(netQty) || netQty.startsWith("-") === (context.side === "SELL")
+}
+
+/** Asks once more for the cancel of an order that has still nothing to reduce; one that is over, or being cancelled, is left. */
+export const cancelAgain = (owned: OwnedTurn, id: number): void => {
+  const row = orderInTurn(owned.turn, id)
+  if (row === undefined || !isWorking(row) || row.state === "PENDING_CANCEL" || !reducesNothing(owned.turn, row)) return
+  cancelOrder(owned, row, positionClosed)
 }
 
 /** The ref of an order. */

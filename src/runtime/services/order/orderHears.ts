@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { callOfRef, cancelRef, isWorking, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
+import { pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import { isLess, scaled } from "../../../machines/shared/Exact.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
@@ -23,7 +24,15 @@ import { foldIn } from "../venue/folds.ts"
 import type { DefiniteOutcome, Unnamed, VenueHandler } from "../venue/VenueHandler.ts"
 import { mustAsk, wasAsked } from "./askAgain.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
-import { adoptOrder, cancelOrder, closingAtMarket, isInFlight, ordersInTurn, positionInTurn } from "./orderDecisions.ts"
+import {
+  adoptOrder,
+  cancelOrder,
+  closingAtMarket,
+  isInFlight,
+  ordersInTurn,
+  positionInTurn,
+  reducesNothing
+} from "./orderDecisions.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 const notFound = "not found at the venue"
@@ -152,16 +161,23 @@ const heardOfPlacing = (at: Hearing, row: OrderRow, { outcome, reason, order }: 
 }
 
 const heardOfCancel = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
-  const { turn, of } = at
-  if (order !== null) heardOrder(at, row, order)
+  const { turn } = at
+  // Before what is said of the order, by which a cancel that went astray is sent again: this one has its answer.
+  const isRefused = outcome === "REFUSED" && order !== null && isLive(order)
+  const stands = isRefused && row.state === "PENDING_CANCEL" ? notCancelled(at, row, reason) : row
+  if (order !== null) heardOrder(at, stands, order)
   const now = at.recall.row(turn, "orders", row.id) ?? row
   if (now.state !== "PENDING_CANCEL") return
   // It never came, or it came before the order, which may still be on its way: then it is asked again once that is there.
   if (outcome === "VOID") return void cancelOrder(at, now, null)
-  if (order === null && isInFlight(turn, orderRef(row.id))) return
-  if (outcome === "REFUSED" && (order === null || isLive(order))) {
-    advance(turn, "orders", now, { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused" }, { of })
-  }
+  if (order === null && outcome === "REFUSED" && !isInFlight(turn, orderRef(row.id))) notCancelled(at, now, reason)
+}
+
+/** The venue has refused the cancel: of what has nothing left to reduce it is asked for again, ever later (A2-39). */
+const notCancelled = ({ turn, of }: Hearing, row: OrderRow, reason: string | null): OrderRow => {
+  const askAgainAt = reducesNothing(turn, row) ? turn.now + pauseAfter(row.context.cancels) : null
+  const event = { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused", askAgainAt } as const
+  return advance(turn, "orders", row, event, { of }) ?? row
 }
 
 const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOutcome): void => {

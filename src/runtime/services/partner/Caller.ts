@@ -18,11 +18,12 @@ export const partnerAttribution = (partner: PartnerView, key: ApiKeyRow, request
 
 /**
  * The calling partner as it is when the turn decides. The gates saw an earlier moment; the turn's stamp makes sure that
- * what is seen here still holds when the commit lands. Throws CallerBarred when the partner may not act any more.
+ * what is seen here still holds when the commit lands. Throws CallerBarred when the partner, or its key, may not act any more.
  */
 export const partnerNow = (directory: Directory["Service"], caller: Caller): PartnerView => {
   const partner = directory.partner(caller.partner.row.id)
   if (partner === null || partner.row.state === "CLOSED") throw new CallerBarred({ state: "CLOSED" })
   if (partner.row.state === "SUSPENDED") throw new CallerBarred({ state: "SUSPENDED" })
+  if (directory.key(caller.key.id)?.state === "REVOKED") throw new CallerBarred({ state: "REVOKED" })
   return partner
 }

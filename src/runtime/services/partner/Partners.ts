@@ -30,7 +30,7 @@ import {
   createPartner,
   type IssuedKey,
   issueKey,
-  revokeKey,
+  revokeOneKey,
   setReliance,
   setStatus,
   uidPrefixClaim
@@ -306,7 +306,7 @@ export class Partners extends Context.Service<
           return turnOf(caller, String(key.partnerId), (turn) => {
             const row = turn.state.get("apiKeys", String(keyId))
             if (row === undefined) return refuse(unknown("Key"))
-            const next = revokeKey(turn, row, reason)
+            const next = revokeOneKey(turn, row, reason)
             return next === null
               ? refuse(conflict("This key is revoked already."))
               : accept(keyView(next, usage.lastUsedAt(keyId)))

@@ -213,6 +213,16 @@ export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Ve
   return accept({ keyId: id, key, prefix, label, scope })
 }
 
-/** The revoked row, or null when the key was revoked before. */
-export const revokeKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null =>
+/**
+ * The revoked row, or null when the key was revoked before. What was let in by it and is not in the database yet is decided again,
+ * and barred (D17).
+ */
+export const revokeOneKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null => {
+  const next = revokeKey(turn, key, reason)
+  const partner = turn.state.one("partners")
+  if (next !== null && partner !== undefined) turn.draft.put("partners", raised(partner))
+  return next
+}
+
+const revokeKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null =>
   advance(turn, "apiKeys", key, { type: "REVOKE", at: turn.now, reason })

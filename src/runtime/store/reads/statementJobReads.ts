@@ -171,8 +171,7 @@ export const fillsOfClients = (
     sql.unsafe<RawFill & { readonly client_id: bigint }>(
       `SELECT f.client_id, ${fillColumns} FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS c(id, after, upto)
          CROSS JOIN LATERAL (SELECT * FROM fills WHERE client_id = c.id AND id > c.after AND id <= c.upto
-           ORDER BY id LIMIT $4) f
-         LEFT JOIN orders o ON o.id = f.order_id ORDER BY f.client_id, f.id`,
+           ORDER BY id LIMIT $4) f ORDER BY f.client_id, f.id`,
       [
         int8s(ranges.map(({ clientId }) => clientId)),
         int8s(ranges.map(({ after }) => after)),

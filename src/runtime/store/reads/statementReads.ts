@@ -194,7 +194,7 @@ export const postingsOfTypes = (
     (rows) => rows.map(statedPosting)
   )
 
-/** A fill as a statement tells it; `orderType` is its order's. */
+/** A fill as a statement tells it; `orderType` and `origin` are its order's. */
 export interface StatedFill {
   readonly id: number
   readonly orderId: number
@@ -213,33 +213,33 @@ export interface StatedFill {
   readonly ts: number
   readonly bookedAt: number
   readonly orderType: string
-  readonly reduceOnly: boolean
   readonly origin: string
 }
 
 export interface RawFill extends Omit<
   StatedFill,
-  "id" | "orderId" | "tradeId" | "closedQty" | "realizedPnl" | "ts" | "bookedAt"
+  "id" | "orderId" | "tradeId" | "closedQty" | "realizedPnl" | "orderType" | "ts" | "bookedAt"
 > {
   readonly id: bigint
   readonly order_id: bigint
   readonly trade_id: bigint
   readonly closed_qty: string | null
   readonly realized_pnl: bigint
+  readonly order_type: string
   readonly ts: bigint
   readonly booked_at: bigint
 }
 
-/** Of fills `f` and their orders `o`. */
+/** Of fills `f`. */
 export const fillColumns = `f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency,
-  f.notional, f.commission, f.realized_pnl, f.ts, f.booked_at, coalesce(o.context->>'type', '') AS "orderType",
-  coalesce((o.context->>'reduceOnly')::boolean, false) AS "reduceOnly", coalesce(o.context->>'origin', '') AS origin`
+  f.notional, f.commission, f.realized_pnl, f.order_type, f.origin, f.ts, f.booked_at`
 
 export const statedFill = ({
   order_id,
   trade_id,
   closed_qty,
   realized_pnl,
+  order_type,
   booked_at,
   id,
   ts,
@@ -251,6 +251,7 @@ export const statedFill = ({
   tradeId: Number(trade_id),
   closedQty: closed_qty,
   realizedPnl: realized_pnl,
+  orderType: order_type,
   ts: Number(ts),
   bookedAt: Number(booked_at)
 })
@@ -266,7 +267,7 @@ export const fillsOf = (
   Effect.map(
     sql.unsafe<RawFill>(
       `SELECT ${fillColumns}
-         FROM fills f LEFT JOIN orders o ON o.id = f.order_id
+         FROM fills f
         WHERE f.client_id = $1 AND f.id > $2 AND f.id <= $3 AND ($5::text IS NULL OR f.family = $5)
         ORDER BY f.id LIMIT $4`,
       [BigInt(clientId), BigInt(after), BigInt(to), BigInt(limit), family]

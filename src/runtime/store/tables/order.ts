@@ -1,5 +1,5 @@
 /** Orders, their fills, and what follows from them: positions, lots of assets, chosen leverage (doc 2; D6; F11, F21). */
-import { workingStates } from "../../../machines/order/Order.ts"
+import { type OrderContext, workingStates } from "../../../machines/order/Order.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
@@ -48,6 +48,9 @@ export interface FillRow {
   /** Charged, positive. */
   readonly commission: bigint
   readonly realizedPnl: bigint
+  /** Of its order, as both were when it was booked. */
+  readonly orderType: OrderContext["type"]
+  readonly origin: OrderContext["origin"]
   /** Business time at the venue. */
   readonly ts: number
   /** Business time of its booking here, which dates it in statements (STS-19). */
@@ -179,6 +182,8 @@ export const orderTables = {
       notional: "money",
       commission: "money",
       realizedPnl: "money",
+      orderType: "text",
+      origin: "text",
       ts: "id",
       bookedAt: "id"
     },

@@ -182,9 +182,21 @@
             el("thead", {}, el("tr", {}, el("th", {}, "id"), el("th", {}, "for"), el("th", {}, "of"))),
             el("tbody", {}, rows)
           ),
-      pages.length > 1
-        ? button("first", () => {
+      pages.length > 1 || page.hasMore
+        ? el(
+            "p",
+            { class: "soft" },
+            `Page ${pages.length} of about ${Math.max(pages.length, Math.ceil(n / page.size))}, oldest first.`
+          )
+        : null,
+      pages.length > 2
+        ? button("first page", () => {
             pages = [null]
+          })
+        : null,
+      pages.length > 1
+        ? button("page before", () => {
+            pages.pop()
           })
         : null,
       page.hasMore
@@ -429,12 +441,23 @@
 
   /* ---- showing and following ---- */
 
+  /* What the lines of the picture say. */
+  const triedOf = (kind) => {
+    const [played, otherwise, table] = known[kind].trials
+    return [
+      `Of its ${played + otherwise + table} transitions scenarios go through ${played}`,
+      otherwise === 0 ? null : `, only the simulation or tests through ${otherwise} (dashed, in italics)`,
+      table === 0 ? null : `, only rows of their table through ${table} (dotted, in italics)`,
+      "; point at one to see which."
+    ]
+  }
+
   const arrange = (place) => {
     const { kind, state, id } = place
     map.classList.toggle("one", kind !== undefined)
     for (const figure of map.querySelectorAll("figure")) figure.classList.toggle("shown", figure.dataset.kind === kind)
     map.querySelector(".meaning")?.remove()
-    if (kind !== undefined) map.prepend(el("p", { class: "meaning" }, known[kind].meaning))
+    if (kind !== undefined) map.prepend(el("p", { class: "meaning" }, known[kind].meaning, " ", triedOf(kind)))
     byId("where").replaceChildren(
       ...(kind === undefined
         ? ["All machines"]

@@ -1,0 +1,36 @@
+/**
+ * Loaded into a process beside its program (node --import): writes down by which rows of their tables its machines move, each
+ * once, into a file of its own in the folder that MACHINE_COVERAGE names. What is played at a moment stands in the folder's
+ * file `now`; a client's objects belong to what was played when it was first seen, whoever moves the clock later. A process that
+ * is killed has written what it did.
+ */
+import { subscribe } from "node:diagnostics_channel"
+import { appendFileSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { rowTaken } from "../src/machines/describe.ts"
+import { startOf } from "../src/machines/picture/MachineCoverage.ts"
+import type { StepTold } from "../src/runtime/engine/machine/step.ts"
+
+const folder = process.env["MACHINE_COVERAGE"]
+const seen = new Set<string>()
+/** What was played when a client came. */
+const came = new Map<unknown, string>()
+
+const playedFor = (place: string, context: unknown): string => {
+  const now = readFileSync(join(place, "now"), "utf8")
+  const { clientId } = (context ?? {}) as { readonly clientId?: unknown }
+  if (typeof clientId !== "number") return now
+  const first = came.get(clientId) ?? now
+  came.set(clientId, first)
+  return first
+}
+
+if (folder !== undefined)
+  subscribe("brokerage.machine.step", (message) => {
+    const { machine, before, event, after } = message as StepTold
+    const row = before === null || event === null ? startOf(after) : rowTaken(machine, before, event)
+    const line = `${playedFor(folder, before?.context)}\t${machine.id}\t${row}`
+    if (seen.has(line)) return
+    seen.add(line)
+    appendFileSync(join(folder, `${process.pid}.steps`), `${line}\n`)
+  })

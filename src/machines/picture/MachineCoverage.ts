@@ -1,0 +1,109 @@
+/**
+ * What goes through the transitions of the machines when they are tried: scenarios that anybody can play, the simulation, and
+ * tests. The record is made by `npm run machine-coverage` from what they really decide; each transition has a row of the
+ * published tables besides, which test/machines/transitions.test.ts plays. Pictures are drawn by it.
+ */
+
+/** Of one transition, or of the first state. */
+export interface Tried {
+  /** Ids of scenarios, in their order. */
+  readonly scenarios: ReadonlyArray<string>
+  readonly simulated: boolean
+  /** Test files; named only where no scenario goes through. */
+  readonly tests: ReadonlyArray<string>
+}
+
+/** By the name of the row (describe.ts, rowName), or `startOf` a state. */
+export type MachineCoverage = ReadonlyMap<string, Tried>
+
+/** By what a transition is tried, the strongest first. */
+export type Trial = "scenarios" | "simulation or tests" | "its row of the table"
+
+/** How creations are named, which no row of a table is. */
+export const startOf = (state: string): string => `[*] ${state}`
+
+const untried: Tried = { scenarios: [], simulated: false, tests: [] }
+
+export const triedOf = (coverage: MachineCoverage, row: string): Tried => coverage.get(row) ?? untried
+
+export const trialOf = ({ scenarios, simulated, tests }: Tried): Trial =>
+  scenarios.length > 0 ? "scenarios" : simulated || tests.length > 0 ? "simulation or tests" : "its row of the table"
+
+/** How many rows are tried by what at best. */
+export const trialsOf = (coverage: MachineCoverage, rows: ReadonlyArray<string>): Readonly<Record<Trial, number>> => {
+  const count = (trial: Trial) => rows.filter((row) => trialOf(triedOf(coverage, row)) === trial).length
+  return {
+    scenarios: count("scenarios"),
+    "simulation or tests": count("simulation or tests"),
+    "its row of the table": count("its row of the table")
+  }
+}
+
+/** What leads into a state: all that tries a row which ends there, or begins there. */
+export const arrivals = (coverage: MachineCoverage, state: string): Tried => {
+  const into = [...coverage].filter(([row]) => row.endsWith(` ${state}`)).map(([, tried]) => tried)
+  const all = (of: (tried: Tried) => ReadonlyArray<string>) => [...new Set(into.flatMap(of))].toSorted()
+  return {
+    scenarios: all(({ scenarios }) => scenarios),
+    simulated: into.some(({ simulated }) => simulated),
+    tests: all(({ tests }) => tests)
+  }
+}
+
+/** Scenarios and test files that a sentence names; of the others it says how many there are. */
+const named = 4
+
+const someOf = (names: ReadonlyArray<string>): string => {
+  const shown = names.slice(0, named).join(", ")
+  return names.length > named ? `${shown} and ${names.length - named} more` : shown
+}
+
+/** What tries it beside its row of the table, in words; `names`: with the first scenarios by name. */
+export const triedText = ({ scenarios, simulated, tests }: Tried, names = true): string => {
+  const counted = `${scenarios.length} ${scenarios.length === 1 ? "scenario" : "scenarios"}`
+  const parts = [
+    ...(scenarios.length === 0 ? [] : [names ? `${counted} (${someOf(scenarios)})` : counted]),
+    ...(simulated ? ["the simulation"] : []),
+    ...(tests.length === 0 ? [] : [someOf(tests)])
+  ]
+  return parts.length === 0 ? "its row of the table alone" : parts.join(", ")
+}
+
+/** As it stands in the file: `ORD 01 02; STK 01`, nothing of what there is none of. */
+export interface StoredTried {
+  readonly scenarios?: string
+  readonly simulated?: true
+  readonly tests?: ReadonlyArray<string>
+}
+export type StoredCoverage = Readonly<Record<string, Readonly<Record<string, StoredTried>>>>
+
+export const readCoverage = (stored: StoredCoverage, kind: string): MachineCoverage =>
+  new Map(
+    Object.entries(stored[kind] ?? {}).map(([row, { scenarios = "", simulated = false, tests = [] }]) => [
+      row,
+      { scenarios: unpacked(scenarios), simulated, tests }
+    ])
+  )
+
+export const storedTried = ({ scenarios, simulated, tests }: Tried): StoredTried => ({
+  ...(scenarios.length === 0 ? {} : { scenarios: packed(scenarios) }),
+  ...(simulated ? { simulated } : {}),
+  ...(tests.length === 0 ? {} : { tests })
+})
+
+const packed = (ids: ReadonlyArray<string>): string => {
+  const groups = new Map<string, ReadonlyArray<string>>()
+  for (const id of ids) {
+    const [, group = "", number = ""] = id.split("-")
+    groups.set(group, [...(groups.get(group) ?? []), number])
+  }
+  return [...groups].map(([group, numbers]) => [group, ...numbers].join(" ")).join("; ")
+}
+
+const unpacked = (text: string): ReadonlyArray<string> =>
+  text === ""
+    ? []
+    : text.split("; ").flatMap((part) => {
+        const [group = "", ...numbers] = part.split(" ")
+        return numbers.map((number) => `SC-${group}-${number}`)
+      })
