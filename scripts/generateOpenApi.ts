@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openApiText } from "../src/http/openApiDocument.ts"
-import { errorTable } from "../src/http/guides/errorTable.ts"
+import { errorTable, reasonTable } from "../src/http/guides/errorTable.ts"
 
 /** The registry as a page for people. */
 const errorsText = (): string =>
@@ -15,9 +15,15 @@ const errorsText = (): string =>
     "Generated from `src/http/api/WireErrors.ts` by `scripts/generateOpenApi.ts`; do not edit.",
     "",
     "Every refusal has the body `{code, msg, error, data?}`: `msg` and `error` are the same sentence, `data` carries facts",
-    "for machines. Every answer has the header `X-Request-Id`.",
+    "for machines: where a code has several reasons, `data.reason` says which. Every answer has the header `X-Request-Id`.",
     "",
     ...errorTable(),
+    "",
+    "## Reasons",
+    "",
+    "From `src/machines/shared/RefusalReason.ts`. A token is never renamed and never given another meaning; new ones may come.",
+    "",
+    ...reasonTable(),
     ""
   ].join("\n")
 

@@ -26,6 +26,7 @@ const impersonal = (text: string): string => {
 
 /** Of one status; more would not be read. */
 const mostAnswers = 3
+const mostRefusals = 6
 
 /** The names of an answer's members. */
 const membersOf = (answer: unknown): string => {
@@ -33,6 +34,13 @@ const membersOf = (answer: unknown): string => {
   const { data, ...rest } = answer as Members
   const inner = typeof data === "object" && data !== null && !Array.isArray(data) ? Object.keys(data) : []
   return [...Object.keys(rest), ...inner].join()
+}
+
+/** What tells answers of one status apart: of refusals code and reason, of others the members. */
+const kindOf = (status: number, answer: unknown): string => {
+  if (status < 400) return membersOf(answer)
+  const { code, data } = answer as { readonly code?: number; readonly data?: { readonly reason?: string } }
+  return `${code} ${data?.reason}`
 }
 
 /** The first of each kind, in the order of the run. */
@@ -46,11 +54,13 @@ export const distil = (lines: string): Recorded => {
       const { method, path, request, status, answer } = heard
       const [bare = ""] = path.split("?")
       const route = partnerRoutes.match(method, `${partnerPrefix}${bare}`)?.route
-      if (route === undefined || status >= 400) continue
+      if (route === undefined) continue
       const operation = (operations[route.operation] ??= { answers: {} })
-      if (request !== null) operation.request ??= request
+      const isRefusal = status >= 400
+      if (request !== null && !isRefusal) operation.request ??= request
       const known = (operation.answers[status] ??= [])
-      if (known.length < mostAnswers && !known.some((one) => membersOf(one) === membersOf(answer))) known.push(answer)
+      const isNew = !known.some((one) => kindOf(status, one) === kindOf(status, answer))
+      if (isNew && known.length < (isRefusal ? mostRefusals : mostAnswers)) known.push(answer)
     }
   }
   return { operations: sorted(operations), events: sorted(events) }

@@ -239,7 +239,11 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     // A body that can't be canonical JSON has no fingerprint: its key is never taken.
     if (!parsed.ok)
-      return this.beforeService(admitted, null, renderRefusal(this.shown(match, invalid(parsed.sentence))))
+      return this.beforeService(
+        admitted,
+        null,
+        renderRefusal(this.shown(match, invalid("INVALID_BODY", parsed.sentence)))
+      )
     this.options.hints?.give(exchange, parsed.value)
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey

@@ -9,8 +9,8 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { PartnerApi } from "./api/PartnerApi.ts"
 import { guides } from "./guides/guides.ts"
 import { sandboxText } from "./api/sandboxText.ts"
-import { examplesOfRefusal, refusalExamples } from "./api/refusalExamples.ts"
 import { describeStatements } from "./api/statementAnswers.ts"
+import { examplesOfRefusal, refusalExamples } from "./examples/refusalExamples.ts"
 import { withExamples } from "./examples/withExamples.ts"
 import { webhookItems, webhookTag } from "./api/webhookEvents.ts"
 
@@ -152,7 +152,9 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   simplify(spec)
   const values = parameterValues()
   for (const [path, item] of Object.entries(spec.paths)) {
-    for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
+    for (const method of methods) {
+      const operation = item[method]
+      if (operation === undefined) continue
       optionalOrNull(operation.requestBody)
       for (const parameter of operation.parameters as ReadonlyArray<Parameter>) {
         const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
@@ -166,7 +168,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
         const headers = headersOf(Number(status), operation.security.length > 0, goesOn)
         Object.assign(response as object, { headers })
         const body = (response as Answer).content?.["application/json"]
-        const examples = examplesOfRefusal(operation.operationId, path, Number(status))
+        const examples = examplesOfRefusal(operation.operationId, method, path, Number(status))
         if (body !== undefined && Object.keys(examples).length > 0) Object.assign(body, { examples })
       }
       describeStatements(operation.operationId, operation.responses)

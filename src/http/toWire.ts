@@ -5,6 +5,7 @@
 import type { JsonObject } from "../machines/Effects.ts"
 import { shownFaults } from "../machines/shared/Limits.ts"
 import { checkFields, type Refusal, shownErrors, unverified } from "../machines/shared/Refusal.ts"
+import type { Reason } from "../machines/shared/RefusalReason.ts"
 
 /** A refusal as the wire shows it. */
 export interface WireRefusal {
@@ -20,6 +21,7 @@ export interface WireRefusal {
   readonly passing?: true
 }
 
+/** Of a code that has one reason alone. */
 const wire = (status: number, code: number, msg: string, data: JsonObject | null = null): WireRefusal => ({
   status,
   code,
@@ -27,41 +29,60 @@ const wire = (status: number, code: number, msg: string, data: JsonObject | null
   data
 })
 
+/** Of a code that has several: `data` names this one, beside its other facts. */
+const reasoned = (
+  status: number,
+  code: number,
+  reason: Reason,
+  msg: string,
+  data: JsonObject | null = null
+): WireRefusal => wire(status, code, msg, { reason, ...data })
+
 /** What the gates answer, in their order (A1-02). */
 export const gateRefusals = {
-  verb: wire(404, 4004, "This route or method does not exist."),
+  verb: reasoned(404, 4004, "UNKNOWN_ROUTE", "This route or method does not exist."),
   edgeCap: wire(413, 4130, "The request body is larger than 12058624 bytes."),
   unauthorized: wire(401, 4010, "A valid partner key is required."),
   suspended: wire(403, 4037, "This partner is suspended.", { error: "PARTNER_SUSPENDED" }),
-  rateLimited: wire(429, 4290, "The rate limit is used up: try again after the time in Retry-After."),
-  route: wire(404, 4004, "This route or method does not exist."),
+  rateLimited: reasoned(
+    429,
+    4290,
+    "RATE_LIMITED",
+    "The rate limit is used up: try again after the time in Retry-After."
+  ),
+  route: reasoned(404, 4004, "UNKNOWN_ROUTE", "This route or method does not exist."),
   scope: wire(403, 4034, "This partner key cannot use this endpoint."),
-  idempotencyKey: wire(
+  idempotencyKey: reasoned(
     400,
     4000,
+    "INVALID_IDEMPOTENCY_KEY",
     "The Idempotency-Key header must be sent once, with 1 to 128 printable ASCII characters."
   ),
-  routeCap: wire(413, 4000, "The request body is larger than this route allows."),
+  routeCap: reasoned(413, 4000, "BODY_TOO_LARGE", "The request body is larger than this route allows."),
   reliance: {
     ...wire(403, 4036, "Reliance on this partner's checks is not approved.", { error: "RELIANCE_NOT_APPROVED" }),
     passing: true
   },
-  unknownClient: wire(404, 4004, "Client not found."),
-  keyReused: wire(409, 4092, "This Idempotency-Key was used for another request."),
-  inProgress: wire(409, 4092, "The request with this Idempotency-Key is still in progress."),
-  tooSlow: wire(408, 4000, "The request took too long to arrive."),
-  unavailable: wire(503, 5030, "The service can not take this request now: try again shortly."),
-  aborted: wire(400, 4000, "The request body ended early.")
+  unknownClient: reasoned(404, 4004, "UNKNOWN_CLIENT", "Client not found."),
+  keyReused: reasoned(409, 4092, "IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request."),
+  inProgress: reasoned(409, 4092, "IN_PROGRESS", "The request with this Idempotency-Key is still in progress."),
+  tooSlow: reasoned(408, 4000, "TOO_SLOW", "The request took too long to arrive."),
+  unavailable: reasoned(503, 5030, "UNAVAILABLE", "The service can not take this request now: try again shortly."),
+  aborted: reasoned(400, 4000, "BODY_INCOMPLETE", "The request body ended early.")
 } as const satisfies Record<string, WireRefusal>
 
 /** 400 4000 with or without a field map. */
-export const invalid = (msg: string, errors: Readonly<Record<string, string>> | null = null): WireRefusal =>
-  wire(400, 4000, msg, errors === null ? null : { errors: shownErrors(errors, shownFaults.partner) })
+export const invalid = (
+  reason: Reason,
+  msg: string,
+  errors: Readonly<Record<string, string>> | null = null
+): WireRefusal =>
+  reasoned(400, 4000, reason, msg, errors === null ? null : { errors: shownErrors(errors, shownFaults.partner) })
 
 /** 400 4000 of query parameters, keyed by the parameter. */
 export const invalidQuery = (errors: Readonly<Record<string, string>>): WireRefusal => {
   const sentences = Object.values(errors)
-  return invalid(sentences.length === 1 ? (sentences[0] ?? checkFields) : checkFields, errors)
+  return invalid("INVALID_PARAMETERS", sentences.length === 1 ? (sentences[0] ?? checkFields) : checkFields, errors)
 }
 
 /** 500 5000: the id alone leaves the service. */
@@ -70,12 +91,12 @@ export const defect = (id: string): WireRefusal => wire(500, 5000, "The request 
 type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { readonly _tag: T }>) => WireRefusal }
 
 const table: Table = {
-  Invalid: ({ sentence, errors, data, beside }) => ({
-    ...(data === undefined ? invalid(sentence, errors) : wire(400, 4000, sentence, data)),
+  Invalid: ({ reason, sentence, errors, data, beside }) => ({
+    ...(data === undefined ? invalid(reason, sentence, errors) : reasoned(400, 4000, reason, sentence, data)),
     ...(beside === undefined ? {} : { beside })
   }),
-  TooLarge: ({ sentence }) => wire(413, 4000, sentence),
-  Unknown: ({ sentence, data }) => wire(404, 4004, sentence, data ?? null),
+  TooLarge: ({ sentence }) => reasoned(413, 4000, "BODY_TOO_LARGE", sentence),
+  Unknown: ({ reason, sentence, data }) => reasoned(404, 4004, reason, sentence, data),
   Unverified: ({ action, level, requiredLevel, missingBlocks }) =>
     wire(403, 4030, unverified, {
       action,
@@ -84,37 +105,44 @@ const table: Table = {
       missingBlocks
     }),
   RelianceNotApproved: () => gateRefusals.reliance,
-  EmailTaken: () => wire(409, 4090, "This e-mail address is used by an open account."),
+  EmailTaken: () => reasoned(409, 4090, "EMAIL_IN_USE", "This e-mail address is used by an open account."),
   MarginBreach: ({ after }) =>
-    wire(409, 4090, "This leverage needs more margin than the account has: send force to apply it.", {
-      wouldBreach: true,
-      ...after
-    }),
+    reasoned(
+      409,
+      4090,
+      "WOULD_BREACH_MARGIN",
+      "This leverage needs more margin than the account has: send force to apply it.",
+      { wouldBreach: true, ...after }
+    ),
   LeverageMismatch: ({ sent, stored }) =>
     wire(409, 4091, `The leverage in force is ${stored}, not ${sent}: nothing was done.`, {
       leverageSent: sent,
       leverageStored: stored
     }),
   RetakeTooEarly: ({ retakeAt }) => ({
-    ...wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
+    ...reasoned(429, 4290, "RETAKE_TOO_EARLY", "The cooling period after the last attempt is not over yet.", {
+      retakeAt
+    }),
     retryAt: retakeAt
   }),
   // Not the request's own fault, and over in an hour: its key is given back.
   TooManyBuilds: ({ retryAt }) => ({
-    ...wire(
+    ...reasoned(
       429,
       4290,
+      "TOO_MANY_STATEMENTS",
       "The client has had 30 statements made within an hour: try again after the time in Retry-After."
     ),
     retryAt,
     passing: true
   }),
-  VenueAway: ({ sentence, data }) =>
-    data === undefined ? { ...wire(502, 5020, sentence), passing: true } : wire(502, 5020, sentence, data),
+  // Without data nothing was done (A2-21): that alone tells both apart.
+  VenueAway: ({ reason, sentence, data }) =>
+    data === undefined ? { ...wire(502, 5020, sentence), passing: true } : reasoned(502, 5020, reason, sentence, data),
   // Kept, it would be given to the request that the key belongs to.
   KeyReused: () => ({ ...gateRefusals.keyReused, passing: true }),
-  NoVenue: ({ sentence }) => wire(503, 5030, sentence),
-  Conflict: ({ sentence, data }) => wire(409, 4092, sentence, data)
+  NoVenue: ({ sentence }) => reasoned(503, 5030, "NO_VENUE", sentence),
+  Conflict: ({ reason, sentence, data }) => reasoned(409, 4092, reason, sentence, data)
 }
 
 /** Status, code, sentence and data of a refusal. */

@@ -54,7 +54,7 @@ describe("A1-01: bodies", () => {
     it(`A1-01: ${name} is 400 4000 without a field map, and no service runs`, async () => {
       const answer = await post(raw, { "idempotency-key": "never-claimed" })
       assert.deepStrictEqual(told(answer), [400, 4000])
-      assert.notProperty(answer.json, "data")
+      assert.deepStrictEqual((answer.json as { readonly data: unknown }).data, { reason: "INVALID_BODY" })
       assert.deepStrictEqual([server.stub.runs, server.stub.answers.size], [0, 0])
     })
   }
@@ -140,7 +140,10 @@ describe("A1-01: bodies", () => {
     const errors = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`items.${i}`, "It is wrong."]))
     const { data } = toWire(invalidFields(errors))
     assert.deepStrictEqual(Object.keys((data as { errors: object }).errors), Object.keys(errors).slice(0, 1_000))
-    assert.deepStrictEqual(toWire(invalidFields({ a: "It is wrong." })).data, { errors: { a: "It is wrong." } })
+    assert.deepStrictEqual(toWire(invalidFields({ a: "It is wrong." })).data, {
+      reason: "INVALID_FIELDS",
+      errors: { a: "It is wrong." }
+    })
   })
 
   it("A1-01: a JSON value that is no object reaches the service, which says so", async () => {

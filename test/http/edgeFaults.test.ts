@@ -118,7 +118,7 @@ describe("architecture 5: routers that go away", () => {
       assert.strictEqual(answer.headers["retry-after"], "1")
     }
     const unknown = await edge.call("POST", "/operator/v1/x", { body: {} })
-    assert.deepInclude(unknown.json, { code: 5030, data: { outcomeUnknown: true } })
+    assert.deepInclude(unknown.json, { code: 5030, data: { reason: "OUTCOME_UNKNOWN", outcomeUnknown: true } })
     assert.notProperty(unknown.headers, "retry-after")
     assert.strictEqual(routers[1].requests, before)
   })

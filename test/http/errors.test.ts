@@ -5,6 +5,7 @@
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
+import { invalidWhole } from "../../src/machines/shared/RequestBody.ts"
 import { defect, gateRefusals, invalid, refusalText, toWire, type WireRefusal } from "../../src/http/toWire.ts"
 import {
   checkFields,
@@ -30,11 +31,16 @@ const after = {
 }
 
 const table: ReadonlyArray<readonly [refusal: Refusal, status: number, code: number, data: unknown]> = [
-  [invalidFields({ email: "Bad." }), 400, 4000, { errors: { email: "Bad." } }],
-  [{ _tag: "Invalid", sentence: "Bad.", errors: null }, 400, 4000, null],
-  [{ _tag: "Invalid", sentence: "Open already.", errors: null, data: { rfqId: 5 } }, 400, 4000, { rfqId: 5 }],
-  [{ _tag: "TooLarge", sentence: "Too large." }, 413, 4000, null],
-  [unknown("Client"), 404, 4004, null],
+  [invalidFields({ email: "Bad." }), 400, 4000, { reason: "INVALID_FIELDS", errors: { email: "Bad." } }],
+  [invalidWhole("ORDER_ENDED", "Bad."), 400, 4000, { reason: "ORDER_ENDED" }],
+  [
+    { _tag: "Invalid", reason: "CLOSE_REQUEST_OPEN", sentence: "Open already.", errors: null, data: { rfqId: 5 } },
+    400,
+    4000,
+    { reason: "CLOSE_REQUEST_OPEN", rfqId: 5 }
+  ],
+  [{ _tag: "TooLarge", sentence: "Too large." }, 413, 4000, { reason: "BODY_TOO_LARGE" }],
+  [unknown("Client"), 404, 4004, { reason: "UNKNOWN_CLIENT" }],
   [
     {
       _tag: "Unverified",
@@ -48,11 +54,11 @@ const table: ReadonlyArray<readonly [refusal: Refusal, status: number, code: num
     { action: "DEPOSIT:CRYPTO", level: "NONE", requiredLevel: "MICA", missingBlocks: ["SOURCE_OF_WEALTH"] }
   ],
   [{ _tag: "RelianceNotApproved" }, 403, 4036, { error: "RELIANCE_NOT_APPROVED" }],
-  [{ _tag: "EmailTaken" }, 409, 4090, null],
-  [{ _tag: "MarginBreach", after }, 409, 4090, { wouldBreach: true, ...after }],
+  [{ _tag: "EmailTaken" }, 409, 4090, { reason: "EMAIL_IN_USE" }],
+  [{ _tag: "MarginBreach", after }, 409, 4090, { reason: "WOULD_BREACH_MARGIN", wouldBreach: true, ...after }],
   [{ _tag: "LeverageMismatch", sent: 5, stored: 10 }, 409, 4091, { leverageSent: 5, leverageStored: 10 }],
-  [{ _tag: "RetakeTooEarly", retakeAt: 7 }, 429, 4290, { retakeAt: 7 }],
-  [conflict("Taken.", { clientId: 1 }), 409, 4092, { clientId: 1 }]
+  [{ _tag: "RetakeTooEarly", retakeAt: 7 }, 429, 4290, { reason: "RETAKE_TOO_EARLY", retakeAt: 7 }],
+  [conflict("REONBOARD", "Taken.", { clientId: 1 }), 409, 4092, { reason: "REONBOARD", clientId: 1 }]
 ]
 
 const listed = ({ status, code }: { readonly status: number; readonly code: number }) =>
@@ -69,7 +75,7 @@ describe("doc 1, Errors: the registry", () => {
 
   for (const [name, wire] of Object.entries<WireRefusal>({
     ...gateRefusals,
-    invalid: invalid("Bad."),
+    invalid: invalid("INVALID_HTTP", "Bad."),
     defect: defect("x")
   })) {
     it(`doc 1, Errors: gate refusal ${name} is in the registry and speaks in sentences`, () => {
@@ -79,7 +85,14 @@ describe("doc 1, Errors: the registry", () => {
   }
 
   it("doc 1, Envelope: msg and error are the same sentence; data only when there is some", () => {
-    assert.strictEqual(refusalText(invalid("Bad.")), '{"code":4000,"msg":"Bad.","error":"Bad."}')
+    assert.strictEqual(
+      refusalText(gateRefusals.scope),
+      '{"code":4034,"msg":"This partner key cannot use this endpoint.","error":"This partner key cannot use this endpoint."}'
+    )
+    assert.strictEqual(
+      refusalText(invalid("INVALID_HTTP", "Bad.")),
+      '{"code":4000,"msg":"Bad.","error":"Bad.","data":{"reason":"INVALID_HTTP"}}'
+    )
     assert.strictEqual(
       refusalText(gateRefusals.suspended),
       '{"code":4037,"msg":"This partner is suspended.","error":"This partner is suspended.","data":{"error":"PARTNER_SUSPENDED"}}'
@@ -118,15 +131,15 @@ describe("A1-03: the envelope on every route", () => {
     server.stub.onboard = () => Effect.succeed(refuse(invalidFields(errors)))
     const answer = await server.call("POST", "/partner/v1/clients", { body: {} })
     isEnvelope(answer, 400, 4000)
-    assert.deepInclude(answer.json, { msg: checkFields, data: { errors } })
+    assert.deepInclude(answer.json, { msg: checkFields, data: { reason: "INVALID_FIELDS", errors } })
   })
 
   it("doc 3, Collateral report rules: a refused report carries its report", async () => {
     const data = { reportId: 5, status: "REFUSED", refusal: "No.", report: { reportId: 5 } }
-    server.stub.collateral = () => Effect.succeed(refuse(conflict("No.", data)))
+    server.stub.collateral = () => Effect.succeed(refuse(conflict("MARGIN_SHORT", "No.", data)))
     const answer = await server.call("POST", collateral, { body: {} })
     isEnvelope(answer, 409, 4092)
-    assert.deepInclude(answer.json, { msg: "No.", data })
+    assert.deepInclude(answer.json, { msg: "No.", data: { reason: "MARGIN_SHORT", ...data } })
   })
 
   it("doc 1, Errors 5030: database away is 503 5030 with Retry-After on reads and writes", async () => {

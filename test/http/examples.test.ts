@@ -121,15 +121,27 @@ describe("distil: from what a run heard to examples", () => {
   const said = (path: string, status: number, answer: unknown) =>
     JSON.stringify({ kind: "route", method: "GET", path, request: null, status, answer })
 
-  it("the first answer with the same members counts, refusals and unknown routes don't", () => {
+  it("the first answer with the same members counts, of refusals the first of each reason; unknown routes don't", () => {
     const lines = [
-      said("/clients/7", 404, {}),
+      said("/clients/7", 404, { code: 4004, data: { reason: "A" } }),
+      said("/clients/8", 404, { code: 4004, data: { reason: "B" } }),
+      said("/clients/9", 404, { code: 4004, data: { reason: "A" }, more: 1 }),
       said("/clients/7?x=1", 200, { a: 1 }),
       said("/clients/8", 200, { a: 2 }),
       said("/clients/8", 200, { b: 1 })
     ]
     assert.deepStrictEqual(distil([...lines, said("/nothing", 200, {})].join("\n")), {
-      operations: { "clients.get": { answers: { 200: [{ a: 1 }, { b: 1 }] } } },
+      operations: {
+        "clients.get": {
+          answers: {
+            200: [{ a: 1 }, { b: 1 }],
+            404: [
+              { code: 4004, data: { reason: "A" } },
+              { code: 4004, data: { reason: "B" } }
+            ]
+          }
+        }
+      },
       events: {}
     })
   })

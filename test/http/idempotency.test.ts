@@ -59,7 +59,7 @@ describe("A1-51: replay", () => {
   })
 
   it("A1-51: a refusal of the service is kept like a success", async () => {
-    server.stub.onboard = () => Effect.succeed(refuse(conflict("Taken.", { clientId: 1 })))
+    server.stub.onboard = () => Effect.succeed(refuse(conflict("REONBOARD", "Taken.", { clientId: 1 })))
     const first = await post("/partner/v1/clients", {})
     server.stub.onboard = () => Effect.succeed(accept(onboarded))
     const again = await post("/partner/v1/clients", {})

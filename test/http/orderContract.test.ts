@@ -8,7 +8,6 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import Ajv2020 from "ajv/dist/2020.js"
 import { leverageChoice, leveragePost, leverageView, marginPreview } from "../../src/http/api/marginEndpoints.ts"
-import { orderExamples as refusals } from "../../src/http/api/orderExamples.ts"
 import { orderExamples as examples } from "../fixtures/orderExamples.ts"
 import { OrdersApi } from "../../src/http/api/OrdersApi.ts"
 import { PositionsApi } from "../../src/http/api/PositionsApi.ts"
@@ -200,45 +199,62 @@ describe("refusals with members of their own", () => {
   const bad = { code: 4000, msg: sentence, error: sentence }
 
   it("A2-32: an order that was not written says so, beside the fields at fault", () => {
-    const wire = refusingOrder(toWire(invalidWhole(sentence)))
+    const wire = refusingOrder(toWire(invalidWhole("INSUFFICIENT_FREE_MARGIN", sentence)))
     assert.strictEqual(
       refusalText(wire),
-      `{"code":4000,"msg":"${sentence}","error":"${sentence}","orderId":null,"clOrdId":null,"state":null}`
+      `{"code":4000,"msg":"${sentence}","error":"${sentence}","orderId":null,"clOrdId":null,"state":null,"data":{"reason":"INSUFFICIENT_FREE_MARGIN"}}`
     )
-    const answer = told(refusalText(refusingOrder(invalid(sentence, { qty: "Bad." }))))
-    assert.deepStrictEqual(answer, { ...bad, ...nothing, data: { errors: { qty: "Bad." } } })
+    const answer = told(refusalText(refusingOrder(invalid("INVALID_FIELDS", sentence, { qty: "Bad." }))))
+    assert.deepStrictEqual(answer, { ...bad, ...nothing, data: { reason: "INVALID_FIELDS", errors: { qty: "Bad." } } })
     fits("orders.place", answer, 400)
   })
 
   it("A2-32: an order that was refused after it was written is named", () => {
     const refusal = orderRejected({ orderId: 7, clOrdId: "O-7" }, sentence)
     const answer = told(refusalText(refusingOrder(toWire(refusal))))
-    assert.deepStrictEqual(answer, { ...bad, orderId: 7, clOrdId: "O-7", state: "REJECTED" })
+    assert.deepStrictEqual(answer, {
+      ...bad,
+      orderId: 7,
+      clOrdId: "O-7",
+      state: "REJECTED",
+      data: { reason: "REFUSED_BY_VENUE" }
+    })
     fits("orders.place", answer, 400)
-    fits("orders.place", refusals.rejected, 400)
-    fits("orders.place", refusals.notWritten, 400)
   })
 
   it("A2-92: an order whose answer has not come is named in data, and its refusal is kept", () => {
     const wire = toWire(orderUnanswered({ orderId: 7, clOrdId: "O-7", state: "SENT" }))
     assert.deepStrictEqual([wire.status, wire.code], [502, 5020])
     assert.isUndefined(wire.passing)
-    assert.deepStrictEqual(wire.data, { orderId: 7, clOrdId: "O-7", state: "SENT" })
+    assert.deepStrictEqual(wire.data, { reason: "OUTCOME_PENDING", orderId: 7, clOrdId: "O-7", state: "SENT" })
     assert.deepStrictEqual(refusingOrder(wire), wire)
     fits("orders.place", told(refusalText(wire)), 502)
   })
 
   it("A2-49: a refused preview is the preview, with whatever figures there are", () => {
     const figures = { ...noFigures, orderValue: "30000.000000" }
-    const answer = told(refusalText(refusingPreview(toWire(previewRefusal(invalidWhole(sentence), figures)))))
-    assert.deepStrictEqual(answer, { ...bad, accepted: false, reason: sentence, ...figures })
+    const answer = told(
+      refusalText(refusingPreview(toWire(previewRefusal(invalidWhole("INSUFFICIENT_FREE_MARGIN", sentence), figures))))
+    )
+    assert.deepStrictEqual(answer, {
+      ...bad,
+      accepted: false,
+      reason: sentence,
+      ...figures,
+      data: { reason: "INSUFFICIENT_FREE_MARGIN" }
+    })
     fits("margin.preview", answer, 400)
-    fits("margin.preview", refusals.refusedPreview, 400)
   })
 
   it("A2-49: so is one of a body that could not be read", () => {
-    const answer = told(refusalText(refusingPreview(invalid(sentence))))
-    assert.deepStrictEqual(answer, { ...bad, accepted: false, reason: sentence, ...noFigures })
+    const answer = told(refusalText(refusingPreview(invalid("INVALID_BODY", sentence))))
+    assert.deepStrictEqual(answer, {
+      ...bad,
+      accepted: false,
+      reason: sentence,
+      ...noFigures,
+      data: { reason: "INVALID_BODY" }
+    })
   })
 
   it("other refusals are like any route's", () => {
@@ -257,7 +273,7 @@ describe("refusals with members of their own", () => {
     }
     const breach = toWire({ _tag: "MarginBreach", after })
     assert.deepStrictEqual([breach.status, breach.code], [409, 4090])
-    assert.deepStrictEqual(breach.data, { wouldBreach: true, ...after })
+    assert.deepStrictEqual(breach.data, { reason: "WOULD_BREACH_MARGIN", wouldBreach: true, ...after })
     fits("margin.chooseLeverage", told(refusalText(breach)), 409)
     const mismatch = toWire({ _tag: "LeverageMismatch", sent: 5, stored: 10 })
     assert.deepStrictEqual([mismatch.status, mismatch.code], [409, 4091])

@@ -28,7 +28,7 @@ class PlantedApi extends HttpApiGroup.make("planted").add(
   }).annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: 1_024 })
 ) {}
 
-let refusal: Refusal = invalidWhole("No.")
+let refusal: Refusal = invalidWhole("ORDER_ENDED", "No.")
 let runs = 0
 const planted = feature({
   api: PlantedApi,
@@ -60,7 +60,8 @@ describe("A2-32: refusals with members of their own", () => {
       ...bad("The venue has refused the order."),
       orderId: 7,
       clOrdId: "O-7",
-      state: "REJECTED"
+      state: "REJECTED",
+      data: { reason: "REFUSED_BY_VENUE" }
     })
     const before = runs
     const again = await server.call("POST", path, { body: {}, headers })
@@ -73,7 +74,7 @@ describe("A2-32: refusals with members of their own", () => {
     const answer = await server.call("POST", path, { raw: "{" })
     assert.strictEqual(answer.status, 400)
     const { msg } = answer.json as { readonly msg: string }
-    assert.deepStrictEqual(answer.json, { ...bad(msg), ...nothing })
+    assert.deepStrictEqual(answer.json, { ...bad(msg), ...nothing, data: { reason: "INVALID_BODY" } })
     assert.strictEqual(runs, before)
   })
 
@@ -83,16 +84,24 @@ describe("A2-32: refusals with members of their own", () => {
       const answer = await server.call("POST", path, { body: {}, headers: { "idempotency-key": key } })
       const { msg } = answer.json as { readonly msg: string }
       assert.match(msg, /^The Idempotency-Key header/)
-      assert.deepStrictEqual([answer.status, answer.json], [400, { ...bad(msg), ...nothing }])
+      assert.deepStrictEqual(
+        [answer.status, answer.json],
+        [400, { ...bad(msg), ...nothing, data: { reason: "INVALID_IDEMPOTENCY_KEY" } }]
+      )
     }
     assert.strictEqual(runs, before)
   })
 
   it("but not of other refusals, the client's first of all", async () => {
     refusal = unknown("Order")
-    const unheard = { code: 4004, msg: "Order not found.", error: "Order not found." }
+    const unheard = {
+      code: 4004,
+      msg: "Order not found.",
+      error: "Order not found.",
+      data: { reason: "UNKNOWN_ORDER" }
+    }
     assert.deepStrictEqual((await server.call("POST", path, { body: {} })).json, unheard)
     const nobody = await server.call("POST", "/partner/v1/clients/7/planted", { raw: "{" })
-    assert.deepStrictEqual([nobody.status, Object.keys(nobody.json as object)], [404, ["code", "msg", "error"]])
+    assert.deepStrictEqual([nobody.status, Object.keys(nobody.json as object)], [404, ["code", "msg", "error", "data"]])
   })
 })

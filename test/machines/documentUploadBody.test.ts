@@ -77,7 +77,10 @@ describe("doc 1, Document: the upload body", () => {
     it(`A1-37: ${title} is refused`, () => {
       const decided = decide(over)
       const [sentence] = Object.values(errors)
-      assert.deepStrictEqual(decided, { ok: false, refusal: { _tag: "Invalid", sentence: sentence as string, errors } })
+      assert.deepStrictEqual(decided, {
+        ok: false,
+        refusal: { _tag: "Invalid", reason: "INVALID_FIELDS", sentence: sentence as string, errors }
+      })
     })
   }
 

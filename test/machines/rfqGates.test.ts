@@ -254,18 +254,19 @@ describe("closing a contract", () => {
     [
       "somebody else's",
       { ...open, contract: null, openCloseRfqId: 5, venueConnected: false },
-      { _tag: "Unknown", sentence: "Contract not found." }
+      { _tag: "Unknown", reason: "UNKNOWN_CONTRACT", sentence: "Contract not found." }
     ],
     [
       "ended",
       { ...open, contract: { open: false }, venueConnected: false },
-      { _tag: "Invalid", sentence: "The contract is not open.", errors: null }
+      { _tag: "Invalid", reason: "CONTRACT_NOT_OPEN", sentence: "The contract is not open.", errors: null }
     ],
     [
       "being closed",
       { ...open, openCloseRfqId: 5, venueConnected: false },
       {
         _tag: "Invalid",
+        reason: "CLOSE_REQUEST_OPEN",
         sentence: "A request to close this contract is open already.",
         errors: null,
         data: { rfqId: 5 }
@@ -274,7 +275,7 @@ describe("closing a contract", () => {
     [
       "while the venue is away",
       { ...open, venueConnected: false },
-      { _tag: "VenueAway", sentence: "The venue can not be reached: nothing was done." }
+      { _tag: "VenueAway", reason: "VENUE_UNREACHABLE", sentence: "The venue can not be reached: nothing was done." }
     ]
   ] as const)("%s", (_, facts, refusal) => {
     assert.deepStrictEqual(firstRefusal(closeGates, facts), refusal)

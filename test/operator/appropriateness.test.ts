@@ -64,7 +64,7 @@ describe("operator surface, appropriateness", () => {
     const field = await publish(questionnaire({ "questions.0.text": 5 }))
     assert.deepStrictEqual(
       [field.status, field.refusal.data],
-      [1, { errors: { "questions.0.text": "The question must be text." } }]
+      [1, { reason: "INVALID_FIELDS", errors: { "questions.0.text": "The question must be text." } }]
     )
     for (const text of ["[]", "null", "7"]) assert.strictEqual((await publish(fileOf(text))).refusal.code, 4000, text)
     assert.strictEqual((await served()).version, before)

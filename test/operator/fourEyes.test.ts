@@ -64,7 +64,10 @@ describe("operator surface, Four eyes", () => {
     assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
     assert.include(late.refusal.msg, `transaction ${booked.result.ledgerTxId}.`)
     const third = await service.cli(line, "FINANCE")
-    assert.deepStrictEqual([third.status, third.refusal.data], [1, { ledgerTxId: booked.result.ledgerTxId }])
+    assert.deepStrictEqual(
+      [third.status, third.refusal.data],
+      [1, { reason: "BOOKED_ALREADY", ledgerTxId: booked.result.ledgerTxId }]
+    )
   })
 
   it("two grants at once run the command once", async () => {

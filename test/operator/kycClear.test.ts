@@ -100,7 +100,10 @@ describe("operator surface, kyc clear of what was looked at", () => {
         )
       )
     const sentence = `Case ${caseId} shows more since it was looked at: look at the client's cases again before clearing them.`
-    assert.deepStrictEqual(await clearAsOf(screeningRunId - 1), refuse(conflict(sentence, { openCases: [caseId] })))
+    assert.deepStrictEqual(
+      await clearAsOf(screeningRunId - 1),
+      refuse(conflict("FILE_CHANGED", sentence, { openCases: [caseId] }))
+    )
     assert.isTrue((await clearAsOf(screeningRunId)).ok)
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })

@@ -83,7 +83,7 @@ describe("A1-01: operator bodies are judged before they are built", () => {
     assert.deepStrictEqual(deep.told, [400, 4000, "The request body is nested too deeply."])
     for (const text of ["\\u0000", "\\ud800"]) {
       const { status, json } = await send("/partners/LARGE/reliance", `{"status":"APPROVED","reason":"${text}"}`)
-      assert.deepStrictEqual([status, json.code, json.data], [400, 4000, undefined])
+      assert.deepStrictEqual([status, json.code, json.data], [400, 4000, { reason: "INVALID_BODY" }])
     }
   })
 })

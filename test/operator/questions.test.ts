@@ -98,7 +98,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
       refusal.msg,
       "Screening has found this client on a sanctions list: a note must say why it is another person."
     )
-    assert.deepStrictEqual(refusal.data, { hits: [{ caseId, entryId, score: 1 }] })
+    assert.deepStrictEqual(refusal.data, { reason: "NOTE_NEEDED", hits: [{ caseId, entryId, score: 1 }] })
     assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
   })
 

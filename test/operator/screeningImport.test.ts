@@ -231,7 +231,10 @@ describe("screening import", () => {
     const big = told.sources.find((each: { readonly source: string }) => each.source === "BIG")
     assert.deepStrictEqual([big.version, big.importing.version, big.importing.received], ["1", "2", 1_000])
     const { refusal } = await imported(path, "BIG", "2")
-    assert.deepStrictEqual([refusal.code, refusal.data], [4092, { entries: 1_500, removed: 1_200 }])
+    assert.deepStrictEqual(
+      [refusal.code, refusal.data],
+      [4092, { reason: "IMPORT_SHRINKS", entries: 1_500, removed: 1_200 }]
+    )
     assert.strictEqual(Object.keys(await live("BIG")).length, 2_500)
     assert.deepStrictEqual(facts(await imported(path, "BIG", "2", "COMPLIANCE", ["--allow-shrink"])), [
       "DONE",
@@ -256,7 +259,8 @@ describe("screening import", () => {
     await imported(csv(...people), source, "1")
     const second = await imported(csv(...people.slice(0, kept)), source, "2")
     assert.strictEqual(second.status, taken ? 0 : 1)
-    if (!taken) assert.deepStrictEqual(second.refusal.data, { entries: before, removed: gone })
+    if (!taken)
+      assert.deepStrictEqual(second.refusal.data, { reason: "IMPORT_SHRINKS", entries: before, removed: gone })
     assert.strictEqual(Object.keys(await live(source)).length, taken ? kept : before)
   })
 

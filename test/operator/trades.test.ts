@@ -253,7 +253,7 @@ describe("venue resolve", () => {
         VenueResolutions.layer.pipe(Layer.provide(overtaken))
       )
     )
-    assert.deepStrictEqual(late, refuse(conflict("The contract is CLOSED already.")))
+    assert.deepStrictEqual(late, refuse(conflict("ALREADY", "The contract is CLOSED already.")))
     assert.strictEqual((await service.done(["contract", "show", String(contractId)])).pnl, "10.000000")
   })
 
@@ -276,7 +276,7 @@ describe("venue resolve", () => {
     const { rfqId } = await opened()
     const object = `rfq:${rfqId}`
     const asked = { object, as: "void", reason: "r" } as const
-    const nothing = refuse(conflict("Nothing of this request is in flight at the venue."))
+    const nothing = refuse(conflict("NOTHING_IN_FLIGHT", "Nothing of this request is in flight at the venue."))
     assert.deepStrictEqual(await check(asked), nothing)
     const hung = await hanging()
     const waiting = { ...asked, object: `rfq:${hung}` }
@@ -288,13 +288,18 @@ describe("venue resolve", () => {
     const ofEarlier = { ...waiting, ref: `A-${hung}-999999` }
     assert.deepStrictEqual(
       await resolutions((of) => of.resolve(operator, ofEarlier)),
-      refuse(conflict("Another call of this request is in flight by now: the evidence is not of this one."))
+      refuse(
+        conflict(
+          "NOTHING_IN_FLIGHT",
+          "Another call of this request is in flight by now: the evidence is not of this one."
+        )
+      )
     )
     const contractId = await unheardOf()
     const close = { ...asked, object: `contract:${contractId}`, as: "closed", price: "60100.0" } as const
     assert.deepStrictEqual(await check(close), accept({ ...close, object: `barrierContract:${contractId}` }))
     await service.done(closing(contractId))
-    assert.deepStrictEqual(await check(close), refuse(conflict("The contract is CLOSED already.")))
+    assert.deepStrictEqual(await check(close), refuse(conflict("ALREADY", "The contract is CLOSED already.")))
   })
 
   it("takes what goes with the outcome and nothing else", async () => {

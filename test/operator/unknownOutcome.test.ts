@@ -45,7 +45,7 @@ const adjust = (amount: string, reference?: string, client = clientId) =>
 const cash = async (client = clientId) => (await service.done(["client", "show", client])).cashUsdc
 
 const sentence = "The outcome is not known: check the audit before repeating the command."
-const unsure = { code: 5030, msg: sentence, error: sentence, data: { outcomeUnknown: true } }
+const unsure = { code: 5030, msg: sentence, error: sentence, data: { reason: "OUTCOME_UNKNOWN", outcomeUnknown: true } }
 
 const found = Effect.flatMap(Journal, (journal) =>
   Effect.sync(() => journal.accepting()).pipe(
@@ -131,7 +131,10 @@ describe("A2-62: references of ledger adjust", () => {
     assert.strictEqual(first.reference, "R-2")
     // Booking it again would go below zero: the reference is what the operator has to hear about.
     const repeated = await service.cli(adjust("-5", " R-2 ", other))
-    assert.deepStrictEqual([repeated.status, repeated.refusal.data], [1, { ledgerTxId: first.ledgerTxId }])
+    assert.deepStrictEqual(
+      [repeated.status, repeated.refusal.data],
+      [1, { reason: "BOOKED_ALREADY", ledgerTxId: first.ledgerTxId }]
+    )
     const before = await cash()
     assert.notStrictEqual((await service.done(adjust("1", "R-2"))).ledgerTxId, first.ledgerTxId)
     assert.strictEqual(Number(await cash()), Number(before) + 1)

@@ -152,7 +152,11 @@ describe("operator surface, Four eyes: withdrawals and breaks", () => {
     const line = ["withdrawal", "fail", requestId, "--reason", "refused by the bank"]
     const early = await service.cli(line, "FINANCE")
     assert.deepStrictEqual([early.status, early.refusal.code], [1, 4092])
-    assert.deepStrictEqual(early.refusal.data, { approvalId: Number(paying), requestId: Number(requestId) })
+    assert.deepStrictEqual(early.refusal.data, {
+      reason: "APPROVAL_PENDING",
+      approvalId: Number(paying),
+      requestId: Number(requestId)
+    })
     await service.done(["approval", "refuse", paying], "ADMIN")
     const failing = await asked(...line)
     const later = await asked("withdrawal", "pay", requestId)

@@ -282,7 +282,10 @@ describe("SC-ONB-12: WARN", () => {
     const clientId = await client()
     await submit(clientId, "WARN")
     const { status, json } = await call("POST", clientId, "/appropriateness/acknowledge", { acknowledgedAt })
-    assert.deepStrictEqual([status, json.code, json.data], [400, 4000, { errors: { acknowledgedAt: sentence } }])
+    assert.deepStrictEqual(
+      [status, json.code, json.data],
+      [400, 4000, { reason: "INVALID_FIELDS", errors: { acknowledgedAt: sentence } }]
+    )
   })
 })
 
@@ -295,7 +298,7 @@ describe("requests", () => {
     const { status, json } = await call("POST", clientId, "/appropriateness", { version, answers })
     assert.deepStrictEqual(
       [status, json.msg, json.data],
-      [400, sentence, { errors: { "answers.knockoutKnowledge": sentence } }]
+      [400, sentence, { reason: "INVALID_FIELDS", errors: { "answers.knockoutKnowledge": sentence } }]
     )
     for (const body of [{ version }, { answers }, { version: "1", answers }, { version: 1.5, answers }]) {
       assert.strictEqual((await call("POST", clientId, "/appropriateness", body)).status, 400)
@@ -407,7 +410,7 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
           code: 4290,
           msg: "The cooling period after the last attempt is not over yet.",
           error: "The cooling period after the last attempt is not over yet.",
-          data: { retakeAt }
+          data: { reason: "RETAKE_TOO_EARLY", retakeAt }
         }
       ]
     )
@@ -449,7 +452,11 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
     assert.deepStrictEqual([served.version, served.warningText], [2, "Another warning."])
     for (const stale of [1, 3, 0, -1]) {
       const { status, json } = await call("POST", clientId, "/appropriateness", { version: stale, answers: {} })
-      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { currentVersion: 2 }], String(stale))
+      assert.deepStrictEqual(
+        [status, json.code, json.data],
+        [409, 4092, { reason: "STALE_VERSION", currentVersion: 2 }],
+        String(stale)
+      )
     }
     assert.strictEqual((await submit(cooling, "PASS")).status, 409, "A1-41: the version is judged before the time")
     assert.isTrue((await mifid(passed)).json.data.granted)

@@ -75,7 +75,7 @@ describe("closing early", () => {
     const { rfqId } = (await post(clientId, path, { autoAccept: false })).json.data
     const second = await post(clientId, path, {})
     assert.deepStrictEqual(refusal(second), [400, 4000, "A request to close this contract is open already."])
-    assert.deepStrictEqual(second.json.data, { rfqId })
+    assert.deepStrictEqual(second.json.data, { reason: "CLOSE_REQUEST_OPEN", rfqId })
     const quoteId = world.quote(rfqId, "61000")
     await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     const { status, json } = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })

@@ -31,7 +31,7 @@ describe("collateral refusals", () => {
       const before = await rowCounts(service)
       for (const body of [invalid, { partnerRef: fresh(), direction: "DEPOSIT", amount: "1" }]) {
         const { status, json } = await collateral(service, broker.key, clientId, body)
-        assert.deepStrictEqual([status, json.code, json.data], [409, 4092, undefined])
+        assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { reason: "BROKER_CUSTODY" }])
         assert.match(json.msg, /deposit notices and withdrawal requests/)
       }
       assert.deepStrictEqual(await rowCounts(service), before)
@@ -80,7 +80,7 @@ describe("collateral refusals", () => {
       await restrict(clientId, "FROZEN")
       const before = await rowCounts(service)
       const { status, json } = await report(clientId, { partnerRef })
-      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, undefined])
+      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { reason: "REFERENCE_REUSED" }])
       assert.match(json.msg, /another client/)
       assert.deepStrictEqual(await rowCounts(service), before)
     })
@@ -92,7 +92,13 @@ describe("collateral refusals", () => {
       const { reportId, report: row, refusal } = json.data
       assert.deepStrictEqual([status, json.code], [409, 4092])
       assert.strictEqual(json.msg, "Withdrawals are restricted on this account.")
-      assert.deepStrictEqual(json.data, { reportId, status: "REFUSED", refusal: json.msg, report: row })
+      assert.deepStrictEqual(json.data, {
+        reason: "WITHDRAWALS_RESTRICTED",
+        reportId,
+        status: "REFUSED",
+        refusal: json.msg,
+        report: row
+      })
       assert.deepInclude(row, { reportId, status: "REFUSED", refusal, ledgerTxId: null, amount: "5.000000" })
       const list = (await get(service, partner.key, `/clients/${clientId}/collateral`)).json.data.reports
       assert.deepStrictEqual(list, [row])

@@ -397,6 +397,7 @@ describe("deposits", () => {
       const verdict = await confirm(123_456_789)
       assert.deepStrictEqual(verdict.ok ? null : verdict.refusal, {
         _tag: "Unknown",
+        reason: "UNKNOWN_DEPOSIT_NOTICE",
         sentence: "Deposit notice not found."
       })
     })

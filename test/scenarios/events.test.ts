@@ -169,7 +169,7 @@ describe("events", () => {
       const before = await rowCounts(service)
       for (const amount of ["1", "20000"]) {
         const { status, json } = await send({ partnerRef: "late", direction: "DEPOSIT", amount })
-        assert.deepStrictEqual([status, json.code, json.data], [409, 4092, undefined])
+        assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { reason: "ACCOUNT_CLOSED" }])
         assert.match(json.msg, /closed/)
       }
       assert.deepStrictEqual(await rowCounts(service), before)

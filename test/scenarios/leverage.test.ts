@@ -84,6 +84,7 @@ describe("leverage", () => {
     const refused = await choose(clientId, { leverage: 5 })
     assert.deepStrictEqual([refused.status, refused.json.code], [409, 4090])
     assert.deepStrictEqual(refused.json.data, {
+      reason: "WOULD_BREACH_MARGIN",
       wouldBreach: true,
       initialMarginAfter: "1200.000000",
       maintenanceMarginAfter: "600.000000",

@@ -144,7 +144,12 @@ describe("GET /clients/{clientId}/notifications", () => {
   ])("EVT-10: %s=%.30s is refused", async (name, value, sentence) => {
     const { status, json } = await read(await anybody, `?${name}=${value}`)
     assert.strictEqual(status, 400)
-    assert.deepStrictEqual(json, { code: 4000, msg: sentence, error: sentence, data: { errors: { [name]: sentence } } })
+    assert.deepStrictEqual(json, {
+      code: 4000,
+      msg: sentence,
+      error: sentence,
+      data: { reason: "INVALID_PARAMETERS", errors: { [name]: sentence } }
+    })
   })
 
   it.each([
@@ -200,7 +205,7 @@ describe("GET /clients/{clientId}/notifications", () => {
     assert.deepStrictEqual(refsOf(await read(id, `?after=${after}&since=${at + 11}`)), [])
     const foreign = await read(other, `?after=${after}`)
     assert.strictEqual(foreign.status, 400)
-    assert.deepStrictEqual(foreign.json.data, { errors: { after: afterSentence } })
+    assert.deepStrictEqual(foreign.json.data, { reason: "INVALID_PARAMETERS", errors: { after: afterSentence } })
   })
 
   it("SC-WHK-09: what was written too late to be forwarded is there", async () => {

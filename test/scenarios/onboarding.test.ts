@@ -254,11 +254,11 @@ describe("onboarding", () => {
       assert.notInclude(JSON.stringify(refused), body.email)
     })
 
-    it("SC-ONB-06: a reference of a living client is 4092 without data, even with the same e-mail", async () => {
+    it("SC-ONB-06: a reference of a living client is 4092 and tells nothing of it, even with the same e-mail", async () => {
       const body = person(55, "ref")
       await onboard(service, partner.key, body)
       const refused = await refusedWithNothing(partner.key, body, 409, 4092)
-      assert.isUndefined(refused.data)
+      assert.deepStrictEqual(refused.data, { reason: "REFERENCE_REUSED" })
       // A1-18: case counts, and the reference belongs to its partner alone.
       const upper = person(56, "ref", { partnerClientRef: "REF-55" })
       assert.strictEqual((await onboard(service, partner.key, upper)).status, 201)
@@ -272,6 +272,7 @@ describe("onboarding", () => {
       await comply(service, (compliance) => compliance.reject(operator, String(clientId), "Documents are missing."))
       const refused = await refusedWithNothing(partner.key, body, 409, 4092)
       assert.deepStrictEqual(refused.data, {
+        reason: "REONBOARD",
         clientId,
         clientUid,
         kycPackageStatus: "REJECTED",

@@ -137,7 +137,7 @@ describe("field errors of POST /clients", () => {
     "A1-01: %s is no number of JSON, or one that no reader can hold: 400 without a map",
     async (written) => {
       const { status, json } = await withTime(written)
-      assert.deepStrictEqual([status, json.code, json.data], [400, 4000, undefined])
+      assert.deepStrictEqual([status, json.code, json.data], [400, 4000, { reason: "INVALID_BODY" }])
     }
   )
 

@@ -316,7 +316,7 @@ describe("taking back and refusals", () => {
     world.failing((name) => (name === "read" ? {} : { lost: "before" }))
     const first = await call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
     assert.deepStrictEqual([first.status, first.json.code], [502, 5020], first.text)
-    assert.deepStrictEqual(first.json.data, { rfqId, quoteId, accepting: true })
+    assert.deepStrictEqual(first.json.data, { reason: "OUTCOME_PENDING", rfqId, quoteId, accepting: true })
     assert.isTrue((await rfqOf(clientId, rfqId)).accepting)
     assert.deepStrictEqual(refusal(await post(clientId, `/rfq/${rfqId}/cancel`, {})).slice(0, 2), [400, 4000])
     world.failing(() => ({}))

@@ -110,7 +110,7 @@ describe("reports of a settlement item", () => {
       const { item } = (await report(itemId, settled)).json.data
       const counts = await rowCounts(service)
       const { status, json } = await report(itemId, failed)
-      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { item }])
+      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { reason: "SETTLED_ALREADY", item }])
       assert.strictEqual(json.msg, "This item is settled already, so it can't be reported as failed.")
       assert.deepStrictEqual(await rowCounts(service), counts)
     })

@@ -184,7 +184,7 @@ describe("a take that the venue does not answer", () => {
     const asked = await take(anna, offerId, "10", headers).finally(() => world.failing(() => ({})))
     assert.deepStrictEqual([asked.status, asked.json.code], [502, 5020], asked.text)
     const { swapId } = asked.json.data
-    assert.deepStrictEqual(asked.json.data, { swapId, offerId, state: "ACCEPTING" })
+    assert.deepStrictEqual(asked.json.data, { reason: "OUTCOME_PENDING", swapId, offerId, state: "ACCEPTING" })
     assert.deepStrictEqual(await held(anna, "ETH"), ["9.99500000", "10.00500000"])
     const again = await take(anna, offerId, "10", headers)
     assert.deepStrictEqual([again.status, again.text], [502, asked.text])

@@ -94,7 +94,7 @@ describe("webhook", () => {
       const refused = await put(key, body)
       assert.deepStrictEqual(
         [...told(refused), refused.json.data],
-        [400, 4000, sentence, { errors: { url: sentence } }]
+        [400, 4000, sentence, { reason: "INVALID_FIELDS", errors: { url: sentence } }]
       )
       assert.deepStrictEqual(await rowCounts(service), before)
       const { url: still, active, updatedAt } = (await get(service, key, "/webhook")).json.data

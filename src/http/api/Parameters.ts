@@ -5,6 +5,7 @@
  */
 import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import { Id, parseId } from "../../machines/shared/Ids.ts"
+import type { Noun } from "../../machines/shared/RefusalReason.ts"
 import type { PageLimit } from "../../machines/shared/Limits.ts"
 import { cleanText, codePointLength } from "../../machines/shared/Text.ts"
 
@@ -45,7 +46,7 @@ export const pathId = (description: string) =>
   fromText(Id.annotate({ description, [nothingKey]: noId }), parseId, "It must be an id.")
 
 /** A percent-encoded text in a path, of 1 to `max` characters; what can't be one answers `<names> not found.` (A1-18). */
-export const pathText = (names: string, max: number, description: string) =>
+export const pathText = (names: Noun, max: number, description: string) =>
   fromText(
     Schema.String.annotate({ [namesKey]: names }),
     (text) => {
@@ -67,7 +68,7 @@ export const clientParams = { clientId: pathId("The client's id.") }
 export const isPathId = (ast: SchemaAST.AST): boolean => SchemaAST.resolveAt<number>(nothingKey)(ast) === noId
 
 /** What a path parameter names, in the sentence of its 404. */
-export const namedBy = (ast: SchemaAST.AST): string => SchemaAST.resolveAt<string>(namesKey)(ast) ?? "Object"
+export const namedBy = (ast: SchemaAST.AST): Noun => SchemaAST.resolveAt<Noun>(namesKey)(ast) ?? "Object"
 
 /** Rows of a page: 1 to the list's maximum; the default when absent is the document's too. */
 const limitOf = ({ max, default: usual }: PageLimit) =>

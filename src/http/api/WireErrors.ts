@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { notPlaced, previewMembers } from "../../machines/order/OrderWire.ts"
-import { orderExamples } from "./orderExamples.ts"
+import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 
 export interface WireError {
   readonly code: number
@@ -101,7 +101,7 @@ export const wireErrors = [
     code: 5020,
     status: 502,
     meaning:
-      "The venue can not be reached, or what was last known of the market is too old to be served. With data: what was asked is in flight at the venue and is resolved by itself.",
+      "The venue can not be reached, or what was last known of the market is too old to be served. Without data nothing was done; with data what was asked is in flight at the venue and is resolved by itself.",
     data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; {orderId, clOrdId, state} of an order or its cancel; none when nothing was written"
   },
   {
@@ -123,11 +123,28 @@ const describe = (status: number): string =>
     .map((row) => `${row.code}: ${row.meaning}${row.data === "" ? "" : ` data: ${row.data}.`}`)
     .join(" ")
 
+const reasonText = (status: number): string =>
+  [
+    "Which of the code's reasons it is: a token that is never renamed; others may come.",
+    ...reasonsOf(status).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)
+  ].join("\n")
+
+/** Machine facts, first among them the reason where a code has several. */
+const dataOf = (status: number) =>
+  Schema.StructWithRest(
+    Schema.Struct({
+      reason: Schema.optionalKey(Schema.Literals(reasonsOf(status)).annotate({ description: reasonText(status) }))
+    }),
+    [Schema.Record(Schema.String, Schema.Json)]
+  ).annotate({ description: "Machine-readable facts." })
+
 const bodyOf = (status: number) => ({
   code: Schema.Literals(codesOf(status)),
   msg: Schema.String.annotate({ description: "What is wrong, as a sentence." }),
   error: Schema.String.annotate({ description: "The same sentence." }),
-  data: Schema.optionalKey(Schema.Json.annotate({ description: "Machine-readable facts." }))
+  data: Schema.optionalKey(
+    reasonsOf(status).length === 0 ? Schema.Json.annotate({ description: "Machine-readable facts." }) : dataOf(status)
+  )
 })
 
 const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })
@@ -135,13 +152,13 @@ const shown = (status: number) => ({ httpApiStatus: status, description: describ
 /** A refused order: what of it was written, if anything (doc 2, POST .../orders; A2-32). */
 export class OrderRefused extends Schema.Error<OrderRefused>("OrderRefused")(
   { ...bodyOf(400), ...notPlaced },
-  { ...shown(400), examples: [orderExamples.rejected as never] }
+  shown(400)
 ) {}
 
 /** A preview of an order that would be refused (doc 2, Margin preview; A2-49). */
 export class PreviewRefused extends Schema.Error<PreviewRefused>("PreviewRefused")(
   { ...bodyOf(400), ...previewMembers },
-  { ...shown(400), examples: [orderExamples.refusedPreview as never] }
+  shown(400)
 ) {}
 
 /** The error classes by status; each has every code the registry lists for it. */

@@ -54,7 +54,7 @@ const unknownOutcome: WireRefusal = {
   status: 503,
   code: 5030,
   msg: "The outcome is not known: check the audit before repeating the command.",
-  data: { outcomeUnknown: true }
+  data: { reason: "OUTCOME_UNKNOWN", outcomeUnknown: true }
 }
 
 class Edge {
@@ -146,7 +146,7 @@ class Edge {
       case "TooLarge":
         return refusalWith(gateRefusals.edgeCap, headers)
       case "Unsendable":
-        return refusalWith(invalid("The request is not valid HTTP."), headers)
+        return refusalWith(invalid("INVALID_HTTP", "The request is not valid HTTP."), headers)
     }
   }
 

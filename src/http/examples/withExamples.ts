@@ -2,6 +2,7 @@
  * Puts the recorded examples into the description: bodies, answers and events by reference, as each stands once in the components,
  * and beside each schema the first value that one of them gives it.
  */
+import { meaningOf } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
 
 interface Node {
@@ -43,7 +44,7 @@ export const withExamples = (spec: object): void => {
     for (const [status, answers] of Object.entries(found?.answers ?? {})) {
       for (const [at, answer] of answers.entries()) {
         const name = at === 0 ? `${id}.${status}` : `${id}.${status}.${at + 1}`
-        show(mediaOf(responses[status]), name, "As a scenario was answered", answer)
+        show(mediaOf(responses[status]), name, summaryOf(Number(status), answer), answer)
       }
     }
   }
@@ -60,6 +61,14 @@ export const withExamples = (spec: object): void => {
       }
     }
   }
+}
+
+/** Of a refusal its reason in words, where its code has several. */
+const summaryOf = (status: number, answer: unknown): string => {
+  if (status < 400) return "As a scenario was answered"
+  const { data } = answer as { readonly data?: { readonly reason?: string } }
+  const meanings: Readonly<Record<string, string>> = meaningOf
+  return meanings[data?.reason ?? ""] ?? "As a scenario was refused"
 }
 
 const operationsOf = (items: Items): ReadonlyArray<Operation> => Object.values(items).flatMap(Object.values<Operation>)

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
 import { signatureOf } from "../../runtime/services/webhook/signature.ts"
-import { errorTable } from "./errorTable.ts"
+import { errorTable, reasonTable } from "./errorTable.ts"
 
 /** In the order of the page. */
 export const guideNames = [
@@ -40,6 +40,7 @@ const { secret, timestamp, body } = testVector
 
 const known: Readonly<Record<string, () => string>> = {
   errors: () => errorTable().join("\n"),
+  reasons: () => reasonTable().join("\n"),
   onboarding: () => JSON.stringify(sampleOnboarding(1, sampleTag, sampleTime), null, 2),
   signature: () => signatureOf(secret, timestamp, body).slice("v1=".length),
   ...Object.fromEntries(receivers.map((name) => [name, () => fileAt(`receivers/${name}`)])),

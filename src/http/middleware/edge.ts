@@ -35,7 +35,7 @@ export const byStatus = (status: number): WireRefusal => {
     case 504:
       return gateRefusals.unavailable
     default:
-      return status >= 500 ? defect(randomUUID()) : invalid("The request is not valid.")
+      return status >= 500 ? defect(randomUUID()) : invalid("INVALID_HTTP", "The request is not valid.")
   }
 }
 

@@ -6,11 +6,11 @@
 import type { IncomingMessage } from "node:http"
 import { invalid, type WireRefusal } from "../toWire.ts"
 
-const version = invalid("The request must be HTTP/1.1 or HTTP/1.0.")
-const target = invalid("The request target must be a path.")
-const host = invalid("The request must have exactly one Host header.")
-const coding = invalid("The Transfer-Encoding must be chunked, alone, over HTTP/1.1.")
-const expectation = invalid("The Expect header must be 100-continue.")
+const version = invalid("INVALID_HTTP", "The request must be HTTP/1.1 or HTTP/1.0.")
+const target = invalid("INVALID_HTTP", "The request target must be a path.")
+const host = invalid("INVALID_HTTP", "The request must have exactly one Host header.")
+const coding = invalid("INVALID_HTTP", "The Transfer-Encoding must be chunked, alone, over HTTP/1.1.")
+const expectation = invalid("INVALID_HTTP", "The Expect header must be 100-continue.")
 
 /** Why a request is unsound, or null. After such an answer the connection must end: where the next begins is unknown. */
 export const framingRefusal = (request: IncomingMessage): WireRefusal | null => {

@@ -6,6 +6,7 @@
 import { Context, Option, Schema, SchemaAST } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, type HttpApiSchema } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
+import type { Noun } from "../../machines/shared/RefusalReason.ts"
 import { isPathId, namedBy, noId } from "../api/Parameters.ts"
 import { RouteRules } from "../api/RouteRules.ts"
 import type { AnswerForm } from "./answers.ts"
@@ -28,14 +29,14 @@ export interface RouteMatch {
   /** What the segments stand for, by parameter. An id that can't be one is `noId`, which no object has. */
   readonly params: Readonly<Record<string, unknown>>
   /** What the first other parameter names that can't be read; null when all could. */
-  readonly unknown: string | null
+  readonly unknown: Noun | null
 }
 
 /** A parameter of the path. */
 interface PathParameter {
   readonly name: string
   readonly isId: boolean
-  readonly names: string
+  readonly names: Noun
   readonly read: (text: string) => Option.Option<unknown>
 }
 
@@ -96,7 +97,7 @@ const fits = (segments: Entry["segments"], parts: ReadonlyArray<string>): boolea
 
 const read = (route: Route, segments: Entry["segments"], parts: ReadonlyArray<string>): RouteMatch => {
   const params: Record<string, unknown> = {}
-  let unknown: string | null = null
+  let unknown: Noun | null = null
   for (const [index, segment] of segments.entries()) {
     if (typeof segment === "string") continue
     const value = segment.isId ? segment.read(parts[index] ?? "") : decoded(segment, parts[index] ?? "")

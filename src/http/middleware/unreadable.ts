@@ -15,7 +15,7 @@ const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   HPE_INVALID_METHOD: [404, gateRefusals.verb],
   // Requests came while an answer filled the connection, and Node has lost some of them.
   HPE_PAUSED: [503, gateRefusals.unavailable],
-  HPE_HEADER_OVERFLOW: [431, invalid("The request headers are too large.")],
+  HPE_HEADER_OVERFLOW: [431, invalid("INVALID_HTTP", "The request headers are too large.")],
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow
 }
 
@@ -60,7 +60,7 @@ export const answerUnreadable = (error: Error & { readonly code?: string }, sock
     socket.destroy()
     return
   }
-  answerAlone(socket, unreadable[code] ?? [400, invalid("The request is not valid HTTP.")])
+  answerAlone(socket, unreadable[code] ?? [400, invalid("INVALID_HTTP", "The request is not valid HTTP.")])
 }
 
 /** Answers CONNECT, which Node hands over without a response object. */

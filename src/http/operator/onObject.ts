@@ -2,13 +2,14 @@
 import { Effect } from "effect"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { Noun } from "../../machines/shared/RefusalReason.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
 export const onObject = <A>(
-  what: string,
+  what: Noun,
   segment: string,
   run: (caller: OperatorCaller, id: number) => Effect.Effect<Verdict<A>, DispatchError>
 ) =>

@@ -11,7 +11,7 @@ import { operatorCommands } from "../api/operator/commands.ts"
 import { envelopeOf, OperatorInvalid, OperatorTooLarge } from "../api/operator/OperatorErrors.ts"
 import { notJson, parseBody } from "../middleware/parseBody.ts"
 import { gateRefusals } from "../toWire.ts"
-import { bodyError, fieldsError } from "./toOperatorError.ts"
+import { bodyError, fieldsError, withReason } from "./toOperatorError.ts"
 
 /** Refuses a body that its command must not see. Dies when the body could not be read to its end. */
 export const judgeBody = (
@@ -24,7 +24,9 @@ export const judgeBody = (
     const parsed = parseBody(bytes)
     if (!parsed.ok) {
       return Effect.fail(
-        parsed.sentence === notJson ? bodyError() : new OperatorInvalid(envelopeOf(4000, parsed.sentence))
+        parsed.sentence === notJson
+          ? bodyError()
+          : new OperatorInvalid(envelopeOf(4000, parsed.sentence, withReason("INVALID_BODY")))
       )
     }
     const misplaced = isRecord(parsed.value) ? Object.keys(parsed.value).find(meansDryRun) : undefined
@@ -48,7 +50,7 @@ const bodyBytes = (
 }
 
 const tooLarge = (): OperatorTooLarge =>
-  new OperatorTooLarge(envelopeOf(gateRefusals.routeCap.code, gateRefusals.routeCap.msg))
+  new OperatorTooLarge(envelopeOf(gateRefusals.routeCap.code, gateRefusals.routeCap.msg, withReason("BODY_TOO_LARGE")))
 
 const inQuery = "A dry run is asked for in the query: ?dryRun=true."
 

@@ -4,9 +4,10 @@
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Json } from "../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../machines/Effects.ts"
 import { shownFaults } from "../../machines/shared/Limits.ts"
 import { checkFields, type Refusal, shownErrors, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { Reason } from "../../machines/shared/RefusalReason.ts"
 import { notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { currentDryRun, type DryRunSummary } from "../../runtime/engine/mailbox/dryRun.ts"
@@ -23,6 +24,9 @@ import {
   OperatorUpstream
 } from "../api/operator/OperatorErrors.ts"
 
+/** The facts of a refusal whose code has several reasons: which of them, first. */
+export const withReason = (reason: Reason, data: JsonObject | null = null): Json => ({ reason, ...data })
+
 /** The wire error of a refusal. */
 export const refusalError = (refusal: Refusal): OperatorError => {
   switch (refusal._tag) {
@@ -31,17 +35,20 @@ export const refusalError = (refusal: Refusal): OperatorError => {
         envelopeOf(
           4000,
           refusal.sentence,
-          refusal.errors === null ? null : { errors: shownErrors(refusal.errors, shownFaults.operator) }
+          withReason(
+            refusal.reason,
+            refusal.errors === null ? null : { errors: shownErrors(refusal.errors, shownFaults.operator) }
+          )
         )
       )
     case "Unknown":
-      return new OperatorUnknown(envelopeOf(4004, refusal.sentence))
+      return new OperatorUnknown(envelopeOf(4004, refusal.sentence, withReason(refusal.reason)))
     case "Conflict":
-      return new OperatorConflict(envelopeOf(4092, refusal.sentence, refusal.data as Json))
+      return new OperatorConflict(envelopeOf(4092, refusal.sentence, withReason(refusal.reason, refusal.data)))
     case "VenueAway":
-      return new OperatorUpstream(envelopeOf(5020, refusal.sentence))
+      return new OperatorUpstream(envelopeOf(5020, refusal.sentence, withReason(refusal.reason)))
     case "NoVenue":
-      return new OperatorAway(envelopeOf(5030, refusal.sentence))
+      return new OperatorAway(envelopeOf(5030, refusal.sentence, withReason("NO_VENUE")))
     case "TooLarge":
     case "Unverified":
     case "RelianceNotApproved":
@@ -52,15 +59,20 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "TooManyBuilds":
     case "KeyReused":
       // These belong to the partner surface: an operator command that meets one gets it without its details.
-      return new OperatorConflict(envelopeOf(4092, "The client's state does not allow this command."))
+      return new OperatorConflict(
+        envelopeOf(4092, "The client's state does not allow this command.", withReason("CLIENT_STATE"))
+      )
   }
 }
 
 export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorInvalid =>
-  new OperatorInvalid(envelopeOf(4000, checkFields, { errors: shownErrors(errors, shownFaults.operator) }))
+  new OperatorInvalid(
+    envelopeOf(4000, checkFields, withReason("INVALID_FIELDS", { errors: shownErrors(errors, shownFaults.operator) }))
+  )
 
 /** A body that is no JSON, or JSON but no object. */
-export const bodyError = (): OperatorInvalid => new OperatorInvalid(envelopeOf(4000, notAnObject))
+export const bodyError = (): OperatorInvalid =>
+  new OperatorInvalid(envelopeOf(4000, notAnObject, withReason("INVALID_BODY")))
 
 /**
  * What the engine's failures answer. Unavailable is for later, unless the command may be done already: repeating it
@@ -72,9 +84,10 @@ export const engineError = (error: DispatchError): Effect.Effect<never, Operator
     new OperatorAway(
       error.unknown
         ? envelopeOf(5030, "The outcome is not known: check the audit before repeating the command.", {
+            reason: "OUTCOME_UNKNOWN",
             outcomeUnknown: true
           })
-        : envelopeOf(5030, "The service can't do this now. Please try again.")
+        : envelopeOf(5030, "The service can't do this now. Please try again.", withReason("UNAVAILABLE"))
     )
   )
 }

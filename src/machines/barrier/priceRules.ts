@@ -47,6 +47,7 @@ const leveredDistance = (price: Exact, barrier: Exact, maxLeverage: number): Sca
 
 const barrierSide: Rule<Priced> = {
   gate: "barrierSide",
+  reason: "BARRIER_MISPLACED",
   sentence: ({ side, price, barrier }) => {
     const above = compared(scaled(price), scaled(barrier))
     if (side === "BUY") return above > 0n ? null : "The barrier of a long contract must be below the price."
@@ -60,6 +61,7 @@ const barrierSide: Rule<Priced> = {
 
 const barrierDistance: Rule<Priced> = {
   gate: "barrierDistance",
+  reason: "BARRIER_TOO_NEAR",
   sentence: ({ price, barrier }) =>
     compared(distanceOf(price, barrier), shareOf(scaled(price), barrierLimits.minDistanceBps)) >= 0n
       ? null
@@ -73,6 +75,7 @@ const barrierDistance: Rule<Priced> = {
 /** Strictly on the side of profit, and no further away than an amount of money can be large (F2). */
 const takeProfitSide: Rule<Priced> = {
   gate: "takeProfitSide",
+  reason: "TAKE_PROFIT_MISPLACED",
   sentence: ({ side, price, takeProfit, figures }) => {
     if (takeProfit === null || figures.potentialProfit === null) return null
     const above = compared(scaled(price), scaled(takeProfit))
@@ -89,6 +92,7 @@ const takeProfitSide: Rule<Priced> = {
 /** By the distance, not by the premium, which the rebate makes smaller (F18). */
 const leverage: Rule<Priced> = {
   gate: "leverage",
+  reason: "LEVERAGE_TOO_HIGH",
   sentence: ({ price, barrier, maxLeverage }) =>
     compared(scaled(price), leveredDistance(price, barrier, maxLeverage)) <= 0n
       ? null
@@ -101,6 +105,7 @@ const leverage: Rule<Priced> = {
 
 const freeMargin: Rule<Priced> = {
   gate: "freeMargin",
+  reason: "INSUFFICIENT_FREE_MARGIN",
   sentence: ({ figures, freeMargin: free }) =>
     requiredMargin(figures) <= free ? null : "The premium and the commission exceed the client's free margin.",
   compared: ({ figures, freeMargin: free }) => ({

@@ -3,9 +3,10 @@
  * of A2-110), and of a request to close (F19). What stands against any accept of the request (its state, an accept or a cancel
  * in flight, the client, the market) is asked before.
  */
-import { firstSentence, type Rule } from "../shared/Gates.ts"
+import { firstSentence, gateOf, type Gates, reasonOf, type Rule } from "../shared/Gates.ts"
 import { barrierLimits } from "../shared/Limits.ts"
 import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import type { Reason } from "../shared/RefusalReason.ts"
 import type { VenueQuote } from "../venue/venueObjects.ts"
 import type { ContractTerms } from "./ContractTerms.ts"
 import { type Priced, priceRules } from "./priceRules.ts"
@@ -47,20 +48,30 @@ const ended = {
   SUPERSEDED: "A later quote has taken the place of this one."
 } as const
 
+const endedReasons = {
+  EXPIRED: "QUOTE_EXPIRED",
+  WITHDRAWN: "QUOTE_WITHDRAWN",
+  ACCEPTED: "QUOTE_ACCEPTED",
+  SUPERSEDED: "QUOTE_SUPERSEDED"
+} as const satisfies Readonly<Record<keyof typeof ended, Reason>>
+
 const live: Rule<QuoteFacts> = {
   gate: "quoteLive",
+  reason: ({ quote }) => (quote.state === "LIVE" ? "QUOTE_REFUSED" : endedReasons[quote.state]),
   sentence: ({ quote }) => (quote.state === "LIVE" ? quote.refusedWith : ended[quote.state]),
   compared: ({ quote }) => ({ figure: quote.refusedWith === null ? quote.state : "refused", limit: "LIVE" })
 }
 
 const validity: Rule<QuoteFacts> = {
   gate: "quoteValidity",
+  reason: "QUOTE_EXPIRED",
   sentence: ({ quote, now }) => (quote.validUntil > now ? null : ended.EXPIRED),
   compared: ({ quote, now }) => ({ figure: String(quote.validUntil), limit: `after ${now}` })
 }
 
 const quantity: Rule<QuoteFacts & { readonly qty: string }> = {
   gate: "quoteQuantity",
+  reason: "QUOTE_TOO_SMALL",
   sentence: ({ quote, qty }) =>
     new MoneyDecimal(quote.qty).gte(qty) ? null : "The quote is for less than the quantity asked for.",
   compared: ({ quote, qty }) => ({ figure: quote.qty, limit: `at least ${qty}` })
@@ -68,6 +79,7 @@ const quantity: Rule<QuoteFacts & { readonly qty: string }> = {
 
 const budget: Rule<OpenQuoteFacts> = {
   gate: "premiumBudget",
+  reason: "QUOTE_OVER_BUDGET",
   sentence: ({ premiumBudget, priced }) =>
     premiumBudget === null || priced.figures.premium <= premiumBudget
       ? null
@@ -80,12 +92,14 @@ const budget: Rule<OpenQuoteFacts> = {
 
 const expiry: Rule<OpenQuoteFacts> = {
   gate: "expiry",
+  reason: "CONTRACT_EXPIRED",
   sentence: ({ expiryTs, now }) => (expiryTs > now ? null : "The contract's expiry has passed."),
   compared: ({ expiryTs, now }) => ({ figure: String(expiryTs), limit: `after ${now}` })
 }
 
 const pricedRule = (rule: Rule<Priced>): Rule<OpenQuoteFacts> => ({
   gate: rule.gate,
+  reason: ({ priced }, said) => reasonOf(rule, priced, said),
   sentence: ({ priced }) => rule.sentence(priced),
   compared: ({ priced }) => rule.compared(priced)
 })
@@ -105,6 +119,7 @@ export const openQuoteRefusal = (facts: OpenQuoteFacts): string | null => firstS
 
 const inside: Rule<CloseQuoteFacts> = {
   gate: "quoteInside",
+  reason: "QUOTE_BEYOND_LEVEL",
   sentence: ({ quote, contract: { side, barrier, takeProfit } }) => {
     const price = new MoneyDecimal(quote.price)
     const long = side === "BUY"
@@ -122,12 +137,18 @@ const inside: Rule<CloseQuoteFacts> = {
 
 const wholeContract: Rule<CloseQuoteFacts> = {
   gate: quantity.gate,
+  reason: "QUOTE_TOO_SMALL",
   sentence: ({ now, quote, contract: { qty } }) => quantity.sentence({ now, quote, qty }),
   compared: ({ now, quote, contract: { qty } }) => quantity.compared({ now, quote, qty })
 }
 
 /** Of a quote to close one, in order. */
 export const closeQuoteRules: ReadonlyArray<Rule<CloseQuoteFacts>> = [live, validity, wholeContract, inside]
+
+/** The same, of an accept by hand. */
+export const closeQuoteGates: Gates<CloseQuoteFacts> = closeQuoteRules.map((rule) =>
+  gateOf(rule, (facts: CloseQuoteFacts) => facts)
+)
 
 /** Why this quote to close may not be accepted by hand, or null. */
 export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firstSentence(closeQuoteRules, facts)

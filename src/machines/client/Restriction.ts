@@ -2,15 +2,26 @@
  * Restrictions of a client account: they stack, and any of them makes the lifecycle RESTRICTED (A3-10). The sentences
  * are what a partner reads in a 409 code 4092.
  */
+import type { Reason } from "../shared/RefusalReason.ts"
+
 export const restrictionNames = ["CLOSE_OUT", "FROZEN", "NO_NEW_RISK", "NO_WITHDRAWALS"] as const
 export type Restriction = (typeof restrictionNames)[number]
 
 /** What each restriction means for the partner, as answered with 409 code 4092 (A3-10). */
-export const restrictionSentences: Readonly<Record<Restriction, string>> = {
+export const restrictionSentences = {
   CLOSE_OUT: "The account is being closed out, so positions can only be reduced.",
   FROZEN: "The account is frozen, so money can be neither deposited nor withdrawn.",
   NO_NEW_RISK: "New positions may not be opened on this account.",
   NO_WITHDRAWALS: "Withdrawals are restricted on this account."
+} as const satisfies Readonly<Record<Restriction, string>>
+export type RestrictionSentence = (typeof restrictionSentences)[Restriction]
+
+/** The token beside each sentence. */
+export const restrictionReasons: Readonly<Record<RestrictionSentence, Reason>> = {
+  [restrictionSentences.CLOSE_OUT]: "IN_CLOSE_OUT",
+  [restrictionSentences.FROZEN]: "ACCOUNT_FROZEN",
+  [restrictionSentences.NO_NEW_RISK]: "NO_NEW_RISK",
+  [restrictionSentences.NO_WITHDRAWALS]: "WITHDRAWALS_RESTRICTED"
 }
 
 /**
@@ -20,7 +31,7 @@ export const restrictionSentences: Readonly<Record<Restriction, string>> = {
 export const moneyRestriction = (
   direction: "DEPOSIT" | "WITHDRAWAL",
   restrictions: ReadonlyArray<Restriction>
-): string | null => {
+): RestrictionSentence | null => {
   if (restrictions.includes("FROZEN")) return restrictionSentences.FROZEN
   if (direction === "WITHDRAWAL" && restrictions.includes("NO_WITHDRAWALS")) return restrictionSentences.NO_WITHDRAWALS
   return null

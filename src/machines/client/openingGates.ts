@@ -9,7 +9,7 @@ import { type Gate, gateOf, type Rule } from "../shared/Gates.ts"
 import { conflict, venueAway } from "../shared/Refusal.ts"
 import type { BlockStatuses } from "../verification/Blocks.ts"
 import type { LifecycleState, VerificationLevel } from "./Client.ts"
-import { openingRestriction } from "./openingRisk.ts"
+import { openingReasons, openingRestriction, type OpeningSentence } from "./openingRisk.ts"
 import { type Restriction, restrictionSentences } from "./Restriction.ts"
 
 /** `previewed`: a preview shows its sentence as `reason` instead of being refused as the write is (A2-28, A2-49). */
@@ -21,7 +21,7 @@ export type PreviewedGates<Facts> = ReadonlyArray<PreviewedGate<Facts>>
 export const previewed = <Facts>(gate: Gate<Facts>): PreviewedGate<Facts> => ({ ...gate, previewed: true })
 
 /** The previewed gate of a rule that judges all of its facts. */
-export const ruled = <Facts>(rule: Rule<Facts>): PreviewedGate<Facts> =>
+export const ruled = <Facts, Said extends string = string>(rule: Rule<Facts, Said>): PreviewedGate<Facts> =>
   previewed(gateOf(rule, (facts: Facts) => facts))
 
 /** A client as far as new risk depends on it. */
@@ -35,7 +35,8 @@ export interface OpeningClient {
 export const account: PreviewedGate<{ readonly client: OpeningClient }> = {
   gate: "account",
   previewed: false,
-  refusal: ({ client }) => (client.lifecycle === "CLOSED" ? conflict("The account is closed.") : null),
+  refusal: ({ client }) =>
+    client.lifecycle === "CLOSED" ? conflict("ACCOUNT_CLOSED", "The account is closed.") : null,
   compared: ({ client }) => ({ figure: client.lifecycle, limit: "not CLOSED" })
 }
 
@@ -46,8 +47,9 @@ interface Restricted {
 }
 
 /** A close-out that live marks imply refuses like the recorded one; in a margin call the free margin does (A2-52, A2-91). */
-export const restriction = ruled<Restricted>({
+export const restriction = ruled<Restricted, OpeningSentence>({
   gate: "restriction",
+  reason: (_, said) => openingReasons[said],
   sentence: ({ client, risk }) =>
     openingRestriction(client.lifecycle, client.restrictions) ??
     (stateOf(risk) === "CLOSE_OUT" ? restrictionSentences.CLOSE_OUT : null),
@@ -66,6 +68,7 @@ export const partnerRestriction = (partnerState: PartnerStatus): string | null =
 
 export const partner = ruled<{ readonly partnerState: PartnerStatus }>({
   gate: "partner",
+  reason: "PARTNER_NOT_ACTIVE",
   sentence: ({ partnerState }) => partnerRestriction(partnerState),
   compared: ({ partnerState }) => ({ figure: partnerState, limit: "ACTIVE" })
 })
@@ -83,6 +86,7 @@ export const haltRestriction = (message: string | null): string | null =>
 
 export const halt = ruled<{ readonly halt: string | null }>({
   gate: "halt",
+  reason: "MARKET_HALTED",
   sentence: ({ halt: message }) => haltRestriction(message),
   compared: ({ halt: message }) => ({ figure: message === null ? "trading" : "halted", limit: "trading" })
 })
@@ -90,6 +94,7 @@ export const halt = ruled<{ readonly halt: string | null }>({
 /** The mark of the market itself (F3). */
 export const freshMark = ruled<{ readonly mark: Mark | null; readonly now: number }>({
   gate: "mark",
+  reason: "MARKET_NOT_PRICED",
   sentence: ({ mark, now }) =>
     mark !== null && isFresh(mark, now) ? null : "The market has no live price at the moment: try again shortly.",
   compared: ({ mark, now }) => ({

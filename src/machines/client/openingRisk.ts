@@ -1,8 +1,16 @@
 /** Whether a client may take new risk, by its lifecycle and restrictions (doc 1, Client lifecycle; A2-52, A3-10). */
 import type { LifecycleState } from "./Client.ts"
-import { type Restriction, restrictionSentences } from "./Restriction.ts"
+import type { Reason } from "../shared/RefusalReason.ts"
+import { type Restriction, type RestrictionSentence, restrictionReasons, restrictionSentences } from "./Restriction.ts"
 
 const underReview = "The account is under review, so new positions may not be opened."
+
+/** What refuses new risk says. */
+export type OpeningSentence = RestrictionSentence | typeof underReview
+export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
+  ...restrictionReasons,
+  [underReview]: "ACCOUNT_UNDER_REVIEW"
+}
 
 /**
  * The sentence that refuses new risk, or null: any restriction does, and so does every lifecycle but ACTIVE. Of several the
@@ -11,7 +19,7 @@ const underReview = "The account is under review, so new positions may not be op
 export const openingRestriction = (
   lifecycle: LifecycleState,
   restrictions: ReadonlyArray<Restriction>
-): string | null => {
+): OpeningSentence | null => {
   const [first] = restrictions
   if (first === undefined) return lifecycle === "ACTIVE" ? null : underReview
   return restrictionSentences[spoken.find((name) => restrictions.includes(name)) ?? first]

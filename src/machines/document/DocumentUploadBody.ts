@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { bodyCaps, documentLimits } from "../shared/Limits.ts"
 import { checkFields, type Refusal } from "../shared/Refusal.ts"
-import { invalidWhole, notAnObject } from "../shared/RequestBody.ts"
+import { notABody } from "../shared/RequestBody.ts"
 import { cleanText } from "../shared/Text.ts"
 import { type DocumentPurpose, documentPurposes } from "./Document.ts"
 
@@ -63,7 +63,7 @@ export const decodedLength = (base64: string): number => {
 
 /** Judges an upload's fields. Whether the file is too large comes first, and its content is not read for it. */
 export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
-  if (!Fields.isRecord(body)) return refused(invalidWhole(notAnObject))
+  if (!Fields.isRecord(body)) return refused(notABody)
   const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
   const { dataBase64 } = raw
   if (typeof dataBase64 === "string" && decodedLength(dataBase64) > bodyCaps.documentFile) return refused(fileTooLarge)
@@ -81,7 +81,12 @@ export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
   const decoded = decodeBody(raw, add)
   const sentences = Object.values(errors)
   if (decoded === undefined || sentences.length > 0) {
-    return refused({ _tag: "Invalid", sentence: sentences.length === 1 ? (sentences[0] ?? "") : checkFields, errors })
+    return refused({
+      _tag: "Invalid",
+      reason: "INVALID_FIELDS",
+      sentence: sentences.length === 1 ? (sentences[0] ?? "") : checkFields,
+      errors
+    })
   }
   return { ok: true, body: { filename: decoded.name, purpose: decoded.purpose, dataBase64: decoded.dataBase64 } }
 }

@@ -107,18 +107,28 @@ export const categorizationRefusal = (facts: Categorizing): Refusal | null =>
 const toRetail = ({ cash, episodeOpen, after, change, force }: Categorizing): Refusal | null => {
   if (cash < 0n)
     return conflict(
+      "OWES_MONEY",
       `The client owes ${formatAmount(-cash, "USDC")} USDC, which must be settled before it becomes RETAIL.`
     )
-  if (episodeOpen) return conflict("The account is being closed out, so its categorization can't be changed.")
+  if (episodeOpen)
+    return conflict("OPEN_CLOSE_OUT", "The account is being closed out, so its categorization can't be changed.")
   if (force) return null
   if (unjudged(after))
-    return conflict("The account can't be judged without live prices: try again shortly, or with --force.", {
-      ...told(after, change)
-    })
+    return conflict(
+      "PRICES_STALE",
+      "The account can't be judged without live prices: try again shortly, or with --force.",
+      {
+        ...told(after, change)
+      }
+    )
   if (after.riskState === "NORMAL") return null
-  return conflict(`The account would be in ${after.riskState} as RETAIL: --force applies it all the same.`, {
-    ...told(after, change)
-  })
+  return conflict(
+    "NOT_NORMAL",
+    `The account would be in ${after.riskState} as RETAIL: --force applies it all the same.`,
+    {
+      ...told(after, change)
+    }
+  )
 }
 
 const told = (after: AccountRisk, { before, after: standing, leverage, follows }: CategorizationChange) => ({
@@ -130,5 +140,5 @@ const toProfessional = ({ recorded, before }: Categorizing): Refusal | null => {
   const state = graverOf(recorded, before.riskState)
   return state === "NORMAL"
     ? null
-    : conflict(`The account is in ${state}: a client becomes PROFESSIONAL only while it is NORMAL.`)
+    : conflict("NOT_NORMAL", `The account is in ${state}: a client becomes PROFESSIONAL only while it is NORMAL.`)
 }

@@ -28,7 +28,7 @@ export interface LeverageChange {
 /** Above the cap: refused whatever is stored. */
 export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly cap: number }): Refusal | null => {
   const sentence = capSentence(leverage, cap)
-  return sentence === null ? null : invalidBody({ sentence, errors: { leverage: sentence } })
+  return sentence === null ? null : invalidBody({ sentence, errors: { leverage: sentence } }, "LEVERAGE_TOO_HIGH")
 }
 
 /**
@@ -37,8 +37,8 @@ export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly
  */
 export const changeRefusal = ({ restrictions, recorded, before, after, force }: LeverageChange): Refusal | null => {
   const isClosedOut = recorded === "CLOSE_OUT" || restrictions.includes("CLOSE_OUT")
-  if (isClosedOut) return invalidWhole(restrictionSentences.CLOSE_OUT)
-  if (unjudged(after)) return invalidWhole(leverageSentences.stale)
+  if (isClosedOut) return invalidWhole("IN_CLOSE_OUT", restrictionSentences.CLOSE_OUT)
+  if (unjudged(after)) return invalidWhole("PRICES_STALE", leverageSentences.stale)
   const isCovered = after.freeMargin >= 0n && after.riskState === "NORMAL"
   if (force || isCovered || after.initialMargin <= before.initialMargin) return null
   return { _tag: "MarginBreach", after: marginAfter(after) }

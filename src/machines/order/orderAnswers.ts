@@ -10,6 +10,7 @@ export const orderRejected = (
   sentence: string
 ): Refusal => ({
   _tag: "Invalid",
+  reason: "REFUSED_BY_VENUE",
   sentence,
   errors: null,
   beside: { orderId, clOrdId, state: "REJECTED" }
@@ -18,6 +19,7 @@ export const orderRejected = (
 /** 502 of an order, or of its cancel, whose outcome at the venue is not known yet. */
 export const orderUnanswered = ({ orderId, clOrdId, state }: PlacedWire): Refusal => ({
   _tag: "VenueAway",
+  reason: "OUTCOME_PENDING",
   sentence: notKnown,
   data: { orderId, clOrdId, state }
 })

@@ -25,6 +25,7 @@ import { spotSaleGate, verificationGate } from "../verification/requirements.ts"
 import { capSentence } from "./LeverageBody.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
 import { attachRules, type JudgedOrder, notionalRules, reduceOnlyRule, triggerRule } from "./orderRules.ts"
+import { preTradeReasons, type PreTradeSentence } from "./preTrade.ts"
 
 /** A client at one moment, as far as an order is judged on it. */
 export interface OrderFacts extends JudgedOrder {
@@ -99,6 +100,7 @@ const leverageHint: OrderGate = {
 /** A preview is made at any leverage that could be chosen (doc 2, Orders, margin, leverage, positions, rule 2). */
 const leverageCap: OrderGate = ruled({
   gate: "leverage",
+  reason: "LEVERAGE_TOO_HIGH",
   sentence: ({ leverage }) =>
     leverage === null || leverage.sent === null ? null : capSentence(leverage.sent, leverage.cap),
   compared: (facts) => comparedLeverage(facts, "cap")
@@ -106,6 +108,7 @@ const leverageCap: OrderGate = ruled({
 
 const delisted = ruled<OrderFacts>({
   gate: "delisted",
+  reason: "MARKET_DELISTED",
   sentence: ({ market }) => (market.delisted ? "The market is delisted: no new positions may be opened in it." : null),
   compared: ({ market }) => ({ figure: market.delisted ? "delisted" : "listed", limit: "listed" })
 })
@@ -119,6 +122,7 @@ const ownMark: OrderGate = {
 /** What is paid or margined in USDC is judged by the whole account's figures: all of them must be live (F3, F20). */
 const usedMarks = ruled<OrderFacts>({
   gate: "usedMarks",
+  reason: "PRICES_STALE",
   sentence: ({ order, marks }) =>
     marks.allUsedFresh || order.quote !== "USDC"
       ? null
@@ -131,6 +135,7 @@ const grid: OrderGate = previewed({ gate: "grid", refusal: ({ grid: refusal }) =
 
 const groupSize = ruled<OrderFacts>({
   gate: "ocoGroup",
+  reason: ({ group }) => (group?.fired === true ? "OCO_GROUP_FIRED" : "OCO_GROUP_FULL"),
   sentence: ({ group }) => {
     if (group === null) return null
     if (group.fired) return "A member of the OCO group has been filled: nothing can join it."
@@ -149,6 +154,7 @@ const closesAtOnce = ({ reduceOnly, trigger, venueTif }: AskedOrder): boolean =>
 /** However many orders rest, a client can get out of a position (A2-94, F9). */
 const workingOrders = ruled<OrderFacts>({
   gate: "workingOrders",
+  reason: "TOO_MANY_ORDERS",
   sentence: ({ workingOrders: count, order }) =>
     count < orderLimits.working || closesAtOnce(order)
       ? null
@@ -157,8 +163,9 @@ const workingOrders = ruled<OrderFacts>({
     closesAtOnce(order) ? null : { figure: String(count), limit: `fewer than ${orderLimits.working}` }
 })
 
-const preTrade: OrderGate = ruled({
+const preTrade: OrderGate = ruled<OrderFacts, PreTradeSentence>({
   gate: "preTrade",
+  reason: (_, said) => preTradeReasons[said],
   sentence: ({ preTrade: { sentence } }) => sentence,
   compared: ({ preTrade: { compared } }) => compared
 })

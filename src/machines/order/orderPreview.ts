@@ -37,5 +37,7 @@ export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Ver
 export const previewRefusal = (refusal: Refusal, figures: PreviewFigures = noFigures): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : unverified
   const errors = refusal._tag === "Invalid" ? refusal.errors : null
-  return { _tag: "Invalid", sentence, errors, beside: { accepted: false, reason: sentence, ...figures } }
+  // Of what a preview shows, verification alone has a code of its own.
+  const reason = "reason" in refusal ? refusal.reason : "VERIFICATION_MISSING"
+  return { _tag: "Invalid", reason, sentence, errors, beside: { accepted: false, reason: sentence, ...figures } }
 }

@@ -9,6 +9,7 @@ import { maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
+import type { PreTradeSentence } from "./preTrade.ts"
 
 /** A market's prices as they were last said, on its grid; null: none is known. */
 export interface MarketPrices {
@@ -32,7 +33,7 @@ export interface PreTradeVerdict {
   /** What it is judged at: its limit or trigger price, or what it would take; null: no price is known. */
   readonly refPrice: string | null
   /** Null: nothing stands against it. */
-  readonly sentence: string | null
+  readonly sentence: PreTradeSentence | null
   readonly compared: Compared | null
 }
 
@@ -41,6 +42,7 @@ type OrderRule = Rule<JudgedOrder>
 /** Not of what reduces: a small rest must be closable (A2-91). */
 const minimumNotional: OrderRule = {
   gate: "minimumNotional",
+  reason: "BELOW_MINIMUM",
   sentence: (facts) => {
     const notional = facts.order.reduceOnly ? null : notionalOf(facts)
     return notional === null || compared(notional, scaled(facts.market.minNotional)) >= 0n
@@ -63,6 +65,7 @@ const headroom: Scaled = { units: 2n, places: 0 }
 /** Neither what is paid or owed nor a quantity of an asset may ever leave 64 bits of minor units (A2-94, F2). */
 const largestNotional: OrderRule = {
   gate: "largestNotional",
+  reason: "ORDER_TOO_LARGE",
   sentence: (facts) => {
     const { order } = facts
     const qty = scaled(order.qty)
@@ -97,6 +100,7 @@ const sources = { LAST: "last", MARK: "mark", INDEX: "index" } as const satisfie
 /** A trigger whose condition holds already is a mistake: the order would be a plain one (A2-36). Without a price the venue judges. */
 export const triggerRule: OrderRule = {
   gate: "trigger",
+  reason: "WOULD_TRIGGER_AT_ONCE",
   sentence: ({ order: { trigger }, prices }) => {
     const price = trigger === null ? null : prices[sources[trigger.source]]
     if (trigger === null || price === null) return null
@@ -121,6 +125,7 @@ const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule =
   }
   return {
     gate: name,
+    reason: name === "takeProfit" ? "TAKE_PROFIT_MISPLACED" : "STOP_LOSS_MISPLACED",
     sentence: (facts) => {
       const found = of(facts)
       if (found === null) return null
@@ -143,14 +148,17 @@ export const attachRules: ReadonlyArray<OrderRule> = [
   attachRule("stopLoss", "stop loss")
 ]
 
+const noPosition = "There is no position that the order could reduce."
+
 /** More than there is to reduce is refused; what the position loses later is the venue's to cap (A2-39). */
 export const reduceOnlyRule: OrderRule = {
   gate: "reduceOnly",
+  reason: (_, said) => (said === noPosition ? "NOTHING_TO_REDUCE" : "EXCEEDS_POSITION"),
   sentence: ({ order, netQty }) => {
     if (!order.reduceOnly) return null
     const position = new MoneyDecimal(netQty)
     const reducible = order.side === "SELL" ? position : position.neg()
-    if (reducible.lte(0)) return "There is no position that the order could reduce."
+    if (reducible.lte(0)) return noPosition
     return reducible.gte(order.qty)
       ? null
       : `A reduce-only order may be at most as large as the position, which is ${netQty}.`

@@ -23,6 +23,8 @@ import {
   shareOf
 } from "../shared/Exact.ts"
 import { formatAmount } from "../shared/Money.ts"
+import type { Reason } from "../shared/RefusalReason.ts"
+import { moneyOutReasons, type MoneyOutSentence } from "../withdrawal/moneyOut.ts"
 import { applyFill, commissionOf, flatPosition } from "./positionRules.ts"
 
 /** What of an order is judged. */
@@ -71,7 +73,7 @@ export interface PreTrade {
   /** What was held against what; null where nothing is. */
   readonly compared: { readonly figure: string; readonly limit: string } | null
   /** Why margin or balance refuses it; null: they don't. */
-  readonly sentence: string | null
+  readonly sentence: PreTradeSentence | null
 }
 
 export interface PerpPreTrade {
@@ -95,6 +97,14 @@ export const preTradeSentences = {
   short: "The order's margin and costs exceed the client's free margin.",
   unpriced: "The market has no price that the order could be judged at."
 } as const
+
+/** What margin and, on SPOT, balance say of an order. */
+export type PreTradeSentence = (typeof preTradeSentences)[keyof typeof preTradeSentences] | MoneyOutSentence
+export const preTradeReasons: Readonly<Record<PreTradeSentence, Reason>> = {
+  ...moneyOutReasons,
+  [preTradeSentences.short]: "INSUFFICIENT_FREE_MARGIN",
+  [preTradeSentences.unpriced]: "NO_REFERENCE_PRICE"
+}
 
 /** The limit, what a conditional one trades at, or the market: the other side of the book, else the mark (F13). */
 export const refPriceOf = (

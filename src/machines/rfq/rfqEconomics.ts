@@ -29,6 +29,7 @@ export const atMark = (
 
 const minimumNotional: Rule<Marked> = {
   gate: "minimumNotional",
+  reason: "BELOW_MINIMUM",
   sentence: ({ qty, price, minNotional }) =>
     compared(product(scaled(price), scaled(qty)), minNotional) >= 0n
       ? null

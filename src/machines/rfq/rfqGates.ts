@@ -21,7 +21,7 @@ import type { Mark } from "../market/Facts.ts"
 import type { PartnerStatus } from "../partner/Partner.ts"
 import { firstRefusal, gateOf, type Gates } from "../shared/Gates.ts"
 import { barrierLimits } from "../shared/Limits.ts"
-import type { Refusal } from "../shared/Refusal.ts"
+import { type Refusal, unknown } from "../shared/Refusal.ts"
 import { invalidWhole } from "../shared/RequestBody.ts"
 import { verificationGate } from "../verification/requirements.ts"
 import { economicRules, type Marked } from "./rfqEconomics.ts"
@@ -65,6 +65,7 @@ const verification: PreviewedGate<OpeningFacts> = {
 
 const requests = ruled<OpeningFacts>({
   gate: "openRequests",
+  reason: "TOO_MANY_REQUESTS_OPEN",
   sentence: ({ openRequests }) =>
     openRequests < barrierLimits.openRequests
       ? null
@@ -74,6 +75,7 @@ const requests = ruled<OpeningFacts>({
 
 const contracts = ruled<OpeningFacts>({
   gate: "openContracts",
+  reason: "TOO_MANY_CONTRACTS",
   sentence: ({ openContracts }) =>
     openContracts < barrierLimits.openContracts
       ? null
@@ -122,12 +124,13 @@ export interface CloseFacts {
 export const closeGates: Gates<CloseFacts> = [
   {
     gate: "contract",
-    refusal: ({ contract }) => (contract === null ? { _tag: "Unknown", sentence: "Contract not found." } : null),
+    refusal: ({ contract }) => (contract === null ? unknown("Contract") : null),
     compared: () => null
   },
   {
     gate: "contractOpen",
-    refusal: ({ contract }) => (contract?.open === false ? invalidWhole("The contract is not open.") : null),
+    refusal: ({ contract }) =>
+      contract?.open === false ? invalidWhole("CONTRACT_NOT_OPEN", "The contract is not open.") : null,
     compared: ({ contract }) => ({ figure: contract?.open === true ? "OPEN" : "ended", limit: "OPEN" })
   },
   {
@@ -137,6 +140,7 @@ export const closeGates: Gates<CloseFacts> = [
         ? null
         : {
             _tag: "Invalid",
+            reason: "CLOSE_REQUEST_OPEN",
             sentence: "A request to close this contract is open already.",
             errors: null,
             data: { rfqId }

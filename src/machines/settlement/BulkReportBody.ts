@@ -80,7 +80,7 @@ export type DecodedBulkReport =
 
 const invalid = (sentence: string, errors: Readonly<Record<string, string>> | null = null): DecodedBulkReport => ({
   ok: false,
-  refusal: { _tag: "Invalid", sentence, errors }
+  refusal: { _tag: "Invalid", reason: errors === null ? "INVALID_BODY" : "INVALID_FIELDS", sentence, errors }
 })
 
 /** The entries of a body, or why the whole request is refused: no list, or not 1 to 500 entries. */

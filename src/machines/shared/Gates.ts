@@ -3,6 +3,7 @@
  * the very same list and shows each (A2-110, A3-02). A gate that passes allocates nothing: this is the hot path.
  */
 import type { Refusal } from "./Refusal.ts"
+import type { Reason } from "./RefusalReason.ts"
 import { invalidWhole } from "./RequestBody.ts"
 
 /** What a gate held against what, for a person: decimal strings in the currency's scale, or tokens. */
@@ -20,10 +21,12 @@ export interface Gate<Facts> {
 export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
 
 /** What a gate asks when all it has to say is a sentence: so it serves where nothing is refused, only judged, too. */
-export interface Rule<Facts> {
+export interface Rule<Facts, Said extends string = string> {
   readonly gate: string
   /** Null: it holds. */
-  readonly sentence: (facts: Facts) => string | null
+  readonly sentence: (facts: Facts) => Said | null
+  /** Why, as a token; by what it has said where it says several things. */
+  readonly reason: Reason | ((facts: Facts, said: Said) => Reason)
   readonly compared: (facts: Facts) => Compared | null
 }
 
@@ -36,13 +39,20 @@ export const firstSentence = <Facts>(rules: ReadonlyArray<Rule<Facts>>, facts: F
   return null
 }
 
+/** The token of a rule that has said something. */
+export const reasonOf = <Facts, Said extends string>({ reason }: Rule<Facts, Said>, facts: Facts, said: Said): Reason =>
+  typeof reason === "string" ? reason : reason(facts, said)
+
 /** The gate that refuses with a rule's sentence (400 4000). `seen` is what of the gate's facts the rule judges; null: nothing. */
-export const gateOf = <Facts, Seen>(rule: Rule<Seen>, seen: (facts: Facts) => Seen | null): Gate<Facts> => ({
+export const gateOf = <Facts, Seen, Said extends string>(
+  rule: Rule<Seen, Said>,
+  seen: (facts: Facts) => Seen | null
+): Gate<Facts> => ({
   gate: rule.gate,
   refusal: (facts) => {
     const of = seen(facts)
     const sentence = of === null ? null : rule.sentence(of)
-    return sentence === null ? null : invalidWhole(sentence)
+    return of === null || sentence === null ? null : invalidWhole(reasonOf(rule, of, sentence), sentence)
   },
   compared: (facts) => {
     const of = seen(facts)

@@ -1,13 +1,16 @@
 /**
  * Why a request is refused, as data. Rules answer a Refusal; the one table in `http/toWire.ts` turns it into
- * status, code and envelope. Sentences are written beside the rules that raise them.
+ * status, code and envelope. Sentences are written beside the rules that raise them; where a code has several reasons, the
+ * refusal names its own by a token of the catalogue (RefusalReason.ts).
  */
 import type { JsonObject } from "../Effects.ts"
+import { type Noun, type Reason, unknownReasons } from "./RefusalReason.ts"
 
 export type Refusal =
   /** 400 4000; `errors` maps dotted field paths to sentences, `data` names the objects that it is about. */
   | {
       readonly _tag: "Invalid"
+      readonly reason: Reason
       readonly sentence: string
       readonly errors: Readonly<Record<string, string>> | null
       readonly data?: JsonObject
@@ -17,7 +20,7 @@ export type Refusal =
   /** 413 4000: more than the route takes, found inside a body within its cap. */
   | { readonly _tag: "TooLarge"; readonly sentence: string }
   /** 404 4004: unknown or somebody else's, indistinguishably. */
-  | { readonly _tag: "Unknown"; readonly sentence: string; readonly data?: JsonObject }
+  | { readonly _tag: "Unknown"; readonly reason: Reason; readonly sentence: string; readonly data?: JsonObject }
   /** 403 4030. */
   | {
       readonly _tag: "Unverified"
@@ -39,13 +42,13 @@ export type Refusal =
   /** 429 4290: the client has had its builds of statements of this hour; the next may be at `retryAt`, Unix ms (A2-75). */
   | { readonly _tag: "TooManyBuilds"; readonly retryAt: number }
   /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer (A1-51). */
-  | { readonly _tag: "VenueAway"; readonly sentence: string; readonly data?: JsonObject }
+  | { readonly _tag: "VenueAway"; readonly reason: Reason; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
   /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; of this one nothing is kept (A1-52). */
   | { readonly _tag: "KeyReused" }
   /** 409 4092. */
-  | { readonly _tag: "Conflict"; readonly sentence: string; readonly data: JsonObject | null }
+  | { readonly _tag: "Conflict"; readonly reason: Reason; readonly sentence: string; readonly data: JsonObject | null }
 
 /** An account as a change of leverage would leave it; money as text with six places (doc 1, error registry, code 4090). */
 export interface MarginAfter {
@@ -75,17 +78,37 @@ export const shownErrors = (
 /** The sentence of a 403 code 4030. */
 export const unverified = "The client's verification does not allow this action."
 export const checkFields = "Please check the highlighted fields."
-export const invalidFields = (errors: Readonly<Record<string, string>>): Refusal => ({
+/** `reason`: where a rule of its own refuses a field. */
+export const invalidFields = (
+  errors: Readonly<Record<string, string>>,
+  reason: Reason = "INVALID_FIELDS"
+): Refusal => ({
   _tag: "Invalid",
+  reason,
   sentence: checkFields,
   errors
 })
-export const unknown = (what: string): Refusal => ({ _tag: "Unknown", sentence: `${what} not found.` })
-export const notOffered: Refusal = { _tag: "Unknown", sentence: "This market is not offered." }
+export const unknown = (what: Noun): Refusal => ({
+  _tag: "Unknown",
+  reason: unknownReasons[what],
+  sentence: `${what} not found.`
+})
+export const notOffered: Refusal = {
+  _tag: "Unknown",
+  reason: "MARKET_NOT_OFFERED",
+  sentence: "This market is not offered."
+}
 /** Before anything was written. */
-export const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached: nothing was done." }
-export const conflict = (sentence: string, data: JsonObject | null = null): Refusal => ({
+export const venueAway: Refusal = {
+  _tag: "VenueAway",
+  reason: "VENUE_UNREACHABLE",
+  sentence: "The venue can not be reached: nothing was done."
+}
+/** 409 4092, with its reason. */
+export type Conflict = Extract<Refusal, { readonly _tag: "Conflict" }>
+export const conflict = (reason: Reason, sentence: string, data: JsonObject | null = null): Conflict => ({
   _tag: "Conflict",
+  reason,
   sentence,
   data
 })

@@ -4,6 +4,7 @@
  */
 import * as Fields from "./Fields.ts"
 import { checkFields, invalidFields, type Refusal } from "./Refusal.ts"
+import type { Reason } from "./RefusalReason.ts"
 
 /**
  * What is wrong with a body: the sentence of the first failing field, and every failing field with its own; no field when
@@ -17,16 +18,26 @@ export interface BodyFaults {
 
 export const notAnObject = "The request body must be a JSON object."
 
-/** The refusal of what is no JSON object, or has no field to name: the sentence alone. */
-export const invalidWhole = (sentence: string): Refusal => ({ _tag: "Invalid", sentence, errors: null })
+/** The refusal of what has no field to name: the sentence alone. */
+export const invalidWhole = (reason: Reason, sentence: string): Refusal => ({
+  _tag: "Invalid",
+  reason,
+  sentence,
+  errors: null
+})
 
-/** The refusal of a body with faults, with their sentence. */
-export const invalidBody = ({ sentence, errors }: Omit<BodyFaults, "ok">): Refusal =>
-  Object.keys(errors).length === 0 ? invalidWhole(sentence) : { _tag: "Invalid", sentence, errors }
+/** The refusal of a body that is no JSON object. */
+export const notABody: Refusal = invalidWhole("INVALID_BODY", notAnObject)
+
+/** The refusal of a body with faults, with their sentence; `reason` where a rule of its own refuses a field. */
+export const invalidBody = ({ sentence, errors }: Omit<BodyFaults, "ok">, reason: Reason = "INVALID_FIELDS"): Refusal =>
+  Object.keys(errors).length === 0
+    ? invalidWhole("INVALID_BODY", sentence)
+    : { _tag: "Invalid", reason, sentence, errors }
 
 /** The refusal of a body of sections: the general sentence; without a field to name, the body is no object. */
 export const invalidSections = (errors: Readonly<Record<string, string>>): Refusal =>
-  Object.keys(errors).length === 0 ? invalidWhole(notAnObject) : invalidFields(errors)
+  Object.keys(errors).length === 0 ? notABody : invalidFields(errors)
 
 /**
  * Judges a body. `judge` gets it without its null members and answers the decision when it could be made; every sentence

@@ -8,7 +8,7 @@ import { gridOf, onGrid } from "../market/Grid.ts"
 import type { PartnerStatus } from "../partner/Partner.ts"
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { compared, floorTo, scaled } from "../shared/Exact.ts"
-import { type Gate, gateOf, type Gates, type Rule } from "../shared/Gates.ts"
+import { type Gate, gateOf, type Gates, reasonOf, type Rule } from "../shared/Gates.ts"
 import { swapLimits } from "../shared/Limits.ts"
 import { formatAmount, maxMinor } from "../shared/Money.ts"
 import type { Refusal } from "../shared/Refusal.ts"
@@ -81,6 +81,7 @@ const sentenceGate = (rule: Rule<TakeFacts>): Gate<TakeFacts> => gateOf(rule, (f
 /** No document bounds them: refused as too many open contracts are. */
 const openSwaps = sentenceGate({
   gate: "openSwaps",
+  reason: "TOO_MANY_SWAPS",
   sentence: ({ openSwaps: count }) =>
     count < swapLimits.open ? null : `The client has ${swapLimits.open} open swaps, which is the most there may be.`,
   compared: ({ openSwaps: count }) => ({ figure: String(count), limit: `fewer than ${swapLimits.open}` })
@@ -88,6 +89,7 @@ const openSwaps = sentenceGate({
 
 const market = sentenceGate({
   gate: "market",
+  reason: ({ asked: { market: of } }) => (of.delisted ? "MARKET_DELISTED" : "MARKET_DISABLED"),
   sentence: ({ asked: { market: of } }) =>
     of.delisted
       ? "The market is delisted: nothing can be taken in it."
@@ -106,7 +108,9 @@ const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
   compared: rule.compared,
   refusal: (facts): Refusal | null => {
     const sentence = rule.sentence(facts)
-    return sentence === null ? null : { _tag: "Invalid", sentence, errors: { qty: sentence } }
+    return sentence === null
+      ? null
+      : { _tag: "Invalid", reason: reasonOf(rule, facts, sentence), sentence, errors: { qty: sentence } }
   }
 })
 
@@ -119,6 +123,7 @@ const largestOf = ({ market: of, offer }: AskedTake): string =>
 /** What is beyond the largest is told so below, whatever its places. */
 const step = ofQuantity({
   gate: "step",
+  reason: "OFF_STEP",
   sentence: ({ asked, figures }) => {
     const { market: of, qty } = asked
     if (figures !== null || isMore(qty, largestOf(asked))) return null
@@ -132,6 +137,7 @@ const step = ofQuantity({
 
 const least = ofQuantity({
   gate: "minQty",
+  reason: "BELOW_MINIMUM",
   sentence: ({ asked: { offer, qty } }) =>
     isMore(offer.minQty, qty) ? `The quantity must be at least ${offer.minQty}.` : null,
   compared: ({ asked: { offer, qty } }) => ({ figure: qty, limit: `at least ${offer.minQty}` })
@@ -139,6 +145,7 @@ const least = ofQuantity({
 
 const largest = ofQuantity({
   gate: "maxQty",
+  reason: "ABOVE_MAXIMUM",
   sentence: ({ asked }) => {
     if (isMore(asked.qty, asked.offer.remainingQty)) return `Only ${asked.offer.remainingQty} of the offer is left.`
     return isMore(asked.qty, asked.market.maxQty) ? `The quantity must be at most ${asked.market.maxQty}.` : null
@@ -149,6 +156,7 @@ const largest = ofQuantity({
 /** What is paid in USDC is judged by the whole account's figures: all of them must be live (F3, F20). */
 const usedMarks = sentenceGate({
   gate: "usedMarks",
+  reason: "PRICES_STALE",
   sentence: ({ asked: { asset }, marksFresh }) =>
     marksFresh || asset !== "USDC"
       ? null
@@ -161,6 +169,7 @@ const costOf = ({ figures }: TakeFacts): bigint => (figures === null ? 0n : figu
 
 const balance = sentenceGate({
   gate: "balance",
+  reason: "INSUFFICIENT_BALANCE",
   sentence: (facts) => {
     const { asset } = facts.asked
     const cost = costOf(facts)
@@ -177,6 +186,7 @@ const balance = sentenceGate({
 /** A reward must find room in the balance once it comes (F2). */
 const room = sentenceGate({
   gate: "room",
+  reason: "AMOUNT_TOO_LARGE",
   sentence: ({ atMost, figures }) =>
     atMost + (figures?.reward ?? 0n) <= maxMinor ? null : "The reward would take the balance beyond what it can hold.",
   compared: () => null

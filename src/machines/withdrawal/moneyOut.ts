@@ -3,9 +3,15 @@
  * when finance approves it (doc 3, Withdrawal request rules and its states; A3-08, A3-11; F3, F7). Pure rules over
  * figures that the caller reads under the client's lock.
  */
-import { moneyRestriction, type Restriction } from "../client/Restriction.ts"
+import {
+  moneyRestriction,
+  type Restriction,
+  restrictionReasons,
+  type RestrictionSentence
+} from "../client/Restriction.ts"
 import { type AccountRisk, graverOf, type RiskState } from "../margin/accountRisk.ts"
 import type { Currency } from "../shared/Currency.ts"
+import type { Reason } from "../shared/RefusalReason.ts"
 
 /** The sentences: the specification names the first two (doc 3, Endpoints; A3-08), F3 asks for the third. */
 export const moneyOutSentences = {
@@ -14,6 +20,16 @@ export const moneyOutSentences = {
   stale: "The margin of the client's open positions can not be judged without live prices: try again shortly.",
   paused: "An open reconciliation break pauses money out."
 } as const
+export type MoneyOutSentence = (typeof moneyOutSentences)[keyof typeof moneyOutSentences]
+
+/** The token beside each sentence that the gate of money out may say. */
+export const moneyOutReasons: Readonly<Record<MoneyOutSentence | RestrictionSentence, Reason>> = {
+  ...restrictionReasons,
+  [moneyOutSentences.insufficient]: "INSUFFICIENT_BALANCE",
+  [moneyOutSentences.short]: "MARGIN_SHORT",
+  [moneyOutSentences.stale]: "PRICES_STALE",
+  [moneyOutSentences.paused]: "MONEY_OUT_PAUSED"
+}
 
 /** In minor units of the currency; `risk` is of the whole account, in micro-USDC. */
 export interface FreeMoney {
@@ -34,7 +50,10 @@ export const unjudged = ({ anyExposure, marksFresh }: FreeMoney["risk"]): boolea
  * has left cash and free margin, so it is covered exactly while neither is below zero: `needed` is 0 then. Open positions
  * need live marks for any currency (F3).
  */
-export const freeMoneyRefusal = ({ currency, cash, risk, recorded }: FreeMoney, needed: bigint): string | null => {
+export const freeMoneyRefusal = (
+  { currency, cash, risk, recorded }: FreeMoney,
+  needed: bigint
+): MoneyOutSentence | null => {
   if (cash < needed) return moneyOutSentences.insufficient
   const margined = currency === "USDC" && risk.freeMargin < needed
   if (margined || graverOf(risk.riskState, recorded) !== "NORMAL") return moneyOutSentences.short
@@ -45,6 +64,6 @@ export const freeMoneyRefusal = ({ currency, cash, risk, recorded }: FreeMoney, 
 export const moneyOutRefusal = (
   facts: FreeMoney & { readonly restrictions: ReadonlyArray<Restriction>; readonly paused: boolean },
   needed: bigint
-): string | null =>
+): MoneyOutSentence | RestrictionSentence | null =>
   moneyRestriction("WITHDRAWAL", facts.restrictions) ??
   (facts.paused ? moneyOutSentences.paused : freeMoneyRefusal(facts, needed))

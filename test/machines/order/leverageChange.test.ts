@@ -57,6 +57,7 @@ describe("another leverage", () => {
     const { status, code, data } = toWire(refusal)
     assert.deepStrictEqual([status, code], [409, 4090])
     assert.deepStrictEqual(data, {
+      reason: "WOULD_BREACH_MARGIN",
       wouldBreach: true,
       initialMarginAfter: "1200.000000",
       maintenanceMarginAfter: "600.000000",

@@ -12,6 +12,7 @@ import { marginPreviewOf, noFigures, previewRefusal } from "../../../src/machine
 import { MarginPreviewWire } from "../../../src/machines/order/OrderWire.ts"
 import { firstRefusal, walkGates } from "../../../src/machines/shared/Gates.ts"
 import { notOffered, type Refusal, unverified } from "../../../src/machines/shared/Refusal.ts"
+import { preTradeSentences } from "../../../src/machines/order/preTrade.ts"
 import { invalidWhole } from "../../../src/machines/shared/RequestBody.ts"
 import { blockCodes } from "../../../src/machines/verification/Blocks.ts"
 import {
@@ -33,10 +34,10 @@ const says = (body: Partial<OrderBody>, over: Partial<OrderFacts> = {}) => sente
 
 const stale = "The market has no live price at the moment: try again shortly."
 const usedStale = "A market that the account holds a position in has no live price at the moment: try again shortly."
-const offGrid = invalidWhole("The price must be a multiple of 0.1.")
+const offGrid = invalidWhole("INVALID_FIELDS", "The price must be a multiple of 0.1.")
 const noMoney = {
   refPrice: "60000",
-  sentence: "The free margin does not cover it.",
+  sentence: preTradeSentences.short,
   compared: { figure: "2", limit: "1" }
 }
 const worth = (refPrice: string) => ({ preTrade: { refPrice, sentence: null, compared: null } })
@@ -90,7 +91,7 @@ const rows: ReadonlyArray<Row> = [
     "Invalid",
     "The client has 500 working orders, which is the most there may be."
   ],
-  ["preTrade", { preTrade: noMoney }, "Invalid", "The free margin does not cover it."]
+  ["preTrade", { preTrade: noMoney }, "Invalid", preTradeSentences.short]
 ]
 
 /** The order of a row: most gates judge any, some only what has a trigger, levels, a group, or may only reduce. */
@@ -425,11 +426,14 @@ describe("A2-49: preview", () => {
     assert.isFalse(answer.ok)
     if (answer.ok) return
     const reason = gate === "verification" ? unverified : sentence
+    const asOrder = firstRefusal(orderGates, orderFacts(bodyFor(gate), over))
+    const token = asOrder?._tag === "Invalid" ? asOrder.reason : "VERIFICATION_MISSING"
+    const beside = { accepted: false, reason, ...figures }
     assert.deepStrictEqual<unknown>(
       answer.refusal,
       gate === "account" || gate === "venue"
-        ? firstRefusal(orderGates, orderFacts(bodyFor(gate), over))
-        : { _tag: "Invalid", sentence: reason, errors: null, beside: { accepted: false, reason, ...figures } }
+        ? asOrder
+        : { _tag: "Invalid", reason: token, sentence: reason, errors: null, beside }
     )
   })
 
@@ -442,9 +446,15 @@ describe("A2-49: preview", () => {
 
   it("keeps the fields that a refusal names", () => {
     const errors = { qty: "The quantity is required." }
-    const refusal = previewRefusal({ _tag: "Invalid", sentence: errors.qty, errors })
+    const refusal = previewRefusal({ _tag: "Invalid", reason: "INVALID_FIELDS", sentence: errors.qty, errors })
     const beside = { accepted: false, reason: errors.qty, ...noFigures }
-    assert.deepStrictEqual<unknown>(refusal, { _tag: "Invalid", sentence: errors.qty, errors, beside })
+    assert.deepStrictEqual<unknown>(refusal, {
+      _tag: "Invalid",
+      reason: "INVALID_FIELDS",
+      sentence: errors.qty,
+      errors,
+      beside
+    })
     assert.strictEqual(sentenceOf(previewRefusal(notOffered)), "This market is not offered.")
   })
 })

@@ -5,9 +5,15 @@ import { leverageMarket, orderMarket, orderOnMarket } from "../../../src/machine
 import { listed, perpetual, placedOn, plainOrder, spot, spotOrder, stopLoss } from "../../fixtures/orders.ts"
 import { knockOut } from "../../fixtures/rfqs.ts"
 
-const notOffered = { ok: false, refusal: { _tag: "Unknown", sentence: "This market is not offered." } } as const
+const notOffered = {
+  ok: false,
+  refusal: { _tag: "Unknown", reason: "MARKET_NOT_OFFERED", sentence: "This market is not offered." }
+} as const
 const wrongFamily = "The market symbol must be of a PERP or SPOT market."
-const noOrders = { ok: false, refusal: { _tag: "Invalid", sentence: wrongFamily, errors: { symbol: wrongFamily } } }
+const noOrders = {
+  ok: false,
+  refusal: { _tag: "Invalid", reason: "INVALID_FIELDS", sentence: wrongFamily, errors: { symbol: wrongFamily } }
+}
 
 describe("the market of an order", () => {
   it.each([
@@ -124,7 +130,8 @@ describe("an order on its market", () => {
   ]
   it.each(rows)("%s", (_, over, path, sentence) => {
     const { order, grid } = placedOn(over)
-    const refusal = path === null ? null : { _tag: "Invalid", sentence, errors: { [path]: sentence } }
+    const refusal =
+      path === null ? null : { _tag: "Invalid", reason: "INVALID_FIELDS", sentence, errors: { [path]: sentence } }
     assert.deepStrictEqual<unknown>(grid, refusal)
     if (path === "qty") assert.strictEqual(order.qty, over.qty)
     if (path === "price") assert.strictEqual(order.price, over.price)

@@ -231,7 +231,7 @@ describe("a close-out of positions", () => {
   it.each([
     [
       "nothing is known of any market",
-      refuse({ _tag: "VenueAway", sentence: "Away." }),
+      refuse({ _tag: "VenueAway", reason: "VENUE_UNREACHABLE", sentence: "Away." }),
       "the venue can not be reached"
     ],
     ["its market is gone", refuse(unknown("Market")), `${perp} is not listed`]

@@ -109,7 +109,7 @@ const judge =
   (filed: Filed, claim: string | null) =>
   (turn: Turn, before: number | null): Verdict<Answer> => {
     if (before !== null) return accept(`replayed ${before}`)
-    if (!world.open) return refuse(conflict("Not now."))
+    if (!world.open) return refuse(conflict("WRONG_STATE", "Not now."))
     const id = turn.nextId(filed.id)
     if (claim !== null) turn.draft.claim(claim, id)
     filed.put(turn.draft, id)
@@ -293,17 +293,17 @@ describe("a refusal that leaves a row", () => {
           look: "late",
           read: (owner) => report.read(world.stored, owner),
           decide: (turn, before) => {
-            if (before !== null) return refuse(conflict(`refused ${before}`))
+            if (before !== null) return refuse(conflict("WRONG_STATE", `refused ${before}`))
             const id = turn.nextId("collateral")
             turn.draft.claim(report.claim, id)
             report.put(turn.draft, id)
-            return refuse(conflict(`refused ${id}`))
+            return refuse(conflict("WRONG_STATE", `refused ${id}`))
           }
         }
       )
     const first = await run(refusing("client:1"))
     assert.strictEqual(world.looks, 0)
-    assert.deepStrictEqual(first, refuse(conflict(`refused ${heldBy(report)}`)))
+    assert.deepStrictEqual(first, refuse(conflict("WRONG_STATE", `refused ${heldBy(report)}`)))
     assert.deepStrictEqual(await run(refusing("client:1")), first)
     assert.deepStrictEqual(await run(refusing("client:2")), first)
     assert.strictEqual(world.bench.store.rows("collateralReports").length, 1)

@@ -71,7 +71,7 @@ export class Notifications extends Context.Service<
 }
 
 const sentence = "The cursor after must be one that the list of this client's notifications answered."
-const noPlace: Refusal = { _tag: "Invalid", sentence, errors: { after: sentence } }
+const noPlace: Refusal = { _tag: "Invalid", reason: "INVALID_PARAMETERS", sentence, errors: { after: sentence } }
 
 /** A place as readers get it: opaque, so that its form can change. */
 const cursorOf = ({ ts, id }: FeedPlace): string => Buffer.from(`${ts}.${id}`).toString("base64url")

@@ -83,7 +83,7 @@ export class Questionnaires extends Context.Service<
         answers: (outcome) =>
           settings.sandbox
             ? accept({ version: current.version, answers: answersFor(current.content, outcome) })
-            : refuse(conflict("Answers for an outcome are given in a sandbox service only."))
+            : refuse(conflict("SANDBOX_ONLY", "Answers for an outcome are given in a sandbox service only."))
       })
     })
   )

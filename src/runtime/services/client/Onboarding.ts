@@ -129,6 +129,7 @@ export class Onboarding extends Context.Service<
           const rejected = client?.state === "KYC_PENDING" && state.one("kycPackages")?.state === "REJECTED"
           return refuse(
             conflict(
+              rejected ? "REONBOARD" : "REFERENCE_REUSED",
               rejected
                 ? "This partnerClientRef names a client whose reliance was rejected: onboard it again with the route given."
                 : "This partnerClientRef was used for another client.",

@@ -52,7 +52,9 @@ export const restrictClient = (
   if (next !== null) return accept(next)
   const set = row.context.restrictions.includes(restriction)
   return refuse(
-    conflict(set ? "This restriction is set already." : `The client is ${row.state}, so it can't be restricted.`)
+    set
+      ? conflict("ALREADY", "This restriction is set already.")
+      : conflict("WRONG_STATE", `The client is ${row.state}, so it can't be restricted.`)
   )
 }
 
@@ -67,7 +69,9 @@ export const liftRestriction = (
   if (next !== null) return accept(next)
   const set = row.context.restrictions.includes(restriction)
   return refuse(
-    conflict(set ? `The client is ${row.state}, so no restriction can be lifted.` : "This restriction is not set.")
+    set
+      ? conflict("WRONG_STATE", `The client is ${row.state}, so no restriction can be lifted.`)
+      : conflict("ALREADY", "This restriction is not set.")
   )
 }
 
@@ -88,25 +92,32 @@ export const clearClient = (
   const kyc = turn.state.one("kycPackages")
   const cases = turn.state.all("cases").toSorted((a, b) => a.id - b.id)
   if (kyc === undefined || row.state === "CLOSED" || row.state === "KYC_REJECTED") {
-    return refuse(conflict(`The client is ${row.state}, so there is nothing to clear.`))
+    return refuse(conflict("WRONG_STATE", `The client is ${row.state}, so there is nothing to clear.`))
   }
   if (kyc.state === "REJECTED") {
     return refuse(
-      conflict("Reliance on this package was rejected: only the partner's re-onboarding leaves that state.")
+      conflict(
+        "RELIANCE_REJECTED",
+        "Reliance on this package was rejected: only the partner's re-onboarding leaves that state."
+      )
     )
   }
   const held = row.state === "KYC_PENDING"
-  if (cases.length === 0 && (held || kyc.state === "ACCEPTED")) return refuse(conflict("The client has no open case."))
+  if (cases.length === 0 && (held || kyc.state === "ACCEPTED"))
+    return refuse(conflict("NO_OPEN_CASE", "The client has no open case."))
   const missing = held ? missingBlocks(at, row) : []
   if (missing.length > 0) {
     return refuse(
-      conflict("The client can't be granted: blocks of level MICA are missing.", { missingBlocks: missing })
+      conflict("BLOCKS_MISSING", "The client can't be granted: blocks of level MICA are missing.", {
+        missingBlocks: missing
+      })
     )
   }
   const unseen = noteScreening(at, row, cases, again)
   if (unseen > 0) {
     return refuse(
       conflict(
+        "FILE_CHANGED",
         `Screening finds ${unseen} ${unseen === 1 ? "candidate" : "candidates"} for this client that nobody has seen like this: look at the case again before clearing it.`,
         { unseenCandidates: unseen }
       )
@@ -144,6 +155,7 @@ const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusa
   )
   if (matches.length > 0) {
     return conflict(
+      "NOTE_NEEDED",
       "Compliance has found this client to be a listed person: a note must say why that no longer holds.",
       {
         trueMatches: matches,
@@ -152,9 +164,13 @@ const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusa
     )
   }
   if (hits.length === 0) return null
-  return conflict("Screening has found this client on a sanctions list: a note must say why it is another person.", {
-    hits
-  })
+  return conflict(
+    "NOTE_NEEDED",
+    "Screening has found this client on a sanctions list: a note must say why it is another person.",
+    {
+      hits
+    }
+  )
 }
 
 /** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */
@@ -211,11 +227,12 @@ const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackage
 export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): Verdict<ClientRow> => {
   const { turn } = at
   const kyc = turn.state.one("kycPackages")
-  if (kyc === undefined) return refuse(conflict("The client has no KYC package."))
-  if (kyc.state === "REJECTED") return refuse(conflict("Reliance on this package is rejected already."))
+  if (kyc === undefined) return refuse(conflict("NO_KYC_PACKAGE", "The client has no KYC package."))
+  if (kyc.state === "REJECTED") return refuse(conflict("ALREADY", "Reliance on this package is rejected already."))
   const { revision } = kyc.context
   const next = moveClient(at, row, { type: "REJECT_RELIANCE", at: turn.now, kycPackageId: kyc.id, revision, reason })
-  if (next === null) return refuse(conflict(`The client is ${row.state}, so reliance can't be rejected.`))
+  if (next === null)
+    return refuse(conflict("WRONG_STATE", `The client is ${row.state}, so reliance can't be rejected.`))
   movePackage(at, kyc, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, note: reason })
   for (const code of blockCodes) {
     moveBlock(at, row, code, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, reason })

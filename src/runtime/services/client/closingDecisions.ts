@@ -49,10 +49,10 @@ export const closeClient = (
   facts: AccountFacts
 ): Verdict<ClientRow> => {
   const { turn } = at
-  if (client.state === "CLOSED") return refuse(conflict("The account is closed already."))
+  if (client.state === "CLOSED") return refuse(conflict("ALREADY", "The account is closed already."))
   const blockers = accountBlockers(turn.state, facts)
   const next = moveClient(at, client, { type: "CLOSE", at: turn.now, reason, blockers })
-  if (next === null) return refuse(conflict("The account can't be closed yet.", { blockers }))
+  if (next === null) return refuse(conflict("BLOCKED", "The account can't be closed yet.", { blockers }))
   for (const open of turn.state.all("cases")) {
     // No finding was made on the candidates, so none of them is remembered.
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: `account closed: ${reason}` })

@@ -58,7 +58,7 @@ const clientIdOf = (sql: PgClient.PgClient, name: string): Effect.Effect<Verdict
 const ambiguous = (name: string, clients: ReadonlyArray<NamedClient>): Refusal => {
   const listed = clients.map(({ uid, partner, ref }) => `${uid} (${partner}/${ref})`).join(", ")
   const many = clients.length === namedAtMost ? `at least ${namedAtMost}` : String(clients.length)
-  return conflict(`${name} names ${many} clients: ${listed}. Name one of them by its uid.`, {
+  return conflict("AMBIGUOUS", `${name} names ${many} clients: ${listed}. Name one of them by its uid.`, {
     candidates: clients.map(({ id, uid, partner, ref }) => ({
       clientId: id,
       clientUid: uid,

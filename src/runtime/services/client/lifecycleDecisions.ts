@@ -30,7 +30,7 @@ import { cappedChoices, putChoices } from "../order/leverageDecisions.ts"
 /** A refused person comes back under review: the new case holds the client until compliance clears it. */
 export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
   if (client.state !== "KYC_REJECTED") {
-    return refuse(conflict(`The client is ${client.state}: only a rejected person can be reopened.`))
+    return refuse(conflict("WRONG_STATE", `The client is ${client.state}: only a rejected person can be reopened.`))
   }
   const caseId = openPlainCase(at, client, "REOPENED")
   const next = moveClient(at, client, { type: "REOPEN", at: at.turn.now, caseId, reason })
@@ -54,7 +54,10 @@ export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: strin
   const next = moveClient(at, client, { type: "DOWNGRADE", at: turn.now, reason })
   if (next === null) {
     return refuse(
-      conflict(`The client is ${client.state} at level ${client.level}: only level MICA_MIFID can be taken back.`)
+      conflict(
+        "WRONG_STATE",
+        `The client is ${client.state} at level ${client.level}: only level MICA_MIFID can be taken back.`
+      )
     )
   }
   moveBlock(at, client, "APPROPRIATENESS", { type: "DOWNGRADED", at: turn.now, by, reason })
@@ -84,9 +87,9 @@ export const categorizeClient = (
   client: ClientRow,
   { categorization, force, reason }: Categorization
 ): Verdict<Categorized> => {
-  if (client.state === "CLOSED") return refuse(conflict("The account is closed."))
+  if (client.state === "CLOSED") return refuse(conflict("ACCOUNT_CLOSED", "The account is closed."))
   const before = client.categorization
-  if (before === categorization) return refuse(conflict(`The client is ${categorization} already.`))
+  if (before === categorization) return refuse(conflict("ALREADY", `The client is ${categorization} already.`))
   const { turn } = at
   const next: ClientRow = { ...client, categorization }
   const choices = cappedChoices(next, chosenInTurn(turn), turn.facts)

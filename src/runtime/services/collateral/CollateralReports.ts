@@ -26,7 +26,7 @@ import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
-import { type CollateralFacts, economicGates, rowlessGates } from "./collateralGates.ts"
+import { type CollateralFacts, collateralReason, economicGates, rowlessGates } from "./collateralGates.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
@@ -115,6 +115,7 @@ export const collateralClaim = (partnerId: number, partnerRef: string): string =
 export const wireReport = (row: CollateralReportRow): CollateralReport => reportOf(row.context, row.state)
 
 export const notUnderPartner = conflict(
+  "BROKER_CUSTODY",
   "This partner is under BROKER custody: use deposit notices and withdrawal requests."
 )
 
@@ -195,7 +196,7 @@ const sentenceOf = (refusal: Refusal): string => {
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""
-  return conflict(refusal, { reportId, status: "REFUSED", refusal, report })
+  return conflict(collateralReason(refusal), refusal, { reportId, status: "REFUSED", refusal, report })
 }
 
 /** A reference keeps its report for good: BOOKED with the balances after its own booking, REFUSED with its refusal. */

@@ -7,7 +7,9 @@ import { type AccountRisk, graverOf, type RiskState } from "../../../machines/ma
 import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict } from "../../../machines/shared/Refusal.ts"
-import { moneyOutSentences, unjudged } from "../../../machines/withdrawal/moneyOut.ts"
+import type { Reason } from "../../../machines/shared/RefusalReason.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
+import { moneyOutReasons, moneyOutSentences, unjudged } from "../../../machines/withdrawal/moneyOut.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -64,7 +66,7 @@ const size: CollateralGate = {
   refusal: ({ turn, request: { direction, amount }, balance }) => {
     if (direction !== "DEPOSIT") return null
     if (cashAtMost(turn.state, balance) + amount <= maxMinor && balance.deposited + amount <= maxMinor) return null
-    return { _tag: "Invalid", sentence: tooLarge, errors: { amount: tooLarge } }
+    return invalidBody({ sentence: tooLarge, errors: { amount: tooLarge } }, "AMOUNT_TOO_LARGE")
   },
   compared: ({ turn, request: { direction, amount }, balance }) =>
     direction === "DEPOSIT"
@@ -77,11 +79,28 @@ export const rowlessGates: Gates<CollateralFacts> = [accountGate, verification, 
 
 const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
 
+/** Why a report is REFUSED, beside what restrictions and stale prices say. */
+const sentences = {
+  onTheBooks: "The withdrawal exceeds the client's collateral on the books.",
+  margin: "The account is in margin call or close-out.",
+  freeMargin: "The withdrawal exceeds the client's free margin."
+} as const
+
+const reasons: Readonly<Record<string, Reason>> = {
+  ...moneyOutReasons,
+  [sentences.onTheBooks]: "EXCEEDS_COLLATERAL",
+  [sentences.margin]: "MARGIN_SHORT",
+  [sentences.freeMargin]: "INSUFFICIENT_FREE_MARGIN"
+}
+
+/** The token of a report's refusal: a row keeps the sentence alone. What none of today's gates says is of an older one. */
+export const collateralReason = (refusal: string): Reason => reasons[refusal] ?? "COLLATERAL_REFUSED"
+
 const onTheBooks: CollateralGate = {
   gate: "collateralOnBooks",
   refusal: (facts) =>
     facts.request.direction === "WITHDRAWAL" && facts.request.amount > facts.balance.cash
-      ? conflict("The withdrawal exceeds the client's collateral on the books.")
+      ? conflict("EXCEEDS_COLLATERAL", sentences.onTheBooks)
       : null,
   compared: (facts) =>
     facts.request.direction === "WITHDRAWAL"
@@ -101,7 +120,7 @@ const margin: CollateralGate = {
   gate: "marginState",
   refusal: (facts) =>
     facts.request.direction === "WITHDRAWAL" && riskStateOf(facts) !== "NORMAL"
-      ? conflict("The account is in margin call or close-out.")
+      ? conflict("MARGIN_SHORT", sentences.margin)
       : null,
   compared: (facts) =>
     facts.request.direction === "WITHDRAWAL" ? { figure: riskStateOf(facts), limit: "NORMAL" } : null
@@ -111,7 +130,7 @@ const freeMargin: CollateralGate = {
   gate: "freeMargin",
   refusal: (facts) =>
     facts.request.direction === "WITHDRAWAL" && facts.request.amount > riskOf(facts).free
-      ? conflict("The withdrawal exceeds the client's free margin.")
+      ? conflict("INSUFFICIENT_FREE_MARGIN", sentences.freeMargin)
       : null,
   compared: (facts) =>
     facts.request.direction === "WITHDRAWAL"
@@ -122,7 +141,9 @@ const freeMargin: CollateralGate = {
 const livePrices: CollateralGate = {
   gate: "livePrices",
   refusal: (facts) =>
-    facts.request.direction === "WITHDRAWAL" && unjudged(riskOf(facts)) ? conflict(moneyOutSentences.stale) : null,
+    facts.request.direction === "WITHDRAWAL" && unjudged(riskOf(facts))
+      ? conflict("PRICES_STALE", moneyOutSentences.stale)
+      : null,
   compared: (facts) =>
     facts.request.direction === "WITHDRAWAL"
       ? { figure: unjudged(riskOf(facts)) ? "stale" : "live", limit: "live" }

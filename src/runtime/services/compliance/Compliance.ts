@@ -198,12 +198,19 @@ export class Compliance extends Context.Service<
 /** What is screened comes in with a revision of the package; what was seen of it is in the cases and dispositions. */
 const screeningRestsOn = ["clients", "kycPackages", "verificationBlocks", "cases", "dispositions"] as const
 
-const revisedMeanwhile = conflict("The client's file has changed meanwhile: look at it again before clearing it.")
+const revisedMeanwhile = conflict(
+  "FILE_CHANGED",
+  "The client's file has changed meanwhile: look at it again before clearing it."
+)
 
 const otherRevision = (now: number | null, looked: number) =>
-  conflict(`Revision ${looked} was looked at, but revision ${now} is the latest: look at the file again.`, {
-    revision: now
-  })
+  conflict(
+    "FILE_CHANGED",
+    `Revision ${looked} was looked at, but revision ${now} is the latest: look at the file again.`,
+    {
+      revision: now
+    }
+  )
 
 /** Why what is open now is not what compliance looked at; null when it is. */
 const unlookedAt = (state: SubjectState, { revision, cases, screeningRun }: LookedAt): Refusal | null => {
@@ -218,6 +225,7 @@ const unlookedAt = (state: SubjectState, { revision, cases, screeningRun }: Look
 
 const unseenCases = (what: string, rows: ReadonlyArray<CaseRow>): Refusal =>
   conflict(
+    "FILE_CHANGED",
     `Case ${rows.map(({ id }) => id).join(", case ")} ${what}: look at the client's cases again before clearing them.`,
     {
       openCases: rows.map(({ id }) => id)

@@ -2,14 +2,14 @@
  * What happens to a deposit notice inside its client's turn: filed by the partner behind the gates of doc 3 (A3-02),
  * confirmed or rejected by finance (D9; A3-04..A3-06). Pure but for the turn's draft and ids.
  */
-import { moneyRestriction } from "../../../machines/client/Restriction.ts"
+import { moneyRestriction, restrictionReasons } from "../../../machines/client/Restriction.ts"
 import { type DepositNotice, noticeOf } from "../../../machines/deposit/DepositNotice.ts"
 import type { MachineEffect } from "../../../machines/Effects.ts"
 import { holdingMark } from "../../../machines/market/holdingMark.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
-import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, conflict, type Conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { balanceOf, cashAtMost } from "../../ledger/Ledger.ts"
@@ -84,7 +84,7 @@ export const ruleOnDeposit = (
   const refusal = ruling.to === "CONFIRMED" ? confirmRefusal(turn, row, client, partner) : null
   const next = moved(turn, row, instanceOf(client, partner), ruling, refusal)
   return next === null
-    ? refuse(conflict(refusal ?? "This deposit notice is decided already."))
+    ? refuse(refusal ?? conflict("DECIDED_ALREADY", "This deposit notice is decided already."))
     : accept(wireNotice(next))
 }
 
@@ -94,7 +94,7 @@ const moved = (
   row: DepositNoticeRow,
   of: Instance,
   ruling: DepositRuling,
-  refusal: string | null
+  refused: Conflict | null
 ): DepositNoticeRow | null => {
   const { now: at } = turn
   if (ruling.to === "REJECTED") {
@@ -103,6 +103,7 @@ const moved = (
   }
   const { by, note } = ruling
   const ledgerTxId = turn.nextId("transaction")
+  const refusal = refused?.sentence ?? null
   const event = { type: "CONFIRM", at, by, note, refusal, ledgerTxId } as const
   const next = advance(turn, "depositNotices", row, event, { of: { ...of, txId: ledgerTxId } })
   const currency = row.currency as Currency
@@ -130,16 +131,25 @@ export type DepositRuling =
 export const repeatedRuling = (row: DepositNoticeRow, to: DepositRuling["to"]): Verdict<DepositNotice> =>
   row.state === to
     ? accept(wireNotice(row))
-    : refuse(conflict(`This deposit notice is ${row.state} already.`, { notice: wireNotice(row) }))
+    : refuse(conflict("DECIDED_ALREADY", `This deposit notice is ${row.state} already.`, { notice: wireNotice(row) }))
 
-/** What stands against crediting the client now, as a sentence. */
-const confirmRefusal = (turn: Turn, row: DepositNoticeRow, client: ClientRow, partner: PartnerView): string | null => {
-  if (client.state === "CLOSED") return "The account is closed."
-  if (partner.row.custodyModel !== "BROKER") return "The partner is under PARTNER custody."
+/** What stands against crediting the client now. */
+const confirmRefusal = (
+  turn: Turn,
+  row: DepositNoticeRow,
+  client: ClientRow,
+  partner: PartnerView
+): Conflict | null => {
+  if (client.state === "CLOSED") return conflict("ACCOUNT_CLOSED", "The account is closed.")
+  if (partner.row.custodyModel !== "BROKER") {
+    return conflict("PARTNER_CUSTODY", "The partner is under PARTNER custody.")
+  }
   const restricted = moneyRestriction("DEPOSIT", clientContext(client).restrictions)
-  if (restricted !== null) return restricted
+  if (restricted !== null) return conflict(restrictionReasons[restricted], restricted)
   const currency = row.currency as Currency
-  return fits(turn, client, currency, row.amount, depositValue(currency, row.amount, turn.facts)) ? null : tooLarge
+  return fits(turn, client, currency, row.amount, depositValue(currency, row.amount, turn.facts))
+    ? null
+    : conflict("AMOUNT_TOO_LARGE", tooLarge)
 }
 
 /** Whether cash at most and lifetime deposits stay inside 64 bits (F2). */

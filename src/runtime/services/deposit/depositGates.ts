@@ -6,6 +6,7 @@ import type { DepositBody } from "../../../machines/deposit/DepositBody.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { maxMinor } from "../../../machines/shared/Money.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { depositValue } from "../../../machines/verification/depositValue.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
@@ -75,7 +76,7 @@ const size: DepositGate = {
   refusal: (facts) =>
     cashReached(facts) <= maxMinor && depositsReached(facts) <= maxMinor
       ? null
-      : { _tag: "Invalid", sentence: tooLarge, errors: { amount: tooLarge } },
+      : invalidBody({ sentence: tooLarge, errors: { amount: tooLarge } }, "AMOUNT_TOO_LARGE"),
   compared: (facts) => sizeCompared(facts.request.currency, cashReached(facts), depositsReached(facts))
 }
 

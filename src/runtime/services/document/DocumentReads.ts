@@ -132,7 +132,7 @@ export class DocumentReads extends Context.Service<
 /** Full files in memory at once. */
 export const contentsAtOnce = 2
 
-const contentGone = conflict("The document was deleted: its content is gone.")
+const contentGone = conflict("DOCUMENT_DELETED", "The document was deleted: its content is gone.")
 
 const factsOf = (row: DocumentRow): ClientDocument => ({
   ...documentOf(row),

@@ -211,11 +211,11 @@ interface NewDocument extends DocumentFacts {
 const uploadRefusal = (state: SubjectState, partnerId: number): Refusal | null => {
   const client: ClientRow | null = ownClient(state, partnerId)
   if (client === null) return unknown("Client")
-  if (client.state === "CLOSED") return conflict("The account is closed.")
+  if (client.state === "CLOSED") return conflict("ACCOUNT_CLOSED", "The account is closed.")
   const live = state.all("documents").filter(({ source }) => source === "PARTNER").length
   return live < documentLimits.livePerClient
     ? null
-    : conflict(`The client has ${documentLimits.livePerClient} documents already.`)
+    : conflict("TOO_MANY_DOCUMENTS", `The client has ${documentLimits.livePerClient} documents already.`)
 }
 
 /** Writes the document; a package that asked for documents and the cases of its client note it (D2). */
@@ -250,7 +250,7 @@ const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): Up
 /** Empties the content and dates the row in one commit. Live rows are the mailbox's, so a second deletion finds none. */
 const deleteDocument = (turn: Turn, found: DocumentRow, reason: string): Verdict<DeletedDocument> => {
   const live = turn.state.get("documents", String(found.id))
-  if (live === undefined) return refuse(conflict("The document is deleted already."))
+  if (live === undefined) return refuse(conflict("DOCUMENT_DELETED", "The document is deleted already."))
   const row = emptyDocument(turn, live, reason)
   return accept({ ...documentOf(row), clientId: row.clientId })
 }

@@ -13,7 +13,7 @@ export interface DocumentFacts {
 }
 
 const bad = (sentence: string): Verdict<never> =>
-  refuse({ _tag: "Invalid", sentence, errors: { dataBase64: sentence } })
+  refuse({ _tag: "Invalid", reason: "INVALID_FIELDS", sentence, errors: { dataBase64: sentence } })
 
 /** What a file is, or why it is refused. Reads the bytes once; keeps nothing of them. */
 export const judgeContent = (dataBase64: string): Verdict<DocumentFacts> => {

@@ -239,8 +239,10 @@ const makeQueues = () => {
 
 /** Why nothing can be revised any more, or null (doc 1, Client lifecycle and level; A1-48). */
 const endedRefusal = ({ state }: ClientRow): Refusal | null => {
-  if (state === "CLOSED") return conflict("The account is closed.")
-  return state === "KYC_REJECTED" ? conflict("The client was refused for good: its KYC can't be revised.") : null
+  if (state === "CLOSED") return conflict("ACCOUNT_CLOSED", "The account is closed.")
+  return state === "KYC_REJECTED"
+    ? conflict("CLIENT_REFUSED", "The client was refused for good: its KYC can't be revised.")
+    : null
 }
 
 const contextOf = (kyc: PackageRow): KycPackageContext => kyc.context

@@ -21,9 +21,9 @@ export const openPlainCase = (at: ClientTurn, client: ClientRow, reason: CaseRea
 /** The package of a client that is served or held; a refused or closed one is not reviewed any more. */
 const reviewable = (at: ClientTurn, client: ClientRow): PackageRow | Refusal => {
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") {
-    return conflict(`The client is ${client.state}, so its KYC package is not reviewed any more.`)
+    return conflict("WRONG_STATE", `The client is ${client.state}, so its KYC package is not reviewed any more.`)
   }
-  return at.turn.state.one("kycPackages") ?? conflict("The client has no KYC package.")
+  return at.turn.state.one("kycPackages") ?? conflict("NO_KYC_PACKAGE", "The client has no KYC package.")
 }
 
 const isRefusal = (value: PackageRow | Refusal): value is Refusal => "_tag" in value
@@ -35,8 +35,8 @@ const isRefusal = (value: PackageRow | Refusal): value is Refusal => "_tag" in v
 export const requestDocuments = (at: ClientTurn, client: ClientRow, note: string): Verdict<ClientRow> => {
   const kyc = reviewable(at, client)
   if (isRefusal(kyc)) return refuse(kyc)
-  if (kyc.state === "DOCUMENTS_REQUESTED") return refuse(conflict("Documents are requested already."))
-  if (kyc.state === "REJECTED") return refuse(conflict("Reliance on this package is rejected already."))
+  if (kyc.state === "DOCUMENTS_REQUESTED") return refuse(conflict("ALREADY", "Documents are requested already."))
+  if (kyc.state === "REJECTED") return refuse(conflict("ALREADY", "Reliance on this package is rejected already."))
   movePackage(at, kyc, { type: "REQUEST_DOCUMENTS", at: at.turn.now, by: at.by, note })
   if (at.turn.state.all("cases").length === 0) openPlainCase(at, client, "SPOT_CHECK")
   writeDecision(at, client, "DOCUMENTS_REQUESTED", note)
@@ -48,7 +48,9 @@ export const sampleClient = (at: ClientTurn, client: ClientRow): Verdict<ClientR
   const kyc = reviewable(at, client)
   if (isRefusal(kyc)) return refuse(kyc)
   if (kyc.state !== "ACCEPTED") {
-    return refuse(conflict(`The package is ${kyc.state}: only an accepted one can be taken as a sample.`))
+    return refuse(
+      conflict("WRONG_STATE", `The package is ${kyc.state}: only an accepted one can be taken as a sample.`)
+    )
   }
   movePackage(at, kyc, { type: "SAMPLE", at: at.turn.now })
   openPlainCase(at, client, "SPOT_CHECK")
@@ -71,8 +73,8 @@ export const rejectPerson = (
     const held = client.state === "KYC_PENDING" || client.state === "RESTRICTED"
     return refuse(
       held
-        ? conflict("The person can't be rejected yet.", { blockers })
-        : conflict(`The client is ${client.state}, so the person can't be rejected.`)
+        ? conflict("BLOCKED", "The person can't be rejected yet.", { blockers })
+        : conflict("WRONG_STATE", `The client is ${client.state}, so the person can't be rejected.`)
     )
   }
   const kyc = turn.state.one("kycPackages")

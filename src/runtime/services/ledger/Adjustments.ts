@@ -109,7 +109,11 @@ const referenceOf = ({ reference }: AdjustmentBody): string | null =>
   reference === undefined ? null : cleanText(reference)
 
 const alreadyBooked = (ledgerTxId: number): Refusal =>
-  conflict(`This reference is booked already, as transaction ${ledgerTxId}. Nothing was booked now.`, { ledgerTxId })
+  conflict(
+    "BOOKED_ALREADY",
+    `This reference is booked already, as transaction ${ledgerTxId}. Nothing was booked now.`,
+    { ledgerTxId }
+  )
 
 interface Signed {
   readonly currency: Currency
@@ -146,7 +150,7 @@ export const bookAdjustment = (
   }
   // Nothing is open on a cash account, so negative protection would write the shortfall off at once (F10).
   if (amount < 0n && before.cash + amount < 0n) {
-    return refuse(conflict("The adjustment would take the client's balance below zero."))
+    return refuse(conflict("BELOW_ZERO", "The adjustment would take the client's balance below zero."))
   }
   const txId = turn.nextId("transaction")
   const claim = claimOf(row.id, reference)

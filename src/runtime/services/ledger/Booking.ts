@@ -87,7 +87,7 @@ export const shutRefusal = (
   partner: PartnerView | null,
   closing: ReadonlySet<number>
 ): Refusal | null => {
-  if (client.state === "CLOSED") return conflict("The account is closed.")
-  if (partner?.row.state === "CLOSED") return conflict("The partner is closed.")
-  return closing.has(client.partnerId) ? conflict("The partner is being closed.") : null
+  if (client.state === "CLOSED") return conflict("ACCOUNT_CLOSED", "The account is closed.")
+  if (partner?.row.state === "CLOSED") return conflict("PARTNER_CLOSED", "The partner is closed.")
+  return closing.has(client.partnerId) ? conflict("PARTNER_CLOSED", "The partner is being closed.") : null
 }

@@ -23,7 +23,7 @@ import {
   type Verdict
 } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
-import { moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
+import { moneyOutReasons, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { openExposure } from "../shared/openWork.ts"
@@ -181,9 +181,13 @@ const claimOf = ({ id }: ClientRow, { reference }: Movement): string | null =>
   reference === null ? null : claimIn(payoutSpace, id, reference)
 
 const otherPayout = (ledgerTxId: number): Refusal =>
-  conflict(`This reference is paid already with other content, as transaction ${ledgerTxId}. Nothing was paid now.`, {
-    ledgerTxId
-  })
+  conflict(
+    "BOOKED_ALREADY",
+    `This reference is paid already with other content, as transaction ${ledgerTxId}. Nothing was paid now.`,
+    {
+      ledgerTxId
+    }
+  )
 
 /** What a reference was paid as. */
 interface Paid {
@@ -220,12 +224,15 @@ const payoutRefusal = (
   { currency, minor }: Movement
 ): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
-    return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
+    return conflict(
+      "PARTNER_CAN_ASK",
+      `The client is at level ${client.level}, so the partner can ask for the money itself.`
+    )
   }
   const { restrictions } = clientContext(client)
   const sentence = moneyOutRefusal({ ...freeMoney(account, currency), restrictions, paused }, minor)
   if (sentence === null) return null
-  return open.length === 0 ? conflict(sentence) : conflict(sentence, { blockers: open })
+  return conflict(moneyOutReasons[sentence], sentence, open.length === 0 ? null : { blockers: open })
 }
 
 const payOut = ({ turn, client, partner }: ClientTurn, movement: Movement): Payout => {

@@ -160,6 +160,7 @@ const resumeScope = (turn: Turn, scope: string): Verdict<HaltView> => {
   const others = turn.state.all("tradingHalts").map((row) => row.scope)
   return refuse(
     conflict(
+      "NO_HALT",
       others.length === 0
         ? `${scope} has no halt of ours; none is running.`
         : `${scope} has no halt of ours. Running: ${others.join(", ")}.`

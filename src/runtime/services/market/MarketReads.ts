@@ -31,7 +31,7 @@ import { Shared } from "./Shared.ts"
 import { noTicker } from "./TickerMirror.ts"
 
 const noVenue: Refusal = { _tag: "NoVenue", sentence: "No venue is attached to this service." }
-const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached." }
+const venueAway: Refusal = { _tag: "VenueAway", reason: "VENUE_UNREACHABLE", sentence: "The venue can not be reached." }
 
 /** Why nothing of the market can be said: there is no venue, or none was reached since the start. */
 export const unreached = (feed: MarketFeed["Service"]): Refusal | null => {

@@ -42,7 +42,8 @@ export class StakingReads extends Context.Service<
           const markets = listed()
           if (symbol !== undefined && !markets.some((market) => market.symbol === symbol)) return refuse(notOffered)
           const read = feed.offers()
-          if (read === null) return refuse({ _tag: "VenueAway", sentence: "The venue can not be reached." })
+          if (read === null)
+            return refuse({ _tag: "VenueAway", reason: "VENUE_UNREACHABLE", sentence: "The venue can not be reached." })
           const now = Math.max(read.at, clock.now())
           const wanted = markets.filter(
             (market) => (symbol ?? market.symbol) === market.symbol && (asset ?? market.asset) === market.asset

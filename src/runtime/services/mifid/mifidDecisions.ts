@@ -14,7 +14,7 @@ import type { MifidResult } from "../../../machines/client/ClientWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
 import { mifidSectionNames, type MifidBody, mifidSections } from "../../../machines/mifid/MifidBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { invalidBody, notAnObject } from "../../../machines/shared/RequestBody.ts"
+import { invalidBody, invalidWhole, notAnObject } from "../../../machines/shared/RequestBody.ts"
 import type { BlockCode, BlockStatus, BlockStatuses } from "../../../machines/verification/Blocks.ts"
 import { requirements } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
@@ -25,7 +25,7 @@ import { type ClientTurn, mifidFacts, moveAssessment, moveBlock, moveClient } fr
 import { appropriatenessOf, blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import type { CurrentQuestionnaire } from "../appropriateness/Questionnaires.ts"
 
-const closed = refuse(conflict("The account is closed."))
+const closed = refuse(conflict("ACCOUNT_CLOSED", "The account is closed."))
 
 /** 400 4000 of one or more fields, with the first sentence. */
 export const refusalByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
@@ -93,11 +93,13 @@ export const submitAssessment = (
   if (client.state === "CLOSED") return closed
   if (version !== questionnaire.version) {
     return refuse(
-      conflict("This version of the questionnaire is not the current one.", { currentVersion: questionnaire.version })
+      conflict("STALE_VERSION", "This version of the questionnaire is not the current one.", {
+        currentVersion: questionnaire.version
+      })
     )
   }
   if (blockStatuses(turn.state).get("APPROPRIATENESS") === "APPROVED") {
-    return refuse(conflict("The appropriateness block is approved already."))
+    return refuse(conflict("APPROVED_ALREADY", "The appropriateness block is approved already."))
   }
   const { retakeAt } = appropriatenessOf(turn.state.one("assessments"))
   if (retakeAt !== null && turn.now < retakeAt) return refuse({ _tag: "RetakeTooEarly", retakeAt })
@@ -144,9 +146,9 @@ export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: u
   if (!decoded.ok) return refuse(refusalByFirst(decoded.errors))
   if (client.state === "CLOSED") return closed
   const state = turn.state.one("assessments")?.state
-  if (state === "ACKNOWLEDGED") return refuse(conflict("The warning is acknowledged already."))
+  if (state === "ACKNOWLEDGED") return refuse(conflict("ACKNOWLEDGED_ALREADY", "The warning is acknowledged already."))
   if (state !== "WARNED") {
-    return refuse({ _tag: "Invalid", sentence: "There is no warning to acknowledge.", errors: null })
+    return refuse(invalidWhole("NO_WARNING", "There is no warning to acknowledge."))
   }
   const { attestedAt } = decoded
   const { row } = moved(at, client, { type: "ACKNOWLEDGE", at: turn.now, attestedAt })

@@ -134,7 +134,7 @@ const explainWrite = <Request extends { readonly partnerRef: string }, T extends
         if (client === null) return refuse(unknown("Client"))
         const state = directory.partner(partnerId)?.row.state ?? "CLOSED"
         if (state !== "ACTIVE")
-          return refuse(conflict(`The partner is ${state}: its requests are refused before any gate.`))
+          return refuse(conflict("WRONG_STATE", `The partner is ${state}: its requests are refused before any gate.`))
         if (!decoded.ok || early.some(({ result }) => result === "failed")) {
           return accept(explanationOf(write, [...early, ...rest.map(notReached)]))
         }

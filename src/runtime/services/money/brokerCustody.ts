@@ -11,7 +11,10 @@ import { ownClient } from "../client/clientState.ts"
 import type { Directory, PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 
-export const notUnderBroker = conflict("This partner is under PARTNER custody: use collateral reports.")
+export const notUnderBroker = conflict(
+  "PARTNER_CUSTODY",
+  "This partner is under PARTNER custody: use collateral reports."
+)
 
 /** The client and its partner as the turn has them, behind the gates that come before the reference (A3-02). */
 export const brokerClient = (

@@ -2,7 +2,7 @@
  * The gates that money writes share, each in its write's list in the order the contract promises (doc 3, Money write gates
  * and Collateral report rules; A3-02).
  */
-import { moneyRestriction } from "../../../machines/client/Restriction.ts"
+import { moneyRestriction, restrictionReasons } from "../../../machines/client/Restriction.ts"
 import type { Compared, Gate } from "../../../machines/shared/Gates.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
@@ -20,7 +20,7 @@ export interface MoneyFacts {
 
 export const accountGate: Gate<MoneyFacts> = {
   gate: "account",
-  refusal: ({ client }) => (client.state === "CLOSED" ? conflict("The account is closed.") : null),
+  refusal: ({ client }) => (client.state === "CLOSED" ? conflict("ACCOUNT_CLOSED", "The account is closed.") : null),
   compared: ({ client }) => ({ figure: client.state, limit: "not CLOSED" })
 }
 
@@ -28,7 +28,9 @@ export const accountGate: Gate<MoneyFacts> = {
 export const referenceGate: Gate<MoneyFacts> = {
   gate: "reference",
   refusal: ({ filed, client }) =>
-    filed !== null && filed.clientId !== client.id ? conflict("This partnerRef was used for another client.") : null,
+    filed !== null && filed.clientId !== client.id
+      ? conflict("REFERENCE_REUSED", "This partnerRef was used for another client.")
+      : null,
   compared: ({ filed, client }) => {
     const figure = filed === null ? "free" : filed.clientId === client.id ? "this client's" : "another client's"
     return { figure, limit: "free" }
@@ -42,7 +44,7 @@ export const restrictionGate = <Facts extends MoneyFacts>(
   gate: "restriction",
   refusal: (facts) => {
     const sentence = moneyRestriction(directionOf(facts), clientContext(facts.client).restrictions)
-    return sentence === null ? null : conflict(sentence)
+    return sentence === null ? null : conflict(restrictionReasons[sentence], sentence)
   },
   compared: (facts) => ({
     figure: clientContext(facts.client).restrictions.join(", ") || "none",

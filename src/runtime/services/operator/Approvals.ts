@@ -346,11 +346,15 @@ const isUsed =
 const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
 
 const notRun = (approvalId: number, command: string): Refusal =>
-  conflict(`The approval is granted, but ${command} can't run now. Nothing was done: grant it again.`, {
-    approvalId,
-    command,
-    outcome: "NOT_RUN"
-  })
+  conflict(
+    "COMMAND_NOT_RUN",
+    `The approval is granted, but ${command} can't run now. Nothing was done: grant it again.`,
+    {
+      approvalId,
+      command,
+      outcome: "NOT_RUN"
+    }
+  )
 
 /** The command refused what four eyes let through: said as such, because the approval is gone. */
 const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {
@@ -359,6 +363,7 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
     refusal._tag === "Invalid" ? { errors: refusal.errors } : refusal._tag === "Conflict" ? refusal.data : null
   const isDry = currentDryRun() !== null
   return conflict(
+    "COMMAND_REFUSED",
     isDry
       ? `As things stand ${command} would be refused, and a grant would use the approval up. ${sentence}`
       : `The approval is granted and used, but ${command} was refused. ${sentence}`,

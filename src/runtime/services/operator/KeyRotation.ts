@@ -178,16 +178,25 @@ const withNewKey = (store: KeyStore, number: number): SealingKeys | null => {
   }
 }
 
-const keptElsewhere = conflict("The keys of this service are not in a key file of its own.")
+const keptElsewhere = conflict("KEYS_ELSEWHERE", "The keys of this service are not in a key file of its own.")
 const stillResealing = conflict(
+  "ROTATION_RUNNING",
   "Values are still being sealed again after the last rotation: see brokerage encryption show."
 )
 const keysUsedUp = conflict(
+  "KEYS_USED_UP",
   `All ${lastKeyNumber} key numbers are used up: this database can't be given another key. No key was added.`
 )
 const fileUnusable = conflict(
+  "KEY_FILE_UNUSABLE",
   "encryption.keys is missing or damaged, or its keys are not the ones in use: restore it from its copy first. No key was added."
 )
-const fileNotWritten = conflict("encryption.keys could not be written: the present key stays in use.")
+const fileNotWritten = conflict(
+  "KEY_FILE_NOT_WRITTEN",
+  "encryption.keys could not be written: the present key stays in use."
+)
 const fileLacks = (number: number) =>
-  conflict(`encryption.keys lacks key ${number}, which is in use: restore it from its copy first. No key was added.`)
+  conflict(
+    "KEY_FILE_UNUSABLE",
+    `encryption.keys lacks key ${number}, which is in use: restore it from its copy first. No key was added.`
+  )

@@ -244,10 +244,10 @@ const revokeOperatorKey = (
   if (row === undefined) return refuse(unknown("Operator key"))
   const admins = turn.state.all("operatorKeys").filter(isLiveAdmin)
   if (admins.length === 1 && admins[0]?.id === operatorId) {
-    return refuse(conflict("This is the last live ADMIN key: create another one before you revoke it."))
+    return refuse(conflict("LAST_ADMIN", "This is the last live ADMIN key: create another one before you revoke it."))
   }
   const next = advance(turn, "operatorKeys", row, { type: "REVOKE", at: turn.now, reason })
-  if (next === null) return refuse(conflict("This operator key is revoked already."))
+  if (next === null) return refuse(conflict("REVOKED_ALREADY", "This operator key is revoked already."))
   for (const { approvalId, why } of onTheWay) {
     turn.draft.claim(usedFact(approvalId), 0)
     const used = { before: "GRANTED", after: "COMMAND_REFUSED", reason: why }

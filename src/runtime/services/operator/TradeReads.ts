@@ -2,6 +2,7 @@
  * Requests for quotes, knock-out contracts, margin and close-outs of all clients as staff read them (operator surface). What
  * partners read is shown the same way, with whose it is.
  */
+import type { Noun } from "../../../machines/shared/RefusalReason.ts"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { ContractWire } from "../../../machines/barrier/ContractWire.ts"
@@ -60,7 +61,7 @@ export class TradeReads extends Context.Service<
       const margin = yield* Margin
 
       const tools = { host, sql, stored, directory }
-      const one = <T extends TableName>(table: T, what: string, id: string): Found<Tables[T]> => {
+      const one = <T extends TableName>(table: T, what: Noun, id: string): Found<Tables[T]> => {
         const value = parseId(id)
         return value === undefined
           ? Effect.succeed(refuse(unknown(what)))

@@ -61,16 +61,24 @@ export const ruleOnApproval = (
   return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
 }
 
-export const decidedAlready = conflict("This approval is decided already.")
-const expired = conflict("This approval has expired: ask for the command again.")
-const ownRequest = conflict("The operator key that asked for the command can't grant it.")
-const changedRequester = conflict("Who asked for this approval has been changed: it can't be granted.")
-const changedArguments = conflict("The arguments of this approval have changed: it can't be granted.")
+export const decidedAlready = conflict("APPROVAL_DECIDED", "This approval is decided already.")
+const expired = conflict("APPROVAL_EXPIRED", "This approval has expired: ask for the command again.")
+const ownRequest = conflict("OWN_REQUEST", "The operator key that asked for the command can't grant it.")
+const changedRequester = conflict(
+  "APPROVAL_ALTERED",
+  "Who asked for this approval has been changed: it can't be granted."
+)
+const changedArguments = conflict(
+  "APPROVAL_ALTERED",
+  "The arguments of this approval have changed: it can't be granted."
+)
 export const revokedRequester = conflict(
+  "REQUESTER_REVOKED",
   "The operator key that asked for the command is revoked: ask for it again with another key."
 )
 
 export const revokedGranter = conflict(
+  "GRANTER_REVOKED",
   "The operator key that granted the command is revoked: what it let through does not run."
 )
 

@@ -82,4 +82,4 @@ export class Leverages extends Context.Service<
 }
 
 const noClient = unknown("Client")
-const closed = conflict("The account is closed.")
+const closed = conflict("ACCOUNT_CLOSED", "The account is closed.")

@@ -125,7 +125,7 @@ export class OrderDesk extends Context.Service<
 }
 
 const noOrder = refuse(unknown("Order"))
-const over = refuse(conflict("The order has ended: there is nothing to cancel."))
+const over = refuse(conflict("ORDER_ENDED", "The order has ended: there is nothing to cancel."))
 /** What the order's client reads; staff's reason stands in the audit. */
 const byStaff = "operator"
 

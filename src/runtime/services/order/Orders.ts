@@ -95,8 +95,9 @@ interface Parts {
 
 const noClient = unknown("Client")
 const noOrder = unknown("Order")
-const ended = (state: OrderRow["state"]): Refusal => invalidWhole(`The order is ${state}: there is nothing to cancel.`)
-const ofCloseOut = invalidWhole("The order closes the account out: it can not be cancelled.")
+const ended = (state: OrderRow["state"]): Refusal =>
+  invalidWhole("ORDER_ENDED", `The order is ${state}: there is nothing to cancel.`)
+const ofCloseOut = invalidWhole("ORDER_OF_CLOSE_OUT", "The order closes the account out: it can not be cancelled.")
 
 class Trading {
   private readonly parts: Parts
@@ -168,7 +169,7 @@ class Trading {
       if (now.state === "CANCELLED") return accept(named)
       if (now.state === "PENDING_CANCEL") return refuse(orderUnanswered({ ...named, state: now.state }))
       if (!isWorking(now)) return refuse(ended(now.state))
-      return refuse(invalidWhole("The venue has refused to cancel the order."))
+      return refuse(invalidWhole("REFUSED_BY_VENUE", "The venue has refused to cancel the order."))
     })
   }
 

@@ -7,7 +7,15 @@ import { Context, Effect, Layer } from "effect"
 import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
 import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
 import type { RelianceStatus } from "../../../machines/partner/Reliance.ts"
-import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  type Refusal,
+  refuse,
+  unknown,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import {
   ActorHost,
@@ -223,7 +231,7 @@ export class Partners extends Context.Service<
             Effect.map((row) =>
               accept({ ...profile(row), notes: chosen === undefined ? prefixNotes(row.uidPrefix) : [] })
             ),
-            Effect.catchTag("ClaimLost", (lost) => Effect.succeed(refuse(conflict(takenSentence(lost, request)))))
+            Effect.catchTag("ClaimLost", (lost) => Effect.succeed(refuse(taken(lost, request))))
           )
         },
         list: Effect.sync(() =>
@@ -286,7 +294,7 @@ export class Partners extends Context.Service<
         mayIssueKey: (partner) => {
           const view = directory.findPartner(partner)
           if (view === null) return refuse(unknown("Partner"))
-          if (view.row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
+          if (view.row.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", "The partner is CLOSED."))
           return accept({ partnerId: view.row.id })
         },
         keys: (partner) => {
@@ -308,7 +316,7 @@ export class Partners extends Context.Service<
             if (row === undefined) return refuse(unknown("Key"))
             const next = revokeOneKey(turn, row, reason)
             return next === null
-              ? refuse(conflict("This key is revoked already."))
+              ? refuse(conflict("REVOKED_ALREADY", "This key is revoked already."))
               : accept(keyView(next, usage.lastUsedAt(keyId)))
           })
         }
@@ -324,10 +332,10 @@ const lostPrefixAlone =
     error.claims.some((claim) => claim.name === uidPrefixClaim(prefix)) &&
     !error.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
 
-const takenSentence = (lost: ClaimLost, request: PartnerBody): string =>
+const taken = (lost: ClaimLost, request: PartnerBody): Refusal =>
   lost.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
-    ? "Another partner has this code."
-    : "Another partner has this uid prefix: choose one with --uid-prefix."
+    ? conflict("CODE_TAKEN", "Another partner has this code.")
+    : conflict("UID_PREFIX_TAKEN", "Another partner has this uid prefix: choose one with --uid-prefix.")
 
 const creationErrors = (request: PartnerBody, sandbox: boolean): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = { ...assetErrors(request) }

@@ -74,12 +74,12 @@ export const setStatus = (
 ): Verdict<PartnerRow> => {
   const row = turn.state.one("partners")
   if (row === undefined) return refuse(unknown("Partner"))
-  if (row.state === to) return refuse(conflict(`The partner is ${to} already.`))
+  if (row.state === to) return refuse(conflict("ALREADY", `The partner is ${to} already.`))
   const next = advance(turn, "partners", row, statusEvent(to, turn.now, reason, blockers), raising(row))
   if (next === null) {
     return blockers.length > 0 && row.state !== "CLOSED"
-      ? refuse(conflict("The partner can't be closed yet.", { blockers }))
-      : refuse(conflict(`The partner is ${row.state}, so it can't become ${to}.`))
+      ? refuse(conflict("BLOCKED", "The partner can't be closed yet.", { blockers }))
+      : refuse(conflict("WRONG_STATE", `The partner is ${row.state}, so it can't become ${to}.`))
   }
   if (to === "CLOSED") {
     for (const key of turn.state.all("apiKeys")) revokeKey(turn, key, "partner closed")
@@ -99,8 +99,8 @@ export interface CustodyChange {
 
 /** What refuses the change whatever is open: a closed partner, or the model it has already. */
 export const custodyRefusal = (row: PartnerRow, to: CustodyChange["to"]): Refusal | null => {
-  if (row.state === "CLOSED") return conflict("The partner is CLOSED.")
-  return row.custodyModel === to ? conflict(`The partner is under ${to} custody already.`) : null
+  if (row.state === "CLOSED") return conflict("PARTNER_CLOSED", "The partner is CLOSED.")
+  return row.custodyModel === to ? conflict("ALREADY", `The partner is under ${to} custody already.`) : null
 }
 
 /**
@@ -130,7 +130,7 @@ export const changeCustody = (
     },
     raising(row, { custodyModel: to, collateralAsset })
   )
-  if (next === null) return refuse(conflict("The custody model can't be changed yet.", { blockers }))
+  if (next === null) return refuse(conflict("BLOCKED", "The custody model can't be changed yet.", { blockers }))
   turn.draft.put("custodyChanges", {
     id: turn.nextId("transaction"),
     partnerId: row.id,
@@ -151,10 +151,10 @@ export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Ver
   const row = turn.state.one("partners")
   const reliance = turn.state.one("reliances")
   if (row === undefined || reliance === undefined) return refuse(unknown("Partner"))
-  if (row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
-  if (reliance.state === to) return refuse(conflict(`Reliance is ${to} already.`))
+  if (row.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", "The partner is CLOSED."))
+  if (reliance.state === to) return refuse(conflict("ALREADY", `Reliance is ${to} already.`))
   const path = reliancePath(reliance.state, to)
-  if (path === null) return refuse(conflict(`Reliance is ${reliance.state}, so it can't become ${to}.`))
+  if (path === null) return refuse(conflict("WRONG_STATE", `Reliance is ${reliance.state}, so it can't become ${to}.`))
   let moved = reliance
   for (const type of path) {
     const next = advance(turn, "reliances", moved, { type, at: turn.now, reason })
@@ -175,7 +175,7 @@ export const configure = (
 ): Verdict<PartnerRow> => {
   const row = turn.state.one("partners")
   if (row === undefined) return refuse(unknown("Partner"))
-  if (row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
+  if (row.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", "The partner is CLOSED."))
   const next = raised({ ...row, ...change })
   turn.draft.put("partners", next)
   applyEffects(turn, aboutPartner(row.id), [
@@ -203,7 +203,7 @@ export interface IssuedKey {
 export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Verdict<IssuedKey> => {
   const partner = turn.state.one("partners")
   if (partner === undefined) return refuse(unknown("Partner"))
-  if (partner.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
+  if (partner.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", "The partner is CLOSED."))
   const id = turn.nextId("key")
   const { key, hash, prefix } = makeSecret("pbk_")
   start(turn, "apiKeys", {

@@ -68,7 +68,7 @@ const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "c
 export const closingBlockers = ({ directory, books }: EndTools, partner: string): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
-  if (view.row.state === "CLOSED") return Effect.succeed(refuse(conflict("The partner is CLOSED already.")))
+  if (view.row.state === "CLOSED") return Effect.succeed(refuse(conflict("ALREADY", "The partner is CLOSED already.")))
   return blockersOf(books, view.row, "close")
 }
 
@@ -110,7 +110,7 @@ export const custodyBlockers = ({ directory, books }: EndTools, partner: string,
 export const mayChangeCustody = (tools: EndTools, partner: string, request: CustodyBody): Found =>
   Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
     verdict.ok && verdict.value.blockers.length > 0
-      ? refuse(conflict("The custody model can't be changed yet.", { blockers: verdict.value.blockers }))
+      ? refuse(conflict("BLOCKED", "The custody model can't be changed yet.", { blockers: verdict.value.blockers }))
       : verdict
   )
 

@@ -198,7 +198,7 @@ const openBreak = (turn: Turn, scope: Scope, { minor, ...difference }: Differenc
   })
 }
 
-const closedAlready = conflict("This reconciliation break is closed already.")
+const closedAlready = conflict("CLOSED_ALREADY", "This reconciliation break is closed already.")
 
 /**
  * `read`: the break as it was read outside the mailbox, which does not hold those that clients' turns have opened. A break is

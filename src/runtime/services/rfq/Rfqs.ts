@@ -10,7 +10,7 @@ import { rfqGates } from "../../../machines/rfq/rfqGates.ts"
 import type { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../../machines/rfq/RfqWire.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import type { JsonObject } from "../../../machines/Effects.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import {
@@ -36,16 +36,19 @@ import { type CallAnswer, type KeyedCall, type KeyedWrite, runCall } from "../ve
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { askedOf, explainRequest } from "./requestRfq.ts"
 import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
+import { clientAt, clientInTurn, type ClientNow, quoteJudge, rfqFacts } from "./rfqFacts.ts"
 import {
-  clientAt,
-  clientInTurn,
-  type ClientNow,
-  quoteJudge,
-  refusedSentence,
-  rfqFacts,
-  standsAgainst
-} from "./rfqFacts.ts"
-import { acceptedIn, noClient, noQuote, noRequest, notKnown, notOpen, rejected } from "./rfqAnswers.ts"
+  acceptedIn,
+  inFlight,
+  noClient,
+  noQuote,
+  noRequest,
+  notConfirmed,
+  notOpen,
+  quoteRefused,
+  rejected,
+  standingRefusal
+} from "./rfqAnswers.ts"
 import { acceptWire, rfqWire } from "./rfqView.ts"
 
 /** Whose clients are looked at. */
@@ -228,9 +231,9 @@ class Requests {
             const row = rfqInTurn(turn, found.id)
             if (row === undefined) return refuse(notOpen)
             if (row.state === "CREATING") return refuse(noRequest)
-            const stands = standsAgainst(row)
+            const stands = standingRefusal(row)
             const next = stands === null ? cancel(turn, row) : null
-            if (next === null) return refuse(stands === null ? notOpen : invalidWhole(stands))
+            if (next === null) return refuse(stands ?? notOpen)
             return accept(next.context.withdrawals)
           }),
         refOf: (attempt) => withdrawalRef(found.id, attempt),
@@ -315,7 +318,7 @@ class Requests {
       const { state, context } = row
       if (state === "REJECTED") return { verdict: refuse(rejected(row)), settle: null }
       if (context.venueRfqId === null && (state === "CREATING" || state === "OPEN")) {
-        const refusal: Refusal = { _tag: "VenueAway", sentence: notKnown, data: { rfqId, ...about } }
+        const refusal = inFlight({ rfqId, ...about })
         const settle = (turn: Turn): void => {
           const now = rfqInTurn(turn, rfqId)
           if (now !== undefined) unanswered(turn, now)
@@ -331,8 +334,8 @@ class Requests {
     const row = rfqInTurn(turn, found.id)
     if (row === undefined) return refuse(notOpen)
     if (row.state === "CREATING") return refuse(noRequest)
-    const stands = standsAgainst(row)
-    if (stands !== null) return refuse(invalidWhole(stands))
+    const stands = standingRefusal(row)
+    if (stands !== null) return refuse(stands)
     const judge = quoteJudge(at, row, markets)
     const before = judge.before()
     if (before !== null) return refuse(before)
@@ -342,7 +345,7 @@ class Requests {
     if (refusal !== null) return refuse(refusal)
     const figures = judge.priced(quote)?.figures ?? null
     const next = beginAccept(turn, row, { id: quoteId, price: quote.price, figures, by: caller.by.actor })
-    return next === null ? refuse(invalidWhole("The venue has not confirmed the request yet.")) : accept(row.id)
+    return next === null ? refuse(notConfirmed) : accept(row.id)
   }
 
   private accepted(
@@ -360,10 +363,10 @@ class Requests {
       }
       if (accepting?.quoteId === quoteId) {
         const data = { rfqId, quoteId, accepting: true }
-        return { verdict: refuse({ _tag: "VenueAway", sentence: notKnown, data }), settle: null }
+        return { verdict: refuse(inFlight(data)), settle: null }
       }
       const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
-      return { verdict: refuse(why === undefined ? notOpen : invalidWhole(refusedSentence(why))), settle: null }
+      return { verdict: refuse(why === undefined ? notOpen : quoteRefused(why)), settle: null }
     })
   }
 
@@ -388,9 +391,7 @@ class Requests {
   ): Effect.Effect<CallAnswer<RfqCancelledWire>, DispatchError> {
     return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
       if (state === "CANCELLED") return { verdict: accept({ rfqId, state }), settle: null }
-      const refusal: Refusal =
-        context.cancelling === null ? notOpen : { _tag: "VenueAway", sentence: notKnown, data: { rfqId } }
-      return { verdict: refuse(refusal), settle: null }
+      return { verdict: refuse(context.cancelling === null ? notOpen : inFlight({ rfqId })), settle: null }
     })
   }
 }

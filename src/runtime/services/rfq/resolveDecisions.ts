@@ -56,11 +56,17 @@ export const requestRefusal = (
 
 /** Why a contract can't be ended; null when it can. Whether the venue knows it is asked before. */
 export const contractRefusal = ({ state }: BarrierContractRow): Refusal | null =>
-  state === "OPEN" ? null : conflict(`The contract is ${state} already.`)
+  state === "OPEN" ? null : conflict("ALREADY", `The contract is ${state} already.`)
 
-export const nothingInFlight = conflict("Nothing of this request is in flight at the venue.")
-const otherInFlight = conflict("Another call of this request is in flight by now: the evidence is not of this one.")
-const notAnAccept = conflict("Only an accept can have been executed: what is in flight is another call.")
+export const nothingInFlight = conflict("NOTHING_IN_FLIGHT", "Nothing of this request is in flight at the venue.")
+const otherInFlight = conflict(
+  "NOTHING_IN_FLIGHT",
+  "Another call of this request is in flight by now: the evidence is not of this one."
+)
+const notAnAccept = conflict(
+  "NOTHING_IN_FLIGHT",
+  "Only an accept can have been executed: what is in flight is another call."
+)
 
 /** Ends the calls of a request that are in flight as never executed. */
 export const resolveVoid = (

@@ -1,4 +1,5 @@
 /** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
+import type { JsonObject } from "../../../machines/Effects.ts"
 import type { AcceptWire } from "../../../machines/rfq/RfqWire.ts"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
@@ -6,19 +7,34 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
 import { contractInTurn } from "../barrier/contractDecisions.ts"
 import { rfqInTurn } from "./rfqDecisions.ts"
-import { refusedSentence } from "./rfqFacts.ts"
+import { refusedSentence, standing, standingReasons, standsAgainst } from "./rfqFacts.ts"
 import { acceptWire } from "./rfqView.ts"
 
 export const noRequest = unknown("Request")
 export const noQuote = unknown("Quote")
 export const noClient = unknown("Client")
 /** Also of a request that its turn does not hold: it has ended, if only since it was found. */
-export const notOpen = invalidWhole("The request is not open.")
-export const notKnown = "The venue has not answered yet: what was asked is in flight and is resolved by itself."
+export const notOpen = invalidWhole("REQUEST_NOT_OPEN", standing.ended)
+/** 502: `data` names what was asked. */
+export const inFlight = (data: JsonObject): Refusal => ({
+  _tag: "VenueAway",
+  reason: "OUTCOME_PENDING",
+  sentence: "The venue has not answered yet: what was asked is in flight and is resolved by itself.",
+  data
+})
+/** What stands against accepting or cancelling a request, whatever the quote; null: nothing. */
+export const standingRefusal = (row: RfqRow): Refusal | null => {
+  const stands = standsAgainst(row)
+  return stands === null ? null : invalidWhole(standingReasons[stands], stands)
+}
+export const notConfirmed = invalidWhole("REQUEST_NOT_CONFIRMED", "The venue has not confirmed the request yet.")
+/** Of a quote that the venue would not execute. */
+export const quoteRefused = (why: string): Refusal => invalidWhole("QUOTE_REFUSED", refusedSentence(why))
 
 /** Of a request that the venue did not take. */
 export const rejected = ({ id, context: { rejectReason } }: RfqRow): Refusal => ({
   _tag: "Invalid",
+  reason: "REFUSED_BY_VENUE",
   sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
   errors: null,
   data: { rfqId: id, state: "REJECTED", rejectReason }
@@ -32,5 +48,5 @@ export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<
   const contract = contractId === null ? undefined : contractInTurn(turn, contractId)
   if (acceptedQuoteId === quoteId && contract !== undefined) return accept(acceptWire(row, contract))
   const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
-  return why === undefined ? null : refuse(invalidWhole(refusedSentence(why)))
+  return why === undefined ? null : refuse(quoteRefused(why))
 }

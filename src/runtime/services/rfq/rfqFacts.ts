@@ -2,7 +2,7 @@
  * What the gates of requests for quotes and of their quotes judge, gathered from a client as a turn or a reader sees it: the
  * one place, so that what is shown as acceptable is what an accept takes (A2-110, F18, F19).
  */
-import { type CloseQuoteFacts, closeQuoteRefusal, type JudgedQuote } from "../../../machines/barrier/quoteAcceptance.ts"
+import { type CloseQuoteFacts, closeQuoteGates, type JudgedQuote } from "../../../machines/barrier/quoteAcceptance.ts"
 import { type Priced, pricedAt } from "../../../machines/barrier/priceRules.ts"
 import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
 import { atMark } from "../../../machines/rfq/rfqEconomics.ts"
@@ -17,6 +17,7 @@ import type { AskedRfq } from "../../../machines/rfq/rfqOnMarket.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import { type Refusal, unverified, venueAway } from "../../../machines/shared/Refusal.ts"
+import type { Reason } from "../../../machines/shared/RefusalReason.ts"
 import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
@@ -82,11 +83,23 @@ export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, mark
   return { ...opening, marked }
 }
 
+export const standing = {
+  ended: "The request is not open.",
+  accepting: "An accept of this request is in flight.",
+  cancelling: "A cancel of this request is in flight."
+} as const
+type Standing = (typeof standing)[keyof typeof standing]
+export const standingReasons: Readonly<Record<Standing, Reason>> = {
+  [standing.ended]: "REQUEST_NOT_OPEN",
+  [standing.accepting]: "ACCEPT_IN_FLIGHT",
+  [standing.cancelling]: "CANCEL_IN_FLIGHT"
+}
+
 /** Why nothing of a request can be accepted now, whatever the quote; null: it waits for one. */
-export const standsAgainst = ({ state, context }: RfqRow): string | null => {
-  if (state !== "OPEN") return "The request is not open."
-  if (context.accepting !== null) return "An accept of this request is in flight."
-  return context.cancelling === null ? null : "A cancel of this request is in flight."
+export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
+  if (state !== "OPEN") return standing.ended
+  if (context.accepting !== null) return standing.accepting
+  return context.cancelling === null ? null : standing.cancelling
 }
 
 /** A request whose quotes are judged, with what is the same for each of them. */
@@ -148,13 +161,14 @@ const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: Bar
       const away = before()
       if (away !== null) return away
       const facts = closing(quote)
-      const sentence = facts === null ? "The contract is not open." : closeQuoteRefusal(facts)
-      return sentence === null ? null : invalidWhole(sentence)
+      return facts === null ? contractEnded : firstRefusal(closeQuoteGates, facts)
     },
     priced: () => null,
     closing
   }
 }
+
+const contractEnded = invalidWhole("CONTRACT_NOT_OPEN", "The contract is not open.")
 
 const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUntil }: VenueQuote): JudgedQuote => {
   const refused = refusedQuotes.find(({ quoteId }) => quoteId === id)

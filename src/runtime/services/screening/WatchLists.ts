@@ -91,7 +91,7 @@ export class WatchLists extends Context.Service<
             read: () => Effect.catch(listedEntry(sql, sealing, entryId), whenAway),
             decide: (turn, found): Verdict<WatchEntryView> => {
               if (found === null) return refuse(unknown("Watch list entry"))
-              if (found.row.removedAt !== null) return refuse(conflict("This entry is removed already."))
+              if (found.row.removedAt !== null) return refuse(conflict("ALREADY", "This entry is removed already."))
               const row = { ...found.row, removedAt: turn.now }
               turn.draft.put("watchEntries", row)
               applyEffects(turn, aboutEntry(row), [audit("screening.remove", found.row, null)])

@@ -67,11 +67,19 @@ export const beginImport = (turn: Turn, request: ImportBody): Verdict<ImportView
   if (coming !== undefined && isSame(coming, request)) return accept(importView(coming))
   if (current !== undefined) {
     if (isOlderVersion(request.version, current.sourceVersion)) {
-      return refuse(conflict(`Version ${current.sourceVersion} of ${request.source} is current: this one is older.`))
+      return refuse(
+        conflict(
+          "VERSION_OLDER",
+          `Version ${current.sourceVersion} of ${request.source} is current: this one is older.`
+        )
+      )
     }
     if (current.sourceVersion === request.version && !isSame(current, request)) {
       return refuse(
-        conflict(`Version ${request.version} of ${request.source} is there with other entries: name a later version.`)
+        conflict(
+          "VERSION_TAKEN",
+          `Version ${request.version} of ${request.source} is there with other entries: name a later version.`
+        )
       )
     }
     // Another version that was under way may have taken entries off already: then this one is imported again.
@@ -104,7 +112,8 @@ export const takeEntries = (
   live: ReadonlyArray<WatchEntryRow>
 ): Verdict<ImportView> => {
   const row = turn.state.get("watchImports", String(importId))
-  if (row === undefined) return refuse(conflict("This import is not under way any more: begin it again."))
+  if (row === undefined)
+    return refuse(conflict("IMPORT_ENDED", "This import is not under way any more: begin it again."))
   const context = row.context
   // The answer to this piece was lost: it is in.
   if (offset + people.length <= context.received) return accept(importView(row))
@@ -131,7 +140,9 @@ export const takeEntries = (
     chain
   })
   if (next === null) {
-    return refuse(conflict(`The next entry of this import is number ${context.received}.`, importFacts(row)))
+    return refuse(
+      conflict("IMPORT_OUT_OF_ORDER", `The next entry of this import is number ${context.received}.`, importFacts(row))
+    )
   }
   for (const line of named) {
     for (const entry of known.get(line) ?? []) {
@@ -162,6 +173,7 @@ const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Re
   const before = live - added
   if (row.state !== "OPEN" || received !== count || unnamed <= freeLosses || unnamed * freeShare <= before) return null
   return conflict(
+    "IMPORT_SHRINKS",
     `${unnamed} of the ${before} entries of ${row.source} are not in version ${row.sourceVersion}: allow the shrinking if that is right.`,
     { entries: before, removed: unnamed }
   )
@@ -177,7 +189,8 @@ export interface Finish {
 
 export const finishImport = (turn: Turn, importId: number, { stale, atOnce, losses }: Finish): Verdict<ImportView> => {
   const row = turn.state.get("watchImports", String(importId))
-  if (row === undefined) return refuse(conflict("This import is not under way any more: begin it again."))
+  if (row === undefined)
+    return refuse(conflict("IMPORT_ENDED", "This import is not under way any more: begin it again."))
   if (row.state === "DONE") return accept(importView(row))
   const shrinks = losses === null ? null : shrinkRefusal(row, losses)
   if (shrinks !== null) return refuse(shrinks)
@@ -185,7 +198,9 @@ export const finishImport = (turn: Turn, importId: number, { stale, atOnce, loss
   const last = stale.length <= atOnce
   const next = advance(turn, "watchImports", row, { type: "REMOVE", at: turn.now, removed: gone.length, last })
   if (next === null) {
-    return refuse(conflict("The entries that arrived are not the ones that were announced.", importFacts(row)))
+    return refuse(
+      conflict("IMPORT_DIFFERS", "The entries that arrived are not the ones that were announced.", importFacts(row))
+    )
   }
   for (const entry of gone) turn.draft.put("watchEntries", { ...entry, removedAt: turn.now })
   if (last) {

@@ -25,6 +25,7 @@ import {
 import { decodeSettlementReport } from "../../../machines/settlement/SettlementReportBody.ts"
 import { idempotency } from "../../../machines/shared/Limits.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { BulkPartRow, SettlementItemRow } from "../../store/tables/settlement.ts"
@@ -184,7 +185,7 @@ const decideEntries = (
     const row = present.get(itemId)
     if (row === undefined) return [place, rowOfRefusal(itemId, noItem)]
     const decoded = decodeSettlementReport(report, { now: turn.now })
-    if (!decoded.ok) return [place, rowOfRefusal(itemId, { _tag: "Invalid", sentence: decoded.sentence, errors: null })]
+    if (!decoded.ok) return [place, rowOfRefusal(itemId, invalidBody(decoded))]
     const applied = applyReport(turn, row, decoded.body, partner)
     if (!applied.ok) return [place, rowOfRefusal(itemId, applied.refusal)]
     present.set(itemId, applied.value.row)

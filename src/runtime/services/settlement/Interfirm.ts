@@ -140,7 +140,9 @@ export class Interfirm extends Context.Service<
 const claimOf = (partnerId: number, { txRef }: Payment): string => claimIn(interfirmSpace, partnerId, txRef)
 
 const otherRecord = (settlementId: number): Refusal =>
-  conflict(`This reference is recorded already with other content, as settlement ${settlementId}.`, { settlementId })
+  conflict("BOOKED_ALREADY", `This reference is recorded already with other content, as settlement ${settlementId}.`, {
+    settlementId
+  })
 
 const isSame = (row: InterfirmRow, { amount, periodFrom, periodTo, note }: Payment): boolean =>
   row.amount === amount && row.periodFrom === periodFrom && row.periodTo === periodTo && row.note === note
@@ -150,13 +152,14 @@ const replayOf = (row: InterfirmRow, payment: Payment): Verdict<InterfirmRecord>
   isSame(row, payment) ? accept(wireInterfirm(row)) : refuse(otherRecord(row.id))
 
 const nothingBetween = conflict(
+  "NEVER_PARTNER_CUSTODY",
   "This partner has never been under PARTNER custody, so the firms owe each other nothing."
 )
 
 /** Nothing is recorded for a closed partner, or while it is being closed: its balance has been counted (D15). */
 const shutRefusal = ({ id, state }: PartnerRow, closing: ReadonlySet<number>): Refusal | null => {
-  if (state === "CLOSED") return conflict("The partner is closed.")
-  return closing.has(id) ? conflict("The partner is being closed.") : null
+  if (state === "CLOSED") return conflict("PARTNER_CLOSED", "The partner is closed.")
+  return closing.has(id) ? conflict("PARTNER_CLOSED", "The partner is being closed.") : null
 }
 
 const paymentOf = ({ periodFrom, periodTo, ...request }: InterfirmBody): Verdict<Payment> => {

@@ -51,7 +51,7 @@ export const applyReport = (
   const next = advance(turn, "settlementItems", row, eventOf(report, turn.now), { of: instanceOf(client, partner) })
   if (next === null) {
     return refuse(
-      conflict("This item is settled already, so it can't be reported as failed.", {
+      conflict("SETTLED_ALREADY", "This item is settled already, so it can't be reported as failed.", {
         item: wireItem(row) as JsonObject
       })
     )

@@ -198,7 +198,8 @@ export class Statements extends Context.Service<
           Effect.gen(function* () {
             const row = yield* byId(statementId)
             if (row === null) return refuse(unknown("Statement"))
-            if (row.state !== "GENERATED") return refuse(conflict("A later version stands in place of this statement."))
+            if (row.state !== "GENERATED")
+              return refuse(conflict("STATEMENT_SUPERSEDED", "A later version stands in place of this statement."))
             const client = yield* host.read(clientSubject(row.clientId), (state) => state.one("clients") ?? null)
             if (client === null) return refuse(unknown("Client"))
             const period = periodOfRow(row)

@@ -138,7 +138,8 @@ const fieldOf: { readonly [K in StatementKind]: string } = {
 
 const tooManyRows = (kind: StatementKind): Built => ({
   ok: false,
-  refusal: invalidFields({
-    [fieldOf[kind]]: `The statement would have more than ${statementLimits.rows} rows: ask for a shorter period.`
-  })
+  refusal: invalidFields(
+    { [fieldOf[kind]]: `The statement would have more than ${statementLimits.rows} rows: ask for a shorter period.` },
+    "STATEMENT_TOO_LARGE"
+  )
 })

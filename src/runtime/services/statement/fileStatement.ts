@@ -80,7 +80,9 @@ export const fileStatement = (
     if (left === 0) return yield* new Unavailable({ unknown: false })
     const newest = yield* newestVersion(tools.stored, client.clientId, period)
     if (newest !== null && newest.context.sha256 === model.sha256)
-      return maker.correction === null ? accept(newest) : refuse(conflict("The statement says the same as before."))
+      return maker.correction === null
+        ? accept(newest)
+        : refuse(conflict("STATEMENT_UNCHANGED", "The statement says the same as before."))
     return yield* tools.host
       .dispatch({
         subject: clientSubject(client.clientId),

@@ -142,10 +142,11 @@ const noSwap = refuse(unknown("Swap"))
 const writeOffRefusal = (row: SwapRow, amount: string): Refusal | null => {
   const minor = parsePositiveAmount(amount, assetOf(row))
   if (typeof minor === "string") return invalidFields({ amount: minor })
-  if (row.state !== "DEFAULTED") return conflict(`The swap is ${row.state}: only a claim is written off.`)
+  if (row.state !== "DEFAULTED")
+    return conflict("WRONG_STATE", `The swap is ${row.state}: only a claim is written off.`)
   const { claim, asset } = swapWire(row)
   if (minor <= minorOf(claim, asset)) return null
-  return conflict(`The claim is ${claim} ${asset}: no more can be written off.`, { claim })
+  return conflict("EXCEEDS_CLAIM", `The claim is ${claim} ${asset}: no more can be written off.`, { claim })
 }
 
 const swapView = (row: SwapRow): SwapView => ({

@@ -229,15 +229,17 @@ const goneOffers: ReadonlySet<string> = new Set(["unknown offer", "offer expired
 
 const rejected = ({ id: swapId, state, context: { rejectReason } }: SwapRow): Refusal => {
   const data = { swapId, state, rejectReason }
-  if (goneOffers.has(rejectReason ?? "")) return { _tag: "Unknown", sentence: "The offer has left the board.", data }
+  if (goneOffers.has(rejectReason ?? ""))
+    return { _tag: "Unknown", reason: "OFFER_GONE", sentence: "The offer has left the board.", data }
   return {
-    ...invalidWhole(`The venue has refused the take: ${rejectReason ?? "no reason was given"}.`),
+    ...invalidWhole("REFUSED_BY_VENUE", `The venue has refused the take: ${rejectReason ?? "no reason was given"}.`),
     data
   } as Refusal
 }
 
 const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal => ({
   _tag: "VenueAway",
+  reason: "OUTCOME_PENDING",
   sentence: "The venue has not answered yet: the take is in flight and is resolved by itself.",
   data: { swapId, offerId, state }
 })

@@ -71,7 +71,7 @@ const patience = Duration.seconds(30)
 /** Between two tries to move a venue that did not answer. */
 const tryAgain = Duration.millis(200)
 
-const sandboxOnly = refuse(conflict("The clock can be seen and moved in a sandbox service only."))
+const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "The clock can be seen and moved in a sandbox service only."))
 
 export class SimClock extends Context.Service<
   SimClock,

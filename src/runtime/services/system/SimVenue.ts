@@ -163,7 +163,7 @@ const withFullSymbol = (command: VenueCommand): VenueCommand =>
   "symbol" in command && command.symbol !== null ? { ...command, symbol: fullSymbol(command.symbol) } : command
 
 const restart = { type: "restart" } as const
-const sandboxOnly = refuse(conflict("The venue can be controlled in a sandbox service only."))
+const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "The venue can be controlled in a sandbox service only."))
 
 /** The venue has done it: whatever becomes of the audit row, no answer may ask for another try. */
 const unsure = (error: DispatchError): DispatchError =>

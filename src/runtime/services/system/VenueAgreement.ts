@@ -111,7 +111,7 @@ export class VenueAgreement extends Context.Service<
   )
 }
 
-const sandboxOnly = refuse(conflict("Service and venue can be compared in a sandbox service only."))
+const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "Service and venue can be compared in a sandbox service only."))
 
 const nothingCompared: Agreement["compared"] = Object.fromEntries(
   holdingKinds.map((kind) => [kind, 0])

@@ -1,5 +1,6 @@
 /** The venue's controls in the words of an operator: why one gave no answer, and a command as the audit shows it. */
 import { conflict, type Refusal } from "../../../machines/shared/Refusal.ts"
+import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { VenueCommand } from "../../../venue/VenueCommand.ts"
 import type { VenueControlError } from "../../ports/VenueControl.ts"
 
@@ -8,18 +9,27 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
     case "none":
       return { _tag: "NoVenue", sentence: "No venue is attached to this service." }
     case "unreached":
-      return { _tag: "VenueAway", sentence: `The venue can't be reached (${words}): nothing was done.` }
+      return {
+        _tag: "VenueAway",
+        reason: "VENUE_UNREACHABLE",
+        sentence: `The venue can't be reached (${words}): nothing was done.`
+      }
     case "closed":
-      return { _tag: "VenueAway", sentence: `The venue takes nothing now (${words}): nothing was done.` }
+      return {
+        _tag: "VenueAway",
+        reason: "VENUE_UNREACHABLE",
+        sentence: `The venue takes nothing now (${words}): nothing was done.`
+      }
     case "lost":
       return {
         _tag: "VenueAway",
+        reason: "OUTCOME_UNKNOWN",
         sentence: `The venue did not answer (${words}), and may have done it: look at sim venue show before repeating the command.`
       }
     case "foreign":
-      return conflict(`The venue is no simulator that this service controls: ${words}.`)
+      return conflict("FOREIGN_VENUE", `The venue is no simulator that this service controls: ${words}.`)
     case "refused":
-      return { _tag: "Invalid", sentence: `The venue refuses this: ${words}`, errors: null }
+      return invalidWhole("REFUSED_BY_SIMULATOR", `The venue refuses this: ${words}`)
   }
 }
 

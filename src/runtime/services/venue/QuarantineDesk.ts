@@ -14,7 +14,7 @@ export interface QuarantineView extends Omit<VenueQuarantineRow, "id"> {
 
 const viewOf = ({ id, ...row }: VenueQuarantineRow): QuarantineView => ({ quarantineId: id, ...row })
 
-const dropped = refuse(conflict("This was dropped already."))
+const dropped = refuse(conflict("ALREADY", "This was dropped already."))
 
 export class QuarantineDesk extends Context.Service<
   QuarantineDesk,

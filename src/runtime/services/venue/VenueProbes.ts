@@ -95,8 +95,8 @@ export class VenueProbes extends Context.Service<
   )
 }
 
-const sandboxOnly = refuse(conflict("Probes of the venue are for a sandbox service only."))
-const noMarket = refuse(conflict("The venue lists no market that has a price and is open."))
+const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "Probes of the venue are for a sandbox service only."))
+const noMarket = refuse(conflict("NO_OPEN_MARKET", "The venue lists no market that has a price and is open."))
 
 const viewOf = ({ id, state, context: { venueOrderId, reason } }: VenueProbeRow): ProbeView => ({
   probeId: id,

@@ -190,7 +190,7 @@ type Named =
   | { readonly table: "orders"; readonly row: OrderRow }
   | { readonly table: "swaps"; readonly row: SwapRow }
 
-const knownAtVenue = conflict("The venue knows the contract: it ends by the venue's word.")
+const knownAtVenue = conflict("KNOWN_AT_VENUE", "The venue knows the contract: it ends by the venue's word.")
 
 const tables = {
   rfq: "rfqs",

@@ -7,7 +7,7 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 /** Why it can't be ended so; null when it can: it was sent under this ref, and the venue has never said what became of it. */
 export const unlessUnknown = (state: SubjectState, ref: string, what: "order" | "take"): Refusal | null =>
   state.get("venueCalls", ref) === undefined
-    ? conflict(`The venue has answered this ${what}: nothing of it is unknown.`)
+    ? conflict("KNOWN_AT_VENUE", `The venue has answered this ${what}: nothing of it is unknown.`)
     : null
 
 /** Staff took the venue's place: an alarm on the object, with their evidence. */

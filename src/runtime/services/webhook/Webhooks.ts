@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto"
 import type { Json } from "../../../machines/Effects.ts"
 import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { invalidBody, invalidWhole, notAnObject } from "../../../machines/shared/RequestBody.ts"
+import { invalidBody, notABody } from "../../../machines/shared/RequestBody.ts"
 import type { DeliveryStatus, DeliveryTry, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
 import type {
   DeliveryPage,
@@ -108,7 +108,7 @@ export class Webhooks extends Context.Service<
       return Webhooks.of({
         register: (caller, body) =>
           Effect.gen(function* () {
-            if (!isRecord(body)) return refuse(invalidWhole(notAnObject))
+            if (!isRecord(body)) return refuse(notABody)
             const parsed = parseWebhookUrl(body["url"])
             if (!parsed.ok) return refuse(badUrl(parsed.sentence))
             const found = yield* Effect.result(addresses.check(parsed.host))

@@ -72,7 +72,8 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   const row = turn.state.one("webhookEndpoints")
   if (row === undefined) return refuse(noWebhook)
   const tested = nextRow("webhookEndpoints", row, { type: "TEST", at: turn.now })
-  if (tested === null) return refuse(conflict("The webhook is not active: register it again first."))
+  if (tested === null)
+    return refuse(conflict("WEBHOOK_INACTIVE", "The webhook is not active: register it again first."))
   let deliveryId: number | null = null
   for (const effect of tested.effects) {
     // A test goes to the endpoint alone: it is no event of the partner's business, so the event log has none.
@@ -85,7 +86,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
 
 /** Gives a failed delivery ten attempts more, under the same id and with the same bytes (D14; A3-35). */
 export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> => {
-  if (turn.state.one("partners")?.state === "CLOSED") return refuse(conflict(partnerClosedError))
+  if (turn.state.one("partners")?.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", partnerClosedError))
   const next = advance(
     turn,
     "webhookDeliveries",
@@ -94,6 +95,6 @@ export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> =>
     { set: { nextAt: turn.now, claimToken: null, claimedAt: null } }
   )
   return next === null
-    ? refuse(conflict(`The delivery is ${row.state}: only a FAILED one can be redelivered.`))
+    ? refuse(conflict("WRONG_STATE", `The delivery is ${row.state}: only a FAILED one can be redelivered.`))
     : accept(next)
 }

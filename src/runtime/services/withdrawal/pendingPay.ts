@@ -21,6 +21,7 @@ export const pendingPay = ({ host, clock }: Parts, requestId: number): Effect.Ef
     const row = state.all("approvals").find((each) => isPayOf(each, requestId) && expiresAt(each) > clock.now())
     if (row === undefined) return null
     return conflict(
+      "APPROVAL_PENDING",
       `Approval ${row.id} waits for paying this withdrawal request: refuse it first (approval refuse ${row.id}).`,
       { approvalId: row.id, requestId }
     )

@@ -7,7 +7,7 @@ import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { type FreeMoney, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
+import { type FreeMoney, moneyOutReasons, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
 import {
   requestOf,
   type WithdrawalEvent,
@@ -152,12 +152,12 @@ export const rulingRefusal = (
   const { restrictions } = clientContext(client)
   // Reserved already, so nothing more has to be free: only what is left must not be below zero.
   const sentence = moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n)
-  return sentence === null ? null : conflict(sentence)
+  return sentence === null ? null : conflict(moneyOutReasons[sentence], sentence)
 }
 
 /** The answer for a request that is past the ruling. */
 export const alreadyDecided = (row: WithdrawalRow): Refusal =>
-  conflict(`This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
+  conflict("DECIDED_ALREADY", `This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
 
 /**
  * Whether the request stands as the ruling left it: the same ruling once more, after an answer that was lost (as A3-04
@@ -183,11 +183,15 @@ export const destinationRefusal = (
   to: WithdrawalRuling["to"]
 ): Refusal | null => {
   if ((to !== "APPROVED" && to !== "PAID") || showsFiledDestination(sealing, row)) return null
-  return conflict("The destination of this withdrawal request is not the one it was filed with.", {
-    requestId: row.id,
-    status: row.state,
-    destination: "NOT_AS_FILED"
-  })
+  return conflict(
+    "DESTINATION_CHANGED",
+    "The destination of this withdrawal request is not the one it was filed with.",
+    {
+      requestId: row.id,
+      status: row.state,
+      destination: "NOT_AS_FILED"
+    }
+  )
 }
 
 /** True for the refusal that somebody has to look into at once. */

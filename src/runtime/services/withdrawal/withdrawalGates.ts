@@ -9,7 +9,13 @@ import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.t
 import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
-import { type FreeMoney, freeMoneyRefusal, moneyOutSentences, unjudged } from "../../../machines/withdrawal/moneyOut.ts"
+import {
+  type FreeMoney,
+  freeMoneyRefusal,
+  moneyOutReasons,
+  moneyOutSentences,
+  unjudged
+} from "../../../machines/withdrawal/moneyOut.ts"
 import { decodeWithdrawal, type WithdrawalBody } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
@@ -47,7 +53,7 @@ const verification: WithdrawalGate = {
 const freeBalance: WithdrawalGate = {
   gate: "freeBalance",
   refusal: ({ balance, request }) =>
-    balance.cash < request.amount ? invalidWhole(moneyOutSentences.insufficient) : null,
+    balance.cash < request.amount ? invalidWhole("INSUFFICIENT_BALANCE", moneyOutSentences.insufficient) : null,
   compared: ({ balance, request }) => ({
     figure: formatAmount(request.amount, request.currency),
     limit: formatAmount(balance.cash, request.currency)
@@ -63,7 +69,7 @@ const margin: WithdrawalGate = {
   gate: "margin",
   refusal: (facts) => {
     const sentence = freeMoneyRefusal(freeMoneyOf(facts), facts.request.amount)
-    return sentence === null ? null : invalidWhole(sentence)
+    return sentence === null ? null : invalidWhole(moneyOutReasons[sentence], sentence)
   },
   compared: (facts) => {
     const { risk, recorded } = freeMoneyOf(facts)
@@ -86,7 +92,7 @@ const reserve: WithdrawalGate = {
   refusal: ({ balance, request }) =>
     balance.reserved + request.amount <= maxMinor
       ? null
-      : invalidBody({ sentence: tooMuchReserved, errors: { amount: tooMuchReserved } }),
+      : invalidBody({ sentence: tooMuchReserved, errors: { amount: tooMuchReserved } }, "AMOUNT_TOO_LARGE"),
   compared: ({ balance, request }) => ({
     figure: formatAmount(balance.reserved + request.amount, request.currency),
     limit: formatAmount(maxMinor, request.currency)

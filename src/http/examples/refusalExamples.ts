@@ -1,0 +1,187 @@
+/**
+ * Refusals that any route may answer, each under a name of its own in the published description, and which of them stand beside a
+ * documented answer; what one route alone is refused with stands there as it was recorded (withExamples.ts). A scenario has met
+ * all of them but the few that are written by hand, with the reason (doc 1, Errors).
+ */
+import type { Reason } from "../../machines/shared/RefusalReason.ts"
+import { recorded } from "./recorded.ts"
+
+interface Refused {
+  readonly code: number
+  readonly msg: string
+  readonly error: string
+  readonly data?: { readonly reason?: string }
+}
+
+export interface RefusalExample {
+  readonly summary: string
+  readonly value: Refused
+}
+
+/** The code and the reason of a refusal: what tells one from another under a status. */
+export const kindOfRefusal = ({ code, data }: Refused): string => `${code} ${data?.reason}`
+
+const envelope: ReadonlySet<string> = new Set(["code", "msg", "error", "data"])
+
+/** The first recorded of each status and kind that has no members but the envelope's. */
+const heardFirst: ReadonlyMap<string, Refused> = new Map(
+  Object.values(recorded().operations)
+    .flatMap(({ answers }) => Object.entries(answers))
+    .flatMap(([status, bodies]) => bodies.map((body) => [status, body as Refused] as const))
+    .filter(([status, body]) => Number(status) >= 400 && Object.keys(body).every((name) => envelope.has(name)))
+    .toReversed()
+    .map(([status, body]) => [`${status} ${kindOfRefusal(body)}`, body])
+)
+
+/** Null: not recorded yet. A service that is to record it must start all the same; tests name what has no example. */
+const heard = (summary: string, status: number, code: number, reason?: Reason): RefusalExample | null => {
+  const value = heardFirst.get(`${status} ${code} ${reason}`)
+  return value === undefined ? null : { summary, value }
+}
+
+const said = (code: number, sentence: string, data?: { readonly [fact: string]: string }): Refused => ({
+  code,
+  msg: sentence,
+  error: sentence,
+  ...(data === undefined ? {} : { data })
+})
+
+/** Why no scenario meets a refusal, and what it is. */
+const byHand = {
+  tooSlow: {
+    why: "it takes a minute, or half a minute without a byte",
+    summary: "It did not arrive in time",
+    value: said(4000, "The request took too long to arrive.", { reason: "TOO_SLOW" })
+  },
+  routeCap: {
+    why: "a scenario writes its bodies out, and nobody would read one of that size",
+    summary: "More than the route takes",
+    value: said(4000, "The request body is larger than this route allows.", { reason: "BODY_TOO_LARGE" })
+  },
+  edgeCap: {
+    why: "the connection ends while the body is still being sent",
+    summary: "More than any route takes",
+    value: said(4130, "The request body is larger than 12058624 bytes.")
+  },
+  unknownRoute: {
+    why: "what is recorded belongs to a route",
+    summary: "No such route",
+    value: said(4004, "This route or method does not exist.", { reason: "UNKNOWN_ROUTE" })
+  },
+  inProgress: {
+    why: "a request has to take five seconds while another one waits for it",
+    summary: "The same request is still in progress",
+    value: said(4092, "The request with this Idempotency-Key is still in progress.", { reason: "IN_PROGRESS" })
+  },
+  defect: {
+    why: "the service has none that could be brought about",
+    summary: "A failure of the service",
+    value: said(5000, "The request failed inside the service.", { id: "6f0a1c1e-0b6e-4b53-9a0a-6f6f0f3a2d11" })
+  },
+  venueAway: {
+    why: "the service has to start without ever reaching its venue",
+    summary: "Nothing was done",
+    value: said(5020, "The venue can not be reached: nothing was done.")
+  },
+  unavailable: {
+    why: "the database has to be away, or the service full",
+    summary: "Overloaded, or the database is away",
+    value: said(5030, "The service can not take this request now: try again shortly.", { reason: "UNAVAILABLE" })
+  },
+  noVenue: {
+    why: "a sandbox always has a venue",
+    summary: "No venue is attached",
+    value: said(5030, "No venue is attached to this service.", { reason: "NO_VENUE" })
+  }
+} as const
+
+/** Written by hand, each with why. */
+export const refusalsByHand: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(byHand).map(([name, { why }]) => [name, why])
+)
+
+const example = ({ summary, value }: RefusalExample): RefusalExample => ({ summary, value })
+
+const named = {
+  fields: heard("Fields that break their rules", 400, 4000, "INVALID_FIELDS"),
+  parameters: heard("Parameters that break their rules", 400, 4000, "INVALID_PARAMETERS"),
+  unauthorized: heard("No valid key", 401, 4010),
+  scope: heard("A key of another scope", 403, 4034),
+  suspended: heard("The partner is suspended", 403, 4037),
+  unverified: heard("The client's verification lacks a block", 403, 4030),
+  unknownClient: heard("No such client of the partner's", 404, 4004, "UNKNOWN_CLIENT"),
+  notOffered: heard("No such market, or of another family", 404, 4004, "MARKET_NOT_OFFERED"),
+  keyReused: heard("An Idempotency-Key of another request", 409, 4092, "IDEMPOTENCY_KEY_REUSED"),
+  accountClosed: heard("The client's account is closed", 409, 4092, "ACCOUNT_CLOSED"),
+  rateLimited: heard("Too many requests in a minute", 429, 4290, "RATE_LIMITED"),
+  tooSlow: example(byHand.tooSlow),
+  routeCap: example(byHand.routeCap),
+  edgeCap: example(byHand.edgeCap),
+  unknownRoute: example(byHand.unknownRoute),
+  inProgress: example(byHand.inProgress),
+  defect: example(byHand.defect),
+  venueAway: example(byHand.venueAway),
+  unavailable: example(byHand.unavailable),
+  noVenue: example(byHand.noVenue)
+} as const satisfies Readonly<Record<string, RefusalExample | null>>
+
+type Name = keyof typeof named
+
+export const refusalExamples: Readonly<Record<string, RefusalExample>> = Object.fromEntries(
+  Object.entries(named).filter((entry): entry is [string, RefusalExample] => entry[1] !== null)
+)
+type ByStatus = Readonly<Record<number, ReadonlyArray<Name>>>
+
+/** Of routes that have none of their own. */
+const usual: ByStatus = {
+  400: ["fields"],
+  401: ["unauthorized"],
+  403: ["scope", "suspended"],
+  404: ["unknownRoute"],
+  408: ["tooSlow"],
+  409: ["keyReused", "inProgress"],
+  413: ["routeCap", "edgeCap"],
+  429: ["rateLimited"],
+  500: ["defect"],
+  502: ["venueAway"],
+  503: ["unavailable"]
+}
+
+const trading = { 403: ["unverified", "scope", "suspended"], 404: ["notOffered", "unknownClient"] } as const
+const venue = { 503: ["unavailable", "noVenue"] } as const
+const leverage: ByStatus = { ...venue, 404: trading[404], 409: ["accountClosed", "keyReused", "inProgress"] }
+
+/** By operation. */
+const own: Readonly<Record<string, ByStatus>> = {
+  "orders.place": { ...trading, ...venue, 409: ["accountClosed", "keyReused", "inProgress"] },
+  "orders.explain": { ...trading, ...venue, 409: ["accountClosed"] },
+  "orders.cancel": { ...venue, 404: ["unknownClient"], 409: ["accountClosed"] },
+  "margin.picture": venue,
+  "margin.preview": { ...trading, ...venue, 409: ["accountClosed"] },
+  "margin.leverage": { ...venue, 404: trading[404] },
+  "margin.chooseLeverage": leverage,
+  "margin.postLeverage": leverage
+}
+
+/** Of a route with parameters and no body. */
+const usualOf = (status: number, method: string): ReadonlyArray<Name> =>
+  status === 400 && (method === "get" || method === "delete") ? ["parameters"] : (usual[status] ?? [])
+
+/**
+ * The examples of a refusal, as references into the components, but for those that were recorded at the route itself; those of
+ * a client's routes name the client.
+ */
+export const examplesOfRefusal = (operation: string, method: string, path: string, status: number) => {
+  const names = own[operation]?.[status] ?? usualOf(status, method)
+  const told =
+    status === 404 && names === usual[404] && path.includes("{clientId}") ? ["unknownClient" as const] : names
+  const kinds = (recorded().operations[operation]?.answers[status] ?? []).map((each) => kindOfRefusal(each as Refused))
+  return Object.fromEntries(
+    told.flatMap((name) => {
+      const found = named[name]
+      return found === null || kinds.includes(kindOfRefusal(found.value))
+        ? []
+        : [[name, { $ref: `#/components/examples/${name}` }] as const]
+    })
+  )
+}
