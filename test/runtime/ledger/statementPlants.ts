@@ -26,7 +26,7 @@ export const statementPlants: Readonly<Record<string, readonly [plant: string, u
     "INSERT INTO daily_equities (day, client_id, partner_id, equity) VALUES (86400000, 1, 999, 0)",
     "DELETE FROM daily_equities WHERE partner_id = 999"
   ],
-  "every equity of a midnight is what was booked before it makes at the marks that were kept": [
+  "every equity of a midnight is there, and what was booked before it makes at the marks that were kept": [
     `INSERT INTO daily_equities SELECT 8640000000000, client_id, partner_id, cash + 1 FROM balances WHERE currency = 'USDC' AND client_id = 1`,
     "DELETE FROM daily_equities WHERE day = 8640000000000"
   ],
@@ -46,6 +46,13 @@ export const moreStatementPlants: ReadonlyArray<readonly [check: string, what: s
     "every statement is of a model",
     "the row's hash is another than the model's",
     ...changed(String.raw`"sha256":"`, String.raw`"sha256":"-`)
+  ],
+  [
+    "every equity of a midnight",
+    "none is kept of an account that held money",
+    `INSERT INTO statement_jobs (id, name, period_from, period_to, due_at, cursor, clients, made, started_at, ended_at)
+       VALUES (999999999, 'EQUITIES', 8640000000000, 8640000000000, 8640000000000, 0, 0, 0, 8640000000000, 8640000000000)`,
+    "DELETE FROM statement_jobs WHERE id = 999999999"
   ],
   [
     "every period of a statement",

@@ -125,7 +125,7 @@ const keep = async (
     VALUES (1, 'EQUITIES', ${from}, ${to}, ${to}, 0, 1, 1, ${to}, ${to})`)
 }
 
-/** What `ledger verify` says of the equities that are kept; a micro-USDC more in the last one is found. */
+/** What `ledger verify` says of the equities that are kept; a micro-USDC more in the last one is found, and that one is missing. */
 const equityBreak = async ({ bench }: Stated): Promise<string | null> => {
   const found = async (): Promise<string | null> => {
     const replay = equityReplay.begin()
@@ -136,6 +136,11 @@ const equityBreak = async ({ bench }: Stated): Promise<string | null> => {
   await bench.query(`UPDATE daily_equities SET equity = equity + 1 ${last}`)
   assert.match((await found()) ?? "", /^the equity of client/)
   await bench.query(`UPDATE daily_equities SET equity = equity - 1 ${last}`)
+  const [taken] = await bench.query(`DELETE FROM daily_equities ${last} RETURNING day, equity`)
+  assert.match((await found()) ?? "", /^no equity of client/)
+  await bench.query(
+    `INSERT INTO daily_equities VALUES (${taken?.["day"]}, ${clientId}, ${partnerId}, ${taken?.["equity"]})`
+  )
   return found()
 }
 

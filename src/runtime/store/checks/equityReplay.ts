@@ -1,6 +1,7 @@
 /**
  * What `ledger verify` proves of the equities that are kept of each midnight (STS-28): cash out of postings, positions out of fills at
- * average cost, contracts out of their openings and ends, at the marks that were kept, in one walk through all of them.
+ * average cost, contracts out of their openings and ends, at the marks that were kept, in one walk through all of them. An account that
+ * held anything at a midnight of a job that is over has one, unless the job failed for it and is tried again.
  */
 import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
 import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
@@ -13,11 +14,12 @@ export interface ReplayedEquity {
   readonly client_id: bigint
   /** Unix ms; of an equity its midnight, before which everything counts. */
   readonly at: bigint
-  readonly what: "EQUITY" | "CASH" | "FILL" | "CONTRACT" | "END"
+  readonly what: "EQUITY" | "CASH" | "HELD" | "FILL" | "CONTRACT" | "END"
   /** Of a contract its own. */
   readonly id: bigint
-  /** Micro-USDC: the equity, or what came or went. */
+  /** Micro-USDC: the equity, null where none is kept, or what came or went; of what else is held its own minor units. */
   readonly amount: bigint | null
+  /** Of what else is held its currency, and whether it is reserved. */
   readonly symbol: string | null
   readonly side: "BUY" | "SELL" | null
   readonly qty: string | null
@@ -29,6 +31,8 @@ export interface ReplayedEquity {
 class EquityReplay implements Replay<ReplayedEquity> {
   private clientId = 0n
   private cash = 0n
+  /** What is held beside cash in USDC, by currency and kind; never zero. */
+  private readonly held = new Map<string, bigint>()
   private readonly positions = new Map<string, PerpPosition>()
   private readonly contracts = new Map<bigint, BarrierContractContext>()
 
@@ -36,6 +40,7 @@ class EquityReplay implements Replay<ReplayedEquity> {
     if (row.client_id !== this.clientId) this.begin(row.client_id)
     if (row.what === "EQUITY") return this.compare(row)
     if (row.what === "CASH") this.cash += row.amount ?? 0n
+    if (row.what === "HELD") this.hold(row)
     if (row.what === "FILL") this.trade(row)
     if (row.what === "CONTRACT") this.contracts.set(row.id, JSON.parse(row.facts ?? "") as BarrierContractContext)
     if (row.what === "END") this.contracts.delete(row.id)
@@ -49,8 +54,22 @@ class EquityReplay implements Replay<ReplayedEquity> {
   private begin(clientId: bigint): void {
     this.clientId = clientId
     this.cash = 0n
+    this.held.clear()
     this.positions.clear()
     this.contracts.clear()
+  }
+
+  private hold({ symbol, amount }: ReplayedEquity): void {
+    const name = symbol ?? ""
+    const sum = (this.held.get(name) ?? 0n) + (amount ?? 0n)
+    if (sum === 0n) this.held.delete(name)
+    else this.held.set(name, sum)
+  }
+
+  /** Whether an equity is kept of the account (STS-28). */
+  private get holds(): boolean {
+    const { cash, held, positions, contracts } = this
+    return cash !== 0n || held.size + positions.size + contracts.size > 0
   }
 
   private trade({ symbol, side, qty, price }: ReplayedEquity): void {
@@ -61,12 +80,15 @@ class EquityReplay implements Replay<ReplayedEquity> {
   }
 
   private compare({ client_id, at, amount, facts }: ReplayedEquity): string | null {
+    if (amount === null && !this.holds) return null
     const { cash, positions, contracts } = this
     const isCash = positions.size + contracts.size === 0
     const marks: MarksThen = isCash || facts === null ? new Map() : new Map(Object.entries(JSON.parse(facts) as object))
     const equity = equityOf({ cash, positions: positions.values(), contracts: contracts.values() }, marks)
     if (equity === amount) return null
     const day = new Date(Number(at)).toISOString().slice(0, 10)
+    if (amount === null)
+      return `no equity of client ${client_id} is kept of the beginning of ${day}, and it is ${equity}`
     return `the equity of client ${client_id} at the beginning of ${day} is kept as ${amount}, what was booked before makes it ${equity}`
   }
 }
@@ -74,15 +96,26 @@ class EquityReplay implements Replay<ReplayedEquity> {
 const none = "NULL::text, NULL::text, NULL::text, NULL::text"
 const kept = "client_id IN (SELECT client_id FROM kept)"
 
-/** Of one time, what was booked comes in the order of ids, and a contract before its end; a midnight before all of it. */
-const equityRows = `WITH kept AS MATERIALIZED (SELECT DISTINCT client_id FROM daily_equities),
+/**
+ * Of one time, what was booked comes in the order of ids, and a contract before its end; a midnight before all of it. Midnights of jobs
+ * that are over have a row for each account that there was, kept or not.
+ */
+const equityRows = `WITH due AS MATERIALIZED (
+    SELECT b.client_id, d.day FROM statement_jobs j
+      CROSS JOIN LATERAL generate_series(j.period_from, j.period_to, 86400000) AS d(day)
+      CROSS JOIN (SELECT DISTINCT client_id FROM balances) b
+     WHERE j.name = 'EQUITIES' AND j.ended_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM statement_job_failures f
+         WHERE f.job_id = j.id AND f.client_id = b.client_id AND f.state = 'OPEN')),
+  equities AS MATERIALIZED (SELECT client_id, day, equity FROM due FULL JOIN daily_equities USING (client_id, day)),
+  kept AS MATERIALIZED (SELECT DISTINCT client_id FROM equities),
   marks AS MATERIALIZED (SELECT day, json_object_agg(symbol, price)::text AS marks FROM daily_marks GROUP BY day)
   SELECT client_id, day AS at, 0 AS rank, 'EQUITY' AS what, 0::bigint AS id, equity AS amount, NULL::text AS symbol, NULL::text AS side,
          NULL::text AS qty, NULL::text AS price, m.marks AS facts
-    FROM daily_equities LEFT JOIN marks m USING (day)
+    FROM equities LEFT JOIN marks m USING (day)
    UNION ALL
-  SELECT p.client_id, t.ts, 1, 'CASH', p.posting_id, p.amount, ${none}, NULL::text
-    FROM postings p JOIN ledger_transactions t USING (tx_id) WHERE p.currency = 'USDC' AND p.kind = 'cash' AND p.${kept}
+  SELECT p.client_id, t.ts, 1, CASE WHEN p.currency = 'USDC' AND p.kind = 'cash' THEN 'CASH' ELSE 'HELD' END, p.posting_id, p.amount,
+         p.currency || ' ' || p.kind, NULL::text, NULL::text, NULL::text, NULL::text
+    FROM postings p JOIN ledger_transactions t USING (tx_id) WHERE p.${kept}
    UNION ALL
   SELECT client_id, booked_at, 1, 'FILL', id, NULL::bigint, symbol, side, qty, price, NULL::text
     FROM fills WHERE family = 'PERP' AND ${kept}
@@ -95,7 +128,7 @@ const equityRows = `WITH kept AS MATERIALIZED (SELECT DISTINCT client_id FROM da
    ORDER BY client_id, at, rank, id`
 
 export const equityReplay: ReplayCheck<ReplayedEquity> = {
-  name: "every equity of a midnight is what was booked before it makes at the marks that were kept",
+  name: "every equity of a midnight is there, and what was booked before it makes at the marks that were kept",
   figure: "SELECT count(*) AS n FROM daily_equities",
   rows: equityRows,
   begin: () => new EquityReplay()
