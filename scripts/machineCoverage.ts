@@ -35,11 +35,17 @@ const tests: ReadonlyArray<string> = [
   "test/runtime/order/orderHears.test.ts",
   "test/runtime/order/protection.test.ts",
   "test/runtime/margin/positionClosing.test.ts",
+  "test/runtime/margin/riskDecisions.test.ts",
+  "test/runtime/order/protectionHistories.test.ts",
+  "test/scenarios/dispositions.test.ts",
   "test/scenarios/kyc.test.ts",
   "test/scenarios/kycReonboarding.test.ts",
   "test/scenarios/compliance.test.ts",
   "test/scenarios/rescreening.test.ts",
   "test/scenarios/retake.test.ts",
+  "test/scenarios/staking.test.ts",
+  "test/scenarios/stakingDoubts.test.ts",
+  "test/scenarios/stakingLate.test.ts",
   "test/operator/partners.test.ts",
   "test/operator/screeningImport.test.ts"
 ]

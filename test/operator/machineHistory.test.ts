@@ -131,8 +131,9 @@ const tradesOf = async (on: OperatorService) => {
   assert.strictEqual((await post(id, `/barriers/${contractId}/close`, {})).status, 200)
   await query(
     on,
-    `INSERT INTO notifications SELECT 9000000 + n, partner_id, client_id, 'BARRIER_NEAR_KO', CASE n WHEN 1 THEN id::text ELSE '0' END,
-       opened_at + n, opened_at + n FROM barrier_contracts, generate_series(1, 2) n WHERE id = $1`,
+    `INSERT INTO notifications SELECT 9000000 + n, c.partner_id, c.client_id, 'BARRIER_NEAR_KO', CASE n WHEN 1 THEN c.id::text ELSE '0' END,
+       a.ts, a.ts FROM barrier_contracts c CROSS JOIN generate_series(1, 2) n
+         JOIN audit a ON a.object = 'barrierContract:' || c.id AND a.action = 'contract.open' WHERE c.id = $1`,
     [BigInt(contractId)]
   )
   const taken = ["ledger", "adjust", String(id), "--currency", "USDC", "--amount", "-998", "--reason", "test"]

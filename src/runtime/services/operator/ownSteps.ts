@@ -143,12 +143,8 @@ const warnings = {
 
 const contractSteps: Reader = (sql, contract, window) =>
   Effect.gen(function* () {
-    const { id, clientId, openedAt, closedAt } = contract as BarrierContractRow
-    const alive = {
-      ...window,
-      from: Math.max(window.from, openedAt),
-      until: Math.min(window.until, (closedAt ?? window.until) + 1)
-    }
+    const { id, clientId, openedAt } = contract as BarrierContractRow
+    const alive = { ...window, from: Math.max(window.from, openedAt) }
     const notices = yield* noticesOf(sql, clientId, { ref: String(id), kinds: Object.keys(warnings) }, alive)
     const closes = yield* closesAsked(sql, clientId, id, alive)
     return [
