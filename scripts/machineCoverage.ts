@@ -29,8 +29,20 @@ const recorder = pathToFileURL(join(import.meta.dirname, "recordSteps.ts")).href
 
 /** Seeds from 1 on. */
 const seeds = 100
-/** Tests over whole services that go where no scenario does. */
-const tests: ReadonlyArray<string> = []
+/** Tests that go where no scenario does. */
+const tests: ReadonlyArray<string> = [
+  "test/runtime/rfq/rfqDecisions.test.ts",
+  "test/runtime/order/orderHears.test.ts",
+  "test/runtime/order/protection.test.ts",
+  "test/runtime/margin/positionClosing.test.ts",
+  "test/scenarios/kyc.test.ts",
+  "test/scenarios/kycReonboarding.test.ts",
+  "test/scenarios/compliance.test.ts",
+  "test/scenarios/rescreening.test.ts",
+  "test/scenarios/retake.test.ts",
+  "test/operator/partners.test.ts",
+  "test/operator/screeningImport.test.ts"
+]
 /** Test files that are named of a row. */
 const testsOfRow = 3
 

@@ -88,6 +88,19 @@ export class Chaos {
     if (this.launching === 0 && newest?.lane.alive !== true) world.launch()
   }
 
+  /** In half of the runs the process that makes the night's work is killed at it, up to three times. */
+  disturbNight(): void {
+    const { random, world } = this
+    let at = 0
+    for (let left = random.chance(0.5) ? random.between(1, 3) : 0; left > 0; left--) {
+      at += random.between(1, 120)
+      world.outside.after(at, () => {
+        const newest = world.processes.findLast((process) => process.ready)
+        if (newest !== undefined) this.kill(newest)
+      })
+    }
+  }
+
   /** Takes the triggers off the commit path again. */
   release(): void {
     for (const point of pausePoints) setPauseTrigger(point, null)

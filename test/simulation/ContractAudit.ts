@@ -281,7 +281,9 @@ export class ContractAudit {
 
 const isOpen = ({ state }: RfqRow): boolean => state === "CREATING" || state === "OPEN"
 
-const refersTo = (refs: object, contractId: number): boolean => "contractId" in refs && refs.contractId === contractId
+/** The `contractId` of a swap's postings is the venue's id of that swap. */
+const refersTo = (refs: object, contractId: number): boolean =>
+  "contractId" in refs && refs.contractId === contractId && !("swapId" in refs)
 
 /** A decimal as whole units of so many places; null of null. */
 const units = (text: string, places: number): bigint => {

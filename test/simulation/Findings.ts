@@ -52,6 +52,7 @@ export const invariants = {
   funding: "each stamp of a position is posted once, for the quantity at its place, to the micro-USDC",
   totals: "an account's totals are what its trades and contracts have added up to, and what is shown of it adds up",
   statements: "versions of a statement's period follow one another, each says something else, and one is live",
+  nights: "every execution of a night stands in exactly one TRANSACTIONS statement",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",
   barred: "nothing is done for a suspended partner or with a revoked key, and nobody is onboarded without reliance",

@@ -248,10 +248,7 @@ export class OrderAudit {
     const { findings } = this.parts
     const found = this.differences()
     findings.expect(found.length === 0, "orders", () => found.join("; "))
-    // One that the venue has refused to cancel works on: all that it can do there is to reduce.
-    const isKept = (row: OrderRow): boolean => row.context.cancels > 0 && row.state !== "PENDING_CANCEL"
-    for (const row of this.orders.values())
-      if (works(row) && row.context.reduceOnly && !isKept(row)) this.checkProtecting(row)
+    for (const row of this.orders.values()) if (works(row) && row.context.reduceOnly) this.checkProtecting(row)
     this.checkReducing()
   }
 

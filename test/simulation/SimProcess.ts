@@ -72,6 +72,7 @@ import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
+import { layerStatementWorker } from "../../src/runtime/services/statement/StatementJobs.ts"
 import { Swaps } from "../../src/runtime/services/swap/Swaps.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
@@ -93,6 +94,7 @@ import { Idempotency } from "../../src/http/middleware/idempotency.ts"
 import { DocumentContentsMemory } from "../../src/runtime/ports/DocumentContentsMemory.ts"
 import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { memorySql } from "./MemorySql.ts"
+import { layerNightWork } from "./NightWork.ts"
 import { Lane, LaneKilled, type Timeline } from "./Timeline.ts"
 
 const services = [
@@ -155,6 +157,8 @@ export interface Seams {
   readonly trading?: (host: ActorHost["Service"]) => ActorHost["Service"]
   /** The mailboxes as those reach them who follow the risk of accounts. */
   readonly watching?: (host: ActorHost["Service"]) => ActorHost["Service"]
+  /** The mailboxes as those reach them who show accounts. */
+  readonly showing?: (host: ActorHost["Service"]) => ActorHost["Service"]
   /** What a process hands to the network. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
@@ -328,7 +332,7 @@ export class SimProcess {
       Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer,
-      RiskWatch.layer.pipe(Layer.provide(watchingOf(seams))),
+      RiskWatch.layer.pipe(Layer.provide(seenAs(seams.watching))),
       halts
     ).pipe(
       (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
@@ -356,9 +360,9 @@ export class SimProcess {
       layerOpeningWatch,
       layerOrderResync,
       layerNearLevels,
-      layerRiskMonitor.pipe(Layer.provide(watchingOf(seams))),
-      Orders.layer.pipe(Layer.provide(mailboxesOf(seams))),
-      Swaps.layer.pipe(Layer.provide(mailboxesOf(seams))),
+      layerRiskMonitor.pipe(Layer.provide(seenAs(seams.watching))),
+      Orders.layer.pipe(Layer.provide(seenAs(seams.trading))),
+      Swaps.layer.pipe(Layer.provide(seenAs(seams.trading))),
       OrderReads.layer,
       Leverages.layer,
       Margin.layer
@@ -378,9 +382,11 @@ export class SimProcess {
       ),
       Layer.provideMerge(Breaks.layer)
     )
+    const nights = layerStatementWorker.pipe(Layer.provide(layerNightWork(this.options)))
     return Layer.mergeAll(
       workers,
       timers,
+      nights,
       operator,
       Onboarding.layer,
       CollateralReports.layer,
@@ -390,29 +396,24 @@ export class SimProcess {
       BulkReports.layer,
       Webhooks.layer,
       Clients.layer,
-      Accounts.layer,
+      Accounts.layer.pipe(Layer.provide(seenAs(seams.showing))),
       Compliance.layer,
       Documents.layer,
       Lifecycle.layer,
       ScreeningImports.layer,
       WatchLists.layer,
-      VenueEvents.layer(venueHandlers).pipe(Layer.provide(mailboxesOf(seams))),
+      VenueEvents.layer(venueHandlers).pipe(Layer.provide(seenAs(seams.trading))),
       trading,
       Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }
 }
 
-const mailboxesOf = ({ trading }: Seams): Layer.Layer<ActorHost, never, ActorHost> =>
+/** The mailboxes as some of those see them who use them. */
+const seenAs = (bend: ((host: ActorHost["Service"]) => ActorHost["Service"]) | undefined) =>
   Layer.effect(
     ActorHost,
-    Effect.map(ActorHost, (host) => trading?.(host) ?? host)
-  )
-
-const watchingOf = ({ watching }: Seams): Layer.Layer<ActorHost, never, ActorHost> =>
-  Layer.effect(
-    ActorHost,
-    Effect.map(ActorHost, (host) => watching?.(host) ?? host)
+    Effect.map(ActorHost, (host) => bend?.(host) ?? host)
   )
 
 /** How long callers wait while nobody knows what became of their batch, ms. */

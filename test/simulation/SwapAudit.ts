@@ -97,10 +97,29 @@ export class SwapAudit {
       "swaps",
       () => `${say()}: ${booked.commission} is charged of a reward of ${received}`
     )
+    this.checkClaim(row, before)
     // A reserve is freed by the venue's word, and by nothing that merely takes long.
     if (before?.state !== "ACCEPTING" || row.state !== "REJECTED") return
     const there = this.parts.venue.desk.swaps.get(`S-${row.id}`)
     findings.expect(there === undefined, "swaps", () => `${say()}, and the venue has taken it`)
+  }
+
+  /** What staff gave up is undone first by money that comes after all, and never less than nothing is left to expect (STS-6). */
+  private checkClaim({ id, state, context }: SwapRow, before: SwapRow | undefined): void {
+    const [expected, paid, off] = [
+      micro(context.notional) + micro(context.reward),
+      micro(context.paid),
+      micro(context.writtenOff)
+    ]
+    const came = paid - micro(before?.context.paid ?? "0")
+    const stood = micro(before?.context.writtenOff ?? "0") - came
+    const due = (stood > 0n ? stood : 0n) + givenUp(context) - givenUp(before?.context)
+    const isWithin = off === 0n || paid + off <= expected
+    this.parts.findings.expect(
+      off === due && off >= 0n && isWithin && (off === 0n || state === "DEFAULTED" || state === "FINAL_SETTLEMENT"),
+      "swaps",
+      () => `swap ${id} is ${state} with ${off} written off, not ${due}, and ${paid} paid of ${expected}`
+    )
   }
 
   /** Whether the rows have what a fact says; null: it is of something else. */
@@ -126,3 +145,7 @@ export class SwapAudit {
     }
   }
 }
+
+/** All that staff ever gave up of a swap, whatever came of it. */
+const givenUp = (context?: SwapRow["context"]): bigint =>
+  (context?.writeOffs ?? []).reduce((sum, { amount }) => sum + micro(amount), 0n)

@@ -2,8 +2,9 @@
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Findings } from "./Findings.ts"
 
-/** The request id of what a timer does. */
+/** The request id of what a timer does, and the label under which it does it: its turn ends with what risk and protection do. */
 const firing = "timer"
+const timersLabel = "timer"
 
 export class TimerAudit {
   /** Timers fired so far. */
@@ -29,8 +30,8 @@ export class TimerAudit {
     )
     for (const { subject, name, dueAt } of fired) {
       const known = this.set.get(`${subject} ${name}`)
-      // It was looked up before a commit cleared it: nothing is done, or what was answered meanwhile is asked once more.
-      if (known === undefined && Object.keys(rows).every((table) => table === "timers")) continue
+      // It was looked up before a commit cleared it: it does nothing, or what was answered meanwhile is asked once more.
+      if (known === undefined && !didSomething(name, rows)) continue
       this.fired++
       this.onFired(name.split(":", 1)[0] ?? name)
       this.findings.expect(
@@ -42,4 +43,11 @@ export class TimerAudit {
     for (const { subject, name } of clearedTimers) this.set.delete(`${subject} ${name}`)
     for (const { subject, name, dueAt } of rows.timers ?? []) this.set.set(`${subject} ${name}`, dueAt)
   }
+}
+
+/** Whether a timer has done something in its turn: to its contract or swap, or to anything that the audit tells of. */
+const didSomething = (name: string, { audit = [], barrierContracts = [], swaps = [] }: Commit["rows"]): boolean => {
+  const [handler = "", id] = name.split(":")
+  const objects = handler.startsWith("contract.") ? barrierContracts : handler.startsWith("swap.") ? swaps : []
+  return audit.some(({ keyLabel }) => keyLabel === timersLabel) || objects.some((row) => String(row.id) === id)
 }

@@ -128,7 +128,7 @@ export class VenueDesk {
     const { core, random } = this.parts
     this.after(random.between(400, 4_000), () => {
       const draw = random.next()
-      if (random.chance(0.05)) this.defaultNext()
+      if (random.chance(0.05)) this.defaultNext(1)
       const open = [...this.swaps.values()].filter(({ end }) => end === null)
       if (this.offers.length === 0 || draw < 0.3) {
         const qty = String(random.pick([50, 500, 5_000]))
@@ -149,10 +149,10 @@ export class VenueDesk {
     })
   }
 
-  /** The writer of the next swap that matures pays nothing. */
-  private defaultNext(): void {
+  /** The writers of the next so many swaps that mature pay nothing. */
+  defaultNext(times: number): void {
     const any = { symbol: null, forMillis: null, delayMillis: null } as const
-    const command = { type: "fault", kind: "writer-default", route: "all", times: 1, ...any } as const
+    const command = { type: "fault", kind: "writer-default", route: "all", times, ...any } as const
     this.parts.core.apply({ type: "command", command })
   }
 

@@ -15,10 +15,12 @@ import { OrderAudit } from "./OrderAudit.ts"
 import { FundingAudit } from "./FundingAudit.ts"
 import { AccountAudit } from "./AccountAudit.ts"
 import { PositionAudit } from "./PositionAudit.ts"
+import { StakedAudit } from "./StakedAudit.ts"
 import { SwapAudit } from "./SwapAudit.ts"
 import { OrderMarginAudit } from "./OrderMarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { MarginPath, VenuePath } from "./Coverage.ts"
+import { NightAudit } from "./NightAudit.ts"
 import { Network } from "./Network.ts"
 import { ObservedStore } from "./ObservedStore.ts"
 import { type Seams, type Services, SimProcess } from "./SimProcess.ts"
@@ -88,6 +90,8 @@ export class World {
   readonly swaps: SwapAudit
   readonly positions: PositionAudit
   readonly accounts: AccountAudit
+  readonly staked: StakedAudit
+  readonly nights: NightAudit
   readonly funding: FundingAudit
   readonly orderMargin: OrderMarginAudit
   readonly margin: MarginAudit
@@ -142,6 +146,8 @@ export class World {
     })
     this.positions = new PositionAudit(findings, this.venue)
     this.accounts = new AccountAudit(findings)
+    this.staked = new StakedAudit(findings)
+    this.nights = new NightAudit(findings)
     this.swaps = new SwapAudit({ findings, venue: this.venue })
     this.orderMargin = new OrderMarginAudit({
       findings,
@@ -186,12 +192,15 @@ export class World {
     this.store.onCommit = (commit) => {
       const writer = this.timeline.current?.name ?? "nobody"
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
+      // Before those whose statements these are: they tell of versions.
+      this.nights.take(commit)
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
       this.orders.take(commit)
       this.swaps.take(commit)
       this.positions.take(commit)
       this.accounts.take(commit)
+      this.staked.take(commit, this.timeline.now)
       this.funding.take(commit)
       this.orderMargin.take(commit)
       this.episodes.take(commit)
@@ -322,8 +331,9 @@ export class World {
         const cash = shown?.balances[0]?.cash
         if (shown !== null) this.accounts.checkShown(clientId, shown)
         // A replaced process does not know yet what its successor has done.
-        if (cash !== undefined && this.store.owner === process.name) {
+        if (shown !== null && cash !== undefined && this.store.owner === process.name) {
           this.auditor.read(clientId, cash, from, this.timeline.now)
+          this.staked.checkShown(clientId, shown, from, this.timeline.now)
         }
         this.outside.after(1, () => hear(cash === undefined ? null : true))
       })

@@ -4,6 +4,7 @@
  */
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { Chaos } from "./Chaos.ts"
+import { ClaimsDesk } from "./ClaimsDesk.ts"
 import type { Coverage } from "./Coverage.ts"
 import { Falls } from "./Falls.ts"
 import { finalChecks } from "./finalChecks.ts"
@@ -113,7 +114,8 @@ const play = (world: World, chaos: Chaos): void => {
   chaos.stop()
   falls.stop()
   if (!during(world, ending(world, workload))) return
-  if (!during(world, night(world))) return
+  if (!during(world, night(world, chaos))) return
+  if (!during(world, morning(world, workload))) return
   if (!during(world, lastMove(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
   world.orders.checkEnd()
@@ -231,6 +233,7 @@ const isAtRest = (world: World, patientUntil: number): boolean => {
     store.rows("venueCalls").length === 0 &&
     (orders.differences().length === 0 || timeline.now > patientUntil) &&
     world.venueAudit.caughtUp &&
+    world.nights.isOver(timeline.now) &&
     store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
     // What a late timer or pass told the clients' feeds has had its sweep.
     store.rows("notifications").every(({ writtenAt }) => timeline.now - writtenAt > sweepMillis) &&
@@ -253,17 +256,36 @@ const lastMove = (world: World): (() => boolean) => {
   }
 }
 
-/** A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew. */
-const night = (world: World): (() => boolean) => {
+/**
+ * A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew, two days are stated,
+ * while in some runs the process dies at it.
+ */
+const night = (world: World, chaos: Chaos): (() => boolean) => {
   const passes = (): number =>
     world.store.rows("screeningPasses").filter(({ context }) => context.trigger === "NIGHTLY").length
   const before = passes()
   const isQuiet = rest(world)
+  // In every other run what matures in the night is a claim in the morning.
+  if (world.seed % 2 === 0) world.venue.desk.defaultNext(3)
   world.timeline.leap(dayMillis + 3 * 3_600_000)
+  chaos.disturbNight()
   let lookAt = world.timeline.now + 1_000
   return () => {
     if (world.timeline.now < lookAt) return false
     lookAt = world.timeline.now + 1_000
     return passes() > before && isQuiet()
+  }
+}
+
+/** What writers have not paid in the night is followed up. */
+const morning = (world: World, { desk }: Workload): (() => boolean) => {
+  const claims = new ClaimsDesk(world, desk)
+  const isQuiet = rest(world)
+  world.outside.after(0, () => claims.start())
+  let lookAt = world.timeline.now + 1_000
+  return () => {
+    if (!claims.idle || world.timeline.now < lookAt) return false
+    lookAt = world.timeline.now + 1_000
+    return isQuiet()
   }
 }

@@ -2,7 +2,10 @@
 import { createHash } from "node:crypto"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { TableName } from "../../src/runtime/store/Catalogue.ts"
 import { commits, type Mutation } from "./bends.ts"
+import { bentStore } from "./ObservedStore.ts"
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -23,6 +26,24 @@ const withoutLast = (facts: string): ReadonlyArray<string> => {
   return [asked, ...lines]
 }
 
+/** A process that after a crash finds a night at its beginning, and none of the statements that it had made. */
+const nightsForgotten = (store: MemoryStore): MemoryStore =>
+  bentStore(store, {
+    rows: (table) =>
+      (table as TableName) === "statements"
+        ? store.rows(table).filter((row) => (row as unknown as StatementRow).kind !== "TRANSACTIONS")
+        : store.rows(table),
+    image: (subject) => {
+      const { token, rows } = store.image(subject)
+      const begun = rows.map((entry) =>
+        entry.table === "statementJobs" ? { ...entry, row: { ...entry.row, cursor: 0 } } : entry
+      )
+      return { token, rows: begun }
+    },
+    apply: (commit) =>
+      store.apply({ ...commit, claims: commit.claims.filter(({ name }) => !name.startsWith("statement:")) })
+  })
+
 export const statementMutations: ReadonlyArray<Mutation> = [
   {
     name: "a statement is cut before the client's last turn",
@@ -38,6 +59,11 @@ export const statementMutations: ReadonlyArray<Mutation> = [
     shows: ["statements"],
     seams: () =>
       commits((commit) => ({ ...commit, claims: commit.claims.filter(({ name }) => !name.startsWith("statement:")) }))
+  },
+  {
+    name: "a job runs twice after a crash",
+    shows: ["nights"],
+    seams: () => ({ store: nightsForgotten })
   },
   {
     name: "the hour of its making is in a model",

@@ -1,7 +1,10 @@
-/** Deliberate faults in the trade of staking swaps: takes in doubt, payments that come again (see mutations.ts). */
+/** Deliberate faults in the trade of staking swaps: takes in doubt, payments that come again, claims (see mutations.ts). */
 import { Effect } from "effect"
+import { formatAmount, minorOf } from "../../src/machines/shared/Money.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { SubjectState } from "../../src/runtime/engine/mailbox/SubjectState.ts"
+import type { SwapRow } from "../../src/runtime/store/tables/swap.ts"
 import { commits, type Mutation } from "./bends.ts"
 import { refusedBySilence } from "./contractMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
@@ -53,6 +56,32 @@ const shareOfPrincipal = (commit: Commit): Commit => {
   }
 }
 
+/** What was written off stays so whatever comes after all: less than nothing is left to expect. */
+const writeOffStands = (commit: Commit): Commit => {
+  const { swaps } = commit.rows
+  if (swaps === undefined) return commit
+  const standing = swaps.map((row) => {
+    const writtenOff = row.context.writeOffs.reduce((sum, { amount }) => sum + minorOf(amount, "USDC"), 0n)
+    return { ...row, writtenOff, context: { ...row.context, writtenOff: formatAmount(writtenOff, "USDC") } }
+  })
+  return { ...commit, rows: { ...commit.rows, swaps: standing } }
+}
+
+/** A state whose defaulted swaps look as if they were open. */
+const defaultsUnseen = (state: SubjectState): SubjectState => {
+  const all: SubjectState["all"] = (table) => {
+    const rows = state.all(table)
+    return table === "swaps"
+      ? ((rows as ReadonlyArray<SwapRow>).map((row) => ({ ...row, state: "OPEN" as const })) as unknown as typeof rows)
+      : rows
+  }
+  const seen: SubjectState = Object.assign(Object.create(state) as SubjectState, {
+    all,
+    derived: ((view) => view.read(seen)) as SubjectState["derived"]
+  })
+  return seen
+}
+
 export const swapMutations: ReadonlyArray<Mutation> = [
   {
     name: "the reserve of a take is freed because the venue is silent",
@@ -76,5 +105,20 @@ export const swapMutations: ReadonlyArray<Mutation> = [
     name: "what a writer has paid is forgotten by a restart, and booked again",
     shows: ["swaps"],
     seams: () => ({ store: paymentsForgotten })
+  },
+  {
+    name: "money that comes after a write-off leaves less than nothing to expect",
+    shows: ["swaps"],
+    seams: () => commits(writeOffStands)
+  },
+  {
+    name: "a swap in default is still shown as staked",
+    shows: ["totals"],
+    seams: () => ({
+      showing: (host) => ({
+        ...host,
+        readNow: (subject, look) => host.readNow(subject, (state, facts) => look(defaultsUnseen(state), facts))
+      })
+    })
   }
 ]

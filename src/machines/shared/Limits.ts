@@ -220,9 +220,6 @@ export const webhookLimits = {
   workerEveryMillis: 5 * second,
   signatureFreshMillis: 300 * second,
   failureBodyReadBytes: 16 * 1024,
-  /** Of an answer that is no 2xx, for the operator; of so many attempts, the last ones. */
-  answerKeptBytes: 1024,
-  answersKept: 8,
   failureBodyKeptBytes: 256
 } as const
 

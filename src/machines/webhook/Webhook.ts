@@ -35,8 +35,6 @@ export interface DeliveryTry {
   readonly status: number | null
   /** Why it failed; null: the receiver has it. */
   readonly error: string | null
-  /** How the answer of a failed attempt begins, where it said anything; of the last attempts alone. */
-  readonly answer?: string
 }
 
 export interface DeliveryContext {
@@ -62,7 +60,6 @@ export type DeliveryEvent =
       readonly at: number
       readonly status: number | null
       readonly error: string
-      readonly answer?: string
     }
   | { readonly type: "REDELIVER"; readonly at: number }
   /** No event goes out any more; the commit that closes the partner ends what waits (D13, D15). */

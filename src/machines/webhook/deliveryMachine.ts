@@ -26,13 +26,8 @@ const delivery = setup({
   guards: { mayRetry: ({ context }) => context.attempts + 1 < webhookLimits.attempts }
 })
 
-const remembered = (tries: ReadonlyArray<DeliveryTry>, next: DeliveryTry): ReadonlyArray<DeliveryTry> => {
-  const kept = [...tries, next].slice(-keptTries)
-  const silent = kept.length - webhookLimits.answersKept
-  return kept.map((each, index) => (index < silent && each.answer !== undefined ? withoutAnswer(each) : each))
-}
-
-const withoutAnswer = ({ at, status, error }: DeliveryTry): DeliveryTry => ({ at, status, error })
+const remembered = (tries: ReadonlyArray<DeliveryTry>, next: DeliveryTry): ReadonlyArray<DeliveryTry> =>
+  [...tries, next].slice(-keptTries)
 
 const acknowledge = delivery.assign(({ context, event }) =>
   event.type === "ACKNOWLEDGED"
@@ -54,12 +49,7 @@ const fail = delivery.assign(({ context, event }) =>
         lastStatus: event.status,
         error: event.error,
         nextAt: null,
-        tries: remembered(context.tries, {
-          at: event.at,
-          status: event.status,
-          error: event.error,
-          ...(event.answer === undefined ? {} : { answer: event.answer })
-        })
+        tries: remembered(context.tries, { at: event.at, status: event.status, error: event.error })
       }
     : {}
 )

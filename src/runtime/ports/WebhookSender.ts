@@ -14,13 +14,10 @@ export interface OutgoingWebhook {
   readonly secret: string
 }
 
-/**
- * What came of an attempt. `error` is a sentence for the delivery log of at most 256 bytes, `answer` the beginning of what the
- * receiver answered, at most 1 KiB, where it said anything; both without secrets.
- */
+/** What came of an attempt. `error` is a sentence for the delivery log of at most 256 bytes, without secrets. */
 export type SendOutcome =
   | { readonly _tag: "Acknowledged"; readonly status: number }
-  | { readonly _tag: "Failed"; readonly status: number | null; readonly error: string; readonly answer?: string }
+  | { readonly _tag: "Failed"; readonly status: number | null; readonly error: string }
 
 export class WebhookSender extends Context.Service<
   WebhookSender,

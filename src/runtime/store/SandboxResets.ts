@@ -6,7 +6,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { idSequenceOf } from "../engine/journal/IdBlocks.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { catalogue, type TableName } from "./Catalogue.ts"
@@ -151,9 +151,12 @@ const lastSeal = (sql: PgClient.PgClient) =>
 
 /**
  * Makes the reset that is asked for, whole or not at all, on the newest schema; false: none is. For a database that nobody
- * else works on, on a connection of its own.
+ * else works on, on a connection of its own. `migrate`: makes the newest schema of nothing.
  */
-export const resetDatabase = <E, R>(sealing: Sealing, migrate: Effect.Effect<void, E, R>) =>
+export const resetDatabase = <E>(
+  sealing: Sealing,
+  migrate: Effect.Effect<void, E, PgClient.PgClient | SqlClient.SqlClient>
+) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const { asked, resets, sandbox } = yield* readStamp(sql)

@@ -42,6 +42,12 @@ export const pathOf = ({ kind, state, context, history, own, hasMore, isNewest }
   return isNewest ? upTo(way, kind, state) : way
 }
 
+/** Where rows lead from, if that is one stored state. */
+const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
+  const [from = "NEW", ...others] = [...new Set(rows.map((row) => row.from))]
+  return others.length > 0 || from === "NEW" ? null : from
+}
+
 type InOrder = { readonly audit: AuditEntry } | { readonly own: OwnStep; readonly at: number }
 
 /**
@@ -119,7 +125,7 @@ const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep =>
     at: ts,
     event: events.length === 0 ? null : events.join(" or "),
     guard: [...new Set(rows.map(({ guard }) => guard).filter((guard) => guard !== ""))].join(" or "),
-    from: isState(kind, before) ? before : null,
+    from: isState(kind, before) ? before : onlyFrom(rows),
     to: isState(kind, after) ? after : null,
     // Which of several rows it was is not written down: only what they share is said.
     effects: (row?.effects ?? []).filter((effect) => rows.every(({ effects }) => effects.includes(effect))),

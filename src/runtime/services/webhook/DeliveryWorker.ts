@@ -74,14 +74,6 @@ export class DeliveryWorker extends Context.Service<
     )
 }
 
-const failureOf = ({ status, error, answer }: SendOutcome & { _tag: "Failed" }, at: number) => ({
-  type: "ATTEMPT_FAILED" as const,
-  at,
-  status,
-  error,
-  ...(answer === undefined ? {} : { answer })
-})
-
 interface Ports {
   readonly store: DeliveryStore["Service"]
   readonly endpoints: WebhookEndpoints["Service"]
@@ -243,7 +235,9 @@ class Worker {
     const acknowledged = outcome._tag === "Acknowledged"
     this.results.add({
       row,
-      event: acknowledged ? { type: "ACKNOWLEDGED", at, status: outcome.status } : failureOf(outcome, at)
+      event: acknowledged
+        ? { type: "ACKNOWLEDGED", at, status: outcome.status }
+        : { type: "ATTEMPT_FAILED", at, status: outcome.status, error: outcome.error }
     })
     this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
     this.start()

@@ -10,7 +10,6 @@ import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { Settings } from "../../Settings.ts"
 import {
   answerError,
-  answerText,
   connectionError,
   interimError,
   silenceError,
@@ -64,12 +63,7 @@ export const HttpsWebhookSender = {
     )
 }
 
-const failed = (status: number | null, error: string, answer: string | null = null): SendOutcome => ({
-  _tag: "Failed",
-  status,
-  error,
-  ...(answer === null ? {} : { answer })
-})
+const failed = (status: number | null, error: string): SendOutcome => ({ _tag: "Failed", status, error })
 
 interface Attempt {
   readonly webhook: OutgoingWebhook
@@ -147,11 +141,10 @@ const answered = (
   const isAcknowledged = status >= 200 && status < 300
   const chunks: Array<Buffer> = []
   let size = 0
-  const outcome = (): SendOutcome => {
-    if (isAcknowledged) return { _tag: "Acknowledged", status }
-    const body = Buffer.concat(chunks)
-    return failed(status, answerError(status, body.toString("utf8")), answerText(body))
-  }
+  const outcome = (): SendOutcome =>
+    isAcknowledged
+      ? { _tag: "Acknowledged", status }
+      : failed(status, answerError(status, Buffer.concat(chunks).toString("utf8")))
   if (isAcknowledged) {
     settle(outcome())
     drain(incoming, agent)

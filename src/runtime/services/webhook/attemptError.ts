@@ -35,23 +35,6 @@ export const answerError = (status: number, body: string): string => {
   return bounded(text === "" ? `The endpoint answered ${status}.` : `The endpoint answered ${status}: ${text}`)
 }
 
-/**
- * The beginning of an answer that is no 2xx, as it is kept for the operator (delivery show): line ends and tabs as they are, what
- * commands a terminal escaped, at most 1 KiB of UTF-8. Null: it was empty.
- */
-export const answerText = (body: Buffer): string | null => {
-  // A character that the cut goes through is no part of it.
-  const text = new TextDecoder().decode(body.subarray(0, webhookLimits.answerKeptBytes), { stream: true })
-  const shown = text.replaceAll(anySecret, "[secret]").replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]|(?![\n\t])\p{Cc}/gu, escapedOf)
-  return shown.trim() === "" ? null : cut(shown, webhookLimits.answerKeptBytes)
-}
-
-const escapedOf = (character: string): string => {
-  const code = character.codePointAt(0) ?? 0
-  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`
-  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`
-}
-
 export const silenceError = (limitMillis: number): string =>
   `The endpoint did not answer within ${limitMillis / 1_000} seconds.`
 
