@@ -96,7 +96,7 @@ describe("field errors of POST /clients", () => {
     assert.strictEqual(refused.status, 400)
     const { code, msg, error, data, ...others } = refused.json
     assert.deepStrictEqual([code, msg, error, others], [4000, checkFields, checkFields, {}])
-    assert.deepStrictEqual(Object.keys(data), ["errors"])
+    assert.deepStrictEqual(Object.keys(data), ["reason", "errors"])
     assert.deepStrictEqual(Object.keys(data.errors).sort(), [...expected].sort())
     for (const sentence of Object.values<string>(data.errors)) assert.match(sentence, /^[A-Z].*[^.]\.$/)
     assert.deepStrictEqual(await rowCounts(service), before)

@@ -90,9 +90,8 @@ const ofDesk = {
   NOTHING_IN_FLIGHT: "Nothing of it is in flight at the venue, or by now another call is.",
   NO_OPEN_MARKET: "The venue lists no market that has a price and is open.",
   FOREIGN_VENUE: "The venue is no simulator that the service controls.",
-  VENUE_NOT_OWN: "The sandbox trades at a venue that it does not run itself.",
-  DATABASE_SHARED: "The database holds what is not the service's.",
-  SANDBOX_ONLY: "The command is for a sandbox service only."
+  SANDBOX_ONLY: "The command is for a sandbox service only.",
+  FOREIGN_TABLES: "The database holds what is not this service's, and a reset would take it away."
 } as const
 
 /** What operators alone meet. */

@@ -46,7 +46,7 @@ export interface ResetView extends ResetState {
 const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "Only a sandbox can be reset."))
 const namedVenue = refuse(
   conflict(
-    "VENUE_NOT_OWN",
+    "FOREIGN_VENUE",
     "The venue of --venue-url would keep the accounts and the time of this sandbox: reset one that runs its own venue."
   )
 )
@@ -116,7 +116,7 @@ export class SandboxReset extends Context.Service<
 
 const foreign = (tables: ReadonlyArray<string>) =>
   conflict(
-    "DATABASE_SHARED",
+    "FOREIGN_TABLES",
     `The database holds what is not this service's (${tables.slice(0, 5).join(", ")}): a reset would take it away. Give the sandbox a database of its own.`
   )
 
