@@ -232,7 +232,7 @@ describe("operator surface, kyc clear", () => {
   it("D1: --revision clears the revision that was looked at and no other", async () => {
     const { clientId } = await heldClient()
     const { code, data } = await refused(["kyc", "clear", String(clientId), "--revision", "2"], "COMPLIANCE")
-    assert.deepStrictEqual([code, data], [4092, { revision: 1 }])
+    assert.deepStrictEqual([code, data], [4092, { reason: "FILE_CHANGED", revision: 1 }])
     assert.strictEqual(
       (await kyc("clear", clientId, "--revision", "1", "--note", "another person")).lifecycleState,
       "ACTIVE"

@@ -35,7 +35,8 @@ describe("clients refused for good or closed", () => {
     for (const end of [() => Promise.resolve(), () => close(clientId)]) {
       await end()
       const { status, json } = await onboard(service, key, sent)
-      assert.deepStrictEqual([status, json], [409, { code: 4092, msg: sentence, error: sentence }])
+      const data = { reason: "REFERENCE_REUSED" }
+      assert.deepStrictEqual([status, json], [409, { code: 4092, msg: sentence, error: sentence, data }])
     }
   })
 
