@@ -65,7 +65,7 @@ export const queueView = (data: QueueData): View =>
       data.waiting,
       {
         waits: (row) => age(data.asOf - row.since),
-        client: (row) => row.clientUid ?? row.partner,
+        whose: (row) => row.clientUid ?? row.partner,
         what: (row) => short(whatWaits(row)),
         decide: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`)
       },

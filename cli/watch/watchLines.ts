@@ -124,7 +124,7 @@ const queueLines = (state: WatchState, look: Look, size: Size, room: number): Re
       : { text: `  ${text}`, ...(row.mayDecide ? {} : { tone: "faint" }) }
   })
   const range = waiting.length > shown ? ` (${from + 1}-${from + rows.length} of ${waiting.length})` : ""
-  return [{ text: `  ${cells("WAITS", "CLIENT", "DECIDE", `WHAT${range}`, size)}`, tone: "title" }, ...rows]
+  return [{ text: `  ${cells("WAITS", "WHOSE", "DECIDE", `WHAT${range}`, size)}`, tone: "title" }, ...rows]
 }
 
 const happenedLines = ({ happened }: Look, rows: number): ReadonlyArray<Line> =>

@@ -195,7 +195,7 @@ rates    answers 25/s  commits 0.0/s  venue calls 0.0/s  lag 12 ms  feed up
 margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 …
 1 case (3d), 1 approval (1m), 2 deposits (1m)
 
-  WAITS CLIENT         DECIDE                       WHAT
+  WAITS WHOSE          DECIDE                       WHAT
 > 3d    ACM-00000005   kyc clear 5                  SCREENING_HIT
   1m    ACM-00000005   approval grant 9             100.500000 USDC ledger adju…
   1m    ACM-00000005   deposit confirm 7            100.500000 USDC

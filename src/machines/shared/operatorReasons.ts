@@ -90,6 +90,7 @@ const ofDesk = {
   NOTHING_IN_FLIGHT: "Nothing of it is in flight at the venue, or by now another call is.",
   NO_OPEN_MARKET: "The venue lists no market that has a price and is open.",
   FOREIGN_VENUE: "The venue is no simulator that the service controls.",
+  VENUE_NOT_OWN: "The sandbox trades at a venue that it does not run itself, which would keep its accounts and time.",
   SANDBOX_ONLY: "The command is for a sandbox service only.",
   FOREIGN_TABLES: "The database holds what is not this service's, and a reset would take it away."
 } as const

@@ -46,7 +46,7 @@ export interface ResetView extends ResetState {
 const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "Only a sandbox can be reset."))
 const namedVenue = refuse(
   conflict(
-    "FOREIGN_VENUE",
+    "VENUE_NOT_OWN",
     "The venue of --venue-url would keep the accounts and the time of this sandbox: reset one that runs its own venue."
   )
 )
