@@ -85,11 +85,7 @@ describe("statement jobs", () => {
   it("STS-29: a client that fails is named and tried again, and the others have theirs", async () => {
     const [good, bad, later] = [await client(), await client(), await client()]
     for (const each of [good, bad, later]) await trade(each)
-    await query(
-      service,
-      "UPDATE orders SET context = jsonb_set(context::jsonb, '{reduceOnly}', '\"?\"')::json WHERE client_id = $1",
-      [BigInt(bad)]
-    )
+    await query(service, "UPDATE fills SET currency = 'XXX' WHERE client_id = $1", [BigInt(bad)])
     expectLog(/a job could not make a client's statement/)
     await advance(service, day)
     await settled()
@@ -97,12 +93,9 @@ describe("statement jobs", () => {
     assert.lengthOf(await statements("TRANSACTIONS", bad), 0)
     const [failure] = await rowsOf(service, "statementJobFailures", "client_id = $1", [BigInt(bad)])
     assert.deepInclude(failure, { state: "OPEN" })
-    assert.match(failure?.reason ?? "", /can not be run/)
-    await query(
-      service,
-      "UPDATE orders SET context = jsonb_set(context::jsonb, '{reduceOnly}', 'false')::json WHERE client_id = $1",
-      [BigInt(bad)]
-    )
+    // What others threw is named by its kind alone: its words may hold values.
+    assert.strictEqual(failure?.reason, "TypeError")
+    await query(service, "UPDATE fills SET currency = 'USDC' WHERE client_id = $1", [BigInt(bad)])
     await advance(service, 3_600_000)
     await vi.waitFor(
       async () => {

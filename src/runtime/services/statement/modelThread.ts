@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, ManagedRuntime, Redacted, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
+import { availableParallelism } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { giveWay } from "../../engine/giveWay.ts"
 import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
@@ -26,8 +27,8 @@ if (port === null) throw new Error("this is a thread of the service")
 // Somebody waits for it, if not as urgently as those whom the service answers meanwhile.
 giveWay("some")
 
-/** A page of one build is read while another one is written. */
-const connections = 3
+/** A page is read while another one is written, by one processor fewer than there are: callers find one free, in the database too. */
+const connections = Math.min(3, Math.max(1, availableParallelism() - 1))
 
 const database = ManagedRuntime.make(
   layerDatabasePool({
