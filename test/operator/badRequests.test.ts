@@ -29,7 +29,8 @@ describe("doc 1, Envelope: operator bodies", () => {
   it.each(unreadable)("A1-01: %s is 400 code 4000 with one sentence and no field map", async (_, raw) => {
     const { status, json } = await send(raw)
     const sentence = "The request body must be a JSON object."
-    assert.deepStrictEqual([status, json], [400, { code: 4000, msg: sentence, error: sentence }])
+    const data = { reason: "INVALID_BODY" }
+    assert.deepStrictEqual([status, json], [400, { code: 4000, msg: sentence, error: sentence, data }])
   })
 
   it("A1-01: an object with bad fields still has its field map", async () => {

@@ -68,6 +68,7 @@ describe("operator surface, client categorize: a client with positions", () => {
     assert.strictEqual(refused.refusal.code, 4092)
     const { change, ...after } = refused.refusal.data
     assert.deepStrictEqual(after, {
+      reason: "NOT_NORMAL",
       initialMarginAfter: "600.000000",
       maintenanceMarginAfter: "300.000000",
       freeMarginAfter: "-100.000000",

@@ -17,5 +17,8 @@ const isSummer = (at: number): boolean => {
   return at >= lastSunday(year, 2) && at < lastSunday(year, 9)
 }
 
+/** What London's clocks show at a moment, as if they were in UTC: Unix ms. */
+export const londonTimeOf = (at: number): number => at + (isSummer(at) ? hourMillis : 0)
+
 /** The number of the London day of a moment: the next day has the next number. */
-export const londonDayOf = (at: number): number => Math.floor((at + (isSummer(at) ? hourMillis : 0)) / dayMillis)
+export const londonDayOf = (at: number): number => Math.floor(londonTimeOf(at) / dayMillis)

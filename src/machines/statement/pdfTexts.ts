@@ -3,6 +3,7 @@
  * of it has so many lines as the head says, so that the pages can be counted before they are drawn.
  */
 import type { Json } from "../Effects.ts"
+import { londonTimeOf } from "./londonDay.ts"
 import type { StatementKind, StatementVersion } from "./Statement.ts"
 import type { ModelHead, SectionFacts } from "./StatementModel.ts"
 
@@ -25,18 +26,35 @@ const titles: { readonly [K in StatementKind]: string } = {
 
 export const titleOf = (kind: string): string => titles[kind as StatementKind] ?? inWords(kind)
 
-const custodies: Readonly<Record<string, string>> = {
-  PARTNER: "PARTNER: held by the partner, as collateral",
-  BROKER: "BROKER: held by the service, for the client"
+/** By renderers: the first one said of all that a client has what holds of its USDC alone. */
+const custodyOfPartner = [
+  "PARTNER: held by the partner, as collateral",
+  "PARTNER: USDC held by the partner, as collateral"
+]
+
+const custodyText = (model: string, renderer: number): string => {
+  if (model === "PARTNER") return custodyOfPartner[renderer === 1 ? 0 : 1] ?? model
+  return model === "BROKER" ? "BROKER: held by the service, for the client" : model
 }
 
 /** A moment in UTC, to the millisecond. */
 export const momentText = (value: Json | undefined): string =>
   typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
 
+/** The period by the clocks of its time zone; renderer 1 wrote UTC beside London's name. */
+export const periodText = (
+  { periodFrom, periodTo, timeZone }: Pick<ModelHead, "periodFrom" | "periodTo" | "timeZone">,
+  renderer: number
+): string => {
+  const isLondon = renderer > 1 && timeZone === "Europe/London"
+  const shown = (at: number): string => momentText(isLondon ? londonTimeOf(at) : at)
+  return `${shown(periodFrom)} up to ${shown(periodTo)} ${timeZone}`
+}
+
 /** Whose statement it is, over which period, and what it is proved by. */
 export const headLines = (
   head: ModelHead,
+  renderer: number,
   { statementId, version, supersedes }: StatementVersion,
   sha256: string
 ): ReadonlyArray<PdfHeadLine> => {
@@ -52,12 +70,9 @@ export const headLines = (
           : `${supersedes.statementId}, version ${supersedes.version}`
       )
     ],
+    [entry("Period", periodText(head, renderer)), entry("Currency", head.currency)],
     [
-      entry("Period", `${momentText(head.periodFrom)} up to ${momentText(head.periodTo)} ${head.timeZone}`),
-      entry("Currency", head.currency)
-    ],
-    [
-      entry("Custody", custodies[head.custodyModel] ?? head.custodyModel),
+      entry("Custody", custodyText(head.custodyModel, renderer)),
       entry("Ledger", ledgerSeal === null ? "no posting" : `posting ${cut.postingId}, in seal ${ledgerSeal.number}`)
     ],
     [entry("Model SHA-256", sha256)],

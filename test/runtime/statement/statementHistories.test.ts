@@ -70,15 +70,17 @@ const compareTax = async (stated: Stated, year: number, isBritish: boolean): Pro
     [usdc(costsOf("PERP")), usdc(costsOf("BARRIER")), usdc(costsOf("SHARE")), usdc(-costsOf("FUNDING"))]
   )
   for (const [name, figure] of [
+    ["PERPETUALS", "cost"],
     ["PERPETUALS", "result"],
+    ["BARRIERS", "cost"],
     ["BARRIERS", "result"],
     ["STAKING", "result"],
     ["FUNDING", "result"]
   ] as const)
     assert.strictEqual(
       usdc(sum(section(name).rows.map((row: Model) => usdcMinor(row[figure])))),
-      total(name).result,
-      name
+      total(name)[figure],
+      `${name} ${figure}`
     )
   return slices
 }

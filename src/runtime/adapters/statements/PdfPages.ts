@@ -4,7 +4,7 @@ import PDFDocument from "pdfkit"
 import { type PdfColumn, pdfTable, tableWidth } from "../../../machines/statement/pdfColumns.ts"
 import {
   headLines,
-  momentText,
+  periodText,
   noteLines,
   type PdfEntry,
   type PdfHeadLine,
@@ -48,7 +48,7 @@ export class PdfPages {
   constructor(head: JobHead, isTagged: boolean) {
     const { skeleton, version, sha256 } = head
     this.head = head
-    this.lines = headLines(skeleton, version, sha256)
+    this.lines = headLines(skeleton, head.renderer, version, sha256)
     this.notes = noteLines(skeleton.notes)
     this.pages = pagesOf(skeleton, head.counts, this.lines.length, this.notes.length)
     this.isTagged = isTagged
@@ -144,8 +144,8 @@ export class PdfPages {
 
   /** What the pages behind the first are of. */
   private running(section: number | null): void {
-    const { skeleton } = this.head
-    const period = `${momentText(skeleton.periodFrom)} up to ${momentText(skeleton.periodTo)} ${skeleton.timeZone}`
+    const { skeleton, renderer } = this.head
+    const period = periodText(skeleton, renderer)
     this.pen.write(`${titleOf(skeleton.kind)}, ${skeleton.clientUid}, ${period}`, "body", text.body, margin, margin)
     if (section !== null)
       this.rightText(`${sectionTitle(this.facts(section))} (continued)`, "body", margin + tableWidth, margin)

@@ -1,9 +1,10 @@
 /**
- * The PDF of a statement, renderer 1 (STS-17, STS-18, STS-31): from its record alone, the same bytes for ever. Tagged and with the
+ * The PDF of a statement, renderers 1 and 2 (STS-17, STS-18, STS-31): from its record alone, the same bytes for ever. Tagged and with the
  * model attached up to 20,000 rows (PDF/A-3a); above, a table element a page, because tags cost more than the text. Nothing of it
  * may change: what would change bytes is a renderer of its own.
  */
 import { once } from "node:events"
+import { renderers } from "../../../machines/statement/Statement.ts"
 import type { Rendering } from "./protocol.ts"
 import { PdfPages } from "./PdfPages.ts"
 import { rowsOfPiece } from "./pieceRows.ts"
@@ -14,7 +15,8 @@ const taggedRows = 20_000
 const enough = 64 * 1024
 
 export const renderPdf = async ({ head, next, write }: Rendering): Promise<void> => {
-  if (head.renderer !== 1) throw new Error(`there is no renderer ${head.renderer}`)
+  if (!(renderers as ReadonlyArray<number>).includes(head.renderer))
+    throw new Error(`there is no renderer ${head.renderer}`)
   const rows = head.counts.reduce((sum, count) => sum + count, 0)
   const isTagged = rows <= taggedRows
   const pages = new PdfPages(head, isTagged)

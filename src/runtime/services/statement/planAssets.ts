@@ -32,7 +32,9 @@ export const planAssets = (at: Building, custodyModel: string): Effect.Effect<Pl
     const account = new AccountReplay(at)
     yield* account.advance(cut)
     const standing = yield* swapsStanding(at, account.swaps)
-    const custody = custodyModel === "PARTNER" ? "the partner, as collateral" : "the service, for the client"
+    // Under PARTNER custody the partner holds the collateral, which is USDC; whatever else a client has stands with the service (A3-18).
+    const custodyOf = (currency: Currency): string =>
+      custodyModel === "PARTNER" && currency === "USDC" ? "the partner, as collateral" : "the service, for the client"
     const held = (kind: "CASH" | "ASSET") =>
       currencyCodes.flatMap((currency) => {
         const balance = account.balances.get(currency)
@@ -42,7 +44,7 @@ export const planAssets = (at: Building, custodyModel: string): Effect.Effect<Pl
           0n
         )
         if (balance.cash === 0n && balance.reserved === 0n && lent === 0n) return []
-        return [heldRow(currency, balance, lent, marks, custody)]
+        return [heldRow(currency, balance, lent, marks, custodyOf(currency))]
       })
     const sections = [
       section("CASH", held("CASH")),
@@ -127,7 +129,6 @@ const lentRow = ({ id, swap, stood: { principal, claim, writtenOff, state } }: L
   return {
     ...openRow(symbol, text(principal), mark ?? undefined, null),
     currency,
-    inSwaps: text(principal),
     claim: text(claim),
     writtenOff: text(writtenOff),
     value: mark === null ? null : worth(principal, currency, mark),

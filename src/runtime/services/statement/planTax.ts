@@ -7,7 +7,6 @@ import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { londonDayOf } from "../../../machines/statement/londonDay.ts"
 import type { Cut, ModelRow, SectionFacts } from "../../../machines/statement/StatementModel.ts"
-import { thirtyDaysMillis } from "../../../machines/statement/statementPeriod.ts"
 import { fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsByIds } from "../../store/reads/statementContracts.ts"
@@ -38,6 +37,9 @@ export interface TaxTerms {
   readonly isComplete: boolean
 }
 
+/** London days in which an acquisition still counts for a disposal before it. */
+const matchedDays = 30
+
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
 const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
@@ -45,7 +47,7 @@ const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): Readonly
   "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
   "Assets that left the account were not disposed of by that; they took their cost along.",
   "Assets lent under staking swaps were not disposed of; a reward has cost what it was worth when it was paid.",
-  "Of perpetuals and contracts, cost is the commission charged and is not part of the result beside it.",
+  "Of perpetuals and contracts, cost is the commission charged, on the row of what it was charged for, and is not part of the result beside it.",
   isBritish
     ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
     : "Disposals are matched with the oldest acquisitions first.",
@@ -121,7 +123,8 @@ const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete
   result: usdc(slice.proceeds - slice.cost),
   method: slice.method,
   assumed: slice.assumed,
-  provisional: isBritish && !isComplete && slice.disposed >= period.to - thirtyDaysMillis
+  // In London days, as the rule counts them: the thirtieth day behind the disposal lies beyond the year.
+  provisional: isBritish && !isComplete && londonDayOf(slice.disposed) + matchedDays >= londonDayOf(period.to)
 })
 
 const totalsOf = (slices: ReadonlyArray<TaxSlice>) => {
@@ -208,20 +211,14 @@ const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): E
     ({ id }) => id,
     (fills) =>
       emit(
-        fills.flatMap(({ symbol, closedQty, bookedAt, commission, realizedPnl }) =>
-          closedQty === null
-            ? []
-            : [
-                {
-                  ...emptyRow,
-                  asset: symbol,
-                  disposed: bookedAt,
-                  quantity: closedQty,
-                  cost: usdc(commission),
-                  result: usdc(realizedPnl)
-                }
-              ]
-        )
+        fills.map(({ symbol, qty, closedQty, bookedAt, commission, realizedPnl }) => ({
+          ...emptyRow,
+          asset: symbol,
+          ...(closedQty === null ? { acquired: bookedAt } : { disposed: bookedAt }),
+          quantity: closedQty ?? qty,
+          cost: usdc(commission),
+          result: usdc(realizedPnl)
+        }))
       ),
     start.fillId
   )
@@ -236,29 +233,24 @@ const eachPosting = (
     Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
   )
 
+/** An opening with what it was charged, an end with its result: each in the year in which it was booked. */
 const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
-  eachPosting(at, ["BARRIER_SETTLE"], (postings) =>
+  eachPosting(at, ["BARRIER_SETTLE", "COMMISSION"], (all) =>
     Effect.gen(function* () {
+      const postings = all.filter((posting) => contractOf(posting) !== null)
       for (let from = 0; from < postings.length; from += pageRows) {
         const page = postings.slice(from, from + pageRows)
         const ids = page.flatMap((posting) => contractOf(posting) ?? [])
         const contracts = new Map((yield* reading(contractsByIds(at.sql, ids))).map(({ id, context }) => [id, context]))
         yield* emit(
-          page.flatMap((posting) => {
+          page.flatMap((posting): ReadonlyArray<ModelRow> => {
             const contract = contracts.get(contractOf(posting) ?? 0)
             if (contract === undefined) return []
-            const { symbol, openedAt, qty, commission } = contract
-            return [
-              {
-                ...emptyRow,
-                asset: symbol,
-                acquired: openedAt,
-                disposed: posting.ts,
-                quantity: qty,
-                cost: commission,
-                result: usdc(posting.amount)
-              }
-            ]
+            const { symbol, openedAt, qty } = contract
+            const row = { ...emptyRow, asset: symbol, acquired: openedAt, quantity: qty }
+            return posting.type === "COMMISSION"
+              ? [{ ...row, cost: usdc(-posting.amount), result: usdc(0n) }]
+              : [{ ...row, disposed: posting.ts, cost: usdc(0n), result: usdc(posting.amount) }]
           })
         )
       }
@@ -285,7 +277,8 @@ const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
 const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
   if (swapOf(posting) === null) return []
   const isShare = posting.type === "COMMISSION"
-  const quantity = isShare ? -posting.amount : posting.amount - partOf(posting, "principal")
+  // The reward alone (A3-42, F22): what a writer pays beyond what it owed is nobody's income here, as in summary and overview.
+  const quantity = isShare ? -posting.amount : partOf(posting, "reward")
   if (quantity === 0n) return []
   const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)
   const row = {
