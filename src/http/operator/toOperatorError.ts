@@ -49,6 +49,11 @@ export const refusalError = (refusal: Refusal): OperatorError => {
       return new OperatorUpstream(envelopeOf(5020, refusal.sentence, withReason(refusal.reason)))
     case "NoVenue":
       return new OperatorAway(envelopeOf(5030, refusal.sentence, withReason("NO_VENUE")))
+    case "TooManyBuilds": {
+      const again = new Date(refusal.retryAt).toISOString()
+      const sentence = `The client has had 30 statements made within an hour: the next can be made from ${again} on.`
+      return new OperatorConflict(envelopeOf(4092, sentence, withReason("CLIENT_STATE", { retryAt: refusal.retryAt })))
+    }
     case "TooLarge":
     case "Unverified":
     case "RelianceNotApproved":
@@ -56,7 +61,6 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "MarginBreach":
     case "LeverageMismatch":
     case "RetakeTooEarly":
-    case "TooManyBuilds":
     case "KeyReused":
       // These belong to the partner surface: an operator command that meets one gets it without its details.
       return new OperatorConflict(

@@ -38,6 +38,7 @@ const notes = [
   "An itemised breakdown is this statement's rows.",
   "Amounts are USDC; a positive amount was paid by the client. Funding received is negative.",
   "Average equity is the mean of the equities at 00:00 UTC of the period's days since the account was opened.",
+  "A position or contract that had no market price at a midnight counts nothing in the equity of that midnight.",
   "Returns are of what counts as equity; netDeposits is all that came into it less what left it, reserves, assets and swaps with it.",
   "Ancillary services were not charged. The firm neither paid third parties nor was paid by them for its services."
 ]
