@@ -1,6 +1,6 @@
 /** Statements of every kind as a renderer is given them: of any number of rows, with texts that are hostile, and the widest figures. */
 import { createHash } from "node:crypto"
-import { schemaOf, type StatementKind } from "../../src/machines/statement/Statement.ts"
+import { currentRenderer, schemaOf, type StatementKind } from "../../src/machines/statement/Statement.ts"
 import type { ModelRow, SectionFacts, Skeleton } from "../../src/machines/statement/StatementModel.ts"
 import type { JobHead, Piece } from "../../src/runtime/adapters/statements/protocol.ts"
 import { framesOf, rowText, skeletonOf } from "../../src/runtime/services/statement/modelText.ts"
@@ -268,7 +268,7 @@ export const sampleStatement = (
   return {
     head: {
       form: "pdf",
-      renderer: 1,
+      renderer: currentRenderer,
       version: { statementId: 9_007_199_254_740_991, version: second ? 2 : 1, supersedes },
       sha256,
       skeleton: skeletonOf(frames),
