@@ -6,6 +6,10 @@ import { drawMachine } from "../src/machines/picture/drawMachine.ts"
 import { initialOf, statesOf, tableOf, toMermaid } from "../src/machines/describe.ts"
 import { type Kind, machines } from "../src/machines/registry.ts"
 import { layOut } from "./layOut.ts"
+import { plainScreen } from "./views/cellText.ts"
+import { withoutPart } from "./views/clause.ts"
+import { render } from "./views/render.ts"
+import { stack, table, text, type View } from "./views/View.ts"
 
 export const machineFormats = ["text", "mermaid", "svg", "json"] as const
 export type MachineFormat = (typeof machineFormats)[number]
@@ -25,39 +29,37 @@ export const machineDocument = (kind: Kind) => {
   }
 }
 
-/** Columns padded to their widest cell, two spaces between, no trailing space. */
-const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd()
+/** The machine for a person: what it is, its states and its transitions. */
+export const machineView = (machine: ReturnType<typeof machineDocument>): View =>
+  stack(
+    text(`${machine.title} (${machine.name}, version ${machine.version})`),
+    text(machine.meaning),
+    text(withoutPart(machine.clause)),
+    text(""),
+    table(
+      machine.states,
+      { state: (row) => row.name, meaning: { cell: (row) => row.description, rank: -1 } },
+      "no states"
+    ),
+    text(""),
+    table(
+      machine.transitions,
+      {
+        from: { cell: (row) => row.from, rank: -9 },
+        event: { cell: (row) => row.event, rank: -8 },
+        guard: { cell: (row) => row.guard, rank: 1 },
+        to: { cell: (row) => row.to, rank: -7 },
+        effects: { cell: (row) => row.effects.join(", "), rank: 2 }
+      },
+      "no transitions"
     )
-    .join("\n")
-}
-
-const asText = (kind: Kind): string => {
-  const { title, meaning, clause, version, states, transitions } = machineDocument(kind)
-  const table = transitions.map(({ from, event, guard, to, effects }) => [from, event, guard, to, effects.join(", ")])
-  return [
-    `${title} (${kind}, version ${version})`,
-    meaning,
-    clause,
-    "",
-    aligned([["STATE", "MEANING"], ...states.map(({ name, description }) => [name, description])]),
-    "",
-    aligned([["FROM", "EVENT", "GUARD", "TO", "EFFECTS"], ...table]),
-    ""
-  ].join("\n")
-}
+  )
 
 /** The machine in the wanted format, ending with a line break. */
 export const machineDiagram = async (kind: Kind, format: MachineFormat): Promise<string> => {
   switch (format) {
     case "text":
-      return asText(kind)
+      return `${render(machineView(machineDocument(kind)), plainScreen)}\n`
     case "mermaid":
       return toMermaid(machines[kind].machine)
     case "svg":

@@ -50,6 +50,9 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     .argument("<ID>", "notice id")
     .addOption(required("--reason <text>", "why; kept with the notice, and shown to the partner"))
     .action((noticeId: string, { reason }: { readonly reason: string }, command: Command) =>
-      cli.call(command, (api) => api.deposit.reject({ params: { noticeId }, payload: { reason } }), fields)
+      cli.call(command, (api) => api.deposit.reject({ params: { noticeId }, payload: { reason } }), fields, {
+        about: `depositNotice:${noticeId}`,
+        confirm: `Reject deposit notice ${noticeId}? The client is not credited, and the partner gets an event. That is final.`
+      })
     )
 }

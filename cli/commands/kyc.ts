@@ -58,10 +58,10 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
         api.kyc.clear({ params: { client: c }, payload: { ...seen, ...given({ note, revision }) } })
       ),
     clientView,
-    // Without a note the service refuses it anyway, and names the hits.
-    note === undefined
-      ? { about: lastCase(c) }
-      : { about: lastCase(c), confirm: (api) => Effect.andThen(look(api), clearQuestion(api, c)) }
+    {
+      about: lastCase(c),
+      confirm: (api) => Effect.flatMap(look(api), ({ cases }) => clearQuestion(api, c, cases))
+    }
   )
 }
 
@@ -88,7 +88,10 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .command("clear")
     .description("clear the client's open cases; the grant runs again")
     .argument(clientArgument, clientMeaning)
-    .option("--note <text>", "what was found; kept in the case; required over a sanctions hit or a true match")
+    .option(
+      "--note <text>",
+      "what was found; kept in the case; required over any candidate of screening and over a true match"
+    )
     .addOption(revisionOption)
     .addOption(caseOption)
     .addOption(screeningRunOption)

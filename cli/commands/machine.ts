@@ -10,6 +10,8 @@ import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
 import { setTimeout as pause } from "node:timers/promises"
 import { findConnection } from "../connection.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
+import { withoutPart } from "../views/clause.ts"
+import { shortPrints, withShortPrints } from "../views/shortPrints.ts"
 import { type Cell, fields, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import type { Entry } from "./audit.ts"
 
@@ -148,7 +150,7 @@ export const instanceView = ({ kind, id, subject, state, version, ...rest }: Ins
   stack(
     fields({ kind, id, subject, state, version }),
     text(""),
-    fields(rest.context as object),
+    fields(withShortPrints(rest.context) as object),
     text(""),
     table(rest.timers, { timer: (row) => row.name, due: (row) => time(row.dueAt) }, "no pending timers"),
     ...(rest.calls.length === 0 ? [] : [text(""), table(rest.calls, callLine, "no calls")]),
@@ -191,7 +193,7 @@ const wayLine: Parameters<typeof table<Step>>[1] = {
   action: { cell: (row) => row.actions.join(", "), rank: 8 },
   by: { cell: (row) => row.by, rank: 6 },
   request: { cell: (row) => row.requestId, rank: 9 },
-  reason: { cell: (row) => row.reason, rank: 4 }
+  reason: { cell: (row) => (row.reason === null ? null : shortPrints(row.reason)), rank: 4 }
 }
 
 const lineOf = (step: Step): string =>
@@ -262,7 +264,7 @@ const listMachines = (cli: Cli, command: Command): Promise<void> =>
           name: (row) => row.name,
           version: (row) => row.version,
           states: (row) => row.states.join(" "),
-          clause: (row) => row.clause
+          clause: (row) => withoutPart(row.clause)
         },
         "no machines"
       )
@@ -300,7 +302,7 @@ const showMachine = (
     if (!isKind(name)) {
       throw cliFailure(exitStatus.usage, 4000, `There is no such machine. Known are: ${kinds.join(", ")}.`)
     }
-    const { machineDiagram, machineDocument } = await import("../machineDiagram.ts")
+    const { machineDiagram, machineDocument, machineView } = await import("../machineDiagram.ts")
     const json = globals.json === true
     const format = options.format ?? (json ? "json" : "text")
     const drawn = await machineDiagram(name, format)
@@ -308,6 +310,7 @@ const showMachine = (
       write(options.output, drawn)
       return cli.show(globals, { name, format, output: options.output }, fields)
     }
+    if (!json && format === "text") return cli.show(globals, machineDocument(name), machineView)
     if (!json) return cli.io.stdout(drawn)
     cli.io.stdout(`${JSON.stringify(format === "json" ? machineDocument(name) : { name, format, text: drawn })}\n`)
   })

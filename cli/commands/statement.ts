@@ -11,7 +11,7 @@ import { beforeOption, given, limitOption, required, requiredToken, whole } from
 import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
-import { type Cell, fields, page, stack, table, text, time } from "../views/View.ts"
+import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 
 interface GenerateOptions {
@@ -98,29 +98,36 @@ const addJobsCommand = (statement: Command, cli: Cli): void => {
     )
 }
 
+/** Periods begin and end at midnight, London's for British tax: the day in UTC, with what is past its midnight. */
+const dayOf = (millis: number): string => {
+  const [day = "", clock = ""] = new Date(millis).toISOString().split(/T|:00\.000Z/)
+  return clock === "00:00" ? day : `${day}T${clock}Z`
+}
+
 type Job = typeof StatementJob.Type
-const jobColumns: Readonly<Record<string, (row: Job) => Cell>> = {
+/** What a job came to is shown longest, then which it was. */
+const jobColumns: Parameters<typeof table<Job>>[1] = {
   id: (row) => row.jobId,
-  job: (row) => row.name,
-  from: (row) => time(row.periodFrom),
-  to: (row) => time(row.periodTo),
-  due: (row) => time(row.dueAt),
-  began: (row) => time(row.startedAt),
-  ended: (row) => time(row.endedAt),
-  clients: (row) => row.clients,
-  made: (row) => row.made,
-  failed: (row) => row.failed,
-  left: (row) => row.left
+  job: { cell: (row) => row.name, rank: -8 },
+  from: { cell: (row) => dayOf(row.periodFrom), rank: -2 },
+  to: { cell: (row) => dayOf(row.periodTo), rank: -3 },
+  due: { cell: (row) => time(row.dueAt), rank: 6 },
+  began: { cell: (row) => time(row.startedAt), rank: 5 },
+  ended: { cell: (row) => time(row.endedAt), rank: 4 },
+  clients: { cell: (row) => row.clients, rank: -5 },
+  made: { cell: (row) => row.made, rank: -6 },
+  failed: { cell: (row) => row.failed, rank: -7 },
+  left: { cell: (row) => row.left, rank: -4 }
 }
 
 type Failure = typeof StatementJobFailure.Type
-const failureColumns: Readonly<Record<string, (row: Failure) => Cell>> = {
+const failureColumns: Parameters<typeof table<Failure>>[1] = {
   job: (row) => row.jobId,
   client: (row) => row.clientId,
   tries: (row) => row.tries,
-  failed: (row) => time(row.failedAt),
+  failed: { cell: (row) => time(row.failedAt), rank: 5 },
   "next try": (row) => time(row.retryAt),
-  reason: (row) => row.reason
+  reason: { cell: (row) => row.reason, rank: -4 }
 }
 
 const addMakingCommands = (statement: Command, cli: Cli): void => {

@@ -29,6 +29,10 @@ export const entryName = (entryId: number, entries: ReadonlyArray<Entry>): strin
     ? "the client's own name"
     : (entries.find((entry) => entry.entryId === entryId)?.name ?? null)
 
+/** Who is meant: the entry's name, or what about the client's own name can't be compared. */
+export const candidateName = ({ entryId, why }: Candidate, entries: ReadonlyArray<Entry>): string | null =>
+  why === undefined ? entryName(entryId, entries) : doubts[why]
+
 export const candidatesTable = (candidates: ReadonlyArray<Candidate>, entries: ReadonlyArray<Entry>): View => {
   const byId = new Map(entries.map((entry) => [entry.entryId, entry]))
   return table(
@@ -36,7 +40,7 @@ export const candidatesTable = (candidates: ReadonlyArray<Candidate>, entries: R
     {
       entry: (row) => row.entryId,
       list: (row) => row.list,
-      name: (row) => (row.why === undefined ? entryName(row.entryId, entries) : doubts[row.why]),
+      name: (row) => candidateName(row, entries),
       dob: (row) => row.entry?.dob ?? null,
       country: (row) => row.entry?.country ?? null,
       source: (row) => row.entry?.source ?? null,

@@ -8,8 +8,8 @@ import stringWidth from "string-width"
 export const gap = 2
 /** A cell that is longer is cut, with a mark. */
 const linesOfCell = 6
-/** A word that is longer may be broken. */
-const longestWord = 16
+/** A word that is longer may be broken: no uid, id or name of a gate is. */
+const longestWord = 24
 
 /** How much room a column would like, and with how little it can be read. */
 export interface Wish {
@@ -54,7 +54,7 @@ export const wishOf = (head: string, lines: ReadonlyArray<string>, rank: number)
 
 const widestWord = memo((line: string): number => {
   let widest = 0
-  for (const piece of piecesOf(line)) widest = Math.max(widest, widthOf(piece.trimEnd()))
+  for (const piece of piecesOf(line, longestWord)) widest = Math.max(widest, widthOf(piece.trimEnd()))
   return widest
 })
 
@@ -99,8 +99,14 @@ const shared = (wishes: ReadonlyArray<Wish>, room: number): ReadonlyArray<number
   return widths
 }
 
-/** Where a line may be broken: after a space, and inside a name after what joins its parts. Figures stay whole. */
-const piecesOf = (line: string): ReadonlyArray<string> => line.split(/(?<= )(?=[^ ])|(?<=[.:_/@-])(?=\p{L})/u)
+/**
+ * Where a line may be broken: after a space, and inside a name that is wider than `whole` after what joins its parts. Figures
+ * stay whole.
+ */
+const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
+  line
+    .split(/(?<= )(?=[^ ])/u)
+    .flatMap((word) => (widthOf(word.trimEnd()) <= whole ? [word] : word.split(/(?<=[.:_/@-])(?=\p{L})/u)))
 
 const graphemes = new Intl.Segmenter("en")
 
@@ -117,7 +123,7 @@ export const folded = (line: string, width: number): ReadonlyArray<string> => {
     last += part
     used += its
   }
-  for (const piece of piecesOf(line)) {
+  for (const piece of piecesOf(line, width)) {
     const word = piece.trimEnd()
     if (widthOf(word) <= width) add(word, widthOf(word))
     else for (const { segment } of graphemes.segment(word)) add(segment, widthOf(segment))

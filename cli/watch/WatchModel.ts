@@ -34,7 +34,7 @@ export interface Look {
 /** What a key can do with an item here; everything else has its command. */
 export interface Verb {
   readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear"
-  /** What is asked for first; null: nothing. A note may be left out. */
+  /** What is asked for first; null: nothing. A note may be left out where screening has found nobody. */
   readonly asks: "reason" | "note" | null
 }
 

@@ -47,7 +47,7 @@ type Act = (api: OperatorClient) => Effect.Effect<Done, unknown>
 export const rehearse = async (call: CallService, connection: Connection, intent: Intent): Promise<Rehearsed> => {
   const dry = { ...connection, dryRun: true }
   const { item } = intent
-  const looked = item.kind === "case" ? await call(connection, (api) => lookAtCase(api, intent)) : null
+  const looked = item.kind === "case" ? await call(connection, (api) => lookAtAll(api, intent)) : null
   const act = actOf(intent, looked?.seen ?? {})
   const tried = await call(dry, act)
   if (tried.dryRun === undefined) throw new Error("the service has carried out a dry run")
@@ -120,12 +120,15 @@ interface LookedAtCase {
 }
 
 /** The client's open cases, and who on the lists came near: what is cleared is what is shown here. */
-const lookAtCase = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
+const lookAtAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const seen = yield* lookAtCases(api, String(item.clientId), (line) => void lines.push(line))
-    const { details, entries } = (yield* api.case.show({ params: { caseId: item.id } })).data
-    const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
-    const near = candidates.length === 0 ? [] : [candidatesTable(candidates, entries)]
-    return { seen, view: stack(...lines.map(text), ...near) }
+    const near = yield* Effect.forEach(seen.cases, (caseId) =>
+      Effect.map(api.case.show({ params: { caseId: String(caseId) } }), ({ data: { details, entries } }) => {
+        const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
+        return candidates.length === 0 ? [] : [text(`case ${caseId}`), candidatesTable(candidates, entries)]
+      })
+    )
+    return { seen, view: stack(...lines.map(text), ...near.flat()) }
   })

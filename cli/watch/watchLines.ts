@@ -106,25 +106,46 @@ const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
 }
 
 /** Columns of the queue: ages and uids are as narrow as they are, the rest goes to what it is about. */
-const cells = (waits: string, who: string, decide: string, what: string, { columns }: Size): string =>
-  columns < 60
-    ? `${waits.padEnd(5)} ${decide.padEnd(18)} ${what}`
-    : `${waits.padEnd(5)} ${who.padEnd(14)} ${decide.padEnd(28)} ${what}`
+const cells =
+  ({ columns }: Size, rows: ReadonlyArray<Cells>) =>
+  ({ waits, who, decide, what }: Cells): string => {
+    const [whose, usual] = [widest(rows, "who", 14, 24), widest(rows, "decide", 28, 40)]
+    return columns < 60
+      ? `${waits.padEnd(5)} ${decide.padEnd(18)} ${what}`
+      : `${waits.padEnd(5)} ${who.padEnd(whose)} ${decide.padEnd(usual)} ${what}`
+  }
+
+type Cells = Readonly<Record<"waits" | "who" | "decide" | "what", string>>
+
+/** As wide as the widest of the rows, between two bounds: longer ones are rare, and push their own row alone. */
+const widest = (rows: ReadonlyArray<Cells>, column: keyof Cells, least: number, most: number): number =>
+  rows.reduce((width, row) => Math.max(width, Math.min(most, row[column].length)), least)
 
 const queueLines = (state: WatchState, look: Look, size: Size, room: number): ReadonlyArray<Line> => {
   const { waiting, asOf } = look.queue
   if (room <= 1 || waiting.length === 0) return []
   const shown = room - 1
   const from = Math.max(0, Math.min(state.selected - Math.floor(shown / 2), waiting.length - shown))
-  const rows = waiting.slice(from, from + shown).map((row, index): Line => {
+  const seen = waiting.slice(from, from + shown)
+  const drawn = seen.map((row) => ({
+    waits: age(asOf - row.since),
+    who: row.clientUid ?? row.partner ?? "",
+    decide: usualOf(row),
+    what: whatWaits(row)
+  }))
+  const inLine = cells(size, drawn)
+  const rows = drawn.map((each, index): Line => {
     const chosen = from + index === state.selected
-    const text = cells(age(asOf - row.since), row.clientUid ?? row.partner ?? "", usualOf(row), whatWaits(row), size)
+    const text = inLine(each)
     return chosen
       ? { text: `> ${text}`, tone: "chosen" }
-      : { text: `  ${text}`, ...(row.mayDecide ? {} : { tone: "faint" }) }
+      : { text: `  ${text}`, ...(seen[index]?.mayDecide === true ? {} : { tone: "faint" }) }
   })
   const range = waiting.length > shown ? ` (${from + 1}-${from + rows.length} of ${waiting.length})` : ""
-  return [{ text: `  ${cells("WAITS", "WHOSE", "DECIDE", `WHAT${range}`, size)}`, tone: "title" }, ...rows]
+  return [
+    { text: `  ${inLine({ waits: "WAITS", who: "WHOSE", decide: "DECIDE", what: `WHAT${range}` })}`, tone: "title" },
+    ...rows
+  ]
 }
 
 const happenedLines = ({ happened }: Look, rows: number): ReadonlyArray<Line> =>
@@ -141,7 +162,7 @@ const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
   if (mode.kind === "list") return []
   const { intent } = mode
   if (mode.kind === "asking") {
-    const optional = intent.verb.asks === "note" ? " (may be left out)" : ""
+    const optional = intent.verb.asks === "note" ? " (wanted over any candidate of screening)" : ""
     return [
       { text: headline({ ...intent, words: "" }), tone: "title" },
       { text: "" },

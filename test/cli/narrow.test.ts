@@ -14,7 +14,9 @@ import stringWidth from "string-width"
 import { Cli } from "../../cli/Cli.ts"
 import type { CallService, OperatorClient } from "../../cli/OperatorClient.ts"
 import { buildProgram } from "../../cli/program.ts"
+import { machineDocument } from "../../cli/machineDiagram.ts"
 import { runCli } from "../../cli/runCli.ts"
+import { kinds } from "../../src/machines/registry.ts"
 import { OperatorApi } from "../../src/http/api/OperatorApi.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
 import { widestOf } from "../support/widestAnswer.ts"
@@ -121,6 +123,18 @@ describe("operator surface, a terminal of 80 columns", () => {
       assert.notMatch(line, /[\p{Cc}\p{Cf}\u2028\u2029]/u, name)
       assert.notMatch(line, /\{"|\[\{|\[object/, name)
     }
+  })
+
+  it.each(kinds)("machine show %s", async (kind) => {
+    const { status, lines } = await run(["machine", "show", kind], 3)
+    assert.strictEqual(status, 0)
+    for (const line of lines) assert.isAtMost(stringWidth(line), columns, line)
+    assert.notMatch(lines.join("\n"), /\bdoc \d/)
+    for (const { event, from, to } of machineDocument(kind).transitions)
+      assert.isTrue(
+        lines.some((line) => [from, event, to].every((name) => line.includes(name))),
+        `${from} ${event} ${to}`
+      )
   })
 
   it("ten thousand rows fold like three, and are whole with --wide", async () => {

@@ -208,6 +208,15 @@ arrows: choose   Enter: clear   x: reject   r: look again   q: end`
     )
   })
 
+  it("a long uid widens the column of every row", () => {
+    const shown = frame(begin([item({ clientUid: "SPBPST0X-00000009" }), item({ id: "8" })]), 100, 23)
+    const starts = shown.split("\n").flatMap((line) => (/ (deposit confirm|DECIDE) /.test(line) ? [line] : []))
+    assert.deepStrictEqual(
+      starts.map((line) => line.search(/deposit confirm|DECIDE/)),
+      [26, 26, 26]
+    )
+  })
+
   it("40x10, the queue alone, and what is chosen in sight", () => {
     assert.strictEqual(
       frame(typed(begin(many), "G").state, 40, 9),

@@ -3,6 +3,7 @@
  * deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
  */
 import { assert, describe, it } from "@effect/vitest"
+import { exitStatus } from "../../cli/CliIo.ts"
 import { depositStatuses } from "../../src/machines/deposit/DepositNotice.ts"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
 import { ofClient, rowCounts } from "../support/Builders.ts"
@@ -69,7 +70,11 @@ describe("operator surface, deposit", () => {
   it("D9, A3-04: reject needs a reason, which the partner reads; the opposite is refused afterwards", async () => {
     const noticeId = await filed()
     assert.strictEqual((await service.cli(["deposit", "reject", noticeId], "FINANCE")).status, 2)
-    const notice = await service.done(["deposit", "reject", noticeId, "--reason", "never arrived"], "ADMIN")
+    const line = ["deposit", "reject", noticeId, "--reason", "never arrived"]
+    const unasked = await runRecorded([...line, ...service.connection("ADMIN")], { asks: () => false })
+    assert.deepStrictEqual([unasked.status, unasked.stdout], [exitStatus.usage, ""])
+    assert.match(unasked.stderr, /give --yes\. Nothing was done\./)
+    const notice = await service.done(line, "ADMIN")
     assert.deepInclude(notice, {
       status: "REJECTED",
       decidedBy: "ADMIN",

@@ -86,7 +86,7 @@ describe("operator surface, partner cidrs", () => {
   })
 })
 
-describe("operator surface, kyc clear over a sanctions hit", () => {
+describe("operator surface, kyc clear over what screening found", () => {
   const stateOf = async (clientId: number) =>
     (await service.done(["client", "show", String(clientId)])).lifecycleState as string
 
@@ -103,7 +103,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
   })
 
   it("it asks with the hits; no leaves the client held, --yes asks nothing", async () => {
-    const { clientId, entryId, name, born } = await heldClient("SANCTIONS")
+    const { clientId, caseId, entryId, name, born } = await heldClient("SANCTIONS")
     const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
     const asked: Array<string> = []
     const no = await runRecorded(line, {
@@ -114,17 +114,30 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
     })
     assert.strictEqual(no.status, exitStatus.refused)
     assert.deepStrictEqual(asked, [
-      `Screening has found client ${clientId} on a sanctions list:\n  entry ${entryId} of OPERATOR: ${name}, ${born}, score 1.000\nClear it as another person?`
+      `Screening has found client ${clientId} on watch lists, or near them:\n  case ${caseId}, entry ${entryId} of OPERATOR (SANCTIONS): ${name}, ${born}, score 1.000\nClear it as another person?`
     ])
     assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
     assert.strictEqual((await runRecorded([...line, "--yes"])).status, exitStatus.done)
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })
 
-  it("a match that is no hit needs neither", async () => {
-    const { clientId } = await heldClient("PEP")
-    const ran = await runRecorded(["kyc", "clear", String(clientId), ...service.connection("COMPLIANCE")])
-    assert.strictEqual(ran.status, exitStatus.done, ran.stderr)
+  it("a possible match wants both, too", async () => {
+    const { clientId, caseId, entryId } = await heldClient("PEP")
+    const { refusal } = await service.cli(["kyc", "clear", String(clientId)], "COMPLIANCE")
+    assert.deepStrictEqual(
+      [refusal.msg, refusal.data],
+      [
+        "Screening has found a possible match of this client: a note must say why it is another person.",
+        { reason: "NOTE_NEEDED", hits: [], possibleMatches: [{ caseId, entryId, score: 1 }] }
+      ]
+    )
+    const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
+    const unasked = await runRecorded(line, { asks: () => false })
+    assert.strictEqual(unasked.status, exitStatus.usage, unasked.stderr)
+    const asked: Array<string> = []
+    const yes = await runRecorded(line, { confirm: (question) => asked.push(question) > 0 })
+    assert.strictEqual(yes.status, exitStatus.done, yes.stderr)
+    assert.include(asked.join(), `case ${caseId}, entry ${entryId} of OPERATOR (PEP): `)
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })
 })

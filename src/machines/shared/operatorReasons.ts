@@ -37,7 +37,7 @@ const ofParties = {
   NO_OPEN_CASE: "No case of the client waits for a decision.",
   BLOCKS_MISSING: "Blocks of level MICA are missing: data.missingBlocks.",
   FILE_CHANGED: "What was looked at has changed since: look at the file again.",
-  NOTE_NEEDED: "The client is on a list: a note must say why it is cleared.",
+  NOTE_NEEDED: "The client is on a list or like somebody on one: a note must say why it is cleared.",
   OWES_MONEY: "The client owes money that has to be settled first.",
   OPEN_CLOSE_OUT: "The account is being closed out, so how it is judged can't be changed.",
   NOT_NORMAL: "The account is, or would be, in a margin call or a close-out.",

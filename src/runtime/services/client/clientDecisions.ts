@@ -8,6 +8,7 @@ import { openingRestriction } from "../../../machines/client/openingRisk.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { CaseEvent } from "../../../machines/compliance/Case.ts"
 import type { KycPackageEvent } from "../../../machines/kyc/KycPackage.ts"
+import type { ScreeningOutcome } from "../../../machines/screening/screen.ts"
 import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { BlockEvent, RoleLabel } from "../../../machines/verification/Block.ts"
 import {
@@ -145,33 +146,36 @@ export const clearClient = (
   return accept(client)
 }
 
-/** Why a clearance without a note is refused: compliance says why a listed person, or one like it, is cleared. */
+/** Why a clearance without a note is refused: compliance says why a listed person, or one like it, is cleared (F26). */
 const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusal | null => {
-  const matches = trueMatches(turn.state)
-  const hits = cases.flatMap((open) =>
-    candidatesOf(open)
-      .filter((candidate) => withOutcome(candidate).outcome === "HIT")
-      .map(({ entryId, score }) => ({ caseId: open.id, entryId, score }))
-  )
-  if (matches.length > 0) {
+  const trueOnes = trueMatches(turn.state)
+  const hits = shownAs("HIT", cases)
+  const possible = shownAs("POSSIBLE", cases)
+  const found = { hits, ...(possible.length === 0 ? {} : { possibleMatches: possible }) }
+  if (trueOnes.length > 0) {
     return conflict(
       "NOTE_NEEDED",
       "Compliance has found this client to be a listed person: a note must say why that no longer holds.",
-      {
-        trueMatches: matches,
-        hits
-      }
+      { trueMatches: trueOnes, ...found }
     )
   }
-  if (hits.length === 0) return null
+  if (hits.length + possible.length === 0) return null
   return conflict(
     "NOTE_NEEDED",
-    "Screening has found this client on a sanctions list: a note must say why it is another person.",
-    {
-      hits
-    }
+    hits.length > 0
+      ? "Screening has found this client on a sanctions list: a note must say why it is another person."
+      : "Screening has found a possible match of this client: a note must say why it is another person.",
+    found
   )
 }
+
+/** The candidates of an outcome that cases show. */
+const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
+  cases.flatMap((open) =>
+    candidatesOf(open)
+      .filter((candidate) => withOutcome(candidate).outcome === outcome)
+      .map(({ entryId, score }) => ({ caseId: open.id, entryId, score }))
+  )
 
 /** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */
 const noteScreening = (

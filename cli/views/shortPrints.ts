@@ -1,0 +1,12 @@
+/** Fingerprints in what a person reads: their first figures tell them apart; --json has them whole. */
+
+/** Words of 64 hexadecimal figures (SHA-256) in a text as their first eight. */
+export const shortPrints = (line: string): string => line.replaceAll(/\b([0-9a-f]{8})[0-9a-f]{56}\b/gi, "$1…")
+
+/** As `shortPrints`, in every text of plain data. */
+export const withShortPrints = (value: unknown): unknown => {
+  if (typeof value === "string") return shortPrints(value)
+  if (Array.isArray(value)) return value.map(withShortPrints)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withShortPrints(member)]))
+}
