@@ -102,6 +102,20 @@
     }
   }
 
+  /* A picture that is larger than the room is drawn along by the mouse, as well as scrolled. */
+  let held = null
+  map.addEventListener("pointerdown", (event) => {
+    const { button, pointerType, target, clientX, clientY } = event
+    if (button !== 0 || pointerType !== "mouse" || target.closest("svg") === null) return
+    if (!map.classList.contains("one") || target.closest(".state[role]") !== null) return
+    event.preventDefault()
+    held = { x: clientX + map.scrollLeft, y: clientY + map.scrollTop }
+  })
+  addEventListener("pointermove", ({ buttons, clientX, clientY }) => {
+    if ((buttons & 1) === 0) held = null
+    if (held !== null) map.scrollTo(held.x - clientX, held.y - clientY)
+  })
+
   const short = (n) =>
     n < 10000 ? String(n) : n < 1e6 ? `${Math.floor(n / 100) / 10}k` : `${Math.floor(n / 1e5) / 10}M`
 
@@ -454,6 +468,8 @@
 
   const arrange = (place) => {
     const { kind, state, id } = place
+    delete map.dataset.seen
+    if (map.querySelector("figure.shown")?.dataset.kind !== kind) map.scrollTo(0, 0)
     map.classList.toggle("one", kind !== undefined)
     for (const figure of map.querySelectorAll("figure")) figure.classList.toggle("shown", figure.dataset.kind === kind)
     map.querySelector(".meaning")?.remove()
