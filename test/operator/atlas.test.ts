@@ -52,6 +52,22 @@ const cookieOf = async (link: URL): Promise<string> => {
   return cookie.split(";", 1)[0] ?? ""
 }
 
+/** A person is answered: by a page, in the operator's words. */
+const isPageThatEnds = ({ headers, body }: Got): void => {
+  assert.match(String(headers["content-type"]), /^text\/html/)
+  assert.include(String(headers["content-security-policy"]), "default-src 'none'")
+  assert.include(body, "Run <code>brokerage atlas</code> again")
+}
+
+/** In the page: by how much the end of the picture stays outside of the room that is scrolled to its end. */
+const endsOver = (): { readonly right: number; readonly bottom: number } => {
+  const map = document.getElementById("map") as HTMLElement
+  map.scrollTo(map.scrollWidth, map.scrollHeight)
+  const room = map.getBoundingClientRect()
+  const end = (document.querySelector("figure.shown svg") as Element).getBoundingClientRect()
+  return { right: Math.max(0, end.right - room.right), bottom: Math.max(0, end.bottom - room.bottom) }
+}
+
 beforeAll(async () => {
   service = await startOperatorService()
   const partner = await service.partner({ code: "ATLAS" })
@@ -82,12 +98,16 @@ describe("operator surface, atlas", () => {
     ]
     for (const wrong of forged) {
       const refused = await get(`/atlas?ticket=${wrong}`)
-      if (wrong !== ticket)
-        assert.deepStrictEqual([refused.status, refused.headers["set-cookie"]], [403, undefined], wrong)
+      if (wrong === ticket) continue
+      assert.deepStrictEqual([refused.status, refused.headers["set-cookie"]], [403, undefined], wrong)
+      isPageThatEnds(refused)
     }
     // A link is no session.
-    assert.strictEqual((await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })).status, 401)
-    assert.strictEqual((await get("/atlas")).status, 401)
+    const data = await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })
+    assert.deepStrictEqual([data.status, JSON.parse(data.body)], [401, { msg: "This session is over." }])
+    const page = await get("/atlas")
+    assert.strictEqual(page.status, 401)
+    isPageThatEnds(page)
   })
 
   it("its page loads nothing from elsewhere and allows no script but its own", async () => {
@@ -213,7 +233,9 @@ describe("operator surface, atlas", () => {
     assert.strictEqual(keyOfTicket(sealing, "link", ticket, 999), keyId)
     assert.strictEqual(keyOfTicket(sealing, "link", ticket, 1_000), null)
     assert.strictEqual(keyOfTicket(sealing, "session", ticket, 999), null)
-    assert.strictEqual((await get(`/atlas?ticket=${ticket}`)).status, 403)
+    const late = await get(`/atlas?ticket=${ticket}`)
+    assert.strictEqual(late.status, 403)
+    isPageThatEnds(late)
   })
 
   it.effect("a thousand pages that ask at once: few are read for at a time, and the rest is refused at once", () =>
@@ -384,6 +406,37 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
       .first()
       .waitFor({ state: "attached" })
     assert.include(await page.locator(".meaning").textContent(), "transitions scenarios go through")
+  }, 120_000)
+
+  it.each([
+    [1280, 800],
+    [1024, 700]
+  ])("of the largest machine nothing is cut off: it is scrolled and dragged, %i x %i", async (width, height) => {
+    await page.setViewportSize({ width, height })
+    await page.goto(`${service.url}/atlas#/order`)
+    const picture = page.locator("figure.shown[data-kind=order] svg")
+    await picture.waitFor()
+    // Scrolled to its end, the end of the picture is inside the room.
+    const over = await page.evaluate(endsOver)
+    assert.deepStrictEqual(over, { right: 0, bottom: 0 })
+    await page.evaluate(() => document.getElementById("map")?.scrollTo(0, 0))
+    const room = await page.locator("#map").boundingBox()
+    const corner = await picture.boundingBox()
+    assert.isAbove(corner?.width ?? 0, room?.width ?? 0)
+    await page.mouse.move((corner?.x ?? 0) + 305, (corner?.y ?? 0) + 4)
+    await page.mouse.down()
+    await page.mouse.move((corner?.x ?? 0) + 5, (corner?.y ?? 0) + 4)
+    await page.mouse.up()
+    assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
+    // What is chosen comes into view beside the panel, and the rest stays in reach.
+    await page.evaluate(() => void (location.hash = "#/order/FILLED"))
+    const chosen = page.locator("#map .state.here")
+    await chosen.waitFor()
+    const [seen, left] = [await chosen.boundingBox(), await page.locator("#map").boundingBox()]
+    assert.isAtLeast(seen?.x ?? -1, 0)
+    assert.isAtMost((seen?.x ?? 0) + (seen?.width ?? 0), left?.width ?? 0)
+    assert.deepStrictEqual(await page.evaluate(endsOver), { right: 0, bottom: 0 })
+    await page.setViewportSize({ width: 1280, height: 800 })
   }, 120_000)
 
   it("ten thousand objects are gone through page by page", async () => {

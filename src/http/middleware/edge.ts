@@ -39,9 +39,12 @@ export const byStatus = (status: number): WireRefusal => {
   }
 }
 
-/** Whether a body is JSON: then it is an envelope of ours, because nothing else on this edge speaks JSON errors. */
-const isJson = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
-  (body._tag === "Uint8Array" || body._tag === "Stream") && body.contentType.startsWith("application/json")
+/**
+ * Whether an answer is ours: nothing else on this edge speaks JSON errors, and none but our own pages are of HTML (a link to
+ * the atlas that has run out is answered to a person).
+ */
+const isOurs = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
+  (body._tag === "Uint8Array" || body._tag === "Stream") && /^(application\/json|text\/html)/.test(body.contentType)
 
 /**
  * Wraps an app that is not the dispatcher: verbs, caps and the memory of bodies before it, X-Request-Id and the envelope
@@ -74,7 +77,7 @@ export const edged =
       Effect.provideService(HttpServerRequest.HttpServerRequest, marked),
       Effect.catchCause((cause) => answerOfCause(cause)),
       Effect.map((response) =>
-        response.status < 400 || isJson(response)
+        response.status < 400 || isOurs(response)
           ? HttpServerResponse.setHeaders(
               response,
               response.status === 413 ? { ...headers, connection: "close" } : headers

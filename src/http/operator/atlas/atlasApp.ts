@@ -9,6 +9,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Kind } from "../../../machines/registry.ts"
 import { unknown as notFound, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { Unavailable } from "../../../runtime/engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../../../runtime/engine/sealing/SealingService.ts"
 import { Inspect, type MachineCount } from "../../../runtime/services/operator/Inspect.ts"
 import { MachineObjects } from "../../../runtime/services/operator/MachineObjects.ts"
@@ -40,6 +41,7 @@ export const makeAtlasApp = Effect.gen(function* () {
   const directory = yield* Directory
   const inspect = yield* Inspect
   const objects = yield* MachineObjects
+  const business = yield* BusinessClock
   const counts = yield* countsOf(inspect.counts)
   const bounded = yield* boundedReads(json({ msg: "Too many pages ask at once." }, 503))
 
@@ -100,7 +102,8 @@ export const makeAtlasApp = Effect.gen(function* () {
     })
 
   const routes: Readonly<Record<string, (query: URLSearchParams, role: OperatorRole) => Answer>> = {
-    [`${atlasPrefix}/counts`]: (_, role) => Effect.map(counts, (machines) => json({ role, machines })),
+    [`${atlasPrefix}/counts`]: (_, role) =>
+      Effect.map(counts, (machines) => json({ asOf: business.now(), role, machines })),
     [`${atlasPrefix}/instances`]: inState,
     [`${atlasPrefix}/object`]: one
   }

@@ -95,7 +95,7 @@ const plain = file("plain.css")
 
 /** Where no ticket is, or one that is over. */
 export const closedPage = pageOf(
-  `<main><h1>Atlas</h1><p>This link or session is over. <code>brokerage atlas</code> prints a new link.</p></main>`,
+  `<main><h1>Atlas</h1><p>This link has run out, or it never was one; or the session that it began is over. Run <code>brokerage atlas</code> again: it prints a new link.</p></main>`,
   { style: plain }
 )
 

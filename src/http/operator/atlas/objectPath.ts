@@ -13,6 +13,7 @@ import type { MachineInstance } from "../../../runtime/services/operator/Inspect
 import type { PathStep as Step } from "../../api/operator/MachineGroup.ts"
 import type { OwnStep } from "../../../runtime/services/operator/ownSteps.ts"
 import { operatorCommands } from "../../api/operator/commands.ts"
+import { operatorRoles } from "../../api/operator/operatorTokens.ts"
 import { transitions } from "./machineTables.ts"
 
 type PathStep = typeof Step.Type
@@ -101,32 +102,52 @@ const toldOfBlocks: Readonly<Record<string, readonly [event: string, to: string]
   "kyc.rejectReliance": ["REJECT_RELIANCE", "REJECTED"]
 }
 
-const isState = (kind: Kind, name: string | null): name is string =>
-  name !== null && name in machines[kind].machine.root.states
+/** The state that a row's before or after begins with (what else it says follows: RESTRICTED NO_NEW_RISK); null: none. */
+const stateIn = (kind: Kind, text: string | null): string | null => {
+  const [name = ""] = (text ?? "").split(" ", 1)
+  return Object.hasOwn(machines[kind].machine.root.states, name) ? name : null
+}
+
+/**
+ * Of rows that one action may tell, those that whoever acted can make happen: an operator by the command that the action is
+ * called after, anybody else by no event that is left to commands. All of them where that leaves none.
+ */
+const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: AuditEntry): ReadonlyArray<TableRow> => {
+  const command = action.replaceAll(".", " ")
+  const isOperator = operatorRoles.some((each) => each === role)
+  const left = rows.filter(({ event }) =>
+    moversOf(kind, event).some(({ by, does }) =>
+      isOperator ? by === "operator" && does === command : by !== "operator"
+    )
+  )
+  return left.length === 0 ? rows : left
+}
 
 /** `here`: the state that the steps before lead to; a row that tells no states is of that one. */
 const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep => {
-  const { ts, action, before, after, role, keyLabel, requestId, reason } = entry
+  const { ts, action, role, keyLabel, requestId, reason } = entry
+  const [before, after] = [stateIn(kind, entry.before), stateIn(kind, entry.after)]
   const who = { by: `${role}/${keyLabel}`, requestId, reason }
   const block = kind === "verificationBlock" ? toldOfBlocks[action] : undefined
   if (block !== undefined) {
     const [event, to] = block
     return { at: ts, event, guard: "", from: null, to, effects: [], actions: [action], ...who }
   }
-  const rows = transitions()[kind].filter(
+  const told = transitions()[kind].filter(
     (row) =>
       row.effects.some((effect) => effect.replace(/\?$/, "") === `audit ${action}`) &&
-      (isState(kind, before) ? row.from === before : isState(kind, after) || here === null || row.from === here) &&
-      (!isState(kind, after) || (row.to === "=" ? row.from : row.to) === after)
+      (before === null ? after !== null || here === null || row.from === here : row.from === before) &&
+      (after === null || (row.to === "=" ? row.from : row.to) === after)
   )
+  const rows = possible(kind, told, entry)
   const events = [...new Set(rows.map(({ event }) => event))]
   const [row] = rows
   return {
     at: ts,
     event: events.length === 0 ? null : events.join(" or "),
     guard: [...new Set(rows.map(({ guard }) => guard).filter((guard) => guard !== ""))].join(" or "),
-    from: isState(kind, before) ? before : onlyFrom(rows),
-    to: isState(kind, after) ? after : null,
+    from: before ?? onlyFrom(rows),
+    to: after,
     // Which of several rows it was is not written down: only what they share is said.
     effects: (row?.effects ?? []).filter((effect) => rows.every(({ effects }) => effects.includes(effect))),
     actions: [action],

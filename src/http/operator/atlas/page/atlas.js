@@ -10,6 +10,8 @@
   const pollMillis = 2000
   const longestPauseMillis = 15000
   let counts = {}
+  /* The service's own time when it was last asked: in the sandbox it runs ahead of the clock on the wall. */
+  let asOf = 0
   let pages = [null]
   let shown = ""
   let drawn = ""
@@ -66,7 +68,14 @@
     const [unit, size] = units.find(([, each]) => Math.abs(millis) >= each) ?? ["s", 1000]
     return `${Math.floor(Math.abs(millis) / size)} ${unit}`
   }
-  const ago = (millis) => (millis === null ? "" : el("span", { title: time(millis) }, span(Date.now() - millis)))
+  const ago = (millis) =>
+    millis === null ? "" : el("span", { title: time(millis), "data-since": millis }, span(asOf - millis))
+  const until = (millis) => (millis > asOf ? "in " : "over for ") + span(millis - asOf)
+  /* Ages go on where nothing else has changed. */
+  const age = () => {
+    for (const each of panel.querySelectorAll("[data-since]")) each.textContent = span(asOf - each.dataset.since)
+    for (const each of panel.querySelectorAll("[data-until]")) each.textContent = until(Number(each.dataset.until))
+  }
 
   const call = async (path, query) => {
     const search = new URLSearchParams(query).toString()
@@ -101,6 +110,20 @@
       })
     }
   }
+
+  /* A picture that is larger than the room is drawn along by the mouse, as well as scrolled. */
+  let held = null
+  map.addEventListener("pointerdown", (event) => {
+    const { button, pointerType, target, clientX, clientY } = event
+    if (button !== 0 || pointerType !== "mouse" || target.closest("svg") === null) return
+    if (!map.classList.contains("one") || target.closest(".state[role]") !== null) return
+    event.preventDefault()
+    held = { x: clientX + map.scrollLeft, y: clientY + map.scrollTop }
+  })
+  addEventListener("pointermove", ({ buttons, clientX, clientY }) => {
+    if ((buttons & 1) === 0) held = null
+    if (held !== null) map.scrollTo(held.x - clientX, held.y - clientY)
+  })
 
   const short = (n) =>
     n < 10000 ? String(n) : n < 1e6 ? `${Math.floor(n / 100) / 10}k` : `${Math.floor(n / 1e5) / 10}M`
@@ -329,7 +352,7 @@
                   {},
                   el("td", {}, el("code", {}, name)),
                   el("td", {}, time(dueAt)),
-                  el("td", {}, (dueAt > Date.now() ? "in " : "over for ") + span(dueAt - Date.now()))
+                  el("td", { "data-until": dueAt }, until(dueAt))
                 )
               )
             )
@@ -454,6 +477,8 @@
 
   const arrange = (place) => {
     const { kind, state, id } = place
+    delete map.dataset.seen
+    if (map.querySelector("figure.shown")?.dataset.kind !== kind) map.scrollTo(0, 0)
     map.classList.toggle("one", kind !== undefined)
     for (const figure of map.querySelectorAll("figure")) figure.classList.toggle("shown", figure.dataset.kind === kind)
     map.querySelector(".meaning")?.remove()
@@ -481,7 +506,8 @@
   const look = async () => {
     const place = placeOf()
     const key = location.hash
-    const { machines, role } = await call("counts")
+    const { machines, role, asOf: now } = await call("counts")
+    asOf = now
     byId("as").textContent = role
     drawCounts(machines)
     const data =
@@ -497,6 +523,7 @@
     /* What was asked for may not be looked at any more. */
     if (key !== location.hash) return
     fill(key, data, data === null ? null : place.id === undefined ? instancesOf(place, data) : objectOf(place, data))
+    age()
     mark(place, place.id === undefined || data === null || data.refused !== undefined ? null : data)
   }
 
