@@ -60,13 +60,13 @@ const isPageThatEnds = ({ headers, body }: Got): void => {
 }
 
 /** In the page: by how much the end of the picture stays outside of the room that is scrolled to its end. */
-const endsOver = (): { readonly right: number; readonly bottom: number } => {
-  const map = document.getElementById("map") as HTMLElement
+const endsOver = `(() => {
+  const map = document.getElementById("map")
   map.scrollTo(map.scrollWidth, map.scrollHeight)
   const room = map.getBoundingClientRect()
-  const end = (document.querySelector("figure.shown svg") as Element).getBoundingClientRect()
+  const end = document.querySelector("figure.shown svg").getBoundingClientRect()
   return { right: Math.max(0, end.right - room.right), bottom: Math.max(0, end.bottom - room.bottom) }
-}
+})()`
 
 beforeAll(async () => {
   service = await startOperatorService()
@@ -411,33 +411,37 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
   it.each([
     [1280, 800],
     [1024, 700]
-  ])("of the largest machine nothing is cut off: it is scrolled and dragged, %i x %i", async (width, height) => {
-    await page.setViewportSize({ width, height })
-    await page.goto(`${service.url}/atlas#/order`)
-    const picture = page.locator("figure.shown[data-kind=order] svg")
-    await picture.waitFor()
-    // Scrolled to its end, the end of the picture is inside the room.
-    const over = await page.evaluate(endsOver)
-    assert.deepStrictEqual(over, { right: 0, bottom: 0 })
-    await page.evaluate(() => document.getElementById("map")?.scrollTo(0, 0))
-    const room = await page.locator("#map").boundingBox()
-    const corner = await picture.boundingBox()
-    assert.isAbove(corner?.width ?? 0, room?.width ?? 0)
-    await page.mouse.move((corner?.x ?? 0) + 305, (corner?.y ?? 0) + 4)
-    await page.mouse.down()
-    await page.mouse.move((corner?.x ?? 0) + 5, (corner?.y ?? 0) + 4)
-    await page.mouse.up()
-    assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
-    // What is chosen comes into view beside the panel, and the rest stays in reach.
-    await page.evaluate(() => void (location.hash = "#/order/FILLED"))
-    const chosen = page.locator("#map .state.here")
-    await chosen.waitFor()
-    const [seen, left] = [await chosen.boundingBox(), await page.locator("#map").boundingBox()]
-    assert.isAtLeast(seen?.x ?? -1, 0)
-    assert.isAtMost((seen?.x ?? 0) + (seen?.width ?? 0), left?.width ?? 0)
-    assert.deepStrictEqual(await page.evaluate(endsOver), { right: 0, bottom: 0 })
-    await page.setViewportSize({ width: 1280, height: 800 })
-  }, 120_000)
+  ])(
+    "of the largest machine nothing is cut off: it is scrolled and dragged, %i x %i",
+    async (width, height) => {
+      await page.setViewportSize({ width, height })
+      await page.goto(`${service.url}/atlas#/order`)
+      const picture = page.locator("figure.shown[data-kind=order] svg")
+      await picture.waitFor()
+      // Scrolled to its end, the end of the picture is inside the room.
+      const over = await page.evaluate(endsOver)
+      assert.deepStrictEqual(over, { right: 0, bottom: 0 })
+      await page.evaluate('document.getElementById("map").scrollTo(0, 0)')
+      const room = await page.locator("#map").boundingBox()
+      const corner = await picture.boundingBox()
+      assert.isAbove(corner?.width ?? 0, room?.width ?? 0)
+      await page.mouse.move((corner?.x ?? 0) + 305, (corner?.y ?? 0) + 4)
+      await page.mouse.down()
+      await page.mouse.move((corner?.x ?? 0) + 5, (corner?.y ?? 0) + 4)
+      await page.mouse.up()
+      assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
+      // What is chosen comes into view beside the panel, and the rest stays in reach.
+      await page.evaluate('void (location.hash = "#/order/FILLED")')
+      const chosen = page.locator("#map .state.here")
+      await chosen.waitFor()
+      const [seen, left] = [await chosen.boundingBox(), await page.locator("#map").boundingBox()]
+      assert.isAtLeast(seen?.x ?? -1, 0)
+      assert.isAtMost((seen?.x ?? 0) + (seen?.width ?? 0), left?.width ?? 0)
+      assert.deepStrictEqual(await page.evaluate(endsOver), { right: 0, bottom: 0 })
+      await page.setViewportSize({ width: 1280, height: 800 })
+    },
+    120_000
+  )
 
   it("ten thousand objects are gone through page by page", async () => {
     await page.goto(`${service.url}/atlas#/reconBreak/OPEN`)
