@@ -23,6 +23,25 @@ describe("operator surface, human output", () => {
     ])
   })
 
+  it("a uid is not broken while another column can give way", () => {
+    const uid = "SPBPST0X-00000009"
+    const row = {
+      uid,
+      name: "A Nametobefolded",
+      object: "withdrawalRequest:513",
+      state: "KYC_PENDING",
+      kind: "CLIENT_ASSETS"
+    }
+    const columns = Object.fromEntries(
+      Object.keys(row).map((name) => [name, (each: typeof row) => each[name as keyof typeof row]])
+    )
+    for (const width of [40, 50, 60, 80]) {
+      const lines = render(table([row], columns, "none"), { ...plainScreen, columns: width })
+      assert.include(lines, uid, `${width}`)
+      assert.notInclude(lines, "withdrawalRequest:\n", `${width}`)
+    }
+  })
+
   it("an empty table says so", () => {
     assert.strictEqual(render(table([], { id: () => 1 }, "no partners"), plainScreen), "no partners")
   })
