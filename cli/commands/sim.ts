@@ -17,11 +17,15 @@ interface Advance {
 interface Shown {
   readonly now: number
   readonly next: ReadonlyArray<{ readonly name: string; readonly subject: string; readonly dueAt: number }>
+  readonly more: number
 }
+
+type Tally = ReadonlyArray<{ readonly name: string; readonly count: number }>
 
 interface Moved extends Shown {
   readonly behind: boolean
-  readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
+  readonly fired: Tally
+  readonly jobs: Tally
 }
 
 export const addSimCommands = (program: Command, cli: Cli): Command => {
@@ -78,7 +82,10 @@ const advance = (
 
 const nothingDue = "Nothing is due that the service knows of: the clock stays where it is."
 
-const nextView = ({ now, next }: Shown): View =>
+/** The service counts no further. */
+const mostCounted = 1_000
+
+const nextView = ({ now, next, more }: Shown): View =>
   stack(
     text(""),
     text("Due next"),
@@ -91,21 +98,29 @@ const nextView = ({ now, next }: Shown): View =>
         of: (row) => row.subject
       },
       "nothing that the service knows of"
-    )
+    ),
+    ...(more === 0 ? [] : [text(`and ${more}${more < mostCounted ? "" : " or yet"} more`)])
   )
 
 const clockView = (shown: Shown): View => {
-  const { next: _, ...clock } = shown
+  const { next: _, more: _more, ...clock } = shown
   return stack(fields(clock), nextView(shown))
 }
 
 const movedView = (moved: Moved): View => {
-  const { next: _next, fired, behind, ...clock } = moved
+  const { next: _next, more: _more, fired, jobs, behind, ...clock } = moved
   return stack(
     fields(clock),
     text(""),
     text("Fired"),
     table(fired, { timers: (row) => row.count, of: (row) => row.name }, "no timer"),
+    ...(jobs.length === 0
+      ? []
+      : [
+          text(""),
+          text("Became due, and run by themselves (statement jobs)"),
+          table(jobs, { jobs: (row) => row.count, of: (row) => row.name }, "none")
+        ]),
     ...(behind ? [text("Not all is there yet: the rest comes by itself.")] : []),
     nextView(moved)
   )

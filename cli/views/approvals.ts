@@ -2,6 +2,7 @@
 import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
 import { type Deed, grantView } from "../dryRun.ts"
 import { issuedKeyView, type IssuedKey } from "./issuedKey.ts"
+import { shortPrints } from "./shortPrints.ts"
 import { type Cell, fields, inWords, operatorNamed, stack, table, text, time, type View } from "./View.ts"
 
 type Approval = typeof ApprovalView.Type
@@ -37,7 +38,9 @@ const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clien
 
 /** Arguments that neither the object nor the amount says. */
 const restOf = (approval: Approval): string =>
-  inWords(Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name))))
+  shortPrints(
+    inWords(Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name))))
+  )
 
 const statusOf = ({ status, outcome }: Approval): string => (outcome === null ? status : `${status}, ${outcome}`)
 

@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cli } from "../../cli/Cli.ts"
 import { fields, stack, table, text, time } from "../../cli/views/View.ts"
+import { withShortPrints } from "../../cli/views/shortPrints.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
@@ -21,6 +22,35 @@ describe("operator surface, human output", () => {
       "1   Anna",
       "12  Ødegård 張  x"
     ])
+  })
+
+  it("a uid is not broken while another column can give way", () => {
+    const uid = "SPBPST0X-00000009"
+    const row = {
+      uid,
+      name: "A Nametobefolded",
+      object: "withdrawalRequest:513",
+      state: "KYC_PENDING",
+      kind: "CLIENT_ASSETS"
+    }
+    const columns = Object.fromEntries(
+      Object.keys(row).map((name) => [name, (each: typeof row) => each[name as keyof typeof row]])
+    )
+    for (const width of [40, 50, 60, 80]) {
+      const lines = render(table([row], columns, "none"), { ...plainScreen, columns: width })
+      assert.include(lines, uid, `${width}`)
+      assert.notInclude(lines, "withdrawalRequest:\n", `${width}`)
+    }
+  })
+
+  it("a fingerprint is its first eight figures and a mark, everything else stays whole", () => {
+    const print = "122b54c6".padEnd(64, "0a")
+    assert.deepStrictEqual(withShortPrints({ destination: print, in: [`is ${print}: r`], at: 5, id: "122b54c6" }), {
+      destination: "122b54c6…",
+      in: ["is 122b54c6…: r"],
+      at: 5,
+      id: "122b54c6"
+    })
   })
 
   it("an empty table says so", () => {

@@ -67,8 +67,9 @@ describe("operator surface, sim clock with a venue", () => {
     const { now } = await show()
     const halted = { name: "halt.until", subject: "system", dueAt: now + 2 * hour }
     await service.done(["market", "halt", "ALL", "--message", "m", "--until", String(halted.dueAt)])
-    const { next } = await show()
+    const { next, more } = await show()
     assert.deepInclude(next, halted)
+    assert.strictEqual(more, 0)
     const tried = await service.done(advance("3h", "--dry-run"))
     assert.deepInclude(tried.answer.fired, { name: "halt.until", count: 1 })
     assert.isFalse(tried.answer.next.some(({ dueAt }: { readonly dueAt: number }) => dueAt <= tried.answer.now))
@@ -80,6 +81,11 @@ describe("operator surface, sim clock with a venue", () => {
     assert.isAtLeast(there.now, target - 60_000)
     assert.deepInclude([...first.fired, ...there.fired], { name: "halt.until", count: 1 })
     assert.notDeepInclude(there.next, halted)
+    const nights = [first, there].flatMap(({ jobs }) => jobs as ReadonlyArray<{ name: string; count: number }>)
+    assert.isAtLeast(
+      nights.reduce((sum, { name, count }) => sum + (name === "statement.TRANSACTIONS" ? count : 0), 0),
+      3
+    )
     const human = await runRecorded(["sim", "clock", "show", ...service.connection("ADMIN")])
     assert.match(human.stdout, /^Due next$/m)
     assert.match(human.stdout, /screening\.nightly +system$/m)

@@ -16,15 +16,19 @@ export const ClockView = Schema.Struct({
 
 const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, dueAt: Millis })
 
-/** `next`: what is due next, the first one first; at most ten. */
-const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext) })
+/** `next`: what is due next, the first one first; at most ten. `more`: how many are due after these; 1,000 for more than that. */
+const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext), more: Schema.Int })
+
+const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
 
 /** `behind`: venue, events and timers were not all there after 30 s; the rest comes by itself. */
 const AdvanceView = Schema.Struct({
   ...ClockShown.fields,
   behind: Schema.Boolean,
   /** Timers that fired on the way, by handler; in a dry run those that are due by then now. */
-  fired: Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
+  fired: Tally,
+  /** Jobs that make statements and became due on the way, by name: they run by themselves (`statement jobs`). */
+  jobs: Tally
 })
 
 export class ClockGroup extends HttpApiGroup.make("clock").add(

@@ -26,7 +26,7 @@ import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
 import { clockEnd } from "./clockEnd.ts"
 import { ClockMeeting } from "./ClockMeeting.ts"
-import { type DueNext, dueNext, type DueParts, handlerOf } from "./dueNext.ts"
+import { type DueList, dueNext, type DueParts, handlerOf, jobsDueBy } from "./dueNext.ts"
 import { venueRefusal } from "./venueWords.ts"
 
 export interface ClockView {
@@ -39,10 +39,8 @@ export interface ClockView {
   readonly venueNow: number | null
 }
 
-/** What is known besides: in order, the first one first. */
-export interface ClockShown extends ClockView {
-  readonly next: ReadonlyArray<DueNext>
-}
+/** What is known besides: what is due next. */
+export interface ClockShown extends ClockView, DueList {}
 
 /** Forward by so many ms, or to a moment, Unix ms: one of the two. */
 export interface Move {
@@ -53,6 +51,8 @@ export interface Move {
 export interface AdvanceView extends ClockShown {
   /** How many timers of each handler fired on the way; in a dry run those that are due by then now. */
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
+  /** Jobs that make statements and became due on the way: they run by themselves, one after the other. */
+  readonly jobs: ReadonlyArray<{ readonly name: string; readonly count: number }>
   /** The time was over before venue, events and timers were all there: the rest comes by itself. */
   readonly behind: boolean
 }
@@ -150,7 +150,7 @@ class Jump {
   })
 
   readonly shown: Effect.Effect<ClockShown, Unavailable> = Effect.suspend(() =>
-    Effect.flatMap(this.view, (view) => Effect.map(dueNext(this.parts.due), (next) => ({ ...view, next })))
+    Effect.flatMap(this.view, (view) => Effect.map(dueNext(this.parts.due), (due) => ({ ...view, ...due })))
   )
 
   advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
@@ -176,6 +176,7 @@ class Jump {
       const { clock, control, timers } = this.parts
       const before = clock.offset()
       const firedBefore = timers.fired()
+      const jobs = yield* jobsDueBy(this.parts.due.stored, to)
       const began = performance.now()
       const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
       clock.expect(to)
@@ -191,7 +192,8 @@ class Jump {
       if (moved.success && control.attached) yield* Effect.ignore(control.command({ type: "advance", to: clock.now() }))
       // The clock has moved: an answer that can't be read now must not ask for another try.
       const shown = yield* Effect.mapError(this.shown, unsure)
-      return accept({ ...shown, behind: !moved.success || !fired, fired: firedSince(firedBefore, timers.fired()) })
+      const tally = firedSince(firedBefore, timers.fired())
+      return accept({ ...shown, behind: !moved.success || !fired, fired: tally, jobs })
     })
   }
 
@@ -221,10 +223,11 @@ class Jump {
       const now = wallNow + offset
       const away = () => new Unavailable({ unknown: false })
       const due = yield* Effect.mapError(this.parts.timers.due(now, rehearsedTimers), away)
-      const later = (yield* dueNext(this.parts.due)).filter(({ dueAt }) => dueAt > now)
+      const later = yield* dueNext(this.parts.due, now)
+      const jobs = yield* jobsDueBy(this.parts.due.stored, now)
       const venueNow = control.attached ? now : null
-      const view = { now, wallNow, offsetMillis: offset, venueNow, next: later }
-      return accept({ ...view, behind: false, fired: countsOf(due.map(({ name }) => handlerOf(name))) })
+      const view = { now, wallNow, offsetMillis: offset, venueNow, ...later }
+      return accept({ ...view, behind: false, fired: countsOf(due.map(({ name }) => handlerOf(name))), jobs })
     })
   }
 
