@@ -60,13 +60,13 @@ const isPageThatEnds = ({ headers, body }: Got): void => {
 }
 
 /** In the page: by how much the end of the picture stays outside of the room that is scrolled to its end. */
-const endsOver = (): { readonly right: number; readonly bottom: number } => {
-  const map = document.getElementById("map") as HTMLElement
+const endsOver = `(() => {
+  const map = document.getElementById("map")
   map.scrollTo(map.scrollWidth, map.scrollHeight)
   const room = map.getBoundingClientRect()
-  const end = (document.querySelector("figure.shown svg") as Element).getBoundingClientRect()
+  const end = document.querySelector("figure.shown svg").getBoundingClientRect()
   return { right: Math.max(0, end.right - room.right), bottom: Math.max(0, end.bottom - room.bottom) }
-}
+})()`
 
 beforeAll(async () => {
   service = await startOperatorService()
@@ -103,8 +103,7 @@ describe("operator surface, atlas", () => {
       isPageThatEnds(refused)
     }
     // A link is no session.
-    const data = await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })
-    assert.deepStrictEqual([data.status, JSON.parse(data.body)], [401, { msg: "This session is over." }])
+    assert.strictEqual((await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })).status, 401)
     const page = await get("/atlas")
     assert.strictEqual(page.status, 401)
     isPageThatEnds(page)
@@ -314,7 +313,12 @@ describe("operator surface, atlas", () => {
     const block = await service.done(["machine", "instances", "verificationBlock", "APPROVED", "--limit", "2"])
     const next = ["machine", "instances", "verificationBlock", "APPROVED", "--limit", "2", "--after", block.nextAfter]
     assert.notDeepEqual((await service.done(next)).instances, block.instances)
-    assert.strictEqual((await service.cli(["machine", "instances", "client", "NOPE"])).refusal.code, 4004)
+    const said = async (...of: ReadonlyArray<string>) =>
+      (await service.cli(["machine", "instances", ...of])).refusal.msg
+    assert.match(await said("withdrawal", "APPROVED"), /^Machine not found\. The machines are partner, reliance, /)
+    assert.strictEqual(await said("recconbreak", "OPEN"), "Machine not found; did you mean reconBreak?")
+    const states = "KYC_PENDING, ACTIVE, RESTRICTED, KYC_REJECTED, CLOSED"
+    assert.include(await said("client", "NOPE"), `The states of client are ${states}.`)
   })
 })
 
@@ -343,6 +347,19 @@ describe("the way of an object", () => {
       way.map(({ from, to }) => `${from} ${to}`),
       ["PENDING RETRYING", ...Array.from({ length: 7 }, () => "RETRYING RETRYING")]
     )
+  })
+
+  it.each([
+    ["client.restrict", "COMPLIANCE", "ACTIVE", "RESTRICTED NO_NEW_RISK", "RESTRICT to RESTRICTED"],
+    ["client.restrict", "SYSTEM", "ACTIVE", "RESTRICTED FROZEN", "MATCHED to RESTRICTED"],
+    ["client.lift", "COMPLIANCE", "RESTRICTED", "RESTRICTED FROZEN", "LIFT to RESTRICTED"],
+    ["client.lift", "COMPLIANCE", "RESTRICTED", "ACTIVE", "LIFT to ACTIVE"]
+  ])("%s by %s from %s to %s is %s", (action, role, before, after, said) => {
+    const audit = { auditId: 1, stream: "client", partnerId: 1, clientId: 1, ts: 1, object: "client:1" } as const
+    const history = [{ ...audit, keyLabel: "k", requestId: "r", role, action, before, after, reason: null }]
+    const told = { kind: "client", context: {}, history, own: [], hasMore: true, isNewest: false } as const
+    const [step] = pathOf({ ...told, state: before })
+    assert.strictEqual(`${step?.event} to ${step?.to}`, said)
   })
 
   it("every event says who makes it, by commands and routes that there are", () => {
@@ -395,6 +412,12 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
     await row.waitFor()
   }, 120_000)
 
+  it("how long it has waited goes by the service's clock", async () => {
+    const age = page.locator("#panel tbody tr", { hasText: hostile }).locator("[data-since]")
+    await service.done(["sim", "clock", "advance", "3h"])
+    await age.filter({ hasText: "3 h" }).waitFor()
+  }, 120_000)
+
   it("what happens to it is seen while it is followed", async () => {
     await page.locator("#panel tbody tr", { hasText: hostile }).locator("a").click()
     await page.locator("#panel ol li", { hasText: "ONBOARD" }).waitFor()
@@ -411,33 +434,37 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
   it.each([
     [1280, 800],
     [1024, 700]
-  ])("of the largest machine nothing is cut off: it is scrolled and dragged, %i x %i", async (width, height) => {
-    await page.setViewportSize({ width, height })
-    await page.goto(`${service.url}/atlas#/order`)
-    const picture = page.locator("figure.shown[data-kind=order] svg")
-    await picture.waitFor()
-    // Scrolled to its end, the end of the picture is inside the room.
-    const over = await page.evaluate(endsOver)
-    assert.deepStrictEqual(over, { right: 0, bottom: 0 })
-    await page.evaluate(() => document.getElementById("map")?.scrollTo(0, 0))
-    const room = await page.locator("#map").boundingBox()
-    const corner = await picture.boundingBox()
-    assert.isAbove(corner?.width ?? 0, room?.width ?? 0)
-    await page.mouse.move((corner?.x ?? 0) + 305, (corner?.y ?? 0) + 4)
-    await page.mouse.down()
-    await page.mouse.move((corner?.x ?? 0) + 5, (corner?.y ?? 0) + 4)
-    await page.mouse.up()
-    assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
-    // What is chosen comes into view beside the panel, and the rest stays in reach.
-    await page.evaluate(() => void (location.hash = "#/order/FILLED"))
-    const chosen = page.locator("#map .state.here")
-    await chosen.waitFor()
-    const [seen, left] = [await chosen.boundingBox(), await page.locator("#map").boundingBox()]
-    assert.isAtLeast(seen?.x ?? -1, 0)
-    assert.isAtMost((seen?.x ?? 0) + (seen?.width ?? 0), left?.width ?? 0)
-    assert.deepStrictEqual(await page.evaluate(endsOver), { right: 0, bottom: 0 })
-    await page.setViewportSize({ width: 1280, height: 800 })
-  }, 120_000)
+  ])(
+    "of the largest machine nothing is cut off: it is scrolled and dragged, %i x %i",
+    async (width, height) => {
+      await page.setViewportSize({ width, height })
+      await page.goto(`${service.url}/atlas#/order`)
+      const picture = page.locator("figure.shown[data-kind=order] svg")
+      await picture.waitFor()
+      // Scrolled to its end, the end of the picture is inside the room.
+      const over = await page.evaluate(endsOver)
+      assert.deepStrictEqual(over, { right: 0, bottom: 0 })
+      await page.evaluate(`document.getElementById("map").scrollTo(0, 0)`)
+      const room = await page.locator("#map").boundingBox()
+      const corner = await picture.boundingBox()
+      assert.isAbove(corner?.width ?? 0, room?.width ?? 0)
+      await page.mouse.move((corner?.x ?? 0) + 305, (corner?.y ?? 0) + 4)
+      await page.mouse.down()
+      await page.mouse.move((corner?.x ?? 0) + 5, (corner?.y ?? 0) + 4)
+      await page.mouse.up()
+      assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
+      // What is chosen comes into view beside the panel, and the rest stays in reach.
+      await page.evaluate(`location.hash = "#/order/FILLED"`)
+      const chosen = page.locator("#map .state.here")
+      await chosen.waitFor()
+      const [seen, left] = [await chosen.boundingBox(), await page.locator("#map").boundingBox()]
+      assert.isAtLeast(seen?.x ?? -1, 0)
+      assert.isAtMost((seen?.x ?? 0) + (seen?.width ?? 0), left?.width ?? 0)
+      assert.deepStrictEqual(await page.evaluate(endsOver), { right: 0, bottom: 0 })
+      await page.setViewportSize({ width: 1280, height: 800 })
+    },
+    120_000
+  )
 
   it("ten thousand objects are gone through page by page", async () => {
     await page.goto(`${service.url}/atlas#/reconBreak/OPEN`)
