@@ -315,7 +315,8 @@ describe("operator surface, atlas", () => {
     assert.notDeepEqual((await service.done(next)).instances, block.instances)
     const said = async (...of: ReadonlyArray<string>) =>
       (await service.cli(["machine", "instances", ...of])).refusal.msg
-    assert.match(await said("withdrawal", "APPROVED"), /^Machine not found\. The machines are partner, reliance, /)
+    assert.strictEqual(await said("withdrawal", "OPEN"), "Machine not found; did you mean withdrawalRequest?")
+    assert.match(await said("payment", "APPROVED"), /^Machine not found\. The machines are partner, reliance, /)
     assert.strictEqual(await said("recconbreak", "OPEN"), "Machine not found; did you mean reconBreak?")
     const states = "KYC_PENDING, ACTIVE, RESTRICTED, KYC_REJECTED, CLOSED"
     assert.include(await said("client", "NOPE"), `The states of client are ${states}.`)

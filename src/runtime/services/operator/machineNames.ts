@@ -19,7 +19,8 @@ const oneOf = <N extends string>(noun: Noun, all: string, name: string, known: R
     asked,
     known.map((each) => each.toLowerCase())
   )
-  const meant = known.find((each) => near.includes(`"${each.toLowerCase()}"`))
+  const begun = asked.length < 3 ? undefined : known.find((each) => each.toLowerCase().startsWith(asked))
+  const meant = begun ?? known.find((each) => near.includes(`"${each.toLowerCase()}"`))
   return refuse({
     _tag: "Unknown",
     reason: unknownReasons[noun],
