@@ -23,11 +23,14 @@ export class Named {
   readonly id: number
   /** The id stands before the name, for a member that is called an id. */
   readonly withId: boolean
+  /** What it is, said before it where other cells of the column name other things. */
+  readonly word: string
 
-  constructor(kind: Named["kind"], id: number, withId = false) {
+  constructor(kind: Named["kind"], id: number, withId = false, word = "") {
     this.kind = kind
     this.id = id
     this.withId = withId
+    this.word = word
   }
 
   toString(): string {

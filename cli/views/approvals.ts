@@ -3,7 +3,7 @@ import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
 import { type Deed, grantView } from "../dryRun.ts"
 import { issuedKeyView, type IssuedKey } from "./issuedKey.ts"
 import { shortPrints } from "./shortPrints.ts"
-import { type Cell, fields, inWords, operatorNamed, stack, table, text, time, type View } from "./View.ts"
+import { type Cell, fields, inWords, Named, operatorNamed, stack, table, text, time, type View } from "./View.ts"
 
 type Approval = typeof ApprovalView.Type
 
@@ -22,9 +22,11 @@ const objects = [
   ["partner", "partner"]
 ] as const
 
-const objectOf = (approval: Approval): string => {
+const objectOf = (approval: Approval): Cell => {
   const args = argumentsOf(approval)
   const [member, word] = objects.find(([name]) => args[name] !== undefined) ?? ["", ""]
+  // Bound by its id, known by its code.
+  if (member === "partner") return new Named("partner", Number(args.partner), false, word)
   const id = `${word} ${String(args[member] ?? "")}`.trim()
   return typeof args.clientUid === "string" ? `${id} of ${args.clientUid}` : id
 }

@@ -32,7 +32,8 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   if (cell instanceof Moment) return momentText(cell, screen.times).replaceAll(" ", unbroken)
   if (cell instanceof Named) {
     const name = screen.names?.[cell.kind].get(cell.id)
-    return escaped(name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name)
+    const said = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
+    return escaped(`${cell.word} ${said}`.trim())
   }
   // The id of what a dry run would make names nothing.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"

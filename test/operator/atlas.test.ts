@@ -103,8 +103,7 @@ describe("operator surface, atlas", () => {
       isPageThatEnds(refused)
     }
     // A link is no session.
-    const data = await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })
-    assert.deepStrictEqual([data.status, JSON.parse(data.body)], [401, { msg: "This session is over." }])
+    assert.strictEqual((await get("/atlas/counts", { cookie: `__Secure-atlas=${ticket}` })).status, 401)
     const page = await get("/atlas")
     assert.strictEqual(page.status, 401)
     isPageThatEnds(page)
@@ -314,7 +313,13 @@ describe("operator surface, atlas", () => {
     const block = await service.done(["machine", "instances", "verificationBlock", "APPROVED", "--limit", "2"])
     const next = ["machine", "instances", "verificationBlock", "APPROVED", "--limit", "2", "--after", block.nextAfter]
     assert.notDeepEqual((await service.done(next)).instances, block.instances)
-    assert.strictEqual((await service.cli(["machine", "instances", "client", "NOPE"])).refusal.code, 4004)
+    const said = async (...of: ReadonlyArray<string>) =>
+      (await service.cli(["machine", "instances", ...of])).refusal.msg
+    assert.strictEqual(await said("withdrawal", "OPEN"), "Machine not found; did you mean withdrawalRequest?")
+    assert.match(await said("payment", "APPROVED"), /^Machine not found\. The machines are partner, reliance, /)
+    assert.strictEqual(await said("recconbreak", "OPEN"), "Machine not found; did you mean reconBreak?")
+    const states = "KYC_PENDING, ACTIVE, RESTRICTED, KYC_REJECTED, CLOSED"
+    assert.include(await said("client", "NOPE"), `The states of client are ${states}.`)
   })
 })
 
@@ -343,6 +348,19 @@ describe("the way of an object", () => {
       way.map(({ from, to }) => `${from} ${to}`),
       ["PENDING RETRYING", ...Array.from({ length: 7 }, () => "RETRYING RETRYING")]
     )
+  })
+
+  it.each([
+    ["client.restrict", "COMPLIANCE", "ACTIVE", "RESTRICTED NO_NEW_RISK", "RESTRICT to RESTRICTED"],
+    ["client.restrict", "SYSTEM", "ACTIVE", "RESTRICTED FROZEN", "MATCHED to RESTRICTED"],
+    ["client.lift", "COMPLIANCE", "RESTRICTED", "RESTRICTED FROZEN", "LIFT to RESTRICTED"],
+    ["client.lift", "COMPLIANCE", "RESTRICTED", "ACTIVE", "LIFT to ACTIVE"]
+  ])("%s by %s from %s to %s is %s", (action, role, before, after, said) => {
+    const audit = { auditId: 1, stream: "client", partnerId: 1, clientId: 1, ts: 1, object: "client:1" } as const
+    const history = [{ ...audit, keyLabel: "k", requestId: "r", role, action, before, after, reason: null }]
+    const told = { kind: "client", context: {}, history, own: [], hasMore: true, isNewest: false } as const
+    const [step] = pathOf({ ...told, state: before })
+    assert.strictEqual(`${step?.event} to ${step?.to}`, said)
   })
 
   it("every event says who makes it, by commands and routes that there are", () => {
@@ -395,6 +413,12 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
     await row.waitFor()
   }, 120_000)
 
+  it("how long it has waited goes by the service's clock", async () => {
+    const age = page.locator("#panel tbody tr", { hasText: hostile }).locator("[data-since]")
+    await service.done(["sim", "clock", "advance", "3h"])
+    await age.filter({ hasText: "3 h" }).waitFor()
+  }, 120_000)
+
   it("what happens to it is seen while it is followed", async () => {
     await page.locator("#panel tbody tr", { hasText: hostile }).locator("a").click()
     await page.locator("#panel ol li", { hasText: "ONBOARD" }).waitFor()
@@ -421,7 +445,7 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
       // Scrolled to its end, the end of the picture is inside the room.
       const over = await page.evaluate(endsOver)
       assert.deepStrictEqual(over, { right: 0, bottom: 0 })
-      await page.evaluate('document.getElementById("map").scrollTo(0, 0)')
+      await page.evaluate(`document.getElementById("map").scrollTo(0, 0)`)
       const room = await page.locator("#map").boundingBox()
       const corner = await picture.boundingBox()
       assert.isAbove(corner?.width ?? 0, room?.width ?? 0)
@@ -431,7 +455,7 @@ describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`
       await page.mouse.up()
       assert.strictEqual((await picture.boundingBox())?.x, (corner?.x ?? 0) - 300)
       // What is chosen comes into view beside the panel, and the rest stays in reach.
-      await page.evaluate('void (location.hash = "#/order/FILLED")')
+      await page.evaluate(`location.hash = "#/order/FILLED"`)
       const chosen = page.locator("#map .state.here")
       await chosen.waitFor()
       const [seen, left] = [await chosen.boundingBox(), await page.locator("#map").boundingBox()]

@@ -52,6 +52,11 @@ describe("operator surface, Four eyes", () => {
     const row = approvals.find((each: { approvalId: number }) => each.approvalId === asked.approvalId)
     assert.deepStrictEqual(row.args, { currency: "USDC", amount: "12.50", reason: "correction", client: clientId })
     assert.deepStrictEqual([row.status, row.expiresAt - row.requestedAt], ["GRANTED", approvalMillis])
+    // A partner is bound by its id, and shown by its code.
+    const { approvalId } = await service.done(["key", "issue", "EYES", "--label", "x", "--scope", "READ"], "ADMIN")
+    const shown = await runRecorded(["approval", "show", String(approvalId), ...service.connection("ADMIN")])
+    assert.match(shown.stdout, /^object +partner EYES$/m)
+    await service.done(["approval", "refuse", String(approvalId)])
   })
 
   it("A2-62: a reference is kept with the request; booked once, it is refused before anybody is asked to look", async () => {

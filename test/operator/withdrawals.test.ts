@@ -31,6 +31,13 @@ const world = async (on: OperatorService, code: string) => {
   }
   return { partner, funded, ask }
 }
+interface Offered {
+  readonly kind: string
+  readonly partner: string | null
+  readonly clientUid: string | null
+  readonly decide: ReadonlyArray<string>
+  readonly mayDecide: boolean
+}
 let here: Awaited<ReturnType<typeof world>>
 
 beforeAll(async () => {
@@ -165,7 +172,7 @@ describe("operator surface, withdrawal", () => {
 describe("operator surface, Four eyes: withdrawal approve and pay", () => {
   beforeAll(async () => {
     guarded = await startOperatorService({
-      settings: { fourEyes: new Set(["withdrawal approve", "withdrawal pay"]) }
+      settings: { fourEyes: new Set(["withdrawal approve", "withdrawal pay", "key issue"]) }
     })
   })
   afterAll(() => guarded.stop())
@@ -192,7 +199,26 @@ describe("operator surface, Four eyes: withdrawal approve and pay", () => {
     const repeated = await guarded.done(["approval", "grant", String(second.approvalId)], "ADMIN")
     assert.deepStrictEqual(repeated.result, granted.result)
     assert.deepStrictEqual(await guarded.done(line, "FINANCE"), granted.result)
+    const offered = async (role: "ADMIN" | "FINANCE") =>
+      ((await guarded.done(["queue"], role)).waiting as ReadonlyArray<Offered>).map(
+        ({ kind, partner, clientUid, decide, mayDecide }) => [kind, partner, clientUid, decide[0], mayDecide]
+      )
+    const { clientUid } = granted.result
+    assert.deepStrictEqual(await offered("FINANCE"), [
+      ["withdrawal", "EYED", clientUid, `withdrawal pay ${requestId}`, true]
+    ])
     const asked = await guarded.done(["withdrawal", "pay", requestId], "FINANCE")
+    const issued = await guarded.done(["key", "issue", "EYED", "--label", "second", "--scope", "READ"], "ADMIN")
+    const grant = `approval grant ${asked.approvalId}`
+    // Whoever has asked is offered neither to ask again nor to grant.
+    for (const role of ["ADMIN", "FINANCE"] as const) {
+      const may = role === "ADMIN"
+      assert.sameDeepMembers(await offered(role), [
+        ["withdrawal", "EYED", clientUid, grant, may],
+        ["approval", "EYED", clientUid, grant, may],
+        ["approval", "EYED", null, `approval grant ${issued.approvalId}`, false]
+      ])
+    }
     const paid = await guarded.done(["approval", "grant", String(asked.approvalId)], "SECOND")
     assert.strictEqual(paid.result.status, "PAID")
     assert.deepStrictEqual(await brokenInvariants(guarded), [])

@@ -37,6 +37,7 @@ import {
 } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type FoundInstance, type PendingTimer } from "./machineInstances.ts"
+import { kindNamed } from "./machineNames.ts"
 import { type OpenCall, openCalls } from "./openCalls.ts"
 import { type OwnStep, ownSteps } from "./ownSteps.ts"
 import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
@@ -163,8 +164,9 @@ export class Inspect extends Context.Service<
         machine: (name, id, page) =>
           Effect.gen(function* () {
             // Commands are written small, as in `closeout list`.
-            const kind = kinds.find((each) => each.toLowerCase() === name.toLowerCase())
-            if (kind === undefined) return refuse(unknown("Machine"))
+            const named = kindNamed(name)
+            if (!named.ok) return named
+            const kind = named.value
             const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
             if (found === null) return refuse(unknown("Object"))
             const timers = yield* Effect.catch(timersOf(sql, found.subject), whenAway)

@@ -4,9 +4,9 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { type Kind, kinds, machines } from "../../../machines/registry.ts"
+import { type Kind, kinds } from "../../../machines/registry.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
-import { accept, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { objectName } from "../../effects/advance.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { type MachineTable, tableOfKind } from "../../store/Catalogue.ts"
@@ -19,6 +19,7 @@ import {
 } from "../../store/reads/instanceReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { Directory } from "../partner/Directory.ts"
+import { kindNamed, stateNamed } from "./machineNames.ts"
 
 export interface InstancePage {
   readonly kind: Kind
@@ -69,12 +70,12 @@ export class MachineObjects extends Context.Service<
       return MachineObjects.of({
         inState: (name, state, { limit, after }) =>
           Effect.gen(function* () {
-            const kind = kinds.find((each) => each.toLowerCase() === name.toLowerCase())
-            if (kind === undefined) return refuse(unknown("Machine"))
-            const known = Object.keys(machines[kind].machine.root.states).find(
-              (each) => each.toLowerCase() === state.toLowerCase()
-            )
-            if (known === undefined) return refuse(unknown("State"))
+            const named = kindNamed(name)
+            if (!named.ok) return named
+            const kind = named.value
+            const found = stateNamed(kind, state)
+            if (!found.ok) return found
+            const known = found.value
             const key = after === undefined ? null : keyOfName(kind, after)
             if (key === undefined) return refuse(invalidFields({ after: "It must be the id of an object." }))
             const rows = yield* Effect.catch(

@@ -13,7 +13,7 @@ import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { deliveriesCounted, waitingRows, type WaitingRow } from "../../store/reads/waitingReads.ts"
-import { uidsOf } from "../../store/reads/clientReads.ts"
+import { type ClientOwner, ownersOf } from "../../store/reads/clientReads.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import type { ReconBreakRow } from "../../store/tables/reconciliation.ts"
 import { whenAway } from "../../store/whenAway.ts"
@@ -41,7 +41,7 @@ export interface Queue {
   readonly hasMore: boolean
 }
 
-type Draft = Omit<WaitingItem, "clientUid" | "partner"> & { readonly partnerId: number | null }
+type Draft = Omit<WaitingItem, "partner"> & { readonly partnerId: number | null }
 
 export class WaitingQueue extends Context.Service<
   WaitingQueue,
@@ -70,25 +70,31 @@ export class WaitingQueue extends Context.Service<
               breaks: state.all("reconBreaks").filter(({ state }) => state === "OPEN")
             }))
             const whole = [
-              ...system.approvals.map(ofApproval),
+              ...system.approvals.map((row) => ofApproval(row, system.breaks)),
               ...system.breaks.map(ofBreak),
               ...[...cases()].map(ofCase)
             ]
-            const drafts = [...whole, ...stored.map((row) => ofRow(row, codeOf(numberOf(row.partner_id))))]
+            const rows = stored.map((row) => ofRow(row, codeOf(numberOf(row.partner_id))))
+            const drafts = [...whole, ...rows.map((draft) => behindApproval(draft, system.approvals))]
               .filter((each) => kind === undefined || each.kind === kind)
               .toSorted((one, other) => one.since - other.since || one.id.localeCompare(other.id))
             const shown = drafts.slice(0, limit)
             const clients = shown.flatMap(({ clientId }) => (clientId === null ? [] : [clientId]))
-            const uids = yield* inTime(uidsOf(sql, [...new Set(clients)]))
+            const uids = shown.flatMap(({ clientUid }) => (clientUid === null ? [] : [clientUid]))
+            const owners = yield* inTime(ownersOf(sql, [...new Set(clients)], [...new Set(uids)]))
             const counts = countsOf(whole, stored)
             const all = counts.filter((each) => kind === undefined || each.kind === kind)
             return {
               asOf,
-              waiting: shown.map(({ partnerId, ...item }) => ({
-                ...item,
-                partner: codeOf(partnerId),
-                clientUid: item.clientId === null ? null : (uids.get(item.clientId) ?? null)
-              })),
+              waiting: shown.map(({ partnerId, ...item }) => {
+                const client = ownerIn(owners, item)
+                return {
+                  ...item,
+                  partner: codeOf(partnerId ?? client?.partnerId ?? null),
+                  clientId: client?.id ?? item.clientId,
+                  clientUid: client?.uid ?? item.clientUid
+                }
+              }),
               counts,
               hasMore: all.reduce((sum, { count }) => sum + count, 0) > shown.length
             }
@@ -114,6 +120,7 @@ const countsOf = (whole: ReadonlyArray<Draft>, stored: ReadonlyArray<WaitingRow>
 const none = {
   partnerId: null,
   clientId: null,
+  clientUid: null,
   currency: null,
   amount: null,
   about: null,
@@ -121,24 +128,50 @@ const none = {
   guards: null
 }
 
-const ofApproval = ({ id, state, command, args, requestedBy, requestedAt }: ApprovalRow): Draft => {
-  const { amount, currency, client } = args as { readonly [name: string]: unknown }
+const ownerIn = (
+  owners: ReadonlyArray<ClientOwner>,
+  { clientId, clientUid }: Pick<Draft, "clientId" | "clientUid">
+): ClientOwner | undefined => owners.find(({ id, uid }) => (clientId === null ? uid === clientUid : id === clientId))
+
+/** Whose it is is said by the arguments, which name partners and clients by id, and by the break that one would close. */
+const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Draft => {
+  const { id, state, command, args, requestedBy, requestedAt } = row
+  const { amount, currency, client, clientUid, partner, breakId } = args as { readonly [name: string]: unknown }
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
+  const idIn = (value: unknown): number | null =>
+    typeof value === "string" && /^[0-9]{1,15}$/.test(value) ? Number(value) : null
+  const closed = breaks.find((each) => each.id === breakId)
   return {
     ...none,
+    partnerId: idIn(partner) ?? closed?.partnerId ?? null,
+    clientUid: text(clientUid),
     kind: "approval",
     id: String(id),
     since: requestedAt,
     state,
-    clientId: typeof client === "string" && /^[0-9]{1,15}$/.test(client) ? Number(client) : null,
+    clientId: idIn(client) ?? closed?.clientId ?? null,
     currency: text(currency),
     amount: text(amount),
     about: command,
     requestedBy,
     guards: command,
     command: "approval grant",
-    decide: [`approval grant ${id}`, `approval refuse ${id}`]
+    decide: decidingApproval(id)
   }
+}
+
+const decidingApproval = (id: number): ReadonlyArray<string> => [`approval grant ${id}`, `approval refuse ${id}`]
+
+/** A withdrawal whose next step has been asked for waits for the second key: to ask again is no decision. */
+const behindApproval = (draft: Draft, approvals: ReadonlyArray<ApprovalRow>): Draft => {
+  if (draft.kind !== "withdrawal") return draft
+  const asked = approvals.find(
+    ({ command, args }) =>
+      command.startsWith("withdrawal ") && String((args as { readonly requestId?: unknown }).requestId) === draft.id
+  )
+  if (asked === undefined) return draft
+  const { id, command, requestedBy } = asked
+  return { ...draft, requestedBy, guards: command, command: "approval grant", decide: decidingApproval(id) }
 }
 
 const ofBreak = ({ id, state, partnerId, clientId, currency, context, openedAt }: ReconBreakRow): Draft => ({

@@ -81,6 +81,27 @@ export const uidsOf = (
     (rows) => new Map(rows.map((row) => [Number(row.id), row.uid]))
   )
 
+export interface ClientOwner {
+  readonly id: number
+  readonly uid: string
+  readonly partnerId: number
+}
+
+/** Clients by id or uid, with whose they are. */
+export const ownersOf = (
+  sql: PgClient.PgClient,
+  clientIds: ReadonlyArray<number>,
+  uids: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<ClientOwner>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly id: bigint; readonly uid: string; readonly partner_id: bigint }>(
+      `SELECT id, uid, partner_id FROM clients WHERE id = ANY($1::int8[])
+       UNION SELECT id, uid, partner_id FROM clients WHERE uid = ANY($2::text[])`,
+      [int8s(clientIds), uids]
+    ),
+    (rows) => rows.map(({ id, uid, partner_id }) => ({ id: Number(id), uid, partnerId: Number(partner_id) }))
+  )
+
 /** Whether the claim is held, and not by another open client who is this person. */
 export const canGiveBack = (
   sql: PgClient.PgClient,
