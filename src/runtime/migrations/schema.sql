@@ -280,6 +280,7 @@ CREATE TABLE daily_equities (
   client_id bigint NOT NULL,
   partner_id bigint NOT NULL,
   equity bigint NOT NULL,
+  unvalued bigint,
   CONSTRAINT daily_equities_pkey PRIMARY KEY (day, client_id)
 );
 

@@ -111,37 +111,43 @@ const byReplay = (stated: Stated, periodFrom: number, periodTo: number) =>
   )
 
 const equities = (parts: ReadonlyArray<JobPart>) =>
-  parts.flatMap((part) => part.equities.map(({ day, equity }) => [day, equity]))
+  parts.flatMap((part) => part.equities.map(({ day, equity, unvalued }) => [day, equity, unvalued]))
 
 const keep = async (
   { bench }: Stated,
   from: number,
   to: number,
-  rows: ReadonlyArray<ReadonlyArray<number | bigint>>
+  rows: ReadonlyArray<ReadonlyArray<number | bigint | null>>
 ) => {
-  const values = rows.map(([day, equity]) => `(${day}, ${clientId}, ${partnerId}, ${equity})`)
+  const values = rows.map(([day, equity, unvalued]) => `(${day}, ${clientId}, ${partnerId}, ${equity}, ${unvalued})`)
   if (values.length > 0) await bench.query(`INSERT INTO daily_equities VALUES ${values.join(", ")}`)
   await bench.query(`INSERT INTO statement_jobs (id, name, period_from, period_to, due_at, cursor, clients, made, started_at, ended_at)
     VALUES (1, 'EQUITIES', ${from}, ${to}, ${to}, 0, 1, 1, ${to}, ${to})`)
 }
 
-/** What `ledger verify` says of the equities that are kept; a micro-USDC more in the last one is found, and that one is missing. */
+/** What `ledger verify` says of the equities that are kept. */
 const equityBreak = async ({ bench }: Stated): Promise<string | null> => {
-  const found = async (): Promise<string | null> => {
-    const replay = equityReplay.begin()
-    const rows = (await bench.query(equityReplay.rows)) as unknown as ReadonlyArray<ReplayedEquity>
-    return rows.reduce<string | null>((first, row) => first ?? replay.take(row), null)
-  }
+  const replay = equityReplay.begin()
+  const rows = (await bench.query(equityReplay.rows)) as unknown as ReadonlyArray<ReplayedEquity>
+  return rows.reduce<string | null>((first, row) => first ?? replay.take(row), null)
+}
+
+/** A micro-USDC more in the last one is found, an unvalued holding more, and that one is missing. */
+const findsBreaks = async (stated: Stated): Promise<void> => {
+  const { bench } = stated
+  const found = () => equityBreak(stated)
   const last = "WHERE day = (SELECT max(day) FROM daily_equities)"
   await bench.query(`UPDATE daily_equities SET equity = equity + 1 ${last}`)
   assert.match((await found()) ?? "", /^the equity of client/)
   await bench.query(`UPDATE daily_equities SET equity = equity - 1 ${last}`)
-  const [taken] = await bench.query(`DELETE FROM daily_equities ${last} RETURNING day, equity`)
+  await bench.query(`UPDATE daily_equities SET unvalued = unvalued + 1 ${last}`)
+  assert.match((await found()) ?? "", /positions and contracts without a mark, and it was/)
+  await bench.query(`UPDATE daily_equities SET unvalued = unvalued - 1 ${last}`)
+  const [taken] = await bench.query(`DELETE FROM daily_equities ${last} RETURNING day, equity, unvalued`)
   assert.match((await found()) ?? "", /^no equity of client/)
   await bench.query(
-    `INSERT INTO daily_equities VALUES (${taken?.["day"]}, ${clientId}, ${partnerId}, ${taken?.["equity"]})`
+    `INSERT INTO daily_equities VALUES (${taken?.["day"]}, ${clientId}, ${partnerId}, ${taken?.["equity"]}, ${taken?.["unvalued"]})`
   )
-  return found()
 }
 
 describe("jobs over random lives", () => {
@@ -149,7 +155,7 @@ describe("jobs over random lives", () => {
     "a night is of whoever executed, and says what a request would; equities are the replay's",
     { timeout: 300_000 },
     async () => {
-      let [nights, still] = [0, 0]
+      let [nights, still, unvalued, lives] = [0, 0, 0, 0]
       await fc.assert(
         fc.asyncProperty(someLife, fc.double({ min: 0, max: 1, noNaN: true }), async (life, share) => {
           const bench = await openPgBench()
@@ -162,7 +168,7 @@ describe("jobs over random lives", () => {
             }
             const { periodFrom, periodTo } = midnightsOf(life)
             const kept = await byReplay(stated, periodFrom, periodTo)
-            const expected = kept.map(({ day, equity }) => [day, equity])
+            const expected = kept.map(({ day, equity, unvalued }) => [day, equity, unvalued])
             assert.deepStrictEqual(equities(await equitiesOf(stated, periodFrom, periodTo)), expected)
             // From a midnight on at which all of its trades had been made: out of what is held now, without a replay.
             for (const from of [periodTo - 2 * dayMillis, periodTo - 40 * dayMillis]) {
@@ -184,12 +190,19 @@ describe("jobs over random lives", () => {
               startOfDay(life.now),
               expected.filter(([day]) => (day ?? 0) <= life.now)
             )
+            await findsBreaks(stated)
             assert.isNull(await equityBreak(stated))
-            const withKept = [
+            const again = async () => [
               await stated.model("COSTS", costs),
               await stated.model("COSTS", { from: periodFrom, to: periodTo })
             ]
-            assert.deepStrictEqual(withKept, without)
+            assert.deepStrictEqual(await again(), without)
+            unvalued += expected.filter(([, , count]) => count !== 0).length
+            if (++lives > 1) return
+            // Equities from before 0046 don't say what had no mark: COSTS finds it itself.
+            await stated.bench.query("UPDATE daily_equities SET unvalued = NULL")
+            assert.isNull(await equityBreak(stated))
+            assert.deepStrictEqual(await again(), without)
           } finally {
             await bench.close()
           }
@@ -198,6 +211,7 @@ describe("jobs over random lives", () => {
       )
       assert.isAbove(nights, 20)
       assert.isAbove(still, 20)
+      assert.isAbove(unvalued, 5)
     }
   )
 })

@@ -85,9 +85,18 @@ const compareTax = async (stated: Stated, year: number, isBritish: boolean): Pro
   return slices
 }
 
+/** The midnights that a note names, each of a run of days too. */
+const daysNamed = (note: string): ReadonlyArray<number> =>
+  [...note.matchAll(/([0-9-]{10})(?: to ([0-9-]{10}))?/g)].flatMap(([, first, last = first]) => {
+    const days: Array<number> = []
+    for (let day = Date.parse(first ?? ""); day <= Date.parse(last ?? ""); day += dayMillis) days.push(day)
+    return days
+  })
+
 const compareCosts = async (stated: Stated, period: Period): Promise<void> => {
   const { life } = stated
-  const [section] = (await stated.model("COSTS", period)).sections as ReadonlyArray<Model>
+  const model = await stated.model("COSTS", period)
+  const [section] = model.sections as ReadonlyArray<Model>
   const own = life.costs.filter(inside(period))
   for (const [description, kind] of costKinds) {
     const row = section.rows.find((each: Model) => description.test(each.description))
@@ -96,10 +105,16 @@ const compareCosts = async (stated: Stated, period: Period): Promise<void> => {
   }
   const total = sum(own.map(({ amount }) => amount))
   const turnover = sum(life.traded.filter(inside(period)).map(({ amount }) => amount))
-  const days: Array<bigint> = []
+  const midnights: Array<number> = []
   for (let day = startOfDay(period.from); day < period.to; day += dayMillis)
-    if (day >= period.from && day >= life.createdAt) days.push(life.equityAt(day))
+    if (day >= period.from && day >= life.createdAt) midnights.push(day)
+  const days = midnights.map((day) => life.equityAt(day))
   const [start, end, average] = [life.equityAt(period.from), life.equityAt(period.to), naiveMean(days)]
+  const unvalued = [...new Set([period.from, ...midnights, period.to].filter((at) => life.unvaluedAt(at) > 0))]
+  assert.strictEqual(section.holdingsValued, unvalued.length > 0 ? false : undefined)
+  // Each of those days is named by the note, alone or within a run of such days.
+  const note = model.notes.find((each: string) => each.startsWith("Equities are not wholly valued"))
+  assert.deepStrictEqual(daysNamed(note ?? ""), [...new Set(unvalued.map(startOfDay))])
   // What was gained is what was won and paid, and what open positions and contracts became worth.
   const cash = (moment: number) => life.standingAt(moment)?.cash["USDC"] ?? 0n
   const gains = sum(life.gains.filter(inside(period)).map(({ amount }) => amount))

@@ -67,7 +67,7 @@ export const equityParts = (
     return parts
   })
 
-type Equity = Pick<DailyEquityRow, "day" | "equity">
+type Equity = Pick<DailyEquityRow, "day" | "equity" | "unvalued">
 
 /** Of an account that has not traded since the first of the days: what is open now was open then. */
 const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
@@ -76,7 +76,7 @@ const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Da
     const holds = positions.length + contracts.length > 0 || [...held.values()].some((amount) => amount !== 0n)
     if (!holds) return []
     const cash = held.get("USDC cash") ?? 0n
-    return [{ day, equity: equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
+    return [{ day, ...equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
   })
 
 /** What was held of each currency and kind at a day: what is held now, less what was booked since. */
@@ -101,7 +101,7 @@ export const replayed = (
     const equities: Array<Equity> = []
     for (const day of days) {
       yield* replay.advance(yield* reading(cutBefore(sql, clientId, day)))
-      if (replay.holds) equities.push({ day, equity: replay.equityAt(marks.get(day) ?? new Map()) })
+      if (replay.holds) equities.push({ day, ...replay.equityAt(marks.get(day) ?? new Map()) })
     }
     return equities
   })

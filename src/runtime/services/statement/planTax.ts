@@ -7,7 +7,9 @@ import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { londonDayOf } from "../../../machines/statement/londonDay.ts"
 import type { Cut, ModelRow, SectionFacts } from "../../../machines/statement/StatementModel.ts"
+import type { Period } from "../../../machines/statement/statementPeriod.ts"
 import { fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
+import { isPartOfYear } from "../../../machines/statement/taxYears.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsByIds } from "../../store/reads/statementContracts.ts"
 import { fillsOf, postingsOfTypes, type StatedPosting } from "../../store/reads/statementReads.ts"
@@ -42,7 +44,7 @@ const matchedDays = 30
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
+const notes = (period: Period, { isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
   "Amounts are USDC and are not converted into another currency.",
   "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
   "Assets that left the account were not disposed of by that; they took their cost along.",
@@ -51,6 +53,9 @@ const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): Readonly
   isBritish
     ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
     : "Disposals are matched with the oldest acquisitions first.",
+  ...(isPartOfYear(period)
+    ? ["It is of a part of a tax year: the tax residency changed, and the statement next to it begins or ends there."]
+    : []),
   ...(rows.some(({ provisional }) => provisional === true)
     ? ["Disposals of the last 30 days are provisional: later acquisitions may still be matched with them."]
     : [])
@@ -93,7 +98,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
           totalRow("FUNDING", sums, "FUNDING", null)
         ])
       ],
-      notes: lost ? [...notes(terms, disposals), writtenOff] : notes(terms, disposals),
+      notes: lost ? [...notes(at.period, terms, disposals), writtenOff] : notes(at.period, terms, disposals),
       rows: slices.length
     }
   })

@@ -42,6 +42,8 @@ export interface DailyEquityRow {
   readonly partnerId: number
   /** Micro-USDC. */
   readonly equity: bigint
+  /** Positions and contracts that had no mark and count nothing in it; null: kept before they were counted. */
+  readonly unvalued: number | null
 }
 
 export const statementJobTables = {
@@ -90,6 +92,6 @@ export const statementJobTables = {
     machine: null,
     key: ["day", "clientId"],
     mode: "upsert",
-    columns: { day: "id", clientId: "id", partnerId: "id", equity: "money" }
+    columns: { day: "id", clientId: "id", partnerId: "id", equity: "money", unvalued: "id?" }
   })
 }
