@@ -281,6 +281,7 @@ CREATE TABLE daily_equities (
   partner_id bigint NOT NULL,
   equity bigint NOT NULL,
   unvalued bigint,
+  held json,
   CONSTRAINT daily_equities_pkey PRIMARY KEY (day, client_id)
 );
 
