@@ -140,7 +140,7 @@ const labels: Readonly<Record<string, string>> = {
   pctOfAverageEquity: "Total, % of average equity",
   returnBeforeCostsPct: "Return before costs, %",
   returnAfterCostsPct: "Return after costs, %",
-  holdingsValued: "Equities wholly valued",
+  holdingsValued: "Wholly valued",
   startEquity: "Equity at the start",
   endEquity: "Equity at the end",
   disposals: "Number of disposals"

@@ -13,7 +13,7 @@ import { openPgBench } from "../engine/pgBench.ts"
 import { spot } from "../order/TradingWorld.ts"
 import { someLife } from "./someLife.ts"
 import { type Model, type Stated, stored } from "./Stated.ts"
-import { type CostKind, dayMillis, type Held, knockOut } from "./StatedLife.ts"
+import { type CostKind, dayMillis, type Held, knockOut, StatedLife } from "./StatedLife.ts"
 
 const usdc = (minor: bigint): string => (minor < 0n ? `-${formatAmount(-minor, "USDC")}` : formatAmount(minor, "USDC"))
 const textOf = (minor: bigint, asset: Held): string =>
@@ -285,6 +285,40 @@ describe("a second working out of statements", () => {
     for (const method of ["FIFO", "SAME_DAY", "THIRTY_DAY", "S104"]) assert.isAbove(methods.get(method) ?? 0, 5, method)
     assert.isAbove(standing, 5)
     assert.isAbove(writtenOff, 0)
+  })
+})
+
+describe("what nobody knew the value of", () => {
+  it("STS-9: counts as zero in TAX, which says so and names it; a sale of it has cost nothing", async () => {
+    const bench = await openPgBench()
+    try {
+      const life = new StatedLife(Date.UTC(2026, 1, 1))
+      life.deposit("BTC", 200_000n)
+      life.pass(dayMillis)
+      life.place(spot, "SELL", "0.001000", "60000.0")
+      life.fill([...life.naive.orders.keys()][0] ?? 0, "0.001000", "60000.0")
+      const stated = await stored(life, bench)
+      const year = taxPeriod(2026, false)
+      const totals = (model: Model) => model.sections.at(-1)
+      const known = await stated.model("TAX", year)
+      assert.notProperty(totals(known), "holdingsValued")
+      // As it is booked where the asset has no market.
+      await bench.query("ALTER TABLE ledger_transactions DISABLE TRIGGER ALL")
+      await bench.query(
+        `UPDATE ledger_transactions SET refs = (refs::jsonb || '{"mark":null,"markTs":null,"valueUsdc":null}'::jsonb)::json
+          WHERE refs->>'mark' IS NOT NULL AND type <> 'SPOT_SETTLE'`
+      )
+      const unknown = await stated.model("TAX", year)
+      assert.strictEqual(totals(unknown).holdingsValued, false)
+      assert.deepInclude(unknown.sections[0].rows[0], { asset: "BTC", cost: "0.000000", assumed: true })
+      assert.deepInclude(
+        unknown.notes,
+        "Not valued, for want of a market price when it was booked, and counted as zero: 0.00200000 BTC on 2026-02-01T00:00:00.000Z."
+      )
+      assert.notInclude(known.notes.join(" "), "Not valued")
+    } finally {
+      await bench.close()
+    }
   })
 })
 
