@@ -30,7 +30,7 @@ const argumentOf: Readonly<Record<string, string>> = {
   withdrawalRequest: "requestId",
   reconBreak: "breakId",
   swap: "swapId",
-  client: "clientId"
+  client: "client"
 }
 
 /** What was decided on an object (KIND:ID), oldest first; null when its audit can't be read now: the view stands without. */
