@@ -24,6 +24,8 @@ export interface OpenCloseOut {
 
 /** One look at the service. */
 export interface Look {
+  /** How far the service's clock is ahead of this machine's, ms: a sandbox's can be moved. */
+  readonly aheadMillis: number
   readonly queue: QueueData
   readonly figures: Figures
   readonly closeouts: ReadonlyArray<OpenCloseOut>

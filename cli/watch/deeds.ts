@@ -10,6 +10,7 @@ import type { Deed, Would } from "../dryRun.ts"
 import { lookAtCases, type LookedAt } from "../lookAtCases.ts"
 import { readNames } from "../names.ts"
 import { given } from "../options.ts"
+import { refusalLines } from "../refusalText.ts"
 import { approvalInShort, deedInShort, effectsView } from "../views/approvals.ts"
 import { candidatesTable, type Candidate } from "../views/candidates.ts"
 import type { Names } from "../views/cellText.ts"
@@ -78,9 +79,9 @@ const triedView = (data: object, would: Would, callings: Callings): View => {
 /** What a refusal or a lost connection says. */
 export const wordsOf = (error: unknown): string => {
   if (!(error instanceof CliFailure)) throw error
-  const { errors } = (error.envelope.data ?? {}) as { readonly errors?: Readonly<Record<string, string>> }
-  const fieldSentences = Object.values(errors ?? {})
-  return [error.envelope.msg, ...fieldSentences].join(" ")
+  return refusalLines(error.envelope)
+    .map((line) => line.trim())
+    .join(" ")
 }
 
 /** "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." */

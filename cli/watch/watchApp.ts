@@ -77,7 +77,13 @@ export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown>
     const text = yield* api.metrics.show()
     const { closeouts } = (yield* api.closeout.list({ query: { open: "true", limit: closeOutLimit } })).data
     const { entries } = (yield* api.audit.tail({ query: { limit: happenedLimit } })).data
-    return { queue, figures: readFigures(text, performance.now()), closeouts, happened: entries }
+    return {
+      aheadMillis: queue.asOf - Date.now(),
+      queue,
+      figures: readFigures(text, performance.now()),
+      closeouts,
+      happened: entries
+    }
   })
 
 /** Draws until `q`, Ctrl-C or a signal. Rejects when the first look fails: nobody watches what was never there. */

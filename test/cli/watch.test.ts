@@ -88,6 +88,7 @@ brokerage_venue_calls{state="lost"} 0
 `
 
 const lookOf = (waiting: ReadonlyArray<WaitingRow>, answers = 100, at = 1_000, sum = 0): Look => ({
+  aheadMillis: 0,
   queue: queueOf(waiting),
   figures: readFigures(metrics(answers, sum), at),
   closeouts: [{ closeOutId: 7, clientUid: "ACM-00000001", state: "CLOSING" }],
@@ -218,6 +219,14 @@ margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 â
 11:59:59  PARTNER  deposit.file  depositNotice:5  PENDING
 arrows: choose   Enter: clear   x: reject   r: look again   q: end`
     )
+  })
+
+  it("the head has the service's time, and says when it is not this machine's", () => {
+    const moved = looked(begin([]), { ...lookOf([]), aheadMillis: 25 * 3_600_000 })
+    assert.include(frame(moved, 80, 23), "brokerage watch  https://127.0.0.1:8443  2026-11-28 13:00:00Z, 1d ahead\n")
+    const behind = looked(begin([]), { ...lookOf([]), aheadMillis: -120_000 })
+    assert.include(frame(behind, 80, 23), "11:58:00Z, 2m behind")
+    assert.include(frame(looked(begin([]), { ...lookOf([]), aheadMillis: 400 }), 80, 23), "8443  12:00:00Z\n")
   })
 
   it("a long uid widens the column of every row", () => {

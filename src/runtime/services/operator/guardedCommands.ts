@@ -103,7 +103,7 @@ export const guardedCommands: Effect.Effect<
         Effect.map(adjustments.check(client, request), (verdict) =>
           bound(verdict, ({ clientId, clientUid }) => ({ bind: { ...request, client: String(clientId), clientUid } }))
         ),
-      run: (caller, { client, clientUid: _, ...request }) => adjustments.adjust(caller, client, request)
+      run: (caller, { client, ...request }) => adjustments.adjust(caller, client, request)
     },
     "interfirm record": {
       check: ({ partner, ...request }) =>
@@ -145,7 +145,7 @@ export const guardedCommands: Effect.Effect<
             paid === null ? { bind: { ...request, client: String(clientId), clientUid } } : { done: paid }
           )
         ),
-      run: (caller, { client, clientUid: _, ...request }) => payouts.pay(caller, client, request)
+      run: (caller, { client, ...request }) => payouts.pay(caller, client, request)
     },
     "partner custody": {
       check: ({ partner, ...request }) =>
