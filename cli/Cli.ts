@@ -11,9 +11,9 @@ import { Progress } from "./progress.ts"
 import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
 import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
 import { refusalLines } from "./refusalText.ts"
-import { escaped, type Names } from "./views/cellText.ts"
+import { cellText, escaped, type Names, unbroken } from "./views/cellText.ts"
 import type { Change } from "./views/changes.ts"
-import { stack, text, type View } from "./views/View.ts"
+import { type Cell, stack, text, type View } from "./views/View.ts"
 import { wrapText } from "./views/wrapWords.ts"
 
 export interface CallOptions<A> {
@@ -144,13 +144,14 @@ export class Cli {
     about?: CallOptions<never>["about"]
   ): Promise<View> {
     if (changes === undefined) return view
-    const [{ readNames }, { changesView }] = await Promise.all([import("./names.ts"), import("./views/changes.ts")])
+    const [{ readNames }, { callingsOf, changesView }] = await Promise.all([
+      import("./names.ts"),
+      import("./views/changes.ts")
+    ])
     const { partner } = await service.ask((api) =>
       readNames(api, new Set(changes.some(isOfPartner) ? ["partner"] : []))
     )
-    const { clientId, clientUid } = (data ?? {}) as { readonly clientId?: unknown; readonly clientUid?: unknown }
-    const client = typeof clientId === "number" && typeof clientUid === "string" ? { clientId, clientUid } : null
-    const head = changesView(changes, { partner: (id) => partner.get(id) ?? String(id), client })
+    const head = changesView(changes, callingsOf(data, partner))
     const before = changes.length > 0 || about === undefined ? null : await this.rulingOn(service, about)
     return stack(head, ...(before === null ? [] : [before]), text(""), view)
   }
@@ -238,6 +239,12 @@ export class Cli {
     const columns = globals.wide === true ? null : (size?.columns ?? otherwise)
     const times = size === null && otherwise === null ? "exact" : globals.utc === true ? "utc" : "short"
     return render(view, { styled: this.styled, columns, times, names: await namesFor(view, service) })
+  }
+
+  /** One line for this reader, as long as it is: of what is told piece by piece. */
+  line({ utc }: Globals, line: Cell): string {
+    const times = this.io.size() === null && this.io.errorColumns() === null ? "exact" : utc === true ? "utc" : "short"
+    return cellText(line, { styled: false, columns: null, times }).replaceAll(unbroken, " ")
   }
 
   get styled(): boolean {

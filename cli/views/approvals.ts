@@ -3,8 +3,20 @@ import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
 import { type Deed, grantView, type Would } from "../dryRun.ts"
 import { type Callings, changesView } from "./changes.ts"
 import { issuedKeyView, type IssuedKey } from "./issuedKey.ts"
-import { shortPrints } from "./shortPrints.ts"
-import { type Cell, fields, inWords, Named, operatorNamed, stack, table, text, time, type View } from "./View.ts"
+import { withShortPrints } from "./shortPrints.ts"
+import {
+  type Cell,
+  fields,
+  inWords,
+  Named,
+  operatorNamed,
+  stack,
+  table,
+  text,
+  time,
+  type View,
+  type Words
+} from "./View.ts"
 
 type Approval = typeof ApprovalView.Type
 
@@ -43,9 +55,11 @@ const amountOf = (approval: Approval): string => {
 const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency", "asset"])
 
 /** Arguments that neither the object nor the amount says. */
-const restOf = (approval: Approval): string =>
-  shortPrints(
-    inWords(Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name))))
+const restOf = (approval: Approval): Words =>
+  inWords(
+    withShortPrints(
+      Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name)))
+    )
   )
 
 const statusOf = ({ status, outcome }: Approval): string => (outcome === null ? status : `${status}, ${outcome}`)

@@ -15,7 +15,7 @@ import { approvalInShort, deedInShort, effectsView } from "../views/approvals.ts
 import { candidatesTable, type Candidate } from "../views/candidates.ts"
 import type { Names } from "../views/cellText.ts"
 import type { Callings } from "../views/changes.ts"
-import { fields, stack, text, type View } from "../views/View.ts"
+import { fields, stack, text, type View, type Words } from "../views/View.ts"
 import { approvalOf, type Intent } from "./WatchModel.ts"
 
 /** A deed as it would be, and how to carry out just that. */
@@ -144,7 +144,7 @@ interface LookedAtCase {
 /** The client's open cases, and who on the lists came near: what is cleared is what is shown here. */
 const lookAtAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
   Effect.gen(function* () {
-    const lines: Array<string> = []
+    const lines: Array<Words> = []
     const seen = yield* lookAtCases(api, String(item.clientId), (line) => void lines.push(line))
     const near = yield* Effect.forEach(seen.cases, (caseId) =>
       Effect.map(api.case.show({ params: { caseId: String(caseId) } }), ({ data: { details, entries } }) => {
@@ -152,5 +152,5 @@ const lookAtAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedA
         return candidates.length === 0 ? [] : [text(`case ${caseId}`), candidatesTable(candidates, entries)]
       })
     )
-    return { seen, view: stack(...lines.map(text), ...near.flat()) }
+    return { seen, view: stack(...lines.map((line) => text(line)), ...near.flat()) }
   })

@@ -138,6 +138,22 @@ describe("operator surface, what is said on a terminal", () => {
     assert.strictEqual(wrapWords("a", 0).join(), "a")
   })
 
+  it("a list of trading names its client as an argument or by --client, and not two", async () => {
+    const asked: Array<unknown> = []
+    const list = ({ query }: { readonly query: object }) => {
+      asked.push(query)
+      return Effect.succeed({ code: 0, data: { contracts: [], rfqs: [], hasMore: false, nextBefore: null } })
+    }
+    const service: CallService = (_, use) =>
+      Effect.runPromise(use({ contract: { list }, rfq: { list } } as never)) as never
+    const line = (words: string) => `${words} --json --url https://127.0.0.1:1 --operator-key k`.split(" ")
+    for (const words of ["contract list 5", "rfq list --client 5", "contract list 5 --client 5", "rfq list"])
+      assert.strictEqual((await printedAt(80, line(words), service)).status, exitStatus.done)
+    const { status, text } = await printedAt(80, line("contract list 5 --client 6"), service)
+    assert.deepStrictEqual([status, JSON.parse(text).code], [exitStatus.usage, 4000])
+    assert.deepStrictEqual(asked, [{ client: "5" }, { client: "5" }, { client: "5" }, {}])
+  })
+
   it("a duration is counted from the service's clock, asked for once; a date asks for nothing", async () => {
     const asked: Array<string> = []
     const service: CallService = (_, use) => {
