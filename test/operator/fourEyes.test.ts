@@ -30,6 +30,18 @@ const adjust = (amount: string) => [
 ]
 const cash = async () => (await service.done(["client", "show", clientId])).cashUsdc
 
+describe("operator surface, sim run under four eyes", () => {
+  it("is refused at once with what to do, and leaves nothing behind", async () => {
+    const before = await service.done(["partner", "list"])
+    const { status, refusal } = await service.cli(["sim", "run", "SC-CUS-03"])
+    assert.deepStrictEqual([status, refusal.code], [1, 4092])
+    assert.include(refusal.msg, "(key issue, withdrawal approve, withdrawal pay)")
+    assert.include(refusal.msg, "--own")
+    assert.deepStrictEqual(await service.done(["partner", "list"]), before)
+    assert.deepStrictEqual((await service.done(["approval", "list"])).approvals, [])
+  })
+})
+
 describe("operator surface, Four eyes", () => {
   it("a guarded command answers its approval and changes nothing until another key grants it", async () => {
     const asked = await service.done(adjust("12.50"), "FINANCE")
