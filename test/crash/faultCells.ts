@@ -8,6 +8,7 @@ import type { PausePoint } from "../../src/runtime/engine/PausePoints.ts"
 import type { FaultKind, FaultRoute } from "../../src/venue/testerTokens.ts"
 import type { Answer } from "../http/callServer.ts"
 import type { RealService } from "../support/RealService.ts"
+import { every } from "../support/every.ts"
 import { expectLog, mayLog } from "../support/expectLog.ts"
 import { killPostmaster } from "./postmaster.ts"
 import { readyAgain } from "./strike.ts"
@@ -116,7 +117,7 @@ export const testCells = <Cell extends Names>(
   play: (cell: Cell) => Promise<void>,
   cellMillis: number
 ): void => {
-  const played = process.env["EVERY"] === "1" ? cellsOf.every : cellsOf.some
+  const played = every ? cellsOf.every : cellsOf.some
   it.each(played.map((cell) => ({ cell, title: title(cell) })))(
     "$title",
     async ({ cell }) => {

@@ -10,6 +10,7 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { VenueSwap } from "../../src/machines/venue/venueObjects.ts"
 import { callPoints, eventPoints } from "../../src/runtime/engine/PausePoints.ts"
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
+import { every } from "../support/every.ts"
 import { dataOf } from "../support/RealService.ts"
 import { answeredOnce, startCells, type Step, type Victim } from "./faultCells.ts"
 import { makeTradeWorld, type Trader, type TradeWorld } from "./tradeWorld.ts"
@@ -78,7 +79,7 @@ const pointsOf: { readonly [S in StepName]: ReadonlyArray<Point> } = { take: cal
 const places = (Object.keys(steps) as ReadonlyArray<StepName>).flatMap((step) =>
   victims.flatMap((victim) => pointsOf[step].map((point) => [step, victim, point] as const))
 )
-const every: ReadonlyArray<Cell> = faults.flatMap((fault) => places.map((place): Cell => [fault, ...place]))
+const all: ReadonlyArray<Cell> = faults.flatMap((fault) => places.map((place): Cell => [fault, ...place]))
 /** Each step with each victim at each of its points; the faults go around. */
 const some: ReadonlyArray<Cell> = places.map((place, n): Cell => [faults[n % faults.length] as FaultKind, ...place])
 
@@ -155,7 +156,7 @@ describe("D8: faults of the venue, and kills at every point of a take and of a p
     assert.sameMembers([...new Set(some.map(([, , , point]) => point))], [...callPoints, ...eventPoints])
   })
 
-  it.each(process.env["EVERY"] === "1" ? every : some)(
+  it.each(every ? all : some)(
     "%s while %s: kill -9 of %s, %s",
     async (...cell) => {
       try {

@@ -1,6 +1,6 @@
 /**
- * Every scenario that comes with the service, played by the command as anybody plays them: with two seeds, each against a
- * service of its own, and some against a service of the command's own (operator surface, sim list and sim run).
+ * Every scenario that comes with the service, played by the command as anybody plays them: in parts, each against a
+ * service of its own (EVERY=1: with two seeds), and some against a service of the command's own (operator surface, sim list and sim run).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -11,15 +11,13 @@ import type { CliIo } from "../../cli/CliIo.ts"
 import { allScenarios, findScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { every } from "../support/every.ts"
 import { startRealService } from "../support/RealService.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-yaml-"))
 const dataDir = join(folder, "data")
 const nowhere = join(folder, "nowhere")
-/** Of services for the other seed and the other part: each run moves its clock and bends its venue. */
-const secondDir = join(folder, "second")
-const tradingDirs = [join(folder, "trading"), join(folder, "trading-second")] as const
 const stops: Array<() => Promise<void>> = []
 const startOn = async (dataDir: string): Promise<void> => {
   const database = await makeTestDatabase()
@@ -28,9 +26,10 @@ const startOn = async (dataDir: string): Promise<void> => {
   const service = await startRealService({ dataDir, databaseUrl: Redacted.value(database.url), webhookHosts })
   stops.push(service.stop)
 }
-// One after the other: on a busy machine four that start at once are not ready in time.
+// One after the other: on a busy machine several that start at once are not ready in time.
 beforeAll(async () => {
-  for (const dir of [dataDir, secondDir, ...tradingDirs]) await startOn(dir)
+  await startOn(dataDir)
+  for (const { dir } of runs) await startOn(dir)
 }, 240_000)
 afterAll(async () => {
   for (const stop of stops.toReversed()) await stop()
@@ -61,9 +60,16 @@ const ownOnes = allScenarios()
   .scenarios.filter(({ own }) => own)
   .map(({ id }) => id)
 
-/** All groups in two parts that take about as long, the longest of each first. */
-const most = ["webhooks", "onboarding", "rfq", "barriers", "custody", "settlement", "platform", "market", "account"]
-const trading = ["orders", "spot", "margin", "funding", "staking", "statements"]
+/** All groups in parts that take about as long, the longest of each first. */
+const parts = [
+  ["webhooks", "onboarding", "rfq", "barriers", "custody", "settlement", "platform", "market", "account"],
+  ["orders", "spot", "funding"],
+  ["margin", "staking", "statements"]
+]
+/** Each on a service of its own: it moves the clock and bends the venue. */
+const runs = (every ? [1, 2] : [1]).flatMap((seed) =>
+  parts.map((groups) => ({ seed, groups, first: groups[0], dir: join(folder, `${groups[0]}-${seed}`) }))
+)
 /** Ids of some groups, sorted. */
 const of = (words: ReadonlyArray<string>): Array<string> =>
   findScenarios(words)
@@ -72,14 +78,9 @@ const of = (words: ReadonlyArray<string>): Array<string> =>
 
 describe("sim run, on the service of the data directory", () => {
   // Most of a run is waiting (timeouts, retries), and what bends the venue runs alone: all of them wait at the same time.
-  it.concurrent.each([
-    [1, "most", most, dataDir],
-    [2, "most", most, secondDir],
-    [1, "trading", trading, tradingDirs[0]],
-    [2, "trading", trading, tradingDirs[1]]
-  ] as const)(
-    "every scenario passes with seed %s (%s), and so do the invariants after each",
-    async (seed, _part, groups, dir) => {
+  it.concurrent.each(runs)(
+    "every scenario passes with seed $seed ($first and others), and so do the invariants after each",
+    async ({ seed, groups, dir }) => {
       const { status, json, stderr } = await sim(["run", ...groups, "--seed", String(seed), "--json"], dir)
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
       assert.deepStrictEqual(
@@ -98,9 +99,9 @@ describe("sim run, on the service of the data directory", () => {
     1_800_000
   )
 
-  it("the two parts are all scenarios, each once", () =>
+  it("the parts are all scenarios, each once", () =>
     assert.deepStrictEqual(
-      [...of(most), ...of(trading)].toSorted(),
+      parts.flatMap(of).toSorted(),
       allScenarios()
         .scenarios.map(({ id }) => id)
         .toSorted()

@@ -167,7 +167,9 @@ const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, Dis
       const { cursor, isLast } = page
       const ahead = isLast ? null : yield* Effect.exit(makePage(tools, { ...job, cursor }))
       const stored = yield* Fiber.join(storing)
-      if (stored === null || stored.endedAt !== null) return
+      // It stands elsewhere: whoever moves it is at it, and a look without a pause would find the same.
+      if (stored === null) return yield* Effect.sleep(pauses.longest)
+      if (stored.endedAt !== null) return
       const isThere = ahead !== null && stored.cursor === cursor
       job = stored
       page = isThere ? yield* ahead : yield* makePage(tools, job)
