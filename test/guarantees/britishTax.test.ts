@@ -10,15 +10,19 @@ import { openScenario } from "../support/Scenario.ts"
 const day = 86_400_000
 const symbol = "BTC-USDC"
 const world = barrierVenue()
-const { service, key, onboarded, report, call, now } = await openScenario({ layerVenue: world.layerVenue })
+const { service, key, onboarded, report, call, now, sectionsOf } = await openScenario({ layerVenue: world.layerVenue })
+
+const taxedIn = (country: string) => ({
+  "kyc.taxResidency.tax_residencies": [{ country, has_tin: true, tin: country === "GB" ? "QQ123456C" : "10000000001" }]
+})
 
 /** A client that pays tax there, with money. */
-const resident = async (country: string): Promise<number> => {
-  const residency = { country, has_tin: true, tin: country === "GB" ? "QQ123456C" : "10000000001" }
-  const { clientId } = await onboarded({ "kyc.taxResidency.tax_residencies": [residency] })
-  assert.strictEqual((await report(clientId, { amount: "5000" })).status, 201)
-  return clientId
+const residentOf = async (country: string) => {
+  const client = await onboarded(taxedIn(country))
+  assert.strictEqual((await report(client.clientId, { amount: "5000" })).status, 201)
+  return client
 }
+const resident = async (country: string): Promise<number> => (await residentOf(country)).clientId
 
 const traded = async (clientId: number, side: "BUY" | "SELL"): Promise<void> => {
   // Behind a clock that was moved on the market has no live price for a moment; a refusal writes nothing.
@@ -72,6 +76,7 @@ describe("tax of a British year", () => {
     const year = new Date(start).getUTCFullYear() + (start < Date.UTC(new Date(start).getUTCFullYear(), 2, 1) ? 0 : 1)
     await until(Date.UTC(year, 2, 10, 12))
     const [seller, holder, german] = [await resident("GB"), await resident("GB"), await resident("DE")]
+    const mover = await residentOf("GB")
     for (const each of [seller, german]) await traded(each, "BUY")
     await until(Date.UTC(year, 2, 20, 12))
     for (const each of [seller, german]) await traded(each, "SELL")
@@ -102,5 +107,27 @@ describe("tax of a British year", () => {
       "what says the same is not made again"
     )
     assert.lengthOf(await taxOf(german), 0)
-  }, 180_000)
+
+    // Taxed elsewhere from May on: the calendar year begins where the British one has ended.
+    const moved = await service.call("PUT", `/partner/v1/clients/${mover.clientId}/kyc`, {
+      key,
+      body: sectionsOf(mover.n, ["taxResidency"], taxedIn("DE"))
+    })
+    assert.strictEqual(moved.status, 200, moved.text)
+    await until(Date.UTC(year + 1, 0, 5, 12), "TAX")
+    const [april, newYear] = [Date.UTC(year, 3, 5, 23), Date.UTC(year + 1, 0, 1)]
+    const periodsOf = async (clientId: number) =>
+      (await taxOf(clientId)).map(({ periodFrom, periodTo }) => [periodFrom, periodTo])
+    assert.deepStrictEqual(await periodsOf(mover.clientId), [
+      [Date.UTC(year - 1, 3, 5, 23), april],
+      [april, newYear]
+    ])
+    assert.deepStrictEqual(await periodsOf(german), [[Date.UTC(year, 0, 1), newYear]])
+    assert.lengthOf(await taxOf(holder), 1)
+    // Asked for, it is the same row.
+    const asked = await call("POST", mover.clientId, "/statements", { kind: "TAX", taxYear: year })
+    assert.deepInclude(asked.json, { periodFrom: april, periodTo: newYear, version: 1 })
+    const { model } = (await get(service, key, `/clients/${mover.clientId}/statements/${asked.json.statementId}`)).json
+    assert.isTrue(model.notes.some((note: string) => note.startsWith("It is of a part of a tax year")))
+  }, 240_000)
 })

@@ -66,6 +66,30 @@ describe("statement jobs", () => {
     assert.deepStrictEqual([asked.status, asked.json.statementId], [200, row?.id], "who asks finds what the night made")
   })
 
+  it("STS-19: what is booked while the clock jumps over midnights is in one statement each, and none that was made says less", async () => {
+    const trader = await client()
+    for (let jump = 0; jump < 3; jump++) {
+      const before = Array.from({ length: 20 }, () => trade(trader))
+      const jumped = advance(service, day)
+      await Promise.all([...before, ...Array.from({ length: 20 }, () => trade(trader)), jumped])
+      await settled()
+    }
+    await advance(service, day)
+    await settled()
+    const made = await statements("TRANSACTIONS", trader)
+    const fills = await rowsOf(service, "fills", "client_id = $1", [BigInt(trader)])
+    assert.lengthOf(fills, 120)
+    let stated = 0
+    for (const { id, periodFrom: from, periodTo: to, context, number } of made) {
+      assert.strictEqual(context.rows, fills.filter(({ bookedAt }) => bookedAt >= from && bookedAt < to).length)
+      stated += context.rows
+      // Facts that had changed since would make another version.
+      const again = await call("POST", trader, "/statements", { kind: "TRANSACTIONS", from, to })
+      assert.deepStrictEqual([again.json.statementId, number], [id, 1])
+    }
+    assert.strictEqual(stated, fills.length)
+  }, 60_000)
+
   it("STS-28: the equities of each midnight are kept of whoever holds anything, as the replay has them", async () => {
     const [holder, nobody] = [await client(), await client()]
     await money(holder, "e-1")

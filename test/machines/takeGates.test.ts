@@ -67,6 +67,13 @@ describe("gates of a take", () => {
     })
   })
 
+  it("F2: written zeros count up to the asset's places, and limits are shown on the grid", () => {
+    assert.strictEqual(takeFigures({ ...asked, qty: "10.00000000" })?.qty, "10.000")
+    assert.isNull(takeFigures({ ...asked, qty: "10.000000000" }))
+    const limits = walkGates(takeGates, factsOf({}, { qty: "60" })).map((each) => [each.gate, each.compared?.limit])
+    assert.includeDeepMembers(limits, [["maxQty", "at most 50.000"]])
+  })
+
   it("pass with exactly what it costs", () => assert.isNull(firstRefusal(takeGates, factsOf())))
 
   /** In the order of the list: each refuses also when everything behind it would. */
@@ -82,10 +89,11 @@ describe("gates of a take", () => {
     ["market", {}, { market: { ...asked.market, delisted: true } }, /delisted/],
     ["halt", { halt: "Maintenance." }, {}, /halted: Maintenance\./],
     ["step", {}, { qty: "10.0005" }, /multiple of 0\.001/],
-    ["minQty", {}, { qty: "0.009" }, /at least 0\.010/],
-    ["maxQty", {}, { qty: "51" }, /Only 50 of the offer is left/],
-    ["maxQty", {}, { qty: "1000000000000000000" }, /Only 50 of the offer is left/],
-    ["maxQty", {}, { qty: "40", market: { ...asked.market, maxQty: "39" } }, /at most 39/],
+    ["minQty", {}, { qty: "0.009", offer: { ...asked.offer, minQty: "0.01" } }, /at least 0\.010/],
+    ["step", {}, { qty: "10.000000000" }, /at most 8 decimal places for ETH/],
+    ["maxQty", {}, { qty: "51" }, /Only 50\.000 of the offer is left/],
+    ["maxQty", {}, { qty: "1000000000000000000" }, /Only 50\.000 of the offer is left/],
+    ["maxQty", {}, { qty: "40", market: { ...asked.market, maxQty: "39" } }, /at most 39\.000/],
     ["balance", { free: 1_000_499_999n }, {}, /10\.00499999 does not cover notional and fee of 10\.00500000/],
     ["balance", { free: -1n }, {}, /does not cover/],
     ["room", { atMost: maxMinor - 767_122n }, {}, /beyond what it can hold/]

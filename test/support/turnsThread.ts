@@ -2,7 +2,8 @@
 import { parentPort, threadId, workerData } from "node:worker_threads"
 import { ProcessorTurns } from "../../src/runtime/adapters/statements/ProcessorTurns.ts"
 
-const turns = new ProcessorTurns((workerData as { readonly turns: SharedArrayBuffer }).turns)
+const data = workerData as { readonly turns: SharedArrayBuffer; readonly patience: number }
+const turns = new ProcessorTurns(data.turns, data.patience)
 turns.take(threadId)
 // A thread of our own: there is no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin

@@ -33,6 +33,10 @@ export const onGrid = (text: string, { decimals, step }: Grid): GridValue | null
   return Number.isSafeInteger(units) && units % step === 0 ? { units, text: written } : null
 }
 
+/** A decimal text as its grid writes it; one that is not on it, and one of no grid, as it stands (F2). */
+export const writtenOn = (text: string, grid: Grid | null): string =>
+  grid === null ? text : (onGrid(text, grid)?.text ?? text)
+
 /** A decimal text with exactly so many places; null: it has more that count. */
 const writtenTo = (text: string, decimals: number): string | null => {
   const point = text.indexOf(".")

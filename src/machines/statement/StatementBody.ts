@@ -28,7 +28,8 @@ export const StatementBody = Fields.objectOf(
     to: moment(labels.to, "Unix ms, exclusive; one after now is now. Without both: the last calendar month, UTC."),
     taxYear: Schema.optionalKey(
       Fields.wholeNumber(labels.taxYear, earliestYear, latestYear).annotate({
-        description: "Of TAX: the year that it begins in; the last one that has ended when not sent."
+        description:
+          "Of TAX: the year that it begins in; the last one that has ended when not sent. Where the tax residency changed, two may begin in it: the later one that has ended."
       })
     ),
     quarter: Schema.optionalKey(

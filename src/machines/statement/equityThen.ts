@@ -15,18 +15,29 @@ export interface EquityParts {
   readonly contracts: Iterable<BarrierContractContext>
 }
 
-/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing (F4). Micro-USDC. */
-export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): bigint => {
+/** What an account was worth, and how much of it nobody could value. */
+export interface EquityThen {
+  /** Micro-USDC. */
+  readonly equity: bigint
+  /** Positions and contracts without a mark: they count nothing in it. */
+  readonly unvalued: number
+}
+
+/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing, and is counted (F4). */
+export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): EquityThen => {
   let equity = cash
+  let unvalued = 0
   for (const position of positions) {
     const mark = marks.get(position.symbol)
-    if (mark !== undefined) equity += unrealizedOf(position, mark)
+    if (mark === undefined) unvalued++
+    else equity += unrealizedOf(position, mark)
   }
   for (const contract of contracts) {
     const mark = marks.get(contract.symbol)
-    if (mark !== undefined) equity += unrealizedOfContract(contract, mark)
+    if (mark === undefined) unvalued++
+    else equity += unrealizedOfContract(contract, mark)
   }
-  return equity
+  return { equity, unvalued }
 }
 
 /** What an open contract has gained at a mark (F16). Micro-USDC. */

@@ -120,6 +120,7 @@ const behind: ReadonlyArray<string> = [
   "pctOfAverageEquity",
   "turnover",
   "averageEquity",
+  "holdingsValued",
   "startEquity",
   "endEquity",
   "returnBeforeCostsPct",
@@ -139,6 +140,7 @@ const labels: Readonly<Record<string, string>> = {
   pctOfAverageEquity: "Total, % of average equity",
   returnBeforeCostsPct: "Return before costs, %",
   returnAfterCostsPct: "Return after costs, %",
+  holdingsValued: "Wholly valued",
   startEquity: "Equity at the start",
   endEquity: "Equity at the end",
   disposals: "Number of disposals"
@@ -163,6 +165,7 @@ const entriesOf = (name: string, value: Json): ReadonlyArray<PdfEntry> => {
       const [what, figure] = partsOf(each as { readonly type?: Json; readonly amount?: Json })
       return entry(`Total ${what}`, figure)
     })
+  if (typeof value === "boolean") return [entry(label, value ? "yes" : "no")]
   if (typeof value === "object" && value !== null)
     return Object.entries(value).map(([part, figure]) => entry(`${label} ${part}`, figureText(figure)))
   return [entry(label, value === null ? "n/a" : figureText(value))]

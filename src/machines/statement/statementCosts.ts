@@ -26,6 +26,8 @@ export interface CostBase {
   readonly endEquity: bigint
   /** What came into equity less what left it, but for results and charges. */
   readonly netDeposits: bigint
+  /** Whether all that was open at the equities' midnights had a mark; what had none counts nothing in them. */
+  readonly holdingsValued: boolean
 }
 
 /** Percent with four places, half up; null of nothing, or less. */
@@ -73,6 +75,24 @@ export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): Section
     pctOfTurnover: percentOf(total, turnover),
     pctOfAverageEquity: percentOf(total, averageEquity),
     returnBeforeCostsPct: percentOf(gained + total, averageEquity),
-    returnAfterCostsPct: percentOf(gained, averageEquity)
+    returnAfterCostsPct: percentOf(gained, averageEquity),
+    // Said where it is so: what is made of wholly valued equities keeps its bytes.
+    ...(base.holdingsValued ? {} : { holdingsValued: false })
   }
+}
+
+const dayMillis = 86_400_000
+
+/** Days, as midnights in rising order: those that follow one another as the first and the last of them. */
+export const daysText = (days: ReadonlyArray<number>): string => {
+  const runs: Array<[first: number, last: number]> = []
+  for (const day of days) {
+    const run = runs.at(-1)
+    if (run !== undefined && day - run[1] === dayMillis) run[1] = day
+    else runs.push([day, day])
+  }
+  const dateOf = (day: number): string => new Date(day).toISOString().slice(0, 10)
+  return runs
+    .map(([first, last]) => (first === last ? dateOf(first) : `${dateOf(first)} to ${dateOf(last)}`))
+    .join(", ")
 }

@@ -67,10 +67,9 @@ export const taxYearAt = (at: number, isBritish: boolean): number => {
 /** Days after the end in which an acquisition still decides what a British disposal has cost (HMRC, 30-day rule). */
 export const thirtyDaysMillis = 30 * dayMillis
 
-/** The period of a request. `isBritish`: a tax residency of the client is GB, for a TAX statement alone. */
-export const periodOf = (request: StatementRequest, now: number, isBritish: boolean): Verdict<AskedPeriod> => {
+/** The period of a request for any kind but TAX, whose years are each client's own (taxYears.ts). */
+export const periodOf = (request: Exclude<StatementRequest, { kind: "TAX" }>, now: number): Verdict<AskedPeriod> => {
   const { kind } = request
-  if (kind === "TAX") return taxYearOf(request.taxYear, now, isBritish)
   if (kind === "CLIENT_ASSETS") {
     const { quarter } = request
     const period = quarter === null ? lastQuarter(now) : quarterOf(quarter.year, quarter.number)
@@ -83,13 +82,6 @@ export const periodOf = (request: StatementRequest, now: number, isBritish: bool
 const uncut = { cutFrom: null, taxYear: null, isBritish: false } as const
 const notEnded = (field: string, label: string): Verdict<never> =>
   refuse(invalidFields({ [field]: `${label} has not ended yet.` }))
-
-const taxYearOf = (asked: number | null, now: number, isBritish: boolean): Verdict<AskedPeriod> => {
-  const year = asked ?? taxYearAt(now, isBritish) - 1
-  const period = taxPeriod(year, isBritish)
-  if (period.to > now) return notEnded("taxYear", "The tax year")
-  return accept({ kind: "TAX", ...period, cutFrom: null, taxYear: year, isBritish })
-}
 
 const rangeOf = (kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS", { from, to }: Period, now: number) => {
   const errors: Record<string, string> = {}

@@ -4,7 +4,7 @@
  */
 import { account, halt, type OpeningClient, partner, restriction, venue } from "../client/openingGates.ts"
 import type { RiskState } from "../margin/accountRisk.ts"
-import { gridOf, onGrid } from "../market/Grid.ts"
+import { gridOf, onGrid, writtenOn } from "../market/Grid.ts"
 import type { PartnerStatus } from "../partner/Partner.ts"
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { compared, floorTo, scaled } from "../shared/Exact.ts"
@@ -55,11 +55,18 @@ export interface TakeFacts {
   readonly marksFresh: boolean
 }
 
-/** The figures of a quantity (F22); null: it is off the grid, or more than any amount may be. */
-export const takeFigures = ({ offer, market, asset, qty }: AskedTake): TakeFigures | null => {
+/** More places are written than the asset has: zeros count, as in every amount (F2). */
+const isOverlong = ({ asset, qty }: AskedTake): boolean => (qty.split(".")[1] ?? "").length > currencyFacts[asset].scale
+
+/** A size of the market or the offer, as its grid writes it (F2). */
+const sizeOf = ({ market: { qtyStep } }: AskedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
+
+/** The figures of a quantity (F22); null: it is off the grid, has too many places, or is more than any amount may be. */
+export const takeFigures = (asked: AskedTake): TakeFigures | null => {
+  const { offer, market, asset, qty } = asked
   const grid = gridOf(market.qtyStep)
   const { scale } = currencyFacts[asset]
-  const on = grid === null || grid.decimals > scale ? null : onGrid(qty, grid)
+  const on = grid === null || grid.decimals > scale || isOverlong(asked) ? null : onGrid(qty, grid)
   if (on === null) return null
   const notional = floorTo(scaled(on.text), scale)
   const reward = swapReward(notional, offer.rateBps, offer.tenorDays)
@@ -125,8 +132,10 @@ const step = ofQuantity({
   gate: "step",
   reason: "OFF_STEP",
   sentence: ({ asked, figures }) => {
-    const { market: of, qty } = asked
+    const { market: of, asset, qty } = asked
     if (figures !== null || isMore(qty, largestOf(asked))) return null
+    if (isOverlong(asked))
+      return `The quantity must have at most ${currencyFacts[asset].scale} decimal places for ${asset}.`
     const grid = gridOf(of.qtyStep)
     return grid !== null && onGrid(qty, grid) !== null
       ? "The quantity is too large."
@@ -138,19 +147,20 @@ const step = ofQuantity({
 const least = ofQuantity({
   gate: "minQty",
   reason: "BELOW_MINIMUM",
-  sentence: ({ asked: { offer, qty } }) =>
-    isMore(offer.minQty, qty) ? `The quantity must be at least ${offer.minQty}.` : null,
-  compared: ({ asked: { offer, qty } }) => ({ figure: qty, limit: `at least ${offer.minQty}` })
+  sentence: ({ asked, asked: { offer, qty } }) =>
+    isMore(offer.minQty, qty) ? `The quantity must be at least ${sizeOf(asked, offer.minQty)}.` : null,
+  compared: ({ asked }) => ({ figure: asked.qty, limit: `at least ${sizeOf(asked, asked.offer.minQty)}` })
 })
 
 const largest = ofQuantity({
   gate: "maxQty",
   reason: "ABOVE_MAXIMUM",
   sentence: ({ asked }) => {
-    if (isMore(asked.qty, asked.offer.remainingQty)) return `Only ${asked.offer.remainingQty} of the offer is left.`
-    return isMore(asked.qty, asked.market.maxQty) ? `The quantity must be at most ${asked.market.maxQty}.` : null
+    const { qty, offer, market: of } = asked
+    if (isMore(qty, offer.remainingQty)) return `Only ${sizeOf(asked, offer.remainingQty)} of the offer is left.`
+    return isMore(qty, of.maxQty) ? `The quantity must be at most ${sizeOf(asked, of.maxQty)}.` : null
   },
-  compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${largestOf(asked)}` })
+  compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${sizeOf(asked, largestOf(asked))}` })
 })
 
 /** What is paid in USDC is judged by the whole account's figures: all of them must be live (F3, F20). */

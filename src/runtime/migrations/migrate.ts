@@ -46,6 +46,7 @@ import { m0042 } from "./0042_daily_marks.ts"
 import { m0043 } from "./0043_statement_jobs.ts"
 import { m0044 } from "./0044_sandbox_resets.ts"
 import { m0045 } from "./0045_fill_orders.ts"
+import { m0046 } from "./0046_unvalued_equities.ts"
 
 const run = Migrator.make({})
 
@@ -96,7 +97,8 @@ export const migrate = run({
     "0042_daily_marks": m0042,
     "0043_statement_jobs": m0043,
     "0044_sandbox_resets": m0044,
-    "0045_fill_orders": m0045
+    "0045_fill_orders": m0045,
+    "0046_unvalued_equities": m0046
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

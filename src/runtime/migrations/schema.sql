@@ -280,6 +280,8 @@ CREATE TABLE daily_equities (
   client_id bigint NOT NULL,
   partner_id bigint NOT NULL,
   equity bigint NOT NULL,
+  unvalued bigint,
+  held json,
   CONSTRAINT daily_equities_pkey PRIMARY KEY (day, client_id)
 );
 

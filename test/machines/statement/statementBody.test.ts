@@ -10,13 +10,13 @@ const errorsOf = (body: unknown): Readonly<Record<string, string>> => {
   const decoded = decodeStatement(body)
   return decoded.ok ? {} : decoded.errors
 }
-const judged = (body: unknown, isBritish = false) => {
+const judged = (body: unknown) => {
   const decoded = decodeStatement(body)
-  if (!decoded.ok) throw new Error(JSON.stringify(decoded))
-  return periodOf(decoded.request, now, isBritish)
+  if (!decoded.ok || decoded.request.kind === "TAX") throw new Error(JSON.stringify(decoded))
+  return periodOf(decoded.request, now)
 }
-const period = (body: unknown, isBritish = false) => {
-  const verdict = judged(body, isBritish)
+const period = (body: unknown) => {
+  const verdict = judged(body)
   if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
   const { from, to } = verdict.value
   return [new Date(from).toISOString(), new Date(to).toISOString()]
@@ -65,11 +65,9 @@ describe("fields", () => {
 })
 
 describe("periods", () => {
-  it("A2-65: the last month, quarter and year that have ended", () => {
+  it("A2-65: the last month and quarter that have ended", () => {
     assert.deepStrictEqual(period({ kind: "ACCOUNT" }), ["2026-07-01T00:00:00.000Z", "2026-08-01T00:00:00.000Z"])
     assert.deepStrictEqual(period({ kind: "CLIENT_ASSETS" }), ["2026-04-01T00:00:00.000Z", "2026-07-01T00:00:00.000Z"])
-    assert.deepStrictEqual(period({ kind: "TAX" }), ["2025-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"])
-    assert.deepStrictEqual(period({ kind: "TAX" }, true), ["2025-04-05T23:00:00.000Z", "2026-04-05T23:00:00.000Z"])
     assert.deepStrictEqual(period({ kind: "CLIENT_ASSETS", quarter: "2025-Q4" }), [
       "2025-10-01T00:00:00.000Z",
       "2026-01-01T00:00:00.000Z"
@@ -87,7 +85,6 @@ describe("periods", () => {
     [{ kind: "ACCOUNT", from: now, to: now + 1 }, ["from"]],
     [{ kind: "ACCOUNT", from: now + day, to: now }, ["from", "to"]],
     [{ kind: "TRANSACTIONS", from: now - 367 * day, to: now }, ["to"]],
-    [{ kind: "TAX", taxYear: 2026 }, ["taxYear"]],
     [{ kind: "CLIENT_ASSETS", quarter: "2026-Q3" }, ["quarter"]]
   ])("STS-15: %j is refused by %j", (body, fields) => assert.deepStrictEqual(refused(body), fields))
 

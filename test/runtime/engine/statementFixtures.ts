@@ -49,5 +49,5 @@ export const statementRows = (id: number) => ({
     reason: "because",
     failedAt: noon
   },
-  dailyEquities: { day: noon, clientId: id, partnerId: 1, equity: 5n }
+  dailyEquities: { day: noon, clientId: id, partnerId: 1, equity: 5n, unvalued: 1, held: { "USDC cash": "5" } }
 })

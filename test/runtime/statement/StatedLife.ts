@@ -30,6 +30,7 @@ import { clients } from "../rfq/rfqTurns.ts"
 
 export const dayMillis = 86_400_000
 export const knockOut = "BTC-USDC-KO"
+const unmarked: Readonly<Record<string, number>> = { [perp]: 1, [gold]: 2, [knockOut]: 3 }
 export type Held = "USDC" | "BTC"
 const rewardBps = 1_000
 
@@ -91,8 +92,11 @@ export class StatedLife {
   pass(millis: number): void {
     const before = this.now
     this.now += millis
-    for (let day = (Math.floor(before / dayMillis) + 1) * dayMillis; day <= this.now; day += dayMillis)
-      this.dailyMarks.set(day, new Map(this.naive.marks))
+    for (let day = (Math.floor(before / dayMillis) + 1) * dayMillis; day <= this.now; day += dayMillis) {
+      // Some markets had no price at some of them.
+      const marks = [...this.naive.marks].filter(([symbol]) => (day / dayMillis) % 5 !== unmarked[symbol])
+      this.dailyMarks.set(day, new Map(marks))
+    }
   }
 
   mark(symbol: string, price: string): void {
@@ -402,6 +406,14 @@ export class StatedLife {
   /** How it stood before a moment. */
   standingAt(moment: number): NaiveStanding | null {
     return this.standings.findLast(({ at }) => at < moment) ?? null
+  }
+
+  /** How much of what was open before a moment had no mark at the midnight at or before it. */
+  unvaluedAt(moment: number): number {
+    const { positions, contracts } = this.standingAt(moment) ?? { positions: new Map(), contracts: new Map() }
+    const marks = this.dailyMarks.get(Math.floor(moment / dayMillis) * dayMillis)
+    const unvalued = [...positions.keys()].filter((symbol) => marks?.has(symbol) !== true)
+    return unvalued.length + (marks?.has(knockOut) === true ? 0 : contracts.size)
   }
 
   /** F4 before a moment, at the marks of the midnight at or before it. */

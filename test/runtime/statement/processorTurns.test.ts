@@ -1,6 +1,7 @@
 /** Threads beside the service compute one processor fewer at a time than there are (STS-22, STS-31: nobody waits for a statement). */
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
+import { setImmediate } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import { ProcessorTurns } from "../../../src/runtime/adapters/statements/ProcessorTurns.ts"
 
@@ -10,12 +11,18 @@ const workers: Array<Worker> = []
 afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.terminate()
 })
+/** Far longer than a test: nobody goes on without a turn because the machine is slow. */
+const patience = 3_600_000
 const begin = (turns: ProcessorTurns): Worker => {
-  const worker = new Worker(program, { workerData: { turns: turns.shared } })
+  const worker = new Worker(program, { workerData: { turns: turns.shared, patience } })
   workers.push(worker)
   return worker
 }
 const taken = (worker: Worker): Promise<unknown> => once(worker, "message")
+/** Until a thread waits for a turn: who is woken without one being free goes on waiting. */
+const waiting = async ({ shared }: ProcessorTurns): Promise<void> => {
+  while (Atomics.notify(new Int32Array(shared), 0) === 0) await setImmediate()
+}
 /** Free and taken turns, by owner. */
 const owners = ({ shared }: ProcessorTurns): ReadonlyArray<number> => [...new Int32Array(shared)].slice(1)
 
@@ -36,6 +43,8 @@ describe("turns at the processors", () => {
     assert.deepStrictEqual(owners(turns), [first.threadId])
     const second = begin(turns)
     const behind = taken(second)
+    await waiting(turns)
+    assert.deepStrictEqual(owners(turns), [first.threadId])
     // A thread of our own: there is no origin.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     first.postMessage("leave")
@@ -57,7 +66,7 @@ describe("turns at the processors", () => {
   })
 
   it("who has waited too long goes on without a turn, and ends nobody's", () => {
-    const turns = ProcessorTurns.make(2)
+    const turns = new ProcessorTurns(ProcessorTurns.make(2).shared, 1)
     turns.take(1)
     turns.take(2)
     turns.leave(2)

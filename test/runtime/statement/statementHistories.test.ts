@@ -13,7 +13,7 @@ import { openPgBench } from "../engine/pgBench.ts"
 import { spot } from "../order/TradingWorld.ts"
 import { someLife } from "./someLife.ts"
 import { type Model, type Stated, stored } from "./Stated.ts"
-import { type CostKind, dayMillis, type Held, knockOut } from "./StatedLife.ts"
+import { type CostKind, dayMillis, type Held, knockOut, StatedLife } from "./StatedLife.ts"
 
 const usdc = (minor: bigint): string => (minor < 0n ? `-${formatAmount(-minor, "USDC")}` : formatAmount(minor, "USDC"))
 const textOf = (minor: bigint, asset: Held): string =>
@@ -85,9 +85,18 @@ const compareTax = async (stated: Stated, year: number, isBritish: boolean): Pro
   return slices
 }
 
+/** The midnights that a note names, each of a run of days too. */
+const daysNamed = (note: string): ReadonlyArray<number> =>
+  [...note.matchAll(/([0-9-]{10})(?: to ([0-9-]{10}))?/g)].flatMap(([, first, last = first]) => {
+    const days: Array<number> = []
+    for (let day = Date.parse(first ?? ""); day <= Date.parse(last ?? ""); day += dayMillis) days.push(day)
+    return days
+  })
+
 const compareCosts = async (stated: Stated, period: Period): Promise<void> => {
   const { life } = stated
-  const [section] = (await stated.model("COSTS", period)).sections as ReadonlyArray<Model>
+  const model = await stated.model("COSTS", period)
+  const [section] = model.sections as ReadonlyArray<Model>
   const own = life.costs.filter(inside(period))
   for (const [description, kind] of costKinds) {
     const row = section.rows.find((each: Model) => description.test(each.description))
@@ -96,10 +105,16 @@ const compareCosts = async (stated: Stated, period: Period): Promise<void> => {
   }
   const total = sum(own.map(({ amount }) => amount))
   const turnover = sum(life.traded.filter(inside(period)).map(({ amount }) => amount))
-  const days: Array<bigint> = []
+  const midnights: Array<number> = []
   for (let day = startOfDay(period.from); day < period.to; day += dayMillis)
-    if (day >= period.from && day >= life.createdAt) days.push(life.equityAt(day))
+    if (day >= period.from && day >= life.createdAt) midnights.push(day)
+  const days = midnights.map((day) => life.equityAt(day))
   const [start, end, average] = [life.equityAt(period.from), life.equityAt(period.to), naiveMean(days)]
+  const unvalued = [...new Set([period.from, ...midnights, period.to].filter((at) => life.unvaluedAt(at) > 0))]
+  assert.strictEqual(section.holdingsValued, unvalued.length > 0 ? false : undefined)
+  // Each of those days is named by the note, alone or within a run of such days.
+  const note = model.notes.find((each: string) => each.startsWith("Equities are not wholly valued"))
+  assert.deepStrictEqual(daysNamed(note ?? ""), [...new Set(unvalued.map(startOfDay))])
   // What was gained is what was won and paid, and what open positions and contracts became worth.
   const cash = (moment: number) => life.standingAt(moment)?.cash["USDC"] ?? 0n
   const gains = sum(life.gains.filter(inside(period)).map(({ amount }) => amount))
@@ -270,6 +285,40 @@ describe("a second working out of statements", () => {
     for (const method of ["FIFO", "SAME_DAY", "THIRTY_DAY", "S104"]) assert.isAbove(methods.get(method) ?? 0, 5, method)
     assert.isAbove(standing, 5)
     assert.isAbove(writtenOff, 0)
+  })
+})
+
+describe("what nobody knew the value of", () => {
+  it("STS-9: counts as zero in TAX, which says so and names it; a sale of it has cost nothing", async () => {
+    const bench = await openPgBench()
+    try {
+      const life = new StatedLife(Date.UTC(2026, 1, 1))
+      life.deposit("BTC", 200_000n)
+      life.pass(dayMillis)
+      life.place(spot, "SELL", "0.001000", "60000.0")
+      life.fill([...life.naive.orders.keys()][0] ?? 0, "0.001000", "60000.0")
+      const stated = await stored(life, bench)
+      const year = taxPeriod(2026, false)
+      const totals = (model: Model) => model.sections.at(-1)
+      const known = await stated.model("TAX", year)
+      assert.notProperty(totals(known), "holdingsValued")
+      // As it is booked where the asset has no market.
+      await bench.query("ALTER TABLE ledger_transactions DISABLE TRIGGER ALL")
+      await bench.query(
+        `UPDATE ledger_transactions SET refs = (refs::jsonb || '{"mark":null,"markTs":null,"valueUsdc":null}'::jsonb)::json
+          WHERE refs->>'mark' IS NOT NULL AND type <> 'SPOT_SETTLE'`
+      )
+      const unknown = await stated.model("TAX", year)
+      assert.strictEqual(totals(unknown).holdingsValued, false)
+      assert.deepInclude(unknown.sections[0].rows[0], { asset: "BTC", cost: "0.000000", assumed: true })
+      assert.deepInclude(
+        unknown.notes,
+        "Not valued, for want of a market price when it was booked, and counted as zero: 0.00200000 BTC on 2026-02-01T00:00:00.000Z."
+      )
+      assert.notInclude(known.notes.join(" "), "Not valued")
+    } finally {
+      await bench.close()
+    }
   })
 })
 

@@ -15,9 +15,12 @@ export class ProcessorTurns {
   /** What the threads are handed. */
   readonly shared: SharedArrayBuffer
   private readonly cells: Int32Array<SharedArrayBuffer>
+  private readonly patienceMillis: number
 
-  constructor(shared: SharedArrayBuffer) {
+  /** `patience`: how long a thread waits for its turn, milliseconds. */
+  constructor(shared: SharedArrayBuffer, patience = patienceMillis) {
     this.shared = shared
+    this.patienceMillis = patience
     this.cells = new Int32Array(shared)
   }
 
@@ -28,7 +31,7 @@ export class ProcessorTurns {
 
   /** Waits for a turn; only a thread that serves nobody may. `owner`: its id, not 0. */
   take(owner: number): void {
-    const until = performance.now() + patienceMillis
+    const until = performance.now() + this.patienceMillis
     for (;;) {
       const ended = Atomics.load(this.cells, endedAt)
       for (let turn = endedAt + 1; turn < this.cells.length; turn++)

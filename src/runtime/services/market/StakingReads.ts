@@ -1,6 +1,6 @@
 /** Staking markets and the board of offers as partners read them (doc 2, Staking; A2-56, F22). */
 import { Context, Effect, Layer } from "effect"
-import { gridOf, onGrid } from "../../../machines/market/Grid.ts"
+import { gridOf, writtenOn } from "../../../machines/market/Grid.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import type { StakingMarketsWire, StakingOffersWire } from "../../../machines/market/MarketWire.ts"
 import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
@@ -71,7 +71,7 @@ const percentOf = (bps: number): string => new MoneyDecimal(bps).div(100).toFixe
 
 const sizes = (step: string) => {
   const grid = gridOf(step)
-  return (text: string): string => (grid === null ? text : (onGrid(text, grid)?.text ?? text))
+  return (text: string): string => writtenOn(text, grid)
 }
 
 const marketOf = (market: VenueStakingMarket, terms: MarketTerms): StakingMarketsWire["markets"][number] => {

@@ -1,5 +1,5 @@
 /** GET /market-info: the venue's grids and limits of a market with the broker's terms (doc 2; A2-08..A2-10, A2-18). */
-import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
+import { writtenOn } from "../../../machines/market/Grid.ts"
 import type { MarketInfoWire } from "../../../machines/market/MarketWire.ts"
 import { type MarketTerms, riskTiersOf } from "../../../machines/market/marketTerms.ts"
 import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
@@ -9,7 +9,6 @@ import type { ListedMarket } from "./MarketMirror.ts"
 import { fundingTimes } from "./TickerMirror.ts"
 
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
-const written = (text: string, grid: Grid): string => onGrid(text, grid)?.text ?? text
 
 /** Basis points of a whole. */
 const whole = 10_000
@@ -25,8 +24,8 @@ export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms):
     assetClass,
     priceTick: market.priceTick,
     qtyStep: market.qtyStep,
-    minQty: written(market.minQty, qty),
-    maxQty: written(market.maxQty, qty),
+    minQty: writtenOn(market.minQty, qty),
+    maxQty: writtenOn(market.maxQty, qty),
     minNotional: usdc(ceilToMinor(market.minNotional, "USDC")),
     fundingIntervalHours,
     fundingSchedule: fundingTimes(fundingIntervalHours),

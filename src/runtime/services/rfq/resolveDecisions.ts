@@ -7,7 +7,6 @@ import { formatAmount, usdcMinor } from "../../../machines/shared/Money.ts"
 import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueContract } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
@@ -15,6 +14,7 @@ import { contractInTurn, endContract, executedFigures } from "../barrier/contrac
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { endCall } from "../venue/outcomes.ts"
 import type { DefiniteOutcome } from "../venue/VenueHandler.ts"
+import { noteResolved } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
 import type { Board } from "./QuoteBoard.ts"
 import { cancelCloseRequests, rfqInTurn } from "./rfqDecisions.ts"
@@ -77,7 +77,7 @@ export const resolveVoid = (
 ): Verdict<ResolvedState> => {
   const refusal = requestRefusal(turn.state, row, "void")
   if (refusal !== null) return refuse(refusal)
-  note(turn, row, `rfq:${row.id}`, reason)
+  noteResolved({ turn, of: row }, `rfq:${row.id}`, row.state, reason)
   for (const ref of callsOf(turn.state, row))
     endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now })
   return accept({ state: rfqInTurn(turn, row.id)?.state ?? row.state, breakId: null })
@@ -97,7 +97,7 @@ export const resolveExecuted = (
   if (accepting === null || closed === undefined) return refuse(notAnAccept)
   const ref = callsOf(turn.state, row).find((each) => quoteOfRef(each) === accepting.quoteId) ?? ""
   const contract = contractOf(turn.now, row, ref, closed, execution)
-  note(turn, row, `rfq:${row.id}`, reason)
+  noteResolved({ turn, of: row }, `rfq:${row.id}`, row.state, reason)
   endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract })
   const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
   const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }
@@ -118,7 +118,7 @@ export const resolveClosed = (
   const { turn } = owned
   const refusal = contractRefusal(row)
   if (refusal !== null) return refuse(refusal)
-  note(turn, row, `barrierContract:${row.id}`, reason)
+  noteResolved({ turn, of: row }, `barrierContract:${row.id}`, row.state, reason)
   const ended = endContract(owned, row, { how: "CLOSED", at: turn.now, settlePrice: price, reason })
   cancelCloseRequests(turn, owned.board, row.id)
   return accept({ state: ended?.state ?? row.state, breakId: null })
@@ -159,14 +159,3 @@ const contractOf = (
     ? { state: "OPEN", settlePrice: null, endedAt: null }
     : { state: "EARLY_CLOSE", settlePrice: price, endedAt: now })
 })
-
-/** Staff took the venue's place: an alarm on the object, with their evidence. */
-const note = (
-  turn: Turn,
-  row: RfqRow | BarrierContractRow,
-  object: `rfq:${number}` | `barrierContract:${number}`,
-  reason: string
-) =>
-  applyEffects(turn, { partnerId: row.partnerId, clientId: row.clientId, object }, [
-    { type: "audit", action: "venue.resolve", before: row.state, after: row.state, reason }
-  ])

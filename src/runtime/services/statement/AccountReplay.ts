@@ -8,7 +8,7 @@ import type { BarrierContractContext } from "../../../machines/barrier/BarrierCo
 import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { equityOf, type MarksThen } from "../../../machines/statement/equityThen.ts"
+import { equityOf, type EquityThen, type MarksThen } from "../../../machines/statement/equityThen.ts"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { texts } from "../../store/arrays.ts"
@@ -62,8 +62,8 @@ export class AccountReplay {
     })
   }
 
-  /** What the account is worth at these marks. Micro-USDC. */
-  equityAt(marks: MarksThen): bigint {
+  /** What the account is worth at these marks. */
+  equityAt(marks: MarksThen): EquityThen {
     const { positions, contracts } = this
     return equityOf(
       { cash: this.balances.get("USDC")?.cash ?? 0n, positions: positions.values(), contracts: contracts.values() },

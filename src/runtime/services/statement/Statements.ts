@@ -14,13 +14,8 @@ import {
   statementRowOf
 } from "../../../machines/statement/Statement.ts"
 import { decodeStatement, type StatementRequest } from "../../../machines/statement/StatementBody.ts"
-import {
-  type AskedPeriod,
-  calendarYear,
-  periodOf,
-  taxPeriod,
-  taxYearAt
-} from "../../../machines/statement/statementPeriod.ts"
+import { type AskedPeriod, periodOf, taxYearAt } from "../../../machines/statement/statementPeriod.ts"
+import { taxPeriodAsked } from "../../../machines/statement/taxYears.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
@@ -30,7 +25,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { StatementModels } from "../../ports/StatementModels.ts"
 import { Settings } from "../../Settings.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
-import { buildsSince, taxResidenciesAt } from "../../store/reads/statementLists.ts"
+import { buildsSince } from "../../store/reads/statementLists.ts"
 import type { StatementRow } from "../../store/tables/statement.ts"
 import type { Caller } from "../partner/Caller.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -45,6 +40,7 @@ import { fileStatement, type Maker, newestVersion } from "./fileStatement.ts"
 import { ModelBuilds } from "./ModelBuilds.ts"
 import { nextModelId } from "./nextModelId.ts"
 import { RunningBuilds } from "./RunningBuilds.ts"
+import { isBritishAt, taxYearAsked } from "./taxYears.ts"
 
 export interface StatementPage extends PageEnd {
   readonly statements: ReadonlyArray<StatementWire>
@@ -103,15 +99,13 @@ export class Statements extends Context.Service<
               finish: ({ id }: { readonly id: number }) => Effect.succeed(id)
             }
 
-      /** Whether a tax residency of the client is British at the end of its tax year, or now. */
-      const isBritish = (client: ClientRow, request: StatementRequest): Effect.Effect<boolean, Unavailable> => {
-        if (request.kind !== "TAX") return Effect.succeed(false)
-        const now = clock.now()
-        const end = taxPeriod(request.taxYear ?? taxYearAt(now, true) - 1, true).to
-        return Effect.map(reading(taxResidenciesAt(sql, sealing, client.id, Math.min(end, now))), (countries) =>
-          countries.includes("GB")
-        )
-      }
+      const periodAsked = (
+        client: ClientRow,
+        request: StatementRequest
+      ): Effect.Effect<Verdict<AskedPeriod>, Unavailable> =>
+        request.kind === "TAX"
+          ? Effect.map(taxYearAsked(tools, client.id, request.taxYear, clock.now()), taxPeriodAsked)
+          : Effect.succeed(periodOf(request, clock.now()))
 
       /** The facts of a period, once the client's turns up to its end are in the database (STS-19). */
       const facts = (
@@ -160,7 +154,7 @@ export class Statements extends Context.Service<
           const decoded = decodeStatement(body)
           if (!decoded.ok) return refuse(invalidBody(decoded))
           const { request } = decoded
-          const judged = periodOf(request, clock.now(), yield* isBritish(client, request))
+          const judged = yield* periodAsked(client, request)
           if (!judged.ok) return judged
           const period = judged.value
           const key = `${period.kind}:${client.id}:${period.from}:${period.cutFrom ?? period.to}`
@@ -202,7 +196,8 @@ export class Statements extends Context.Service<
               return refuse(conflict("STATEMENT_SUPERSEDED", "A later version stands in place of this statement."))
             const client = yield* host.read(clientSubject(row.clientId), (state) => state.one("clients") ?? null)
             if (client === null) return refuse(unknown("Client"))
-            const period = periodOfRow(row)
+            const isBritish = row.kind === "TAX" && (yield* isBritishAt(tools, client.id, row.periodTo))
+            const period = periodOfRow(row, isBritish)
             return wireOf(yield* make({ by, role: by.role, correction: reason }, client, period))
           }),
         list: (partnerId, clientId, { kind, ...query }) =>
@@ -243,13 +238,12 @@ export const statedOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated =
 const wireOf = (verdict: Verdict<StatementRow>): Verdict<StatementWire> =>
   verdict.ok ? accept(statementRowOf(verdict.value.state, verdict.value.context)) : verdict
 
-/** The period of a statement that is there. */
-export const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow): AskedPeriod => ({
+/** The period of a statement that is there; `isBritish`: of a TAX one, by the residency at its end. */
+const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): AskedPeriod => ({
   kind,
   from: periodFrom,
   to: periodTo,
   cutFrom: null,
-  taxYear:
-    kind === "TAX" ? taxYearAt(periodFrom, periodFrom !== calendarYear(taxYearAt(periodFrom, false)).from) : null,
-  isBritish: kind === "TAX" && periodFrom !== calendarYear(taxYearAt(periodFrom, false)).from
+  taxYear: kind === "TAX" ? taxYearAt(periodTo - 1, isBritish) : null,
+  isBritish
 })

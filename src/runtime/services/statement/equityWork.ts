@@ -9,7 +9,7 @@ import { accountsSince, type AccountSince, type HeldSum } from "../../store/read
 import { type Bounds, boundsBefore } from "../../store/reads/statementJobReads.ts"
 import { marksOfDays } from "../../store/reads/statementCosts.ts"
 import { cutBefore } from "../../store/reads/statementReads.ts"
-import type { DailyEquityRow, StatementJobRow } from "../../store/tables/statementJob.ts"
+import type { DailyEquityRow, HeldThen, StatementJobRow } from "../../store/tables/statementJob.ts"
 import { breathe } from "../../engine/breathe.ts"
 import { AccountReplay } from "./AccountReplay.ts"
 import { reading, type Reading } from "./Building.ts"
@@ -67,7 +67,7 @@ export const equityParts = (
     return parts
   })
 
-type Equity = Pick<DailyEquityRow, "day" | "equity">
+type Equity = Pick<DailyEquityRow, "day" | "equity" | "unvalued" | "held">
 
 /** Of an account that has not traded since the first of the days: what is open now was open then. */
 const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
@@ -76,7 +76,7 @@ const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Da
     const holds = positions.length + contracts.length > 0 || [...held.values()].some((amount) => amount !== 0n)
     if (!holds) return []
     const cash = held.get("USDC cash") ?? 0n
-    return [{ day, equity: equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
+    return [{ day, held: heldText(held), ...equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
   })
 
 /** What was held of each currency and kind at a day: what is held now, less what was booked since. */
@@ -90,6 +90,23 @@ const heldAt = (sums: ReadonlyArray<HeldSum>, at: number): ReadonlyMap<string, b
   return held
 }
 
+const heldOf = ({ balances }: AccountReplay): ReadonlyMap<string, bigint> =>
+  new Map(
+    [...balances].flatMap(([currency, { cash, reserved }]) => [
+      [`${currency} cash`, cash],
+      [`${currency} reserved`, reserved]
+    ])
+  )
+
+/** As it is kept: in the order of the names, without what is zero. */
+const heldText = (held: ReadonlyMap<string, bigint>): HeldThen =>
+  Object.fromEntries(
+    [...held]
+      .filter(([, amount]) => amount !== 0n)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, amount]) => [name, amount.toString()])
+  )
+
 /** The equities of an account by what was booked of it from its beginning; of days at which it held something. */
 export const replayed = (
   { sql }: Pick<JobTools, "sql">,
@@ -101,7 +118,8 @@ export const replayed = (
     const equities: Array<Equity> = []
     for (const day of days) {
       yield* replay.advance(yield* reading(cutBefore(sql, clientId, day)))
-      if (replay.holds) equities.push({ day, equity: replay.equityAt(marks.get(day) ?? new Map()) })
+      if (replay.holds)
+        equities.push({ day, held: heldText(heldOf(replay)), ...replay.equityAt(marks.get(day) ?? new Map()) })
     }
     return equities
   })

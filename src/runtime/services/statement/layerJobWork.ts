@@ -19,7 +19,6 @@ import {
   isThere,
   partnerOfClient
 } from "../../store/reads/statementJobReads.ts"
-import { taxResidenciesAt } from "../../store/reads/statementLists.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { StatementJobRow } from "../../store/tables/statementJob.ts"
 import { DailyMarks } from "../market/DailyMarks.ts"
@@ -32,6 +31,7 @@ import { ModelBuilds } from "./ModelBuilds.ts"
 import { makeNight, NightFacts } from "./nightWork.ts"
 import { nextModelId } from "./nextModelId.ts"
 import { reasonOf } from "./reasonOf.ts"
+import { taxPartOf } from "./taxYears.ts"
 
 /** Clients of a night that are found at once, with a look over its executions: some hundred kilobytes. */
 const listed = 20_000
@@ -133,32 +133,56 @@ const concernedParts = (
   once: boolean
 ): Reading<ReadonlyArray<JobPart>> =>
   Effect.gen(function* () {
-    const { sql } = tools
+    const ids = yield* concernedBy(tools, period, clients)
+    const concerned = clients.filter(({ id }) => ids.has(id))
+    const others = clients.filter(({ id }) => !ids.has(id)).map(({ id, partnerId }) => nothingOf(id, partnerId))
+    const { taxYear } = period
+    const made =
+      taxYear === null
+        ? yield* singleParts(tools, period, concerned, once)
+        : yield* taxParts(tools, { ...period, taxYear }, concerned, once)
+    return [...others, ...made]
+  })
+
+/** Those for whom something was booked in the period, or a balance or an open object stood through it (STS-29). */
+const concernedBy = (
+  { sql }: JobTools,
+  period: AskedPeriod,
+  clients: ReadonlyArray<ClientRow>
+): Reading<ReadonlySet<number>> =>
+  Effect.gen(function* () {
+    const ids = clients.filter(({ createdAt }) => createdAt < period.to).map(({ id }) => id)
+    if (ids.length === 0) return new Set<number>()
     const start = yield* reading(boundsBefore(sql, period.from))
     const end = yield* reading(boundsBefore(sql, period.to))
-    const ids = clients.filter(({ createdAt }) => createdAt < period.to).map(({ id }) => id)
-    if (ids.length === 0) return clients.map(({ id, partnerId }) => nothingOf(id, partnerId))
     const cuts = yield* reading(cutsOfClients(sql, ids, period, { start, end }))
     const still = cuts.filter((each) => each.cut.postingId === each.start.postingId)
     const holding = still.length === 0 ? new Set<number>() : yield* reading(concernedClients(sql, still, period.from))
-    const moving = new Set(
-      cuts.filter((each) => each.cut.postingId > each.start.postingId).map(({ clientId }) => clientId)
-    )
-    const concerned: Array<ClientRow> = []
-    const others: Array<JobPart> = []
-    for (const client of clients) {
-      const isConcerned =
-        (moving.has(client.id) || holding.has(client.id)) &&
-        (period.kind !== "TAX" || (yield* isBritish(tools, client, period)) === period.isBritish)
-      if (isConcerned) concerned.push(client)
-      else others.push(nothingOf(client.id, client.partnerId))
-    }
-    return [...others, ...(yield* singleParts(tools, period, concerned, once))]
+    const moving = cuts.filter((each) => each.cut.postingId > each.start.postingId).map(({ clientId }) => clientId)
+    return new Set([...moving, ...holding])
   })
 
-/** Whether a tax residency of the client is British at the end of the tax year (STS-26). */
-const isBritish = ({ sql, sealing }: JobTools, client: ClientRow, { to }: AskedPeriod): Reading<boolean> =>
-  Effect.map(reading(taxResidenciesAt(sql, sealing, client.id, to)), (countries) => countries.includes("GB"))
+/** TAX by the rule of the job, of clients that its year concerns: each over its part of the year (STS-26). */
+const taxParts = (
+  tools: JobTools,
+  year: AskedPeriod & { readonly taxYear: number },
+  clients: ReadonlyArray<ClientRow>,
+  once: boolean
+): Reading<ReadonlyArray<JobPart>> =>
+  Effect.gen(function* () {
+    const { taxYear, isBritish } = year
+    const parts: Array<JobPart> = []
+    const whole: Array<ClientRow> = []
+    for (const client of clients) {
+      const part = yield* taxPartOf(tools, client.id, { year: taxYear, isBritish })
+      const isWhole = part?.from === year.from && part.to === year.to
+      if (isWhole) whole.push(client)
+      else if (part === null || !(yield* concernedBy(tools, { ...year, ...part }, [client])).has(client.id))
+        parts.push(nothingOf(client.id, client.partnerId))
+      else parts.push(...(yield* singleParts(tools, { ...year, ...part }, [client], once)))
+    }
+    return [...parts, ...(yield* singleParts(tools, year, whole, once))]
+  })
 
 /** The clients of the night under way, found many at a time. */
 class NightList {

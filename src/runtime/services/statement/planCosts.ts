@@ -10,6 +10,7 @@ import {
   costFacts,
   type CostRow,
   costRows,
+  daysText,
   meanOf
 } from "../../../machines/statement/statementCosts.ts"
 import { daysOf } from "../../../machines/statement/statementJobs.ts"
@@ -43,6 +44,9 @@ const notes = [
   "Ancillary services were not charged. The firm neither paid third parties nor was paid by them for its services."
 ]
 
+const notWhollyValued = (days: ReadonlyArray<number>): string =>
+  `Equities are not wholly valued: there were positions or contracts without a market price at 00:00 UTC of ${daysText(days)}.`
+
 const dayMillis = 86_400_000
 
 export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
@@ -51,8 +55,8 @@ export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
     const opened = yield* contractsOpened(at)
     const lent = yield* swapsTaken(at)
     const rows = costsOf(sums, opened.spread, lent.fees)
-    const base = yield* baseOf(at, opened.turnover + lent.notional)
-    const unvalued = sums.filter(({ unvalued }) => unvalued > 0)
+    const { base, unvaluedDays } = yield* baseOf(at, opened.turnover + lent.notional)
+    const isCharged = sums.every(({ unvalued }) => unvalued === 0)
     return {
       sections: [
         {
@@ -60,8 +64,11 @@ export const planCosts = (at: Building): Effect.Effect<Plan, Wrong> =>
           rows: (emit) => emit(costRows(rows, base))
         }
       ],
-      notes:
-        unvalued.length === 0 ? notes : [...notes, "Charges in an asset without a known value are counted as zero."],
+      notes: [
+        ...notes,
+        ...(isCharged ? [] : ["Charges in an asset without a known value are counted as zero."]),
+        ...(unvaluedDays.length === 0 ? [] : [notWhollyValued(unvaluedDays)])
+      ],
       rows: rows.length
     }
   })
@@ -147,24 +154,32 @@ const swapsTaken = (at: Building) =>
     return { notional, fees }
   })
 
-const baseOf = (at: Building, otherTurnover: bigint): Reading<CostBase> =>
+interface BaseFound {
+  readonly base: CostBase
+  /** The midnights whose marks lacked some of what was open then; Unix ms, rising. */
+  readonly unvaluedDays: ReadonlyArray<number>
+}
+
+const baseOf = (at: Building, otherTurnover: bigint): Reading<BaseFound> =>
   Effect.gen(function* () {
     const fills = yield* reading(fillSums(at.sql, at.client.clientId, fillsOfPeriod(at)))
     const traded = fills.reduce((sum, { currency, notional }) => (currency === "USDC" ? sum + notional : sum), 0n)
-    const { daily, start, end } = yield* equitiesOf(at)
+    const { daily, start, end, unvaluedDays } = yield* equitiesOf(at)
     let netDeposits = 0n
     yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
       Effect.map(reading(equityMoves(at.sql, at.client.clientId, stretch)), (moved) => {
         netDeposits += moved
       })
     )
-    return {
+    const base = {
       turnover: traded + otherTurnover,
       averageEquity: meanOf(daily),
       startEquity: start,
       endEquity: end,
-      netDeposits
+      netDeposits,
+      holdingsValued: unvaluedDays.length === 0
     }
+    return { base, unvaluedDays }
   })
 
 interface Equities {
@@ -173,6 +188,7 @@ interface Equities {
   /** At the period's own ends, each at the marks of the midnight at or before it; zero before the account was opened. */
   readonly start: bigint
   readonly end: bigint
+  readonly unvaluedDays: BaseFound["unvaluedDays"]
 }
 
 /** Equities that are kept of midnights; of moments before any were, and between two, by the replay that kept ones are proved by. */
@@ -180,23 +196,29 @@ const equitiesOf = (at: Building): Reading<Equities> =>
   Effect.gen(function* () {
     const { sql, client, period, start, cut } = at
     const days = midnightsOf(Math.max(period.from, client.createdAt), period.to)
-    const isKept = yield* keptOf(at)
-    const kept = yield* reading(keptEquities(sql, client.clientId, [period.from, ...days, period.to].filter(isKept)))
+    const isCovered = yield* keptOf(at)
+    const kept = yield* reading(keptEquities(sql, client.clientId, [period.from, ...days, period.to].filter(isCovered)))
+    // One that was kept before unvalued holdings were counted is gone through again for them.
+    const isKept = (moment: number): boolean => isCovered(moment) && kept.get(moment)?.unvalued !== null
+    const unvaluedDays = new Set<number>()
     const replay = new AccountReplay(at)
     const needsMarks = ![period.from, ...days, period.to].every(isKept)
     const marks = needsMarks ? yield* reading(marksOfDays(sql, startOfDay(period.from), period.to)) : new Map()
     const equityAt = (moment: number, before: Reading<Cut>): Reading<bigint> =>
-      // A day that is kept without a row is one at which nothing was held.
-      isKept(moment)
-        ? Effect.succeed(kept.get(moment) ?? 0n)
-        : Effect.map(
-            Effect.flatMap(before, (bound) => replay.advance(bound)),
-            () => replay.equityAt(marks.get(startOfDay(moment)) ?? new Map())
-          )
+      Effect.gen(function* () {
+        if (!isKept(moment)) yield* replay.advance(yield* before)
+        // A day that is kept without a row is one at which nothing was held.
+        const then = isKept(moment)
+          ? kept.get(moment)
+          : replay.equityAt(marks.get(startOfDay(moment)) ?? new Map<string, string>())
+        if ((then?.unvalued ?? 0) > 0) unvaluedDays.add(startOfDay(moment))
+        return then?.equity ?? 0n
+      })
     const first = yield* equityAt(period.from, Effect.succeed(start))
     const daily: Array<bigint> = []
     for (const day of days) daily.push(yield* equityAt(day, reading(cutBefore(sql, client.clientId, day))))
-    return { daily, start: first, end: yield* equityAt(period.to, Effect.succeed(cut)) }
+    const end = yield* equityAt(period.to, Effect.succeed(cut))
+    return { daily, start: first, end, unvaluedDays: [...unvaluedDays].toSorted((one, other) => one - other) }
   })
 
 /** Which moments are midnights whose equities are kept. */

@@ -7,7 +7,9 @@ import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { londonDayOf } from "../../../machines/statement/londonDay.ts"
 import type { Cut, ModelRow, SectionFacts } from "../../../machines/statement/StatementModel.ts"
+import type { Period } from "../../../machines/statement/statementPeriod.ts"
 import { fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
+import { isPartOfYear } from "../../../machines/statement/taxYears.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsByIds } from "../../store/reads/statementContracts.ts"
 import { fillsOf, postingsOfTypes, type StatedPosting } from "../../store/reads/statementReads.ts"
@@ -24,8 +26,8 @@ import {
   type Wrong
 } from "./Building.ts"
 import type { Emit, PlannedSection } from "./ModelWriter.ts"
-import { movesUpTo } from "./taxMoves.ts"
-import { chargeOf, partOf, swapOf, worthOf } from "./swapPostings.ts"
+import { movesUpTo, type Unvalued } from "./taxMoves.ts"
+import { chargeOf, isValued, partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
 /** What a tax statement rests on besides its period. */
@@ -42,7 +44,7 @@ const matchedDays = 30
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
+const notes = (period: Period, { isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
   "Amounts are USDC and are not converted into another currency.",
   "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
   "Assets that left the account were not disposed of by that; they took their cost along.",
@@ -51,6 +53,9 @@ const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): Readonly
   isBritish
     ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
     : "Disposals are matched with the oldest acquisitions first.",
+  ...(isPartOfYear(period)
+    ? ["It is of a part of a tax year: the tax residency changed, and the statement next to it begins or ends there."]
+    : []),
   ...(rows.some(({ provisional }) => provisional === true)
     ? ["Disposals of the last 30 days are provisional: later acquisitions may still be matched with them."]
     : [])
@@ -58,19 +63,20 @@ const notes = ({ isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): Readonly
 
 export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
-    const slices = yield* slicesOf(at, terms)
+    const { slices, unvalued } = yield* slicesOf(at, terms)
     const disposals = slices.map((slice) => sliceRow(slice, at, terms))
-    const totals = totalsOf(slices)
     const sums = yield* sumsOf(at)
     const earned = { rows: 0, reward: 0n, share: 0n }
     yield* eachStaking(at, (rows) => {
-      for (const { worth, isShare } of rows) {
+      for (const { worth, isShare, lacksValue } of rows) {
+        if (lacksValue !== null) unvalued.push(lacksValue)
         earned.rows++
         earned[isShare ? "share" : "reward"] += worth
       }
       return Effect.void
     })
     const lost = yield* hasWriteOff(at)
+    const totals = totalsOf(slices, unvalued.length === 0)
     return {
       sections: [
         plain({ name: "DISPOSALS" }, disposals),
@@ -93,7 +99,11 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
           totalRow("FUNDING", sums, "FUNDING", null)
         ])
       ],
-      notes: lost ? [...notes(terms, disposals), writtenOff] : notes(terms, disposals),
+      notes: [
+        ...notes(at.period, terms, disposals),
+        ...(lost ? [writtenOff] : []),
+        ...(unvalued.length === 0 ? [] : [notValued(unvalued)])
+      ],
       rows: slices.length
     }
   })
@@ -103,15 +113,23 @@ const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSecti
   rows: (emit) => emit(rows)
 })
 
+interface SlicesFound {
+  readonly slices: ReadonlyArray<TaxSlice>
+  /** What came of the assets that were disposed of, at a value that nobody knew: some of the costs may lack it. */
+  readonly unvalued: Array<Unvalued>
+}
+
 /** The slices of disposals inside the period, asset by asset. */
-const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<ReadonlyArray<TaxSlice>, Wrong> =>
-  Effect.map(movesUpTo(at, isBritish ? behind : at.cut), (byAsset) =>
-    currencyCodes.flatMap((asset) => {
+const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<SlicesFound, Wrong> =>
+  Effect.map(movesUpTo(at, isBritish ? behind : at.cut), ({ byAsset, unvalued }) => {
+    const slices = currencyCodes.flatMap((asset) => {
       const moves = byAsset.get(asset) ?? []
-      const slices = isBritish ? hmrcSlices(moves, londonDayOf).slices : fifoSlices(moves)
-      return slices.filter(({ disposed }) => disposed >= at.period.from && disposed < at.period.to)
+      const found = isBritish ? hmrcSlices(moves, londonDayOf).slices : fifoSlices(moves)
+      return found.filter(({ disposed }) => disposed >= at.period.from && disposed < at.period.to)
     })
-  )
+    const disposed = new Set(slices.map(({ asset }) => asset))
+    return { slices, unvalued: unvalued.filter(({ asset }) => disposed.has(asset)) }
+  })
 
 const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete }: TaxTerms): ModelRow => ({
   asset: slice.asset,
@@ -127,7 +145,7 @@ const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete
   provisional: isBritish && !isComplete && londonDayOf(slice.disposed) + matchedDays >= londonDayOf(period.to)
 })
 
-const totalsOf = (slices: ReadonlyArray<TaxSlice>) => {
+const totalsOf = (slices: ReadonlyArray<TaxSlice>, holdingsValued: boolean) => {
   let [proceeds, costs, gains, losses] = [0n, 0n, 0n, 0n]
   for (const slice of slices) {
     const result = slice.proceeds - slice.cost
@@ -143,7 +161,9 @@ const totalsOf = (slices: ReadonlyArray<TaxSlice>) => {
     proceeds: usdc(proceeds),
     costs: usdc(costs),
     gains: usdc(gains),
-    losses: usdc(losses)
+    losses: usdc(losses),
+    // Said where it is so: what is wholly valued keeps its bytes.
+    ...(holdingsValued ? {} : { holdingsValued: false })
   }
   const row: ModelRow = {
     ...emptyRow,
@@ -197,6 +217,20 @@ const sumsOf = (at: Building): Effect.Effect<ReadonlyArray<CostSum>, Wrong> =>
 
 const writtenOff =
   "Principal of staking swaps that was written off has not been disposed of: it keeps its cost, and its loss is the client's to claim."
+
+/** So many are named by a note. */
+const mostNamed = 10
+
+/** What counts as zero because nobody knew what it was worth when it was booked (STS-9). */
+const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
+  const named = [...new Set(unvalued.map(unvaluedText))]
+  const more = named.length - mostNamed
+  const list = named.slice(0, mostNamed).join(", ")
+  return `Not valued, for want of a market price when it was booked, and counted as zero: ${list}${more > 0 ? `, and ${more} more` : ""}.`
+}
+
+const unvaluedText = ({ asset, at, qty }: Unvalued): string =>
+  `${formatAmount(qty, asset)} ${asset} on ${new Date(at).toISOString()}`
 
 /** Whether staff gave up a claim of the client's within the period. */
 const hasWriteOff = ({ sql, client, cut, period }: Building): Effect.Effect<boolean, Wrong> =>
@@ -259,8 +293,10 @@ const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =
 
 interface StakingRow {
   readonly isShare: boolean
-  /** Micro-USDC at the mark of its booking. */
+  /** Micro-USDC at the mark of its booking; zero without one. */
   readonly worth: bigint
+  /** What there was no mark of. */
+  readonly lacksValue: Unvalued | null
   readonly row: ModelRow
 }
 
@@ -281,16 +317,18 @@ const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
   const quantity = isShare ? -posting.amount : partOf(posting, "reward")
   if (quantity === 0n) return []
   const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)
+  const known = isValued(posting)
   const row = {
     ...emptyRow,
     asset: posting.currency,
     disposed: posting.ts,
     quantity: formatAmount(quantity, posting.currency),
-    proceeds: isShare ? null : usdc(worth),
-    cost: isShare ? usdc(worth) : null,
-    result: usdc(isShare ? -worth : worth)
+    proceeds: isShare || !known ? null : usdc(worth),
+    cost: isShare && known ? usdc(worth) : null,
+    result: known ? usdc(isShare ? -worth : worth) : null
   }
-  return [{ isShare, worth, row }]
+  const lacksValue = known ? null : { asset: posting.currency, at: posting.ts, qty: quantity }
+  return [{ isShare, worth, lacksValue, row }]
 }
 
 const funding = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>

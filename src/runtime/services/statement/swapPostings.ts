@@ -18,6 +18,10 @@ export const partOf = (
   return typeof value === "string" ? minorOf(value, currency) : 0n
 }
 
+/** Whether anybody knew a mark of the posting's currency when it was booked (STS-9). */
+export const isValued = ({ refs, currency }: Pick<StatedPosting, "refs" | "currency">): boolean =>
+  currency === "USDC" || typeof refs["mark"] === "string"
+
 /**
  * What an amount in the posting's currency was worth at the mark of its booking, micro-USDC rounded down; zero where nobody knew
  * one (STS-9). As lots are valued, so that both say the same to the last unit (F21).

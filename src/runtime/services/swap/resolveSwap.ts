@@ -2,7 +2,7 @@
  * What staff end with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116). What follows is
  * what the venue's own word would bring. The evidence has no id of the contract: that comes with the venue's next word on it.
  */
-import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { formatAmount, minorOf, MoneyDecimal, parsePositiveAmount } from "../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { swapRef } from "../../../machines/swap/Swap.ts"
@@ -50,6 +50,8 @@ export const resolveTakeExecuted = (
   const refusal = takeRefusal(turn.state, row)
   if (refusal !== null) return refuse(refusal)
   const { notional } = row.context
+  const taken = parsePositiveAmount(qty, assetOf(row))
+  if (typeof taken === "string") return refuse(invalidFields({ qty: taken }))
   if (new MoneyDecimal(qty).gt(notional)) {
     return refuse(invalidFields({ qty: `Only ${notional} was asked for.` }))
   }

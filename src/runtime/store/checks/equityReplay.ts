@@ -7,6 +7,7 @@ import type { BarrierContractContext } from "../../../machines/barrier/BarrierCo
 import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import { equityOf, type MarksThen } from "../../../machines/statement/equityThen.ts"
+import type { HeldThen } from "../tables/statementJob.ts"
 import type { Replay, ReplayCheck } from "./Replay.ts"
 
 /** What was booked of a client that has an equity, and the equities themselves, in the order of their times. */
@@ -26,6 +27,10 @@ export interface ReplayedEquity {
   readonly price: string | null
   /** JSON: the marks of the midnight, or the contract. */
   readonly facts: string | null
+  /** Of an equity: what is kept of how much of it had no mark. */
+  readonly unvalued: bigint | null
+  /** Of an equity: what is kept of what was held, JSON. */
+  readonly held: string | null
 }
 
 class EquityReplay implements Replay<ReplayedEquity> {
@@ -72,6 +77,13 @@ class EquityReplay implements Replay<ReplayedEquity> {
     return cash !== 0n || held.size + positions.size + contracts.size > 0
   }
 
+  private isHeld(kept: HeldThen): boolean {
+    const held = new Map(this.held)
+    if (this.cash !== 0n) held.set("USDC cash", this.cash)
+    const names = Object.keys(kept)
+    return names.length === held.size && names.every((name) => held.get(name)?.toString() === kept[name])
+  }
+
   private trade({ symbol, side, qty, price }: ReplayedEquity): void {
     if (symbol === null || side === null || qty === null || price === null) throw new Error("a fill without its terms")
     const { position } = applyFill(this.positions.get(symbol) ?? flatPosition(symbol), { side, qty, price })
@@ -79,16 +91,22 @@ class EquityReplay implements Replay<ReplayedEquity> {
     else this.positions.set(symbol, position)
   }
 
-  private compare({ client_id, at, amount, facts }: ReplayedEquity): string | null {
+  private compare({ client_id, at, amount, facts, unvalued: kept, held }: ReplayedEquity): string | null {
     if (amount === null && !this.holds) return null
     const { cash, positions, contracts } = this
     const isCash = positions.size + contracts.size === 0
     const marks: MarksThen = isCash || facts === null ? new Map() : new Map(Object.entries(JSON.parse(facts) as object))
-    const equity = equityOf({ cash, positions: positions.values(), contracts: contracts.values() }, marks)
-    if (equity === amount) return null
+    const { equity, unvalued } = equityOf({ cash, positions: positions.values(), contracts: contracts.values() }, marks)
+    // An equity from before 0046 says neither how many had no mark nor what was held.
+    const isHeld = held === null || this.isHeld(JSON.parse(held) as HeldThen)
+    if (equity === amount && isHeld && (kept === null || Number(kept) === unvalued)) return null
     const day = new Date(Number(at)).toISOString().slice(0, 10)
     if (amount === null)
       return `no equity of client ${client_id} is kept of the beginning of ${day}, and it is ${equity}`
+    if (!isHeld)
+      return `what client ${client_id} held at the beginning of ${day} is kept as ${held}, which is not what was booked before`
+    if (equity === amount)
+      return `the equity of client ${client_id} at the beginning of ${day} is kept with ${kept} positions and contracts without a mark, and it was ${unvalued}`
     return `the equity of client ${client_id} at the beginning of ${day} is kept as ${amount}, what was booked before makes it ${equity}`
   }
 }
@@ -106,24 +124,24 @@ const equityRows = `WITH due AS MATERIALIZED (
       CROSS JOIN (SELECT DISTINCT client_id FROM balances) b
      WHERE j.name = 'EQUITIES' AND j.ended_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM statement_job_failures f
          WHERE f.job_id = j.id AND f.client_id = b.client_id AND f.state = 'OPEN')),
-  equities AS MATERIALIZED (SELECT client_id, day, equity FROM due FULL JOIN daily_equities USING (client_id, day)),
+  equities AS MATERIALIZED (SELECT client_id, day, equity, unvalued, held::text AS held FROM due FULL JOIN daily_equities USING (client_id, day)),
   kept AS MATERIALIZED (SELECT DISTINCT client_id FROM equities),
   marks AS MATERIALIZED (SELECT day, json_object_agg(symbol, price)::text AS marks FROM daily_marks GROUP BY day)
   SELECT client_id, day AS at, 0 AS rank, 'EQUITY' AS what, 0::bigint AS id, equity AS amount, NULL::text AS symbol, NULL::text AS side,
-         NULL::text AS qty, NULL::text AS price, m.marks AS facts
+         NULL::text AS qty, NULL::text AS price, m.marks AS facts, unvalued, held
     FROM equities LEFT JOIN marks m USING (day)
    UNION ALL
   SELECT p.client_id, t.ts, 1, CASE WHEN p.currency = 'USDC' AND p.kind = 'cash' THEN 'CASH' ELSE 'HELD' END, p.posting_id, p.amount,
-         p.currency || ' ' || p.kind, NULL::text, NULL::text, NULL::text, NULL::text
+         p.currency || ' ' || p.kind, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::text
     FROM postings p JOIN ledger_transactions t USING (tx_id) WHERE p.${kept}
    UNION ALL
-  SELECT client_id, booked_at, 1, 'FILL', id, NULL::bigint, symbol, side, qty, price, NULL::text
+  SELECT client_id, booked_at, 1, 'FILL', id, NULL::bigint, symbol, side, qty, price, NULL::text, NULL::bigint, NULL::text
     FROM fills WHERE family = 'PERP' AND ${kept}
    UNION ALL
-  SELECT c.client_id, t.ts, 1, 'CONTRACT', c.id, NULL::bigint, ${none}, c.context::text
+  SELECT c.client_id, t.ts, 1, 'CONTRACT', c.id, NULL::bigint, ${none}, c.context::text, NULL::bigint, NULL::text
     FROM barrier_contracts c JOIN ledger_transactions t ON t.key = 'commission:contract:' || c.id WHERE c.${kept}
    UNION ALL
-  SELECT client_id, ts, 2, 'END', split_part(key, ':', 2)::bigint, NULL::bigint, ${none}, NULL::text
+  SELECT client_id, ts, 2, 'END', split_part(key, ':', 2)::bigint, NULL::bigint, ${none}, NULL::text, NULL::bigint, NULL::text
     FROM ledger_transactions WHERE type = 'BARRIER_SETTLE' AND key LIKE 'settle:%' AND ${kept}
    ORDER BY client_id, at, rank, id`
 

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql"
 import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { int8s } from "../arrays.ts"
+import type { DailyEquityRow } from "../tables/statementJob.ts"
 import type { Bounds } from "./statementJobReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
@@ -86,18 +87,24 @@ export const accountsSince = (
       }))
   )
 
-/** The equities that are kept of a client between two midnights, both with it, by day. */
+/** The equities that are kept of a client of some midnights, by day; what of them was not valued is null where nobody counted. */
 export const keptEquities = (
   sql: PgClient.PgClient,
   clientId: number,
   days: ReadonlyArray<number>
-): Reading<ReadonlyMap<number, bigint>> =>
+): Reading<ReadonlyMap<number, Pick<DailyEquityRow, "equity" | "unvalued">>> =>
   Effect.map(
-    sql.unsafe<{ readonly day: bigint; readonly equity: bigint }>(
-      `SELECT e.day, e.equity FROM unnest($2::int8[]) AS d(day) JOIN daily_equities e ON e.day = d.day AND e.client_id = $1`,
+    sql.unsafe<{ readonly day: bigint; readonly equity: bigint; readonly unvalued: bigint | null }>(
+      `SELECT e.day, e.equity, e.unvalued FROM unnest($2::int8[]) AS d(day) JOIN daily_equities e ON e.day = d.day AND e.client_id = $1`,
       [BigInt(clientId), int8s(days)]
     ),
-    (rows) => new Map(rows.map(({ day, equity }) => [Number(day), equity]))
+    (rows) =>
+      new Map(
+        rows.map(({ day, equity, unvalued }) => [
+          Number(day),
+          { equity, unvalued: unvalued === null ? null : Number(unvalued) }
+        ])
+      )
   )
 
 /** The stretches of midnights whose equities are kept of a client: jobs that are over, and did not fail for it. */

@@ -3,7 +3,9 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Json } from "../../../machines/Effects.ts"
-import type { Currency } from "../../../machines/shared/Currency.ts"
+import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
+import { int8s } from "../arrays.ts"
+import type { HeldThen } from "../tables/statementJob.ts"
 
 /** A posting with what its transaction says. */
 export interface BookedPosting {
@@ -87,19 +89,55 @@ export interface Held {
   readonly reserved: bigint
 }
 
-/** What a client's postings up to a moment add up to: postings never change, so neither does the answer. */
+/** Midnights behind which what was held is looked for, the last one first; an account that held nothing has none (STS-28). */
+const midnightsLookedAt = 40
+const dayMillis = 86_400_000
+
+interface KeptHeld {
+  /** Null: none is kept of any of these midnights. */
+  readonly held: HeldThen | null
+  /** The last posting before that midnight, and the last one that counts. */
+  readonly low: bigint
+  readonly high: bigint
+}
+
+/**
+ * What a client's postings up to a moment add up to: what was held at the newest midnight that is kept, and the postings since, of
+ * which there are as many as of a day, however long the account is. Postings never change, so neither does the answer. A currency of
+ * which nothing was held has no row.
+ */
 export const heldAt = (
   sql: PgClient.PgClient,
   clientId: number,
   at: number
 ): Effect.Effect<ReadonlyArray<Held>, SqlError.SqlError> =>
-  sql.unsafe<Held>(
-    `SELECT p.currency, (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'cash'), 0))::bigint AS cash,
-            (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'reserved'), 0))::bigint AS reserved
-       FROM postings p JOIN ledger_transactions t USING (tx_id)
-      WHERE p.client_id = $1 AND t.ts <= $2 GROUP BY p.currency`,
-    [BigInt(clientId), BigInt(at)]
-  )
+  Effect.gen(function* () {
+    const last = at + 1 - ((at + 1) % dayMillis)
+    const days = Array.from({ length: midnightsLookedAt }, (_, n) => last - n * dayMillis)
+    const [kept] = yield* sql.unsafe<KeptHeld>(
+      `WITH kept AS (
+         SELECT e.day, e.held FROM unnest($3::int8[]) AS d(day) JOIN daily_equities e ON e.day = d.day AND e.client_id = $1
+          WHERE e.held IS NOT NULL ORDER BY e.day DESC LIMIT 1)
+       SELECT (SELECT held FROM kept) AS held, coalesce((SELECT last_posting_before($1, day) FROM kept), 0) AS low,
+              last_posting_before($1, $2) AS high`,
+      [BigInt(clientId), BigInt(at + 1), int8s(days)]
+    )
+    const { held, low, high } = kept ?? { held: null, low: 0n, high: 0n }
+    const since = yield* sql.unsafe<{ readonly currency: Currency; readonly kind: string; readonly amount: bigint }>(
+      `SELECT currency, kind, sum(amount)::bigint AS amount FROM postings
+        WHERE client_id = $1 AND posting_id > $2 AND posting_id <= $3 GROUP BY currency, kind`,
+      [BigInt(clientId), low, high]
+    )
+    const sums = new Map(Object.entries(held ?? {}).map(([name, amount]) => [name, BigInt(amount)]))
+    for (const { currency, kind, amount } of since) {
+      const name = `${currency} ${kind}`
+      sums.set(name, (sums.get(name) ?? 0n) + amount)
+    }
+    const of = (currency: Currency, kind: string): bigint => sums.get(`${currency} ${kind}`) ?? 0n
+    return currencyCodes
+      .map((currency) => ({ currency, cash: of(currency, "cash"), reserved: of(currency, "reserved") }))
+      .filter(({ cash, reserved }) => cash !== 0n || reserved !== 0n)
+  })
 
 /** A payout as it is booked, with the client's balance of the currency right after it. */
 export interface BookedPayout {

@@ -35,6 +35,9 @@ export interface StatementJobFailureRow {
   readonly failedAt: number
 }
 
+/** Amounts that are not zero, by currency and kind, such as "USDC cash". */
+export type HeldThen = { readonly [currencyAndKind: string]: string }
+
 /** What an account was worth at 00:00 UTC (STS-28); of one that held anything. */
 export interface DailyEquityRow {
   readonly day: number
@@ -42,6 +45,10 @@ export interface DailyEquityRow {
   readonly partnerId: number
   /** Micro-USDC. */
   readonly equity: bigint
+  /** Positions and contracts that had no mark and count nothing in it; null: kept before they were counted. */
+  readonly unvalued: number | null
+  /** What was held, by "USDC cash" and the like, minor units; what is zero is not named. Null as above. */
+  readonly held: HeldThen | null
 }
 
 export const statementJobTables = {
@@ -90,6 +97,6 @@ export const statementJobTables = {
     machine: null,
     key: ["day", "clientId"],
     mode: "upsert",
-    columns: { day: "id", clientId: "id", partnerId: "id", equity: "money" }
+    columns: { day: "id", clientId: "id", partnerId: "id", equity: "money", unvalued: "id?", held: "json?" }
   })
 }
