@@ -10,9 +10,11 @@ import { findConnection } from "./connection.ts"
 import { Progress } from "./progress.ts"
 import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
 import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
-import { escaped, type Names } from "./views/cellText.ts"
+import { refusalLines } from "./refusalText.ts"
+import { cellText, escaped, type Names, unbroken } from "./views/cellText.ts"
 import type { Change } from "./views/changes.ts"
-import { stack, text, type View } from "./views/View.ts"
+import { type Cell, stack, text, type View } from "./views/View.ts"
+import { wrapText } from "./views/wrapWords.ts"
 
 export interface CallOptions<A> {
   /**
@@ -94,7 +96,8 @@ export class Cli {
     )
   }
 
-  private async service(): Promise<CallService> {
+  /** How the service is called. */
+  async service(): Promise<CallService> {
     return this.callService ?? (await import("./OperatorClient.ts")).callService
   }
 
@@ -141,13 +144,14 @@ export class Cli {
     about?: CallOptions<never>["about"]
   ): Promise<View> {
     if (changes === undefined) return view
-    const [{ readNames }, { changesView }] = await Promise.all([import("./names.ts"), import("./views/changes.ts")])
+    const [{ readNames }, { callingsOf, changesView }] = await Promise.all([
+      import("./names.ts"),
+      import("./views/changes.ts")
+    ])
     const { partner } = await service.ask((api) =>
       readNames(api, new Set(changes.some(isOfPartner) ? ["partner"] : []))
     )
-    const { clientId, clientUid } = (data ?? {}) as { readonly clientId?: unknown; readonly clientUid?: unknown }
-    const client = typeof clientId === "number" && typeof clientUid === "string" ? { clientId, clientUid } : null
-    const head = changesView(changes, { partner: (id) => partner.get(id) ?? String(id), client })
+    const head = changesView(changes, callingsOf(data, partner))
     const before = changes.length > 0 || about === undefined ? null : await this.rulingOn(service, about)
     return stack(head, ...(before === null ? [] : [before]), text(""), view)
   }
@@ -206,10 +210,10 @@ export class Cli {
     try {
       await run(globals)
     } catch (error) {
-      this.fail(globals.json === true, error)
+      this.fail(globals.json === true, error, command)
       if (globals.json === true || !(error instanceof CliFailure)) return
       const shown = [error.more, refused?.(error.envelope.data)].filter((more) => more !== null && more !== undefined)
-      for (const more of shown) this.io.stderr(`\n${await this.drawn(globals, more, null)}\n`)
+      for (const more of shown) this.io.stderr(`\n${await this.drawn(globals, more, null, this.io.errorColumns())}\n`)
     }
   }
 
@@ -237,18 +241,23 @@ export class Cli {
     return render(view, { styled: this.styled, columns, times, names: await namesFor(view, service) })
   }
 
+  /** One line for this reader, as long as it is: of what is told piece by piece. */
+  line({ utc }: Globals, line: Cell): string {
+    const times = this.io.size() === null && this.io.errorColumns() === null ? "exact" : utc === true ? "utc" : "short"
+    return cellText(line, { styled: false, columns: null, times }).replaceAll(unbroken, " ")
+  }
+
   get styled(): boolean {
     const { NO_COLOR, TERM } = this.io.env
     return this.io.terminal && TERM !== "dumb" && (NO_COLOR === undefined || NO_COLOR === "")
   }
 
-  /** What went wrong, on stderr: the envelope with --json, its sentences otherwise. */
-  fail(json: boolean, error: unknown): void {
+  /** What went wrong, on stderr: the envelope with --json, its sentences otherwise. `command`: which one was asked for. */
+  fail(json: boolean, error: unknown, command: Command | null = null): void {
     if (!(error instanceof CliFailure)) throw error
     this.status = error.status
-    this.io.stderr(
-      json ? `${JSON.stringify(error.envelope)}\n` : `${markOf(error)}${sentencesOf(error).map(escaped).join("\n")}\n`
-    )
+    const said = () => `${markOf(error)}${refusalLines(error.envelope, command).map(escaped).join("\n")}\n`
+    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : wrapText(said(), this.io.errorColumns()))
   }
 
   /** Shows what the call would do and asks; throws what refuses it, and for no. */
@@ -380,10 +389,3 @@ const noTerminal = cliFailure(
   4000,
   "This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done."
 )
-
-const sentencesOf = ({ envelope }: CliFailure): ReadonlyArray<string> => {
-  const data = (envelope.data ?? {}) as Readonly<Record<string, unknown>>
-  const errors = Object.entries((data.errors ?? {}) as Readonly<Record<string, string>>)
-  const blockers = Array.isArray(data.blockers) ? data.blockers.map((each) => `  ${String(each)}`) : []
-  return [envelope.msg, ...errors.map(([path, sentence]) => `  ${path}: ${sentence}`), ...blockers]
-}

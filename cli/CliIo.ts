@@ -18,6 +18,8 @@ export interface CliIo {
   readonly terminal: boolean
   /** Columns and rows of that terminal now; null: stdout is none, and lines are as long as they are. */
   readonly size: () => Size | null
+  /** Columns of the terminal that stderr is now; null: stderr is none. */
+  readonly errorColumns: () => number | null
   /** Shows text page by page; false when there is no pager to show it with. */
   readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
   /** One line on stderr that the next one replaces, null takes it away; null itself when stderr is no terminal. */

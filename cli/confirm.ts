@@ -4,9 +4,13 @@
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs"
 import type { CliIo } from "./CliIo.ts"
+import { wrapText } from "./views/wrapWords.ts"
 
 const [terminalInput, terminalOutput] =
   process.platform === "win32" ? ["\\\\.\\CONIN$", "\\\\.\\CONOUT$"] : ["/dev/tty", "/dev/tty"]
+
+/** Whichever of the outputs is that terminal says how wide it is. */
+const columnsOfTerminal = (): number => process.stdout.columns || process.stderr.columns || 80
 
 /** Whether this process has a terminal. */
 export const asks: CliIo["asks"] = () => {
@@ -21,7 +25,7 @@ export const confirm: CliIo["confirm"] = (question, deed) => {
   const output = input === null ? null : opened(terminalOutput, "w")
   try {
     if (input === null || output === null) return null
-    writeSync(output, `${deed === "" ? "" : `${deed}\n\n`}${question} [y/N] `)
+    writeSync(output, `${deed === "" ? "" : `${deed}\n\n`}${wrapText(`${question} [y/N] `, columnsOfTerminal())}`)
     return /^y(es)?$/i.test(readLine(input).trim())
   } finally {
     for (const descriptor of [input, output]) if (descriptor !== null) closeSync(descriptor)

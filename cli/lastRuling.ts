@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { shortPrints } from "./views/shortPrints.ts"
-import { text, time, type View } from "./views/View.ts"
+import { text, time, type View, words } from "./views/View.ts"
 
 /** Null when the audit has nothing of it, or can't be read now: the refusal stands without. */
 export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<View | null> =>
@@ -13,7 +13,7 @@ export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<V
       const change = [last.before, last.after].filter((state) => state !== null).join(" -> ")
       const why = last.reason === null ? "" : `: ${shortPrints(last.reason)}`
       const what = change === "" ? last.action : `${last.action}, ${change}`
-      return text(`Last decision: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
+      return text(words`Last decision: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
     }),
     Effect.orElseSucceed(() => null)
   )

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { given } from "./options.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
-import { time } from "./views/View.ts"
+import { time, words, type Words } from "./views/View.ts"
 
 /** What a clearance names: cases that are not among these, or that show a later screening, are not cleared. */
 export interface LookedAt {
@@ -25,7 +25,7 @@ const mostCases = 500
 export const lookAtCases = (
   api: OperatorClient,
   client: string,
-  show: (line: string) => void
+  show: (line: Words) => void
 ): Effect.Effect<LookedAt, unknown> =>
   Effect.gen(function* () {
     // Before the cases: a revision that comes between the two readings is refused, not cleared with them.
@@ -35,7 +35,7 @@ export const lookAtCases = (
     for (const { caseId, reason, openedAt, details } of open) {
       const count = details.candidates?.length ?? 0
       const found = count === 0 ? "" : `, ${count} ${count === 1 ? "candidate" : "candidates"}`
-      show(`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
+      show(words`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
     }
     return {
       cases: open.map(({ caseId }) => caseId),

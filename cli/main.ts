@@ -87,6 +87,8 @@ const size: CliIo["size"] = () => {
   return { columns: columns || Number(COLUMNS) || 80, rows: rows || Number(LINES) || 24 }
 }
 
+const errorColumns: CliIo["errorColumns"] = () => (process.stderr.isTTY ? process.stderr.columns || 80 : null)
+
 /** Back to the begin of the line, and what stood there is gone. */
 const clearLine = "\r\u001b[K"
 const progress: CliIo["progress"] =
@@ -100,6 +102,7 @@ const status = await runCli(process.argv.slice(2), {
   env: process.env,
   terminal: process.stdout.isTTY === true,
   size,
+  errorColumns,
   page: pageWith(process.env),
   progress,
   asks,

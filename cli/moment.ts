@@ -2,8 +2,13 @@
  * Times as people write them: a duration (`2h`), a date or a date with a time of day, in UTC like the books, or Unix ms
  * (operator surface, rules for every command).
  */
-import { InvalidArgumentError, Option } from "commander"
+import { type Command, InvalidArgumentError, Option } from "commander"
+import { Effect } from "effect"
+import type { Cli } from "./Cli.ts"
+import { cliFailure, exitStatus, type Globals } from "./CliIo.ts"
+import { findConnection } from "./connection.ts"
 import { parseDuration } from "./duration.ts"
+import type { OperatorClient } from "./OperatorClient.ts"
 
 /** Whether a duration is counted back from now or ahead. */
 export type Direction = "ago" | "ahead"
@@ -38,10 +43,45 @@ export const momentForms = {
   ahead: "2h from now, 2026-11-01T09:30 (UTC) or Unix ms"
 }
 
+/** A duration that was given for a time: counted from the service's clock, once it is known (`answerMoments`). */
+export class Relative {
+  readonly text: string
+  readonly direction: Direction
+  readonly latest: number
+
+  constructor(text: string, direction: Direction, latest: number) {
+    this.text = text
+    this.direction = direction
+    this.latest = latest
+  }
+
+  /** Unix ms; `now`: business time. Throws a CliFailure for what is beyond the latest. */
+  from(now: number): number {
+    const at = parseMoment(this.text, this.direction, now)
+    if (at === null || at > this.latest)
+      throw cliFailure(exitStatus.usage, 4000, `${this.text} from now is beyond what can be asked for.`)
+    return at
+  }
+}
+
 /**
- * An option that takes a time. Durations are counted on this machine's clock; a sandbox whose clock was advanced is ahead of
- * it. `latest`: Unix ms.
+ * The durations among a command's options as times, before it runs: what is asked for bears business time, which a sandbox
+ * moves, so they are counted from the service's clock and not this machine's. Without any the service is not asked.
  */
+export const answerMoments = async (cli: Cli, command: Command): Promise<void> => {
+  const given = Object.entries(command.opts<Readonly<Record<string, unknown>>>())
+  const relative = given.flatMap(([name, value]) => (value instanceof Relative ? [[name, value] as const] : []))
+  if (relative.length === 0) return
+  const connection = { ...findConnection(command.optsWithGlobals<Globals>(), cli.io), dryRun: false }
+  const now = await (await cli.service())(connection, businessTime)
+  for (const [name, value] of relative) command.setOptionValue(name, value.from(now))
+}
+
+/** What every role may ask, in a sandbox and outside. */
+const businessTime = (api: OperatorClient): Effect.Effect<number, unknown> =>
+  Effect.map(api.queue.show({ query: { limit: 1 } }), ({ data }) => data.asOf)
+
+/** An option that takes a time. `latest`: Unix ms. */
 export const momentOption = (
   flags: string,
   meaning: string,
@@ -51,7 +91,8 @@ export const momentOption = (
   }: { readonly direction?: Direction; readonly latest?: number } = {}
 ): Option =>
   new Option(flags, `${meaning}: ${momentForms[direction]}`).argParser((text) => {
-    const at = parseMoment(text, direction, Date.now())
+    if (parseDuration(text) !== null) return new Relative(text, direction, latest)
+    const at = parseDate(text)
     if (at === null || at > latest)
       throw new InvalidArgumentError(`It must be a time such as ${momentForms[direction]}.`)
     return at

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import type { Names } from "./views/cellText.ts"
-import { Named, type View } from "./views/View.ts"
+import { Named, type View, Words } from "./views/View.ts"
 
 export const noNames: Names = { partner: new Map(), operator: new Map() }
 
@@ -13,7 +13,8 @@ export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
     if (each.kind === "stack") return each.views.forEach(visit)
     const cells =
       each.kind === "table" ? each.rows.flat() : each.kind === "fields" ? each.fields.map(([, cell]) => cell) : []
-    for (const cell of cells) if (cell instanceof Named) found.add(cell.kind)
+    for (const cell of [...cells, ...(each.kind === "text" ? [each.text] : [])])
+      for (const part of cell instanceof Words ? cell.parts : [cell]) if (part instanceof Named) found.add(part.kind)
   }
   visit(view)
   return found

@@ -42,6 +42,7 @@ import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
 import { defaultDataDir } from "./connection.ts"
 import { addDryRunOptions } from "./dryRun.ts"
+import { helpText } from "./helpText.ts"
 
 /** Options of the root are options of every command, wherever they stand. */
 export const buildProgram = (cli: Cli): Command => {
@@ -57,7 +58,7 @@ export const buildProgram = (cli: Cli): Command => {
     .option("--profile <name>", "url, ca and key file of a profile in your configuration folder (or BROKERAGE_PROFILE)")
     .option("--wide", "on a terminal: every column, and nothing cut")
     .option("--utc", "on a terminal: times in UTC instead of your own zone")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(helpText)
   addServeCommand(program, cli)
   addQueueCommand(program, cli)
   addWatchCommand(program, cli)

@@ -2,8 +2,13 @@
 import { type Command, CommanderError } from "commander"
 import { readFileSync } from "node:fs"
 import { Cli, type RunLine } from "./Cli.ts"
-import { cliFailure, exitStatus } from "./CliIo.ts"
+import { CliFailure, cliFailure, exitStatus } from "./CliIo.ts"
+import { answerMoments } from "./moment.ts"
 import { buildProgram } from "./program.ts"
+import { wrapText } from "./views/wrapWords.ts"
+
+/** Of help that goes to a pipe. */
+const pipedColumns = 80
 
 /** Never throws for anything a user can do; a thrown error is a defect of ours. */
 export const runCli: RunLine = async (args, io, callService) => {
@@ -16,22 +21,31 @@ export const runCli: RunLine = async (args, io, callService) => {
   const program = buildProgram(cli)
   // What commander has to say about wrong usage: printed as it is, or inside one envelope with --json.
   const complaints: Array<string> = []
+  const helpColumns = () => io.size()?.columns ?? pipedColumns
   eachCommand(program, (command) =>
     command.exitOverride().configureOutput({
-      writeOut: io.stdout,
+      // What stands below the options is no item of theirs and comes as it was written.
+      writeOut: (text) => io.stdout(wrapText(text, helpColumns())),
+      getOutHelpWidth: helpColumns,
+      getErrHelpWidth: () => io.errorColumns() ?? pipedColumns,
       writeErr: (text) => void complaints.push(text)
     })
   )
+  program.hook("preAction", (_, command) => answerMoments(cli, command))
   const json = args.includes("--json")
   try {
     await program.parseAsync(args, { from: "user" })
     return cli.status
   } catch (error) {
+    if (error instanceof CliFailure) {
+      cli.fail(json, error)
+      return cli.status
+    }
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return exitStatus.done
     const said = complaints.join("")
     if (json) cli.fail(true, cliFailure(exitStatus.usage, 4000, sentenceOf(said, error)))
-    else io.stderr(said)
+    else io.stderr(wrapText(said, io.errorColumns()))
     return exitStatus.usage
   }
 }

@@ -5,7 +5,7 @@ import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 import { given, limitOption } from "../options.ts"
 import { momentOption } from "../moment.ts"
-import { partnerNamed, table, time, type View } from "../views/View.ts"
+import { joined, partnerNamed, table, time, type View, type Words } from "../views/View.ts"
 
 interface TailOptions {
   readonly client?: string
@@ -70,7 +70,7 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
     for (;;) {
       const { data } = await callService(connection, (api) => api.audit.tail({ query }))
       for (const entry of data.entries) {
-        cli.io.stdout(`${globals.json === true ? JSON.stringify(entry) : lineOf(entry)}\n`)
+        cli.io.stdout(`${globals.json === true ? JSON.stringify(entry) : cli.line(globals, lineOf(entry))}\n`)
       }
       query = { ...queryOf({ ...options, limit: 1_000 }), after: data.nextAfter }
       if (data.entries.length < 1_000) await pause(pollMillis)
@@ -81,21 +81,21 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
 export const changeOf = (entry: Entry): string =>
   [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
 
-const lineOf = (entry: Entry): string =>
-  [
-    time(entry.ts),
-    entry.auditId,
-    `${entry.role}/${entry.keyLabel}`,
-    entry.partnerId === null ? "" : `partner ${entry.partnerId}`,
-    entry.clientId === null ? "" : `client ${entry.clientId}`,
-    entry.object ?? "",
-    entry.action,
-    changeOf(entry),
-    entry.reason ?? ""
-  ]
-    .filter((part) => part !== "")
-    .join("  ")
-    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?")
+const lineOf = (entry: Entry): Words =>
+  joined(
+    [
+      time(entry.ts),
+      entry.auditId,
+      `${entry.role}/${entry.keyLabel}`,
+      entry.partnerId === null ? "" : `partner ${entry.partnerId}`,
+      entry.clientId === null ? "" : `client ${entry.clientId}`,
+      entry.object ?? "",
+      entry.action,
+      changeOf(entry),
+      entry.reason ?? ""
+    ],
+    "  "
+  )
 
 /** Audit rows as a table. */
 const entriesView = (entries: ReadonlyArray<Entry>): View =>

@@ -2,13 +2,13 @@
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { given } from "../options.ts"
-import { type Cell, fields, page, stack, table, text, time, type View } from "../views/View.ts"
+import { type Cell, fields, Moment, page, stack, table, text, time, type View, words } from "../views/View.ts"
 import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
   listOf(closeout)
     .option("--open", "only open ones")
-    .action(({ open, ...whose }: ListOptions & { readonly open?: true }, command: Command) =>
+    .action((_: string | undefined, { open, ...whose }: ListOptions & { readonly open?: true }, command: Command) =>
       cli.call(
         command,
         (api) =>
@@ -49,13 +49,11 @@ const episodeLine: Readonly<Record<string, (row: Episode) => Cell>> = {
   sent: (row) => row.orders,
   torn: (row) => row.contracts,
   "written off": (row) => row.writtenOff,
-  started: (row) => second(row.startedAt),
+  started: (row) => new Moment(row.startedAt, "brief"),
   took: (row) => (row.endedAt === null ? "" : `${((row.endedAt - row.startedAt) / 1_000).toFixed(1)}s`)
 }
 
-/** Day of the month and time of day, UTC. */
-const second = (millis: number): string => new Date(millis).toISOString().slice(8, 19).replace("T", " ")
-const clock = (millis: number): string => new Date(millis).toISOString().slice(11, 23)
+const clock = (millis: number): Moment => new Moment(millis, "clock")
 
 interface Detail extends Episode {
   readonly step: string | null
@@ -121,7 +119,7 @@ const standing = ({ closeOutEquity, marginBase, marginLevel, riskState, marksFre
 const waiting = (waits: Detail["waits"]): ReadonlyArray<View> =>
   waits.length === 0
     ? [text("Its next step is due within a second.")]
-    : waits.map(({ why, until }) => text(`Waits: ${why}${until === null ? "" : `, until ${clock(until)}`}.`))
+    : waits.map(({ why, until }) => text(words`Waits: ${why}${until === null ? "" : words`, until ${clock(until)}`}.`))
 
 const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) => Cell>> = {
   order: (row) => row.orderId,

@@ -13,7 +13,7 @@ interface ReportOptions extends ListOptions {
 export const addCollateralCommands = (program: Command, cli: Cli): void => {
   listOf(program.command("collateral").description("collateral reports of partners"))
     .addOption(tokenOption("--status <status>", "only in this status", collateralStatuses))
-    .action(({ status, ...whose }: ReportOptions, command: Command) =>
+    .action((_: string | undefined, { status, ...whose }: ReportOptions, command: Command) =>
       cli.call(
         command,
         (api) => api.collateral.list({ query: given({ status, ...pageOf(whose) }) }),

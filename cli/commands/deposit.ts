@@ -3,7 +3,13 @@ import type { Command } from "commander"
 import { depositStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"
-import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/filedMoney.ts"
+import {
+  filedColumns,
+  filedView,
+  moneyListCommand,
+  type MoneyListOptions,
+  standingColumns
+} from "../views/filedMoney.ts"
 import { fields, page, table } from "../views/View.ts"
 
 type ListOptions = MoneyListOptions<(typeof depositStatuses)[number]>
@@ -32,6 +38,15 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
             data
           )
       )
+    )
+  deposit
+    .command("show")
+    .description("one notice: what was asked for, what was booked, who decided what and when")
+    .argument("<ID>", "notice id")
+    .action((noticeId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.deposit.show({ params: { noticeId } }), filedView, {
+        decided: (data) => `depositNotice:${data.noticeId}`
+      })
     )
   deposit
     .command("confirm")

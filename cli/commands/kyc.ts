@@ -40,13 +40,15 @@ const screeningRunOption = new Option(
 /** Clears the cases that were named, or else the revision and cases that it has read, once, before any question. */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
-  const isQuiet = command.optsWithGlobals<Globals>().json === true
+  const globals = command.optsWithGlobals<Globals>()
   let looked: LookedAt | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
   const look = (api: OperatorClient): Effect.Effect<LookedAt, unknown> =>
     Effect.suspend(() =>
       looked === null
         ? Effect.tap(
-            lookAtCases(api, c, (line) => (isQuiet ? undefined : cli.io.stderr(`${line}\n`))),
+            lookAtCases(api, c, (line) =>
+              globals.json === true ? undefined : cli.io.stderr(`${cli.line(globals, line)}\n`)
+            ),
             (seen) => Effect.sync(() => void (looked = seen))
           )
         : Effect.succeed(looked)

@@ -12,7 +12,18 @@ import { findConnection } from "../connection.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
 import { withoutPart } from "../views/clause.ts"
 import { shortPrints, withShortPrints } from "../views/shortPrints.ts"
-import { type Cell, fields, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
+import {
+  type Cell,
+  fields,
+  joined,
+  partnerNamed,
+  stack,
+  table,
+  text,
+  time,
+  type View,
+  type Words
+} from "../views/View.ts"
 import type { Entry } from "./audit.ts"
 
 type MachineFormat = "text" | "mermaid" | "svg" | "json"
@@ -102,7 +113,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
         if (failures > 0) cli.io.stderr("The service answers again.\n")
         failures = 0
         for (const step of data.path.filter((each) => !told.has(markOf(each))))
-          cli.io.stdout(`${globals.json === true ? JSON.stringify(step) : lineOf(step)}\n`)
+          cli.io.stdout(`${globals.json === true ? JSON.stringify(step) : cli.line(globals, lineOf(step))}\n`)
         told = new Set(data.path.map(markOf))
         if (data.next.length === 0) return cli.io.stderr(`It is ${data.state}: nothing can happen to it any more.\n`)
       } catch (error) {
@@ -196,11 +207,8 @@ const wayLine: Parameters<typeof table<Step>>[1] = {
   reason: { cell: (row) => (row.reason === null ? null : shortPrints(row.reason)), rank: 4 }
 }
 
-const lineOf = (step: Step): string =>
-  [time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, step.reason]
-    .filter((part) => part !== null && part !== "")
-    .join("  ")
-    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?")
+const lineOf = (step: Step): Words =>
+  joined([time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, step.reason], "  ")
 
 /** One line for all guards of an event to a state. */
 const movesOf = (moves: ReadonlyArray<Move>): ReadonlyArray<Move> => {

@@ -16,7 +16,7 @@ export const addSettlementCommands = (program: Command, cli: Cli): void => {
   listOf(program.command("settlement").description("settlement items of clients"))
     .addOption(tokenOption("--status <status>", "only in this status", settlementStatuses))
     .addOption(momentOption("--since <time>", "only what occurred then or later"))
-    .action(({ status, since, ...whose }: ItemOptions, command: Command) =>
+    .action((_: string | undefined, { status, since, ...whose }: ItemOptions, command: Command) =>
       cli.call(
         command,
         (api) => api.settlement.list({ query: given({ status, since, ...pageOf(whose) }) }),

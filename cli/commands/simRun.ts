@@ -6,7 +6,7 @@ import { type Command, Option } from "commander"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ScenarioResult, Watcher } from "../../simulator/scenarios/runner/runScenario.ts"
-import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
+import type { Scenario, Step } from "../../simulator/scenarios/runner/Scenario.ts"
 import type { Heard, World } from "../../simulator/scenarios/runner/World.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
@@ -79,6 +79,7 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   // From here on a signal ends the run in its order: what was started is taken away again.
   const stopped = cli.io.stopped()
   const running = flags.own !== true && (await isRunning(cli, globals))
+  if (running) await refuseSecondKey(cli, found, globals)
   const { scenarios, leftOut } = running ? withoutOwn(found, byName) : { scenarios: found, leftOut: [] }
   // It takes some seconds, in which nothing else would be seen.
   if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
@@ -176,6 +177,33 @@ const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
     if (named || !(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
     return false
   }
+}
+
+/** Under four eyes a scenario would stop in its middle, and leave its partner and its approvals behind. */
+const refuseSecondKey = async (cli: Cli, scenarios: ReadonlyArray<Scenario>, globals: Globals): Promise<void> => {
+  const { callService } = await import("../OperatorClient.ts")
+  const { data } = await callService(findConnection(globals, cli.io), (api) => api.sim.life())
+  const needed = guardedOf(scenarios)
+  const waiting = data.fourEyes.filter((command) => needed.has(command)).toSorted()
+  if (waiting.length === 0) return
+  throw cliFailure(
+    exitStatus.refused,
+    4092,
+    `The service asks for a second operator key for what the scenarios do (${waiting.join(", ")}). Nothing was done: give --own for a service of the run's own, or start this one with --four-eyes none.`
+  )
+}
+
+/** Commands of the scenarios by their two words; each scenario issues its partners a key. */
+const guardedOf = (scenarios: ReadonlyArray<Scenario>): ReadonlySet<string> => {
+  const inStep = (step: Step): ReadonlyArray<string> =>
+    step.kind === "operator"
+      ? [step.operator.split(/\s+/, 2).join(" ")]
+      : step.kind === "together"
+        ? step.together.flatMap(inStep)
+        : step.kind === "kill"
+          ? step.during.flatMap(inStep)
+          : []
+  return new Set(["key issue", ...scenarios.flatMap(({ steps }) => steps.flatMap(inStep))])
 }
 
 const startOwn = async (keep: boolean, stopped: Promise<void>): Promise<OwnService> => {

@@ -26,32 +26,37 @@ export const addTradeCommands = (program: Command, cli: Cli): void => {
 const addRfqCommands = (rfq: Command, cli: Cli): void => {
   listOf(rfq)
     .addOption(stateOption(rfqStates))
-    .action(({ state, ...whose }: ListOptions & { readonly state?: (typeof rfqStates)[number] }, command: Command) =>
-      cli.call(
-        command,
-        (api) => api.rfq.list({ query: given({ state, ...pageOf(whose) }) }),
-        (data) =>
-          page(
-            table(
-              data.rfqs,
-              {
-                id: (row) => row.rfqId,
-                client: (row) => row.clientUid,
-                market: (row) => row.symbol,
-                side: (row) => row.side,
-                qty: (row) => row.qty,
-                barrier: (row) => row.barrierLevel,
-                closes: (row) => row.closeContractId,
-                state: (row) => (row.accepting ? `${row.state}, accepting` : row.state),
-                quotes: (row) => row.quotes.length,
-                contract: (row) => row.contractId,
-                created: (row) => time(row.createdAt)
-              },
-              "no requests"
-            ),
-            data
-          )
-      )
+    .action(
+      (
+        _: string | undefined,
+        { state, ...whose }: ListOptions & { readonly state?: (typeof rfqStates)[number] },
+        command: Command
+      ) =>
+        cli.call(
+          command,
+          (api) => api.rfq.list({ query: given({ state, ...pageOf(whose) }) }),
+          (data) =>
+            page(
+              table(
+                data.rfqs,
+                {
+                  id: (row) => row.rfqId,
+                  client: (row) => row.clientUid,
+                  market: (row) => row.symbol,
+                  side: (row) => row.side,
+                  qty: (row) => row.qty,
+                  barrier: (row) => row.barrierLevel,
+                  closes: (row) => row.closeContractId,
+                  state: (row) => (row.accepting ? `${row.state}, accepting` : row.state),
+                  quotes: (row) => row.quotes.length,
+                  contract: (row) => row.contractId,
+                  created: (row) => time(row.createdAt)
+                },
+                "no requests"
+              ),
+              data
+            )
+        )
     )
   rfq
     .command("show")
@@ -86,7 +91,11 @@ const addContractCommands = (contract: Command, cli: Cli): void => {
   listOf(contract)
     .addOption(stateOption(contractStates))
     .action(
-      ({ state, ...whose }: ListOptions & { readonly state?: (typeof contractStates)[number] }, command: Command) =>
+      (
+        _: string | undefined,
+        { state, ...whose }: ListOptions & { readonly state?: (typeof contractStates)[number] },
+        command: Command
+      ) =>
         cli.call(
           command,
           (api) => api.contract.list({ query: given({ state, ...pageOf(whose) }) }),

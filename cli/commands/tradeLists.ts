@@ -1,6 +1,8 @@
 /** Lists of what all clients have in trading: of one of them, or of one partner, a page at a time. */
 import type { Command } from "commander"
+import { cliFailure, exitStatus } from "../CliIo.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
+import { clientMeaning } from "./client.ts"
 
 export interface ListOptions {
   readonly client?: string
@@ -12,11 +14,27 @@ export interface ListOptions {
 export const listOf = (parent: Command): Command =>
   parent
     .command("list")
-    .description("newest first")
+    .description("newest first; of one client with <C> or --client")
+    .argument("[C]", clientMeaning)
     .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
     .option("--partner <P>", "only of this partner: id or code")
     .addOption(limitOption(500))
     .addOption(beforeOption)
+    .hook("preAction", (_, command) => takeArgument(command))
 
 export const pageOf = ({ client, partner, limit, before }: ListOptions): ListOptions =>
   given({ client, partner, limit, before })
+
+/** The client is asked for in one place, however it was named. */
+const takeArgument = (command: Command): void => {
+  const [named] = command.args
+  if (named === undefined) return
+  if ((command.getOptionValue("client") ?? named) !== named) throw twoClients
+  command.setOptionValue("client", named)
+}
+
+const twoClients = cliFailure(
+  exitStatus.usage,
+  4000,
+  "Two clients are named, as an argument and by --client: give one."
+)

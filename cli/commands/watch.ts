@@ -25,7 +25,8 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
           if (globals.json !== true && canBeDrawnOn(cli)) {
             const { stdin, stdout } = process
             const stopped = cli.io.stopped()
-            await watchLive({ connection, call: services.call, stdin, stdout, styled: cli.styled, stopped })
+            const times = globals.utc === true ? "utc" : "short"
+            await watchLive({ connection, call: services.call, stdin, stdout, styled: cli.styled, times, stopped })
             return
           }
           const look = await services.call(connection, lookAtService)

@@ -3,7 +3,13 @@ import type { Command } from "commander"
 import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"
-import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/filedMoney.ts"
+import {
+  filedColumns,
+  filedView,
+  moneyListCommand,
+  type MoneyListOptions,
+  standingColumns
+} from "../views/filedMoney.ts"
 import { fields, inWords, page, table } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
@@ -12,6 +18,15 @@ type ListOptions = MoneyListOptions<(typeof withdrawalStatuses)[number]>
 export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   const withdrawal = program.command("withdrawal").description("withdrawal requests of partners under BROKER custody")
   addListCommand(withdrawal, cli)
+  withdrawal
+    .command("show")
+    .description("one request: what was asked for, what was booked, who decided what and when")
+    .argument("<ID>", "request id")
+    .action((requestId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.withdrawal.show({ params: { requestId } }), filedView, {
+        decided: (data) => `withdrawalRequest:${data.requestId}`
+      })
+    )
   withdrawal
     .command("approve")
     .description("let the money go: the reserve leaves the client's account")

@@ -1,11 +1,16 @@
 /** What a command shows a person, as plain data: commands build it, only the renderer loads the terminal library. */
 
+/** How much of a moment is of interest on a terminal: all of it, no seconds but on its own day, or the time of day to the ms. */
+export type MomentStyle = "whole" | "brief" | "clock"
+
 /** A moment, Unix ms: the renderer writes it in the reader's zone, short on a terminal. */
 export class Moment {
   readonly at: number
+  readonly style: MomentStyle
 
-  constructor(at: number) {
+  constructor(at: number, style: MomentStyle = "whole") {
     this.at = at
+    this.style = style
   }
 
   /** In UTC, for sentences that are made before the reader is known. */
@@ -38,7 +43,37 @@ export class Named {
   }
 }
 
-export type Cell = string | number | boolean | null | undefined | Moment | Named
+/** A sentence with moments and names in it: each is written for its reader when the sentence is drawn. */
+export class Words {
+  readonly parts: ReadonlyArray<string | Moment | Named>
+
+  constructor(parts: ReadonlyArray<string | Moment | Named>) {
+    this.parts = parts
+  }
+
+  toString(): string {
+    return this.parts.map(String).join("")
+  }
+}
+
+/** words`open since ${time(at)}` */
+export const words = (strings: TemplateStringsArray, ...values: ReadonlyArray<Cell>): Words =>
+  new Words(strings.flatMap((string, index) => [string, ...partsOf(index < values.length ? values[index] : "")]))
+
+const partsOf = (value: Cell): Words["parts"] =>
+  value instanceof Words
+    ? value.parts
+    : [value instanceof Moment || value instanceof Named ? value : String(value ?? "")]
+
+/** What is there of some cells, with what stands between two. */
+export const joined = (cells: ReadonlyArray<Cell>, between: string): Words =>
+  new Words(
+    cells
+      .filter((cell) => cell !== null && cell !== undefined && cell !== "")
+      .flatMap((cell, index) => [...(index === 0 ? [] : [between]), ...partsOf(cell)])
+  )
+
+export type Cell = string | number | boolean | null | undefined | Moment | Named | Words
 
 /** A column of a table: what stands in it, and how soon it gives way on a narrow terminal. */
 export interface Column<A> {
@@ -56,7 +91,7 @@ export type View =
       readonly empty: string
     }
   | { readonly kind: "fields"; readonly fields: ReadonlyArray<readonly [name: string, value: Cell]> }
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string | Words }
   | { readonly kind: "stack"; readonly views: ReadonlyArray<View> }
 
 /** Rows of objects as a table; `columns` maps a heading to a cell, or to a column with its rank. */
@@ -78,7 +113,7 @@ export const table = <A>(
 /** The members of an object, one a line: lists joined, flat objects spelled out, deeper ones under dotted names. */
 export const fields = (object: object): View => ({ kind: "fields", fields: lines("", object) })
 
-export const text = (line: string): View => ({ kind: "text", text: line })
+export const text = (line: string | Words): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
 
 /** One page of a list, and how to see the next. */
@@ -96,32 +131,44 @@ export const partnerNamed = (id: number | null): Cell => (id === null ? null : n
 /** An operator key by its label; empty for none. */
 export const operatorNamed = (id: number | null): Cell => (id === null ? null : new Named("operator", id))
 
-/** A small object or list inside a cell, in words: `bic X, iban Y`. Never JSON. */
-export const inWords = (value: unknown): string => {
-  if (value === null || value === undefined) return "-"
-  if (typeof value !== "object") return String(value)
-  if (Array.isArray(value)) return value.map((item) => (isPlain(item) ? String(item) : `(${inWords(item)})`)).join(", ")
-  return Object.entries(value)
-    .map(([name, member]) => `${name} ${isPlain(member) ? inWords(member) : `(${inWords(member)})`}`)
-    .join(", ")
+/** A small object or list inside a cell, in words: `bic X, iban Y`. Never JSON, and times as times. */
+export const inWords = (value: unknown): Words => new Words(phrase("", value))
+
+const phrase = (name: string, value: unknown): Words["parts"] => {
+  if (value === null || value === undefined) return ["-"]
+  if (isTime(name, value)) return [new Moment(value)]
+  if (name === "partnerId" && typeof value === "number") return [new Named("partner", value, true)]
+  if (typeof value !== "object" || value instanceof Moment || value instanceof Named || value instanceof Words)
+    return partsOf(value as Cell)
+  const members: ReadonlyArray<Words["parts"]> = Array.isArray(value)
+    ? value.map((item) => inner(name, item))
+    : Object.entries(value).map(([member, each]) => [`${member} `, ...inner(member, each)])
+  return members.flatMap((parts, index) => (index === 0 ? parts : [", ", ...parts]))
 }
+
+const inner = (name: string, value: unknown): Words["parts"] =>
+  isPlain(value) ? phrase(name, value) : ["(", ...phrase(name, value), ")"]
 
 const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null
 
 const timeNames = new Set(["ts", "expiryTs", "now", "wallNow", "venueNow", "periodFrom", "periodTo"])
+/** Names that other figures have too: of them only what can be no other figure is a time. */
+const oftenTimes = new Set(["since", "until", "from", "to", "validUntil"])
+const firstMoment = 1_000_000_000_000
 
 const isTime = (name: string, value: unknown): value is number =>
-  typeof value === "number" && (name.endsWith("At") || timeNames.has(name))
+  typeof value === "number" &&
+  (name.endsWith("At") || timeNames.has(name) || (oftenTimes.has(name) && value >= firstMoment))
 
 /** Under the name of the object around it; what is deeper than a row of names and values gets a line for each. */
 const lines = (around: string, object: object): ReadonlyArray<readonly [string, Cell]> =>
   Object.entries(object).flatMap(([member, value]): ReadonlyArray<readonly [string, Cell]> => {
     const name = around === "" ? member : `${around}.${member}`
     if (isTime(member, value)) return [[name, time(value)]]
-    if (value instanceof Moment || value instanceof Named) return [[name, value]]
+    if (value instanceof Moment || value instanceof Named || value instanceof Words) return [[name, value]]
     if (isPlain(value)) return [[name, (member === "partnerId" ? namedPartner(value) : value) as Cell]]
     const members = Object.values(value as object)
-    if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, shortWords(value as object)]]
+    if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, inWords(value)]]
     if (!Array.isArray(value)) return lines(name, value as object)
     return value.flatMap((item: unknown, index) =>
       isPlain(item) ? [[`${name}.${index + 1}`, item as Cell] as const] : linesOfItem(`${name}.${index + 1}`, item)
@@ -132,13 +179,6 @@ const linesOfItem = (name: string, item: unknown): ReadonlyArray<readonly [strin
   Object.values(item as object).every(isPlain) ? [[name, inWords(item)]] : lines(name, item as object)
 
 const isEmpty = (value: unknown): boolean => typeof value === "object" && Object.keys(value as object).length === 0
-
-const shortWords = (value: object): string => {
-  const known = Object.entries(value).map(([name, member]) => [name, timeOr(name, member)])
-  return Array.isArray(value) ? value.map(inWords).join(", ") : inWords(Object.fromEntries(known))
-}
-
-const timeOr = (name: string, value: unknown): unknown => (isTime(name, value) ? String(new Moment(value)) : value)
 
 const namedPartner = (value: unknown): unknown =>
   typeof value === "number" ? new Named("partner", value, true) : value

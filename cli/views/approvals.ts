@@ -1,9 +1,22 @@
 /** Approvals for the second pair of eyes: who asks for what, about which object, over how much (operator surface, Four eyes). */
 import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
-import { type Deed, grantView } from "../dryRun.ts"
+import { type Deed, grantView, type Would } from "../dryRun.ts"
+import { type Callings, changesView } from "./changes.ts"
 import { issuedKeyView, type IssuedKey } from "./issuedKey.ts"
-import { shortPrints } from "./shortPrints.ts"
-import { type Cell, fields, inWords, Named, operatorNamed, stack, table, text, time, type View } from "./View.ts"
+import { withShortPrints } from "./shortPrints.ts"
+import {
+  type Cell,
+  fields,
+  inWords,
+  Named,
+  operatorNamed,
+  stack,
+  table,
+  text,
+  time,
+  type View,
+  type Words
+} from "./View.ts"
 
 type Approval = typeof ApprovalView.Type
 
@@ -27,21 +40,26 @@ const objectOf = (approval: Approval): Cell => {
   const [member, word] = objects.find(([name]) => args[name] !== undefined) ?? ["", ""]
   // Bound by its id, known by its code.
   if (member === "partner") return new Named("partner", Number(args.partner), false, word)
+  // Bound by its number, known by its uid.
+  if (member === "client") return `${word} ${String(args.clientUid ?? args.client)}`
   const id = `${word} ${String(args[member] ?? "")}`.trim()
   return typeof args.clientUid === "string" ? `${id} of ${args.clientUid}` : id
 }
 
 const amountOf = (approval: Approval): string => {
-  const { amount, currency } = argumentsOf(approval)
-  return amount === undefined ? "" : `${String(amount)} ${typeof currency === "string" ? currency : ""}`.trim()
+  const { amount, currency, asset } = argumentsOf(approval)
+  const unit = currency ?? asset
+  return amount === undefined ? "" : `${String(amount)} ${typeof unit === "string" ? unit : ""}`.trim()
 }
 
-const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency"])
+const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency", "asset"])
 
 /** Arguments that neither the object nor the amount says. */
-const restOf = (approval: Approval): string =>
-  shortPrints(
-    inWords(Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name))))
+const restOf = (approval: Approval): Words =>
+  inWords(
+    withShortPrints(
+      Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name)))
+    )
   )
 
 const statusOf = ({ status, outcome }: Approval): string => (outcome === null ? status : `${status}, ${outcome}`)
@@ -80,6 +98,50 @@ export const approvalView = (approval: Approval): View => {
     ...(decidedBy === null ? {} : { decidedBy: operatorNamed(decidedBy) ?? null, decidedAt })
   })
 }
+
+/** On few lines, for a screen that says in its first what is asked for: who asks, and what the grant does (watch). */
+export const approvalInShort = (
+  { deed, ...approval }: Approval & { readonly deed: Deed | null },
+  callings: Callings
+): View => {
+  const { requestedBy, requestedAt, expiresAt } = approval
+  return stack(
+    fields({
+      object: objectOf(approval),
+      with: restOf(approval),
+      askedBy: operatorNamed(requestedBy) ?? null,
+      requestedAt,
+      expiresAt
+    }),
+    ...(deed === null ? [] : [text(""), deedInShort("When it is granted:", deed, callings)])
+  )
+}
+
+/** What becomes of it, below a line that says when. */
+export const deedInShort = (when: string, deed: Deed, callings: Callings): View =>
+  "refusal" in deed
+    ? text(`As things stand it would be refused: ${deed.refusal}`)
+    : stack(
+        text(when),
+        ...(deed.changes.length === 0 ? [] : [changesView(deed.changes, callings)]),
+        effectsView(deed.would)
+      )
+
+/** What would be booked and told, then how many rows of what are written. */
+export const effectsView = ({ postings, events, rows }: Would): View =>
+  stack(
+    ...postings.map(({ account, amount, currency, kind }) =>
+      text(`books   ${account}  ${amount} ${currency}  ${kind}`)
+    ),
+    ...events.map(({ event }) => text(`tells   ${event}`)),
+    text(
+      `writes  ${
+        Object.entries(rows)
+          .map(([name, n]) => `${name} ${n}`)
+          .join(", ") || "nothing"
+      }`
+    )
+  )
 
 /** Beside it what the grant does, as things stand. */
 export const approvalDetailsView = ({ deed, ...approval }: Approval & { readonly deed: Deed | null }): View =>

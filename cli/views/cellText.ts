@@ -3,7 +3,7 @@
  * of a state (operator surface, rules for every command).
  */
 import { styleText } from "node:util"
-import { type Cell, inWords, Moment, Named } from "./View.ts"
+import { type Cell, inWords, Moment, Named, Words } from "./View.ts"
 
 /** What the output goes to. */
 export interface Screen {
@@ -30,6 +30,7 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   if (cell === null || cell === undefined) return ""
   // In one piece: a moment is never folded.
   if (cell instanceof Moment) return momentText(cell, screen.times).replaceAll(" ", unbroken)
+  if (cell instanceof Words) return cell.parts.map((part) => cellText(part, screen)).join("")
   if (cell instanceof Named) {
     const name = screen.names?.[cell.kind].get(cell.id)
     const said = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
@@ -37,7 +38,7 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   }
   // The id of what a dry run would make names nothing.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"
-  return escaped(typeof cell === "object" ? inWords(cell) : String(cell))
+  return typeof cell === "object" ? cellText(inWords(cell), screen) : escaped(String(cell))
 }
 
 /** A dry run numbers what it would make from here on. */
@@ -50,12 +51,18 @@ const two = (value: number): string => String(value).padStart(2, "0")
 const momentText = (moment: Moment, times: Screen["times"]): string => {
   const date = new Date(moment.at)
   if (times === "exact" || Number.isNaN(date.getTime())) return String(moment)
-  if (times === "utc") return `${date.toISOString().slice(0, 19).replace("T", " ")}Z`
+  if (times === "utc") {
+    const [from, to] = moment.style === "clock" ? [11, 23] : [0, 19]
+    return `${date.toISOString().slice(from, to).replace("T", " ")}Z`
+  }
   const day = `${two(date.getDate())} ${months[date.getMonth()]}`
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`
-  return date.getFullYear() === new Date().getFullYear()
-    ? `${day} ${clock}:${two(date.getSeconds())}`
-    : `${day} ${date.getFullYear()} ${clock}`
+  const seconds = `${clock}:${two(date.getSeconds())}`
+  if (moment.style === "clock") return `${seconds}.${String(date.getMilliseconds()).padStart(3, "0")}`
+  const today = new Date()
+  if (moment.style === "brief" && date.toDateString() === today.toDateString()) return seconds
+  if (date.getFullYear() !== today.getFullYear()) return `${day} ${date.getFullYear()} ${clock}`
+  return moment.style === "brief" ? `${day} ${clock}` : `${day} ${seconds}`
 }
 
 const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }

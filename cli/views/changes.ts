@@ -1,6 +1,6 @@
 /** What a command has changed, said first: `Reliance of ACME: NONE -> APPROVED` (operator surface, rules for every command). */
 import { dryRunIds } from "./cellText.ts"
-import { stack, text, type View } from "./View.ts"
+import { stack, text, time, type View, words, type Words } from "./View.ts"
 
 /** As the service answers it: an object (KIND:ID) with its state or a fact before and after. */
 export interface Change {
@@ -15,6 +15,19 @@ export interface Callings {
   readonly partner: (id: number) => string
   /** The answer's own client, by its number. */
   readonly client: { readonly clientId: number; readonly clientUid: string } | null
+  /** Wall time of the answer, Unix ms, where it says it: a clock that was moved is told by how far it is ahead of it. */
+  readonly wallNow?: number
+}
+
+/** What an answer tells of how things are called; that of a grant holds the answer of its command. */
+export const callingsOf = (answer: unknown, partners: ReadonlyMap<number, string>): Callings => {
+  const { result, ...own } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const { clientId, clientUid, wallNow } = { ...own, ...(result as object | null | undefined) } as typeof own
+  return {
+    partner: (id) => partners.get(id) ?? String(id),
+    client: typeof clientId === "number" && typeof clientUid === "string" ? { clientId, clientUid } : null,
+    ...(typeof wallNow === "number" ? { wallNow } : {})
+  }
 }
 
 /** A command that changes more says how much more. */
@@ -28,8 +41,12 @@ export const changesView = (changes: ReadonlyArray<Change>, callings: Callings):
   return stack(...lines, ...(more === 0 ? [] : [text(`and ${more} more: see audit tail.`)]))
 }
 
-export const changeLine = ({ object, action, before, after }: Change, callings: Callings): string => {
+export const changeLine = (change: Change, callings: Callings): string | Words => {
+  const { object, action, before, after } = change
+  const said = ofItsOwn[action]?.(change, callings) ?? null
+  if (said !== null) return said
   const what = object === null ? action : calling(object, callings)
+  if (before === null && after !== null && beginnings.has(action)) return `${what}: new, ${after}`
   if (before === after) return `${what}: ${action}`
   if (after === null) return `${what}: ${before} -> nothing (${action})`
   return `${what}: ${before === null ? `${after} (${action})` : `${before} -> ${after}`}`
@@ -48,6 +65,36 @@ export const calling = (object: string, { partner, client }: Callings): string =
   if (kind === "client") return `${noun} ${of}`
   return rest.length === 0 ? `${noun} ${id}` : `${noun} ${rest.join(" ")} of ${of}`
 }
+
+/** Actions that bring their object about. */
+const beginnings = new Set(["approval.request", "break.open", "settlement.item", "statement.generate", "key.issue"])
+
+type Saying = (change: Change, callings: Callings) => string | Words | null
+
+const cashLine: Saying = ({ object, before, after }, { client }) =>
+  before === null || after === null
+    ? null
+    : `Cash${client === null ? "" : ` of ${client.clientUid}`}: ${before} -> ${after} (ledger transaction ${numbered(object)})`
+
+/** What the audit of some actions says of their object is no state of it. */
+const ofItsOwn: Readonly<Record<string, Saying>> = {
+  "clock.advance": ({ before, after }, { wallNow }) => {
+    const [from, to] = [before, after].map((ahead) => Number(/^(\d+) ms ahead$/.exec(ahead ?? "")?.[1] ?? Number.NaN))
+    if (wallNow === undefined || from === undefined || to === undefined || Number.isNaN(from + to)) return null
+    return words`Clock: ${time(wallNow + from)} -> ${time(wallNow + to)}`
+  },
+  "partner.cidrs": ({ object, before, after }, { partner }) =>
+    `Networks that ${partner(idOf(object))} may call from: ${before} -> ${after}`,
+  "partner.limits": ({ object, before, after }, { partner }) =>
+    `Calls a minute of ${partner(idOf(object))}: ${before} -> ${after}`,
+  "ledger.adjust": cashLine,
+  "client.payout": cashLine
+}
+
+/** Of a dry run none has its number yet. */
+const numbered = (object: string | null): string => (idOf(object) >= dryRunIds ? "(new)" : String(idOf(object)))
+
+const idOf = (object: string | null): number => Number(object?.split(":")[1])
 
 /** Where a machine's name is not what people and commands call the thing. */
 const names: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 /** Who decided what on an object, from its audit rows: asker, decider, when and with which note (operator surface, `… show`). */
 import { Effect } from "effect"
 import type { OperatorClient } from "../OperatorClient.ts"
+import { shortPrints } from "./shortPrints.ts"
 import { type Cell, operatorNamed, stack, table, text, time, type View } from "./View.ts"
 
 /** Shown of an object; the rest is in `audit tail --object`. */
@@ -30,7 +31,7 @@ const argumentOf: Readonly<Record<string, string>> = {
   withdrawalRequest: "requestId",
   reconBreak: "breakId",
   swap: "swapId",
-  client: "clientId"
+  client: "client"
 }
 
 /** What was decided on an object (KIND:ID), oldest first; null when its audit can't be read now: the view stands without. */
@@ -55,7 +56,7 @@ export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entr
         what: { cell: whatOf, rank: -5 },
         "decided by": { cell: (row): Cell => `${row.role}/${row.keyLabel}`, rank: -4 },
         ...(entries.some((entry) => asker(entry) !== null) ? { "asked by": asker } : {}),
-        note: (row) => row.reason
+        note: (row) => (row.reason === null ? null : shortPrints(row.reason))
       },
       "nobody has decided anything on it"
     )

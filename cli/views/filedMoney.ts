@@ -1,7 +1,8 @@
 /** What the lists of deposit notices and withdrawal requests ask for and show alike (operator surface, Back office). */
 import type { Command } from "commander"
+import type { PostingWire } from "../../src/machines/account/AccountWire.ts"
 import { beforeOption, limitOption, tokenOption } from "../options.ts"
-import { partnerNamed, time } from "./View.ts"
+import { fields, partnerNamed, stack, table, text, time, type View } from "./View.ts"
 
 export interface MoneyListOptions<Status> {
   readonly status?: Status
@@ -35,6 +36,28 @@ export const filedColumns = {
   reference: (row: MoneyRow) => row.partnerRef,
   amount: (row: MoneyRow) => `${row.amount} ${row.currency}`
 }
+
+/** One of them: what was filed, what was booked for it. Who decided what on it comes below (`decided`). */
+export const filedView = <A extends { readonly postings: ReadonlyArray<typeof PostingWire.Type> }>({
+  postings,
+  ...filed
+}: A): View =>
+  stack(
+    fields(filed),
+    text(""),
+    text("Postings"),
+    table(
+      postings,
+      {
+        transaction: (row) => row.txId,
+        time: (row) => time(row.ts),
+        type: (row) => row.type,
+        kind: (row) => row.kind,
+        amount: (row) => `${row.amount} ${row.currency}`
+      },
+      "nothing is booked for it"
+    )
+  )
 
 /** The columns after them. */
 export const standingColumns = {

@@ -1,9 +1,13 @@
 /** A client's KYC file for a person: one block a section, tables for what there is several of (operator surface, kyc show). */
 import type { KycFileView } from "../../src/http/api/operator/KycGroup.ts"
 import { type Candidate, candidatesTable, entryName } from "./candidates.ts"
-import { fields, inWords, stack, table, text, time, type View } from "./View.ts"
+import { fields, inWords, stack, table, text, time, type View, words, type Words } from "./View.ts"
 
-const titled = (title: string, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [text(""), text(title), ...views]
+const titled = (title: string | Words, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [
+  text(""),
+  text(title),
+  ...views
+]
 
 /** JSON as lines of its members; anything but an object in words. */
 const content = (data: unknown): View =>
@@ -27,11 +31,11 @@ export const kycFileView = ({
     ...sections.flatMap(({ code, status, data }) => titled(`${code} ${status}`, content(data))),
     ...titled("attestation", content(attestation)),
     ...identitySessions.flatMap(({ sessionId, provider, status, createdAt, data }) =>
-      titled(`identity session ${sessionId} ${provider} ${status} ${time(createdAt)}`, content(data))
+      titled(words`identity session ${sessionId} ${provider} ${status} ${time(createdAt)}`, content(data))
     ),
     ...screeningRuns.flatMap(({ screeningRunId, trigger, outcome, ranAt, candidates }) =>
       titled(
-        `screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
+        words`screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
         Array.isArray(candidates)
           ? candidatesTable(candidates as ReadonlyArray<Candidate>, entries)
           : content(candidates)

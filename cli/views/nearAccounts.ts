@@ -1,11 +1,11 @@
 /** Who stands how near to a close-out in a market (operator surface, margin watch): fits 80 columns. */
 import type { NearAccounts } from "../../src/machines/margin/nearAccounts.ts"
-import { stack, table, text, time, type View } from "./View.ts"
+import { stack, table, text, time, type View, words } from "./View.ts"
 
 export const nearAccounts = ({ asOf, symbol, mark, markFresh, holders, accounts }: NearAccounts): View =>
   stack(
     text(
-      `${symbol}  mark ${mark ?? "unknown"}${markFresh ? "" : " (not fresh)"}  ${holders} ${holders === 1 ? "holder" : "holders"}  ${time(asOf)}`
+      words`${symbol}  mark ${mark ?? "unknown"}${markFresh ? "" : " (not fresh)"}  ${holders} ${holders === 1 ? "holder" : "holders"}  ${time(asOf)}`
     ),
     table(
       accounts,

@@ -12,7 +12,7 @@ export const render = (view: View, screen: Screen): string => linesOf(view, scre
 const linesOf = (view: View, screen: Screen): ReadonlyArray<string> => {
   switch (view.kind) {
     case "text":
-      return linesOfText(escaped(view.text), screen)
+      return linesOfText(cellText(view.text, screen), screen)
     case "stack":
       return view.views.flatMap((each) => linesOf(each, screen))
     case "fields":

@@ -1,6 +1,6 @@
 /** The simulated venue for a person: how far it is, its prices, dealers and faults (operator surface, sim venue show). */
 import type { VenueCommandAnswer, VenueView } from "../../src/venue/VenueCommand.ts"
-import { fields, stack, table, text, time, type View } from "./View.ts"
+import { type Cell, fields, joined, stack, table, text, time, type View, words } from "./View.ts"
 
 export const venueView = ({ at, seed, number, startedAt, readers, markets, dealers, faults }: VenueView): View =>
   stack(
@@ -47,10 +47,13 @@ export const venueView = ({ at, seed, number, startedAt, readers, markets, deale
 const readersText = ({ events, marketData, subscriptions }: VenueView["readers"]): string =>
   `${events} of events, ${marketData} of market data (${subscriptions} subscriptions)`
 
-const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): string =>
-  [timesLeft === null ? "" : `${timesLeft} times`, until === null ? "" : `until ${time(until)}`]
-    .filter((part) => part !== "")
-    .join(", ") || "until clear"
+const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): Cell =>
+  timesLeft === null && until === null
+    ? "until clear"
+    : joined(
+        [timesLeft === null ? null : `${timesLeft} times`, until === null ? null : words`until ${time(until)}`],
+        ", "
+      )
 
 /** What a command answers: how far the venue is now, and the id of what it made. */
 export const commandView = ({ number, at, id }: typeof VenueCommandAnswer.Type): View =>

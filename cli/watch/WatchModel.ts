@@ -24,6 +24,8 @@ export interface OpenCloseOut {
 
 /** One look at the service. */
 export interface Look {
+  /** How far the service's clock is ahead of this machine's, ms: a sandbox's can be moved. */
+  readonly aheadMillis: number
   readonly queue: QueueData
   readonly figures: Figures
   readonly closeouts: ReadonlyArray<OpenCloseOut>
@@ -33,7 +35,7 @@ export interface Look {
 
 /** What a key can do with an item here; everything else has its command. */
 export interface Verb {
-  readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear"
+  readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear" | "grant" | "refuse"
   /** What is asked for first; null: nothing. A note may be left out where screening has found nobody. */
   readonly asks: "reason" | "note" | null
 }
@@ -81,9 +83,23 @@ export const beginWatch = (url: string): WatchState => ({
   ended: false
 })
 
+/** The approval that decides the item: it is one, or its next step waits for a second operator key; null: none does. */
+export const approvalOf = ({ decide }: WaitingRow): string | null =>
+  /^approval grant ([0-9]+)$/.exec(decide[0] ?? "")?.[1] ?? null
+
 /** The usual verb and the refusing one of an item; empty: it is decided by a command alone, or not by this key. */
-export const verbsOf = ({ kind, state, mayDecide }: WaitingRow): ReadonlyArray<Verb> => {
+export const verbsOf = (item: WaitingRow): ReadonlyArray<Verb> => {
+  const { kind, state, about, mayDecide } = item
   if (!mayDecide) return []
+  if (approvalOf(item) !== null) {
+    // A key is shown once, by the command that grants it: not on a screen that goes on.
+    return kind === "approval" && about === "key issue"
+      ? []
+      : [
+          { name: "grant", asks: null },
+          { name: "refuse", asks: null }
+        ]
+  }
   const reject: Verb = { name: "reject", asks: "reason" }
   switch (kind) {
     case "deposit":
@@ -103,7 +119,7 @@ export const verbsOf = ({ kind, state, mayDecide }: WaitingRow): ReadonlyArray<V
 }
 
 const isSame = (one: WaitingRow, other: WaitingRow): boolean =>
-  one.kind === other.kind && one.id === other.id && one.state === other.state
+  one.kind === other.kind && one.id === other.id && one.state === other.state && approvalOf(one) === approvalOf(other)
 
 /** A look has come in. An item that is being decided here and is gone was decided by somebody else. */
 export const looked = (state: WatchState, look: Look): WatchState => {

@@ -33,6 +33,7 @@ export interface WatchWorld {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly styled: boolean
+  readonly times: "short" | "utc"
   /** Completes when a signal asks for the end. */
   readonly stopped: Promise<void>
 }
@@ -76,7 +77,13 @@ export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown>
     const text = yield* api.metrics.show()
     const { closeouts } = (yield* api.closeout.list({ query: { open: "true", limit: closeOutLimit } })).data
     const { entries } = (yield* api.audit.tail({ query: { limit: happenedLimit } })).data
-    return { queue, figures: readFigures(text, performance.now()), closeouts, happened: entries }
+    return {
+      aheadMillis: queue.asOf - Date.now(),
+      queue,
+      figures: readFigures(text, performance.now()),
+      closeouts,
+      happened: entries
+    }
   })
 
 /** Draws until `q`, Ctrl-C or a signal. Rejects when the first look fails: nobody watches what was never there. */
@@ -155,6 +162,12 @@ class Watcher {
     }
   }
 
+  /** Of the terminal's width now. */
+  private drawn({ view, names }: Rehearsed): ReadonlyArray<string> {
+    const { stdout, times } = this.world
+    return renderView(view, { styled: false, columns: stdout.columns || null, times, names }).split("\n")
+  }
+
   private async grant(wish: Wish): Promise<void> {
     if (wish.kind === "look") return this.wake.abort()
     const { intent } = wish
@@ -162,13 +175,7 @@ class Watcher {
       if (wish.kind === "rehearse") {
         const deed = await inTime(rehearse(this.world.call, this.world.connection, intent), unanswered)
         this.deeds.set(intent, deed)
-        this.set(
-          rehearsed(
-            this.state,
-            intent,
-            renderView(deed.view, { styled: false, columns: null, times: "short" }).split("\n")
-          )
-        )
+        this.set(rehearsed(this.state, intent, this.drawn(deed)))
       } else {
         const deed = this.deeds.get(intent)
         if (deed === undefined) throw new Error("a deed is carried out that was never shown")

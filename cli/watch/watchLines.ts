@@ -51,7 +51,21 @@ const title = ({ url, away, look }: WatchState, now: number): Line => {
   if (away !== null) {
     return { text: `AWAY since ${clock(away.since)}Z: ${away.sentence} Asking again.`, tone: "alarm" }
   }
-  return { text: `brokerage watch  ${url}  ${look === null ? "asking ..." : `${clock(now)}Z`}`, tone: "title" }
+  return {
+    text: `brokerage watch  ${url}  ${look === null ? "asking ..." : serviceTime(look.aheadMillis, now)}`,
+    tone: "title"
+  }
+}
+
+/** Two machines' clocks differ a little; a sandbox's that was moved differs more, and is said. */
+const sameClockMillis = 60_000
+
+/** Business time: what all ages and rows here bear. */
+const serviceTime = (aheadMillis: number, now: number): string => {
+  const time = now + aheadMillis
+  if (Math.abs(aheadMillis) < sameClockMillis) return `${clock(time)}Z`
+  const away = `${age(Math.abs(aheadMillis))} ${aheadMillis > 0 ? "ahead" : "behind"}`
+  return `${new Date(time).toISOString().slice(0, 19).replace("T", " ")}Z, ${away}`
 }
 
 /** Without the last places that nobody reads. */

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CliFailure } from "../../cli/CliIo.ts"
 import { findConnection } from "../../cli/connection.ts"
-import { momentOption, parseDate, parseMoment } from "../../cli/moment.ts"
+import { momentOption, parseDate, parseMoment, Relative } from "../../cli/moment.ts"
 import { profileNames, readProfile } from "../../cli/profile.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
 
@@ -73,6 +73,20 @@ describe("operator surface, times as people write them", () => {
     assert.match(description, /^before: 2h, 2026-11-01/)
     assert.strictEqual(parseArg?.("1000", undefined), 1_000)
     assert.throws(() => parseArg?.("1001", undefined), /It must be a time such as 2h/)
+    assert.throws(() => parseArg?.("2x", undefined), /It must be a time such as 2h/)
+  })
+
+  it.each([
+    ["2h", {}, noon - 2 * 3_600_000],
+    ["2h", { direction: "ahead" }, noon + 2 * 3_600_000],
+    ["99999999d", {}, 0]
+  ] as const)("%s %j is counted from the service's clock", (text, how, at) => {
+    const given: unknown = momentOption("--to <time>", "before", how).parseArg?.(text, undefined)
+    assert.instanceOf(given, Relative)
+    assert.strictEqual(given.from(noon), at)
+    const bounded: unknown = momentOption("--to <time>", "x", { ...how, latest: -1 }).parseArg?.(text, undefined)
+    assert.instanceOf(bounded, Relative)
+    assert.deepStrictEqual(refusalOf(() => bounded.from(noon))[0], 2)
   })
 })
 

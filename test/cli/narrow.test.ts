@@ -145,6 +145,23 @@ describe("operator surface, a terminal of 80 columns", () => {
     assert.notInclude(wide.lines.join("\n"), "Not shown")
   })
 
+  it("a list of what grows with the clients comes in pages: none is asked for whole", () => {
+    const whole = leaves()
+      .filter(({ path }) => path.at(-1) === "list" || path.at(-1) === "deliveries" || path.at(-1) === "tail")
+      .filter(({ command }) => !command.options.some(({ long }) => long === "--limit"))
+    // These grow with what the firm itself keeps, or are of one client: its documents, its position in each market.
+    assert.deepStrictEqual(whole.map(({ path }) => path.join(" ")).toSorted(), [
+      "document list",
+      "key list",
+      "machine list",
+      "market list",
+      "operator list",
+      "partner list",
+      "position list",
+      "sim list"
+    ])
+  })
+
   it.each([20, 40, 200])("%s columns: audit tail stays inside", async (width) => {
     const { lines } = await run(["audit", "tail"], 3, { size: () => ({ columns: width, rows: 24 }) })
     for (const line of lines) assert.isAtMost(stringWidth(line), width, line)

@@ -3,7 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Cli } from "../../cli/Cli.ts"
-import { fields, stack, table, text, time } from "../../cli/views/View.ts"
+import { namesIn } from "../../cli/names.ts"
+import { fields, joined, Moment, Named, stack, table, text, time, words } from "../../cli/views/View.ts"
 import { withShortPrints } from "../../cli/views/shortPrints.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
@@ -76,6 +77,35 @@ describe("operator surface, human output", () => {
       "done"
     ])
     assert.strictEqual(time(null), "")
+  })
+
+  it("times inside sentences and nested facts are written for their reader, names by what people call them", () => {
+    const at = Date.UTC(2026, 10, 27, 12, 5, 9, 7)
+    const view = stack(
+      text(words`open since ${time(at)} by ${new Named("operator", 3)}`),
+      fields({ margin: { asOfAt: at, partnerId: 2, of: [{ since: at, until: 5 }] }, empty: words`` }),
+      text(joined(["", null, "a", new Moment(at, "clock")], "  "))
+    )
+    const names = { partner: new Map([[2, "ACME"]]), operator: new Map([[3, "desk"]]) }
+    assert.deepStrictEqual([...namesIn(view)].toSorted(), ["operator", "partner"])
+    assert.deepStrictEqual(render(view, { ...plainScreen, times: "utc", names }).split("\n"), [
+      "open since 2026-11-27 12:05:09Z by desk",
+      "margin.asOfAt     2026-11-27 12:05:09Z",
+      "margin.partnerId  2 (ACME)",
+      "margin.of.1       since 2026-11-27 12:05:09Z, until 5",
+      "empty",
+      "a  12:05:09.007Z"
+    ])
+    assert.include(render(view, plainScreen), "since 2026-11-27 12:05:09.007Z, until 5")
+  })
+
+  it("a brief moment has its date when it is not of today", () => {
+    const [today, old] = [new Date(), new Date(2001, 1, 3, 4, 5, 6)]
+    const shown = ([today, old] as const).map((date) =>
+      render(text(words`${new Moment(date.getTime(), "brief")}`), { ...plainScreen, times: "short" })
+    )
+    assert.match(shown[0] ?? "", /^\d\d:\d\d:\d\d$|^\d\d \w{3} \d\d:\d\d$/)
+    assert.strictEqual(shown[1], "03 Feb 2001 04:05")
   })
 
   it("control characters of names never reach the terminal", () => {

@@ -88,6 +88,7 @@ brokerage_venue_calls{state="lost"} 0
 `
 
 const lookOf = (waiting: ReadonlyArray<WaitingRow>, answers = 100, at = 1_000, sum = 0): Look => ({
+  aheadMillis: 0,
   queue: queueOf(waiting),
   figures: readFigures(metrics(answers, sum), at),
   closeouts: [{ closeOutId: 7, clientUid: "ACM-00000001", state: "CLOSING" }],
@@ -155,11 +156,23 @@ describe("watch, its keys", () => {
   })
 
   it("what has no key here names its command, and what is not for this key says so", () => {
-    assert.include(typed(begin([approval]), named("enter")).state.said, "brokerage approval grant 9")
+    const keyAsked = { ...approval, about: "key issue" }
+    assert.include(typed(begin([keyAsked]), named("enter")).state.said, "brokerage approval grant 9")
     assert.include(typed(begin([foreign]), named("enter")).state.said, "may not")
     assert.isNull(typed(begin([]), named("enter"), "x", named("down"), named("up")).wish)
     const paid = typed(begin([payment]), named("enter")).wish
     assert.strictEqual(paid?.kind === "rehearse" ? paid.intent.verb.name : "", "pay")
+  })
+
+  it("an approval is granted and refused, and so is a withdrawal whose step waits for it", () => {
+    const behind = { ...payment, decide: approval.decide, command: "approval grant" }
+    for (const waiting of [approval, behind]) {
+      const [granting, refusing] = [named("enter"), "x"].map((key) => typed(begin([waiting]), key).wish)
+      assert.deepStrictEqual(
+        [granting, refusing].map((wish) => (wish?.kind === "rehearse" ? wish.intent.verb.name : "")),
+        ["grant", "refuse"]
+      )
+    }
   })
 
   it("what somebody else decides leaves the hand; the choice stays on its item when others go", () => {
@@ -206,6 +219,14 @@ margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 â
 11:59:59  PARTNER  deposit.file  depositNotice:5  PENDING
 arrows: choose   Enter: clear   x: reject   r: look again   q: end`
     )
+  })
+
+  it("the head has the service's time, and says when it is not this machine's", () => {
+    const moved = looked(begin([]), { ...lookOf([]), aheadMillis: 25 * 3_600_000 })
+    assert.include(frame(moved, 80, 23), "brokerage watch  https://127.0.0.1:8443  2026-11-28 13:00:00Z, 1d ahead\n")
+    const behind = looked(begin([]), { ...lookOf([]), aheadMillis: -120_000 })
+    assert.include(frame(behind, 80, 23), "11:58:00Z, 2m behind")
+    assert.include(frame(looked(begin([]), { ...lookOf([]), aheadMillis: 400 }), 80, 23), "8443  12:00:00Z\n")
   })
 
   it("a long uid widens the column of every row", () => {
@@ -314,7 +335,15 @@ describe("watch, live", () => {
     const call = (async () => answer()) as unknown as CallService
     const stopped = new Promise<void>(() => {})
     const connection = { url: "https://127.0.0.1:8443", operatorKey: "k", ca: null }
-    const live = watchLive({ connection, call, stopped, styled: false, stdin: terminal.stdin, stdout: terminal.stdout })
+    const live = watchLive({
+      connection,
+      call,
+      stopped,
+      styled: false,
+      times: "utc",
+      stdin: terminal.stdin,
+      stdout: terminal.stdout
+    })
     await terminal.until("> 1m    ACM-00000005   deposit confirm 7            100.500000 USDC")
     terminal.resize({ columns: 50, rows: 10 })
     await terminal.until("> 1m    deposit confirm 7  100.500000 USDC")
@@ -337,7 +366,15 @@ describe("watch, live", () => {
     const call: CallService = () => Promise.reject(away)
     const connection = { url: "https://127.0.0.1:1", operatorKey: "k", ca: null }
     const stopped = new Promise<void>(() => {})
-    const live = watchLive({ connection, call, stopped, styled: true, stdin: terminal.stdin, stdout: terminal.stdout })
+    const live = watchLive({
+      connection,
+      call,
+      stopped,
+      styled: true,
+      times: "utc",
+      stdin: terminal.stdin,
+      stdout: terminal.stdout
+    })
     const failure = await live.then(
       () => null,
       (error: unknown) => error

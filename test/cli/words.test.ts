@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Command, Option } from "commander"
 import { Cli } from "../../cli/Cli.ts"
 import { buildProgram } from "../../cli/program.ts"
-import { changeLine } from "../../cli/views/changes.ts"
+import { callingsOf, changeLine } from "../../cli/views/changes.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
 
 interface Described {
@@ -125,6 +125,31 @@ describe("operator surface, the same words everywhere", () => {
   ])("a write calls %s by the name of its command: %s", (object, called) => {
     const callings = { partner: () => "ACME", client: { clientId: 5, clientUid: "ACME-00000005" } }
     const line = changeLine({ object, action: "a", before: "X", after: "Y" }, callings)
-    assert.strictEqual(line, `${called}: X -> Y`)
+    assert.strictEqual(String(line), `${called}: X -> Y`)
+  })
+
+  it.each([
+    ["clock.advance", null, "0 ms ahead", "86400000 ms ahead", "Clock: 2026-11-27 12:00:00Z -> 2026-11-28 12:00:00Z"],
+    ["partner.cidrs", "partner:2", "any", "10.0.0.0/8", "Networks that ACME may call from: any -> 10.0.0.0/8"],
+    ["partner.limits", "partner:2", "read 600", "read 500", "Calls a minute of ACME: read 600 -> read 500"],
+    ["approval.request", "approval:7", null, "PENDING", "Approval 7: new, PENDING"],
+    ["approval.grant", "approval:7", "PENDING", "GRANTED", "Approval 7: PENDING -> GRANTED"],
+    ["settlement.item", "settlementItem:7", null, "PENDING", "Settlement item 7: new, PENDING"],
+    ["client.restrict", "client:5", null, "FROZEN", "Client ACME-00000005: FROZEN (client.restrict)"],
+    [
+      "ledger.adjust",
+      "ledgerTransaction:9",
+      "1.00 EUR",
+      "3.00 EUR",
+      "Cash of ACME-00000005: 1.00 EUR -> 3.00 EUR (ledger transaction 9)"
+    ]
+  ])("%s says what changed in the reader's words", (action, object, before, after, said) => {
+    const answer = {
+      approvalId: 7,
+      result: { clientId: 5, clientUid: "ACME-00000005" },
+      wallNow: Date.UTC(2026, 10, 27, 12)
+    }
+    const line = changeLine({ object, action, before, after }, callingsOf(answer, new Map([[2, "ACME"]])))
+    assert.strictEqual(String(line), said)
   })
 })

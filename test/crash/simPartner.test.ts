@@ -25,6 +25,7 @@ const run = (args: ReadonlyArray<string>) =>
       terminal: false,
       asks: () => true,
       size: () => null,
+      errorColumns: () => null,
       page: () => Promise.resolve(false),
       progress: null,
       confirm: () => true,

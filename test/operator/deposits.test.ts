@@ -57,6 +57,16 @@ describe("operator surface, deposit", () => {
       amount: "12.50"
     })
     assert.deepStrictEqual(await service.done(line, "ADMIN"), notice)
+    const { postings, ...shown } = await service.done(["deposit", "show", noticeId], "SUPPORT")
+    assert.deepStrictEqual(shown, notice)
+    assert.deepStrictEqual(
+      postings.map(({ txId, type, amount }: Record<string, unknown>) => [txId, type, amount]),
+      [[notice.ledgerTxId, "DEPOSIT", "12.50"]]
+    )
+    const human = (await runRecorded(["deposit", "show", noticeId, ...service.connection("SUPPORT")])).stdout
+    assert.match(human, /PENDING -> CONFIRMED +FINANCE\/FINANCE one +seen on the account/)
+    for (const wrong of ["999999", "x"])
+      assert.strictEqual((await service.cli(["deposit", "show", wrong])).refusal.data.reason, "UNKNOWN_DEPOSIT_NOTICE")
     const audit = (await ofClient(service, "audit", clientId)).filter(({ action }) => action === "deposit.confirm")
     assert.deepStrictEqual(
       audit.map(({ role, keyLabel, before, after, reason }) => [role, keyLabel, before, after, reason]),

@@ -30,6 +30,18 @@ const adjust = (amount: string) => [
 ]
 const cash = async () => (await service.done(["client", "show", clientId])).cashUsdc
 
+describe("operator surface, sim run under four eyes", () => {
+  it("is refused at once with what to do, and leaves nothing behind", async () => {
+    const before = await service.done(["partner", "list"])
+    const { status, refusal } = await service.cli(["sim", "run", "SC-CUS-03"])
+    assert.deepStrictEqual([status, refusal.code], [1, 4092])
+    assert.include(refusal.msg, "(key issue, withdrawal approve, withdrawal pay)")
+    assert.include(refusal.msg, "--own")
+    assert.deepStrictEqual(await service.done(["partner", "list"]), before)
+    assert.deepStrictEqual((await service.done(["approval", "list"])).approvals, [])
+  })
+})
+
 describe("operator surface, Four eyes", () => {
   it("a guarded command answers its approval and changes nothing until another key grants it", async () => {
     const asked = await service.done(adjust("12.50"), "FINANCE")
@@ -50,7 +62,13 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await cash(), "12.500000")
     const { approvals } = await service.done(["approval", "list"], "SUPPORT")
     const row = approvals.find((each: { approvalId: number }) => each.approvalId === asked.approvalId)
-    assert.deepStrictEqual(row.args, { currency: "USDC", amount: "12.50", reason: "correction", client: clientId })
+    assert.deepStrictEqual(row.args, {
+      currency: "USDC",
+      amount: "12.50",
+      reason: "correction",
+      client: clientId,
+      clientUid: "EYES-00000001"
+    })
     assert.deepStrictEqual([row.status, row.expiresAt - row.requestedAt], ["GRANTED", approvalMillis])
     // A partner is bound by its id, and shown by its code.
     const { approvalId } = await service.done(["key", "issue", "EYES", "--label", "x", "--scope", "READ"], "ADMIN")
@@ -195,7 +213,13 @@ describe("operator surface, Four eyes", () => {
     await service.done(["kyc", "reject", String(owner), "--reason", "documents are false"], "COMPLIANCE")
     const { grant, approvalId } = await asked(line, "FINANCE")
     const { approvals } = await service.done(["approval", "list"])
-    assert.deepStrictEqual(approvals[0].args, { currency: "USDC", amount: "10", reason: "left", client: String(owner) })
+    assert.deepStrictEqual(approvals[0].args, {
+      currency: "USDC",
+      amount: "10",
+      reason: "left",
+      client: String(owner),
+      clientUid: "EYEP-00000003"
+    })
     assert.strictEqual((await service.done(grant, "ADMIN")).result.balance.cash, "20.000000")
     assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)
     assert.strictEqual(await outcomeOf(approvalId), "DONE")

@@ -39,6 +39,7 @@ export const recordingIo = (over: Partial<CliIo> = {}) => {
     env: {},
     terminal: false,
     size: () => null,
+    errorColumns: () => null,
     page: () => Promise.resolve(false),
     progress: null,
     asks: () => true,

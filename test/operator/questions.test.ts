@@ -5,6 +5,8 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { join } from "node:path"
+import { Effect } from "effect"
+import { clearQuestion } from "../../cli/clearQuestion.ts"
 import { exitStatus } from "../../cli/CliIo.ts"
 import { runRecorded } from "./operatorHarness.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
@@ -63,7 +65,7 @@ describe("operator surface, the terminal that is asked", () => {
       // Above the question what would be done; below it that nothing was.
       assert.match(
         await answered("n"),
-        /^Partner ASKS: [^]*It would write:[^]*Let ASKS call from any address\? \[y\/N\] n\s+Nothing was done\.\s*$/
+        /^Networks that ASKS may call from: [^]*It would write:[^]*Let ASKS call from any address\? \[y\/N\] n\s+Nothing was done\.\s*$/
       )
       assert.deepStrictEqual(await allowed(), ranges)
       assert.match(await answered("y"), /any address\? \[y\/N\] y\s[^]*ASKS/)
@@ -119,6 +121,30 @@ describe("operator surface, kyc clear over what screening found", () => {
     assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
     assert.strictEqual((await runRecorded([...line, "--yes"])).status, exitStatus.done)
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
+  })
+
+  it("two hits in two cases are each a line, with what is known of them", async () => {
+    const details = (entryId: number, list: string) => ({ candidates: [{ entryId, list, score: 0.9, nameScore: 0.9 }] })
+    const shown: Readonly<Record<string, object>> = {
+      "4": {
+        details: details(7, "SANCTIONS"),
+        entries: [{ entryId: 7, source: "EU", name: "Ann B", dob: "1970-01-01" }]
+      },
+      "9": { details: details(8, "PEP"), entries: [] }
+    }
+    const api = {
+      case: {
+        show: ({ params }: { readonly params: { readonly caseId: string } }) =>
+          Effect.succeed({ code: 0, data: shown[params.caseId] })
+      }
+    }
+    assert.strictEqual(
+      await Effect.runPromise(clearQuestion(api as never, "5", [4, 9])),
+      `Screening has found client 5 on watch lists, or near them:
+  case 4, entry 7 of EU (SANCTIONS): Ann B, 1970-01-01, score 0.900
+  case 9, entry 8 (PEP): score 0.900
+Clear it as another person?`
+    )
   })
 
   it("a possible match wants both, too", async () => {

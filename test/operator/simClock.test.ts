@@ -86,6 +86,8 @@ describe("operator surface, sim clock with a venue", () => {
       nights.reduce((sum, { name, count }) => sum + (name === "statement.TRANSACTIONS" ? count : 0), 0),
       3
     )
+    // The midnights on the way are kept by one job.
+    assert.deepInclude(there.jobs, { name: "statement.EQUITIES", count: 1 })
     const human = await runRecorded(["sim", "clock", "show", ...service.connection("ADMIN")])
     assert.match(human.stdout, /^Due next$/m)
     assert.match(human.stdout, /screening\.nightly +system$/m)

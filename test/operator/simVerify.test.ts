@@ -261,7 +261,7 @@ describe("sim verify", () => {
 })
 
 const outside = await openOperator({ settings: { sandbox: false } })
-const alone = await openOperator()
+const alone = await openOperator({ settings: { namedVenue: true } })
 
 describe("sim verify, where there is nothing to compare", () => {
   it("without a venue nothing can differ; outside a sandbox it is refused", async () => {
@@ -272,5 +272,17 @@ describe("sim verify, where there is nothing to compare", () => {
       [status, refusal.code, refusal.msg],
       [1, 4092, "Service and venue can be compared in a sandbox service only."]
     )
+  })
+
+  it("sim reset: outside a sandbox it is wrong usage, and beside a venue that was named it is refused", async () => {
+    const { status, refusal } = await outside.cli(["sim", "reset"])
+    assert.deepStrictEqual(
+      [status, refusal.code, refusal.msg],
+      [2, 4000, "Only a sandbox can be reset, and this service is none. Nothing was done."]
+    )
+    for (const dry of [[], ["--dry-run"]]) {
+      const named = await alone.cli(["sim", "reset", ...dry])
+      assert.deepStrictEqual([named.status, named.refusal.code, named.refusal.data.reason], [1, 4092, "VENUE_NOT_OWN"])
+    }
   })
 })

@@ -65,6 +65,14 @@ describe("operator surface, withdrawal", () => {
     assert.deepStrictEqual(await ids("--partner", "WDRA", "--status", "APPROVED"), [one])
     assert.deepStrictEqual(await ids("--limit", "1", "--before", two), [one])
     assert.deepStrictEqual((await list())[0].destination, destination)
+    const { postings, ...shown } = await service.done(["withdrawal", "show", one], "FINANCE")
+    assert.deepStrictEqual(shown, (await list())[1])
+    assert.deepStrictEqual(
+      postings.map(({ type, kind, amount }: Record<string, string>) => `${type} ${kind} ${amount?.slice(0, 1)}`),
+      ["WITHDRAWAL_RESERVE cash -", "WITHDRAWAL_RESERVE reserved 1", "WITHDRAWAL reserved -"]
+    )
+    assert.isNull((await service.done(["withdrawal", "show", one], "SUPPORT")).destination)
+    assert.strictEqual((await service.cli(["withdrawal", "show", "999999"])).refusal.code, 4004)
     const seen = await service.cli(["withdrawal", "list"], "SUPPORT")
     assert.deepStrictEqual([seen.status, seen.json.withdrawals[0].destination], [0, null])
     assert.notInclude(seen.stdout, destination.iban)

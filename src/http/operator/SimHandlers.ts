@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { accept } from "../../machines/shared/Refusal.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { SandboxReset } from "../../runtime/services/system/SandboxReset.ts"
 import { VenueAgreement } from "../../runtime/services/system/VenueAgreement.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
@@ -16,9 +17,10 @@ const simHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const agreement = yield* VenueAgreement
     const sandbox = yield* SandboxReset
+    const fourEyes = [...(yield* Settings).fourEyes]
     return handlers.handleAll({
       verify: () => answer(agreement.verify),
-      life: () => answer(Effect.map(sandbox.show, accept)),
+      life: () => answer(Effect.map(sandbox.show, (state) => accept({ ...state, fourEyes }))),
       reset: () => Effect.flatMap(currentCaller, (caller) => answer(sandbox.reset(caller)))
     })
   })

@@ -6,6 +6,7 @@ import { accept, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
+import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
 import { Breaks } from "../../runtime/services/reconciliation/Breaks.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { Withdrawals } from "../../runtime/services/withdrawal/Withdrawals.ts"
@@ -17,6 +18,9 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
+/** What a request's transactions are called by (withdrawalMachine). */
+const withdrawalSteps = ["reserve", "out", "release", "fail"]
+
 const maySeeDestinations = ({ role }: OperatorCaller): boolean => role === "ADMIN" || role === "FINANCE"
 
 const withdrawalHandlers = HttpApiBuilder.group(
@@ -24,6 +28,7 @@ const withdrawalHandlers = HttpApiBuilder.group(
   "withdrawal",
   Effect.fnUntraced(function* (handlers) {
     const withdrawals = yield* Withdrawals
+    const reads = yield* MoneyReads
     const approvals = yield* Approvals
     const onRequest = <A>(
       segment: string,
@@ -42,6 +47,15 @@ const withdrawalHandlers = HttpApiBuilder.group(
                   })
             )
           )
+        ),
+      show: ({ params }) =>
+        onRequest(params.requestId, (caller, requestId) =>
+          Effect.flatMap(withdrawals.show(requestId), (found) => {
+            if (!found.ok) return Effect.succeed(found)
+            const request = maySeeDestinations(caller) ? found.value : { ...found.value, destination: null }
+            const keys = withdrawalSteps.map((step) => `withdrawal:${requestId}:${step}`)
+            return Effect.map(reads.booked(request.clientId, keys), (postings) => accept({ ...request, postings }))
+          })
         ),
       approve: ({ params }) =>
         onRequest(params.requestId, (caller, requestId) =>

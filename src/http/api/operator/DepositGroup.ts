@@ -1,6 +1,7 @@
 /** Deposit notices as finance sees and decides them (operator surface, deposit; doc 3, Deposit notice; D9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { PostingWire } from "../../../machines/account/AccountWire.ts"
 import { DepositNotice, depositStatuses } from "../../../machines/deposit/DepositNotice.ts"
 import { optionalText, token } from "../../../machines/shared/Fields.ts"
 import { everyone, finance, openTo } from "./CommandRules.ts"
@@ -24,6 +25,10 @@ export class DepositGroup extends HttpApiGroup.make("deposit").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/deposits/:noticeId", {
+    params: notice,
+    success: Answer(Schema.Struct({ ...DepositNotice.fields, postings: Schema.Array(PostingWire) }))
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("confirm", "/deposits/:noticeId/confirm", {
     params: notice,

@@ -17,6 +17,11 @@ const ResetState = Schema.Struct({
   since: Millis.annotate({ description: "when the database of today was made, wall clock" })
 })
 
+const LifeView = Schema.Struct({
+  ...ResetState.fields,
+  fourEyes: Schema.Array(Schema.String).annotate({ description: "commands that wait for a second operator key" })
+})
+
 const ResetView = Schema.Struct({
   ...ResetState.fields,
   /** What goes: everything but operator keys and what `serve` was started with. */
@@ -34,7 +39,7 @@ const ResetView = Schema.Struct({
 })
 
 export class SimGroup extends HttpApiGroup.make("sim").add(
-  HttpApiEndpoint.get("life", "/sim/reset", { success: Answer(ResetState) }).pipe(
+  HttpApiEndpoint.get("life", "/sim/reset", { success: Answer(LifeView) }).pipe(
     openTo(everyone, { partOf: "sim reset" })
   ),
   HttpApiEndpoint.post("reset", "/sim/reset", { success: Answer(ResetView) }).pipe(openTo(admin)),

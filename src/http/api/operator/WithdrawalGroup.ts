@@ -1,6 +1,7 @@
 /** Withdrawal requests as finance sees and decides them (operator surface, withdrawal; doc 3, Withdrawal request; D10). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { PostingWire } from "../../../machines/account/AccountWire.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { WithdrawalRequest, withdrawalStatuses } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import { everyone, finance, openTo } from "./CommandRules.ts"
@@ -11,7 +12,7 @@ const request = { requestId: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
 const guarded = Answer(Schema.Union([ApprovalPending, WithdrawalRequest]))
 
-/** Where to pay is personal data: the list shows it to those who pay, ADMIN and FINANCE, and null to everybody else. */
+/** Where to pay is personal data: list and show tell it those who pay, ADMIN and FINANCE, and null to everybody else. */
 export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
   HttpApiEndpoint.get("list", "/withdrawals", {
     query: {
@@ -27,6 +28,10 @@ export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/withdrawals/:requestId", {
+    params: request,
+    success: Answer(Schema.Struct({ ...WithdrawalRequest.fields, postings: Schema.Array(PostingWire) }))
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("approve", "/withdrawals/:requestId/approve", { params: request, success: guarded }).pipe(
     openTo(finance, { fourEyes: "usual" })

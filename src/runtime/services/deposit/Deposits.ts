@@ -64,6 +64,8 @@ export class Deposits extends Context.Service<
     ): Effect.Effect<DepositPage | null, Unavailable>
     /** Notices of every partner or of one, by id or code, newest first. */
     listAll(query: DepositQuery & { readonly partner?: string }): Effect.Effect<Verdict<DepositPage>, Unavailable>
+    /** One notice of any partner. */
+    show(noticeId: number): Effect.Effect<Verdict<DepositNotice>, Unavailable>
     /** Credits the client; a notice confirmed before is answered as it is. */
     confirm(caller: OperatorCaller, noticeId: number, note: string | null): Ruled
     /** Closes the notice without a posting; a notice rejected before is answered as it is. */
@@ -134,6 +136,10 @@ export class Deposits extends Context.Service<
           const conditions = ofPartners(directory, partner)
           return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
+        show: (noticeId) =>
+          Effect.map(byId(noticeId), (row) =>
+            row === null ? refuse(unknown("Deposit notice")) : accept(wireNotice(row))
+          ),
         confirm: (caller, noticeId, note) =>
           rule(caller, noticeId, {
             to: "CONFIRMED",

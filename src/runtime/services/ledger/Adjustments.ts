@@ -34,6 +34,12 @@ import { claimIn, correctionSpace } from "../../store/references.ts"
 export type AdjustmentBody = BookingBody
 export type Adjustment = Booking
 
+/** Whose account an adjustment would be booked on. */
+export interface AdjustmentCheck {
+  readonly clientId: number
+  readonly clientUid: string
+}
+
 export class Adjustments extends Context.Service<
   Adjustments,
   {
@@ -43,7 +49,7 @@ export class Adjustments extends Context.Service<
       request: AdjustmentBody
     ): Effect.Effect<Verdict<Adjustment>, DispatchError>
     /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
-    check(client: string, request: AdjustmentBody): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
+    check(client: string, request: AdjustmentBody): Effect.Effect<Verdict<AdjustmentCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/ledger/Adjustments") {
   static readonly layer = Layer.effect(
@@ -65,7 +71,7 @@ export class Adjustments extends Context.Service<
             const booked = yield* filedUnder(stored, claimOf(found.id, referenceOf(request)), Effect.succeed)
             if (booked !== null) return refuse(alreadyBooked(booked))
             const shut = shutRefusal(found, directory.partner(found.partnerId), closingPartners(host))
-            return shut === null ? accept({ clientId: found.id }) : refuse(shut)
+            return shut === null ? accept({ clientId: found.id, clientUid: found.uid }) : refuse(shut)
           }),
         adjust: (caller, client, request) =>
           Effect.flatMap(findClient(host, sql, client), (named) => {

@@ -53,6 +53,7 @@ export type Payout = Booking
 /** What `check` found: the client, and the payout when the reference is paid already. */
 export interface PayoutCheck {
   readonly clientId: number
+  readonly clientUid: string
   readonly paid: Payout | null
 }
 
@@ -126,11 +127,13 @@ export class Payouts extends Context.Service<
             const paid = yield* filedUnder(stored, claimOf(found, movement), filedBy(found))
             if (paid !== null) {
               const replay = replayOf(found, movement, paid)
-              return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
+              return replay.ok ? accept({ clientId: found.id, clientUid: found.uid, paid: replay.value }) : replay
             }
             return yield* host.read(clientSubject(found.id), (state, facts) => {
               const refusal = refusalOf(state.one("clients") ?? found, state, accountIn(state, facts), movement)
-              return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
+              return refusal === null
+                ? accept({ clientId: found.id, clientUid: found.uid, paid: null })
+                : refuse(refusal)
             })
           }),
         pay: (caller, client, request) =>

@@ -136,7 +136,7 @@ const ownerIn = (
 /** Whose it is is said by the arguments, which name partners and clients by id, and by the break that one would close. */
 const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Draft => {
   const { id, state, command, args, requestedBy, requestedAt } = row
-  const { amount, currency, client, clientUid, partner, breakId } = args as { readonly [name: string]: unknown }
+  const { amount, currency, asset, client, clientUid, partner, breakId } = args as { readonly [name: string]: unknown }
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
   const idIn = (value: unknown): number | null =>
     typeof value === "string" && /^[0-9]{1,15}$/.test(value) ? Number(value) : null
@@ -150,7 +150,7 @@ const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Dra
     since: requestedAt,
     state,
     clientId: idIn(client) ?? closed?.clientId ?? null,
-    currency: text(currency),
+    currency: text(currency) ?? text(asset),
     amount: text(amount),
     about: command,
     requestedBy,

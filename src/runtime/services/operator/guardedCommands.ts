@@ -23,6 +23,8 @@ import type { CustodyBody } from "../partner/partnerEnds.ts"
 // Types and no interfaces, here and of the requests: what is kept as JSON must be JSON to the compiler.
 type OfClient = {
   readonly client: string
+  /** What whoever grants has to see besides: bound with it, never asked for. */
+  readonly clientUid?: string
 }
 type OfRequest = {
   readonly requestId: number
@@ -99,7 +101,7 @@ export const guardedCommands: Effect.Effect<
     "ledger adjust": {
       check: ({ client, ...request }) =>
         Effect.map(adjustments.check(client, request), (verdict) =>
-          bound(verdict, ({ clientId }) => ({ bind: { ...request, client: String(clientId) } }))
+          bound(verdict, ({ clientId, clientUid }) => ({ bind: { ...request, client: String(clientId), clientUid } }))
         ),
       run: (caller, { client, ...request }) => adjustments.adjust(caller, client, request)
     },
@@ -139,8 +141,8 @@ export const guardedCommands: Effect.Effect<
     "client payout": {
       check: ({ client, ...request }) =>
         Effect.map(payouts.check(client, request), (verdict) =>
-          bound(verdict, ({ clientId, paid }) =>
-            paid === null ? { bind: { ...request, client: String(clientId) } } : { done: paid }
+          bound(verdict, ({ clientId, clientUid, paid }) =>
+            paid === null ? { bind: { ...request, client: String(clientId), clientUid } } : { done: paid }
           )
         ),
       run: (caller, { client, ...request }) => payouts.pay(caller, client, request)

@@ -118,8 +118,7 @@ interface Due {
 const duePlan = ({ stored, clock, work }: JobsTools): Effect.Effect<Due, Unavailable> =>
   Effect.gen(function* () {
     const now = clock.now()
-    const [equities] = yield* stored.page("statementJobs", [{ column: "name", value: "EQUITIES" }], { limit: 1 })
-    const midnights = equitiesDue(now, equities?.periodTo ?? null)
+    const midnights = equitiesDue(now, yield* equitiesKept(stored))
     if (midnights !== null && work.isValued(midnights.to)) return { plan: midnights, isNext: now }
     const place = yield* jobsPlace(stored)
     if (place === null) return { plan: null, isNext: now }
@@ -127,6 +126,13 @@ const duePlan = ({ stored, clock, work }: JobsTools): Effect.Effect<Due, Unavail
     if (next.dueAt <= now) return { plan: next, isNext: now }
     return { plan: null, isNext: midnights === null ? next.dueAt : now }
   })
+
+/** The last midnight of which equities are kept, or being kept; null: there is none. */
+export const equitiesKept = (stored: RowReads["Service"]): Effect.Effect<number | null, Unavailable> =>
+  Effect.map(
+    stored.page("statementJobs", [{ column: "name", value: "EQUITIES" }], { limit: 1 }),
+    ([last]) => last?.periodTo ?? null
+  )
 
 /** Rows of equities before the first statement: as many as midnights until then. */
 const beforeFirst = 1_000

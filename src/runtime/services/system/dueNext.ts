@@ -4,14 +4,14 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { jobAfter, type JobPlace, type JobPlan } from "../../../machines/statement/statementJobs.ts"
+import { equitiesDue, jobAfter, type JobPlace, type JobPlan } from "../../../machines/statement/statementJobs.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Timers } from "../../engine/timers/Timers.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { nextTries } from "../../store/reads/deliveryReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
-import { jobsPlace } from "../statement/StatementJobs.ts"
+import { equitiesKept, jobsPlace } from "../statement/StatementJobs.ts"
 
 export interface DueNext {
   /** What is due: a timer's handler, `statement.<job>` or `webhook.delivery`. */
@@ -79,14 +79,18 @@ const firstJob = (place: JobPlace, after: number): JobPlan => {
   return job
 }
 
-/** The jobs that make statements and are due by `to` (Unix ms of business time) and not begun, by name. */
+/** The jobs that keep equities or make statements and are due by `to` (Unix ms of business time) and not begun, by name. */
 export const jobsDueBy = (
   stored: RowReads["Service"],
   to: number
 ): Effect.Effect<ReadonlyArray<{ readonly name: string; readonly count: number }>, Unavailable> =>
-  Effect.map(jobsPlace(stored), (place) => {
+  Effect.gen(function* () {
+    const place = yield* jobsPlace(stored)
     const counts = new Map<string, number>()
     if (place === null) return []
+    // One job keeps the equities of all midnights that have passed, before the statements that speak of them.
+    const equities = equitiesDue(to, yield* equitiesKept(stored))
+    if (equities !== null) counts.set(jobNamed(equities), 1)
     let job = jobAfter(place)
     for (let seen = 0; job.dueAt <= to && seen < mostJobs; seen++) {
       counts.set(jobNamed(job), (counts.get(jobNamed(job)) ?? 0) + 1)

@@ -58,6 +58,8 @@ export type ResolveRequest = {
   readonly qty?: string
   /** The request's call that was in flight when it was asked for: no other one is ended. */
   readonly ref?: string
+  /** What whoever grants has to see besides: bound with it, never asked for. */
+  readonly clientUid?: string
 }
 
 export interface Resolved extends ResolvedState {
@@ -149,15 +151,15 @@ export class VenueResolutions extends Context.Service<
             const found = yield* looking(request)
             if (!found.ok) return found
             const { table, row } = found.value
-            const object = objectOf(found.value)
+            const bound = { ...request, object: objectOf(found.value), clientUid: row.context.account }
             if (table === "barrierContracts") {
               const refusal = contractRefusal(row)
-              return refusal === null ? accept({ ...request, object }) : refuse(refusal)
+              return refusal === null ? accept(bound) : refuse(refusal)
             }
             if (table === "orders" || table === "swaps") {
               return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
                 const refusal = table === "orders" ? orderRefusal(state, row) : takeRefusal(state, row)
-                return refusal === null ? accept({ ...request, object }) : refuse(refusal)
+                return refusal === null ? accept(bound) : refuse(refusal)
               })
             }
             return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
@@ -165,7 +167,7 @@ export class VenueResolutions extends Context.Service<
               const ref = callInFlight(state, now)
               if (ref === null) return refuse(nothingInFlight)
               const refusal = requestRefusal(state, now, request.as === "void" ? "void" : "executed")
-              return refusal === null ? accept({ ...request, object, ref }) : refuse(refusal)
+              return refusal === null ? accept({ ...bound, ref }) : refuse(refusal)
             })
           }),
         resolve: (caller, request) =>

@@ -105,6 +105,8 @@ export class Withdrawals extends Context.Service<
     ): Effect.Effect<WithdrawalPage | null, Unavailable>
     /** Requests of every partner or of one, by id or code, newest first. */
     listAll(query: WithdrawalQuery & { readonly partner?: string }): Effect.Effect<Verdict<WithdrawalPage>, Unavailable>
+    /** One request of any partner. */
+    show(requestId: number): Effect.Effect<Verdict<WithdrawalRequest>, Unavailable>
     /** One step by finance; a step taken before is answered as it is. Refused with the reason, nothing changes. */
     rule(caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled
     /** Whether a step could be taken now: asked before it is put before a second pair of eyes. */
@@ -257,6 +259,10 @@ export class Withdrawals extends Context.Service<
           const conditions = ofPartners(directory, partner)
           return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
+        show: (requestId) =>
+          Effect.map(find([{ column: "id", value: requestId }]), (row) =>
+            row === null ? refuse(noRequest) : accept(shownRequest(row))
+          ),
         rule: (caller, requestId, ruling) =>
           Effect.tap(onRow(caller, requestId, ruling), (verdict) => logOtherDestination(requestId, verdict)),
         check: (requestId, to) =>

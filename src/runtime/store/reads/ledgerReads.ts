@@ -50,19 +50,36 @@ export const clientPostings = (
           AND ($5::text IS NULL OR t.type = $5) ORDER BY p.posting_id DESC LIMIT $3`,
       [BigInt(clientId), BigInt(before ?? Number.MAX_SAFE_INTEGER), BigInt(limit), currency, type]
     ),
-    (rows) =>
-      rows.map((row) => ({
-        postingId: Number(row.posting_id),
-        txId: Number(row.tx_id),
-        type: row.type,
-        actor: row.actor,
-        reason: row.reason,
-        ts: Number(row.ts),
-        amount: row.amount,
-        currency: row.currency,
-        kind: row.kind,
-        refs: row.refs
-      }))
+    (rows) => rows.map(bookedOf)
+  )
+
+const bookedOf = (row: RawPosting): BookedPosting => ({
+  postingId: Number(row.posting_id),
+  txId: Number(row.tx_id),
+  type: row.type,
+  actor: row.actor,
+  reason: row.reason,
+  ts: Number(row.ts),
+  amount: row.amount,
+  currency: row.currency,
+  kind: row.kind,
+  refs: row.refs
+})
+
+/** A client's postings of the transactions with these keys, oldest first: a key is unique, so there are a few of each. */
+export const postingsUnder = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  keys: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<BookedPosting>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<RawPosting>(
+      `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
+         FROM ledger_transactions t JOIN postings p USING (tx_id)
+        WHERE t.key = ANY($1::text[]) AND p.client_id = $2 ORDER BY p.posting_id`,
+      [keys, BigInt(clientId)]
+    ),
+    (rows) => rows.map(bookedOf)
   )
 
 /** Minor units of one currency. */

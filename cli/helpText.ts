@@ -1,0 +1,35 @@
+/** How `--help` is laid out: wrapped at words on every terminal, with the meaning below its term where both don't fit. */
+import type { Help } from "commander"
+import { wrapText, wrapWords } from "./views/wrapWords.ts"
+
+/** Narrower than this beside its term, a meaning can't be read. */
+const leastMeaning = 24
+const indent = "  "
+/** Between a term and its meaning. */
+const gap = "  "
+const below = "      "
+
+export const helpText: Partial<Help> = {
+  showGlobalOptions: true,
+  minWidthToWrap: 1,
+  styleUsage(this: Help, usage: string): string {
+    const head = "Usage: "
+    return wrapWords(usage, Math.max(1, widthIn(this) - head.length)).join(`\n${" ".repeat(head.length)}`)
+  },
+  boxWrap: wrapText,
+  formatItem(term: string, termWidth: number, description: string, helper: Help): string {
+    const width = widthIn(helper)
+    const lead = indent.length + termWidth + gap.length
+    if (description === "") return `${indent}${term}`
+    if (width - lead >= leastMeaning) {
+      const lines = wrapWords(description, width - lead)
+      return `${indent}${term.padEnd(termWidth)}${gap}${lines.join(`\n${" ".repeat(lead)}`)}`
+    }
+    const terms = wrapText(`${indent}${term}`, width)
+    const meaning = wrapWords(description, Math.max(1, width - below.length)).map((line) => `${below}${line}`)
+    return [terms, ...meaning].join("\n")
+  }
+}
+
+/** Of whoever reads pipes: 80. */
+const widthIn = ({ helpWidth = 80 }: Help): number => helpWidth
