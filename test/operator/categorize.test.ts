@@ -80,7 +80,7 @@ describe("operator surface, client categorize: a client with positions", () => {
     for (const dry of [[], ["--dry-run"]]) {
       const shown = await runRecorded([...line(clientId, "RETAIL"), ...dry, ...service.connection("COMPLIANCE")])
       assert.strictEqual(shown.stdout, "")
-      assert.match(shown.stderr, /--force applies it all the same\.\n\nACCOUNT/)
+      assert.match(shown.stderr, /--force applies it all the same\. \([A-Z_]+\)\n\nACCOUNT/)
       assert.match(shown.stderr, /after +500\.000000 +600\.000000 +-100\.000000 +83\.33 +MARGIN_CALL/)
       assert.match(shown.stderr, /A margin call follows\./)
     }
