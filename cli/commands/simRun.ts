@@ -81,30 +81,54 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const running = flags.own !== true && (await isRunning(cli, globals))
   if (running) await refuseSecondKey(cli, found, globals)
   const { scenarios, leftOut } = running ? withoutOwn(found, byName) : { scenarios: found, leftOut: [] }
-  // It takes some seconds, in which nothing else would be seen.
-  if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
-  const own = running ? null : await startOwn(flags.keep === true, stopped)
-  let results: ReadonlyArray<ScenarioResult> | null
-  try {
-    results = await play(
-      cli,
-      stopped,
-      scenarios,
-      seed,
-      own,
-      own === null ? globals : placeOf(own, globals),
-      flags.record
-    )
-  } finally {
-    await own?.stop()
+  const played: Array<ScenarioResult> = []
+  const kept: Array<string> = []
+  for (const lot of running ? [scenarios] : lotsOf(scenarios)) {
+    const ended = await playLot(cli, lot, { flags, globals, seed, running, stopped })
+    if (ended === null) throw (await import("../ownService.ts")).interrupted
+    played.push(...ended.results)
+    if (ended.dataDir !== null && flags.keep === true) kept.push(ended.dataDir)
   }
-  if (results === null) throw (await import("../ownService.ts")).interrupted
+  const results = scenarios.flatMap(({ file }) => played.filter((result) => result.file === file))
   const failed = results.filter(({ ok }) => !ok).length
   if (flags.junit !== undefined) await writeJunit(flags.junit, results, seed)
   if (globals.json === true) {
     cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, leftOut, scenarios: results })}\n`)
-  } else cli.io.stdout(summaryText(results, seed, leftOut, own !== null && flags.keep === true ? own.dataDir : null))
+  } else cli.io.stdout(summaryText(results, seed, leftOut, kept))
   if (failed > 0) cli.status = exitStatus.refused
+}
+
+/**
+ * Those that kill their service, or move its clock further than the venue keeps the events of what others hold, get another one than
+ * those that come after them.
+ */
+const lotsOf = (scenarios: ReadonlyArray<Scenario>): ReadonlyArray<ReadonlyArray<Scenario>> =>
+  [scenarios.filter(({ own }) => !own), scenarios.filter(({ own }) => own)].filter((lot) => lot.length > 0)
+
+interface LotParts {
+  readonly flags: RunFlags
+  readonly globals: Globals
+  readonly seed: number
+  readonly running: boolean
+  readonly stopped: Promise<void>
+}
+
+/** Plays scenarios on the service that runs, or on one of their own. Null: interrupted by a signal. */
+const playLot = async (
+  cli: Cli,
+  scenarios: ReadonlyArray<Scenario>,
+  { flags, globals, seed, running, stopped }: LotParts
+): Promise<{ readonly results: ReadonlyArray<ScenarioResult>; readonly dataDir: string | null } | null> => {
+  // It takes some seconds, in which nothing else would be seen.
+  if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
+  const own = running ? null : await startOwn(flags.keep === true, stopped)
+  try {
+    const place = own === null ? globals : placeOf(own, globals)
+    const results = await play(cli, stopped, scenarios, seed, own, place, flags.record)
+    return results === null ? null : { results, dataDir: own?.dataDir ?? null }
+  } finally {
+    await own?.stop()
+  }
 }
 
 /** What a running service is spared: left out of a group, refused when it was named. */
@@ -149,7 +173,7 @@ const summaryText = (
   results: ReadonlyArray<ScenarioResult>,
   seed: number,
   leftOut: ReadonlyArray<string>,
-  kept: string | null
+  kept: ReadonlyArray<string>
 ): string => {
   const failed = results.filter(({ ok }) => !ok)
   const seconds = (Math.max(0, ...results.map(({ millis }) => millis)) / 1_000).toFixed(1)
@@ -159,7 +183,7 @@ const summaryText = (
       ? `${results.length} passed, the longest in ${seconds} s (seed ${seed}).`
       : `${failed.length} of ${results.length} failed (seed ${seed}).`,
     ...(leftOut.length === 0 ? [] : [`Left out, as they need a service of their own (--own): ${leftOut.join(", ")}`]),
-    ...(kept === null ? [] : [`The data directory of the run is kept: ${kept}`]),
+    ...kept.map((dataDir) => `The data directory of the run is kept: ${dataDir}`),
     ""
   ].join("\n")
 }

@@ -19,6 +19,8 @@ const ids = allScenarios()
   .map(({ id }) => id)
 const main = join(import.meta.dirname, "../../cli/main.ts")
 const seeds = every ? [1, 2] : [1]
+/** One that needs no service of its own: it gets another one than those. */
+const played = ["SC-CUS-02", ...ids]
 /** Where the runs make their data directories: nobody else's are there. */
 const folder = mkdtempSync(join(tmpdir(), "brokerage-own-"))
 const { TMPDIR } = process.env
@@ -33,7 +35,7 @@ describe("sim run --own", () => {
   // Most of it is waiting for an outage and for starts: two seeds (EVERY=1) wait at the same time.
   it("every scenario that kills passes, and nothing is left behind", async () => {
     const runs = await Promise.all(
-      seeds.map((seed) => runRecorded(["sim", "run", ...ids, "--own", "--seed", String(seed), "--json"]))
+      seeds.map((seed) => runRecorded(["sim", "run", ...played, "--own", "--seed", String(seed), "--json"]))
     )
     for (const { status, json, stderr } of runs) {
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
@@ -42,7 +44,7 @@ describe("sim run --own", () => {
         [],
         stderr
       )
-      assert.deepStrictEqual([status, results.map(({ id }) => id), json.leftOut], [0, ids, []])
+      assert.deepStrictEqual([status, results.map(({ id }) => id), json.leftOut], [0, played, []])
     }
     assert.deepStrictEqual(readdirSync(folder), [])
   }, 900_000)
