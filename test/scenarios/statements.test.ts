@@ -1,5 +1,5 @@
 /** Statements over HTTP: made, listed, read as model, PDF and CSV, in versions (doc 2, Statements; A2-65, A2-66, A2-69..A2-75, STS-15..STS-32). */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import canonicalize from "canonicalize"
@@ -199,6 +199,8 @@ describe("versions", () => {
     const from = (await now()) - 1000
     await money(clientId, "v-2", "DEPOSIT", "7")
     const to = (await now()) + 1
+    // A period that has not ended yet would be cut at the moment of its making, and be another one afterwards.
+    await vi.waitUntil(async () => (await now()) >= to, { interval: 1 })
     const row = await made(clientId, { kind: "ACCOUNT", from, to })
     // The books say now that the partner's custody was another one until today.
     const partnerId = "(SELECT partner_id FROM clients LIMIT 1)"
