@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Effect } from "effect"
-import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
+import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals, isRefusal } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
 import { Progress } from "./progress.ts"
 import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
@@ -370,11 +370,7 @@ const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b
 
 /** A service that refuses is told from a command line that fails; a no is neither. */
 const markOf = (failure: CliFailure): string =>
-  failure === declined
-    ? ""
-    : failure.status === exitStatus.refused && failure.envelope.code !== 5030
-      ? "refused: "
-      : "error: "
+  failure === declined ? "" : isRefusal(failure) ? "refused: " : "error: "
 
 const namesFor = async (view: View, service: Service | null): Promise<Names> => {
   const { namesIn, noNames, readNames } = await import("./names.ts")
