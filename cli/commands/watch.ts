@@ -37,7 +37,11 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
           }
           const { beginWatch, looked } = await import("../watch/WatchModel.ts")
           const { watchLines } = await import("../watch/watchLines.ts")
-          const lines = watchLines(looked(beginWatch(connection.url, cli.io.terminal ? times : "utc"), look), plainSize, Date.now())
+          const lines = watchLines(
+            looked(beginWatch(connection.url, cli.io.terminal ? times : "utc"), look),
+            plainSize,
+            Date.now()
+          )
           // The last line says which keys there are: here is none.
           cli.io.stdout(
             `${lines

@@ -15,6 +15,7 @@ import {
   text,
   time,
   type View,
+  words,
   type Words
 } from "./View.ts"
 
@@ -113,11 +114,30 @@ export const commandAsked = (approval: Approval): string => {
 export const destinationOf = (answer: unknown): unknown =>
   (answer as { readonly destination?: unknown } | null | undefined)?.destination ?? null
 
+const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
+
+/** In one sentence: the command, about what, how much and where to, and who asks. */
+export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => {
+  const { requestId, breakId, swapId } = argumentsOf(approval)
+  const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
+  const { clientUid } = argumentsOf(approval)
+  const whose = isNumbered
+    ? typeof clientUid === "string"
+      ? ` of ${clientUid}`
+      : ""
+    : words` on ${objectOf(approval)}`
+  const [amount, destination] = [amountOf(approval), goingTo(deed)]
+  const sum = amount === "" ? "" : `, ${amount}`
+  const to = destination === null ? "" : words` to ${inWords(destination)}`
+  const what = words`approval ${approval.approvalId}, ${commandAsked(approval)}${whose}${sum}${to}`
+  return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
+}
+
 /** On few lines, for a screen that says in its first what is asked for: about what, by whom, and where money goes (watch). */
 export const askedInShort = ({ deed, ...approval }: ApprovalAsked): View => {
   const { requestedBy, requestedAt, expiresAt } = approval
   const rest = restOf(approval)
-  const destination = deed === null || "refusal" in deed ? null : destinationOf(deed.result)
+  const destination = goingTo(deed)
   return fields({
     object: objectOf(approval),
     ...(destination === null ? {} : { destination: inWords(destination) }),

@@ -150,7 +150,11 @@ export const looked = (state: WatchState, look: Look): WatchState => {
   if (mode.kind === "list" || mode.kind === "doing") return next
   const { item } = mode.intent
   if (look.queue.waiting.some((each) => isSame(each, item))) return next
-  return { ...next, mode: { kind: "list" }, said: `${decidedOf(item, look)} has been decided meanwhile, not from here.` }
+  return {
+    ...next,
+    mode: { kind: "list" },
+    said: `${decidedOf(item, look)} has been decided meanwhile, not from here.`
+  }
 }
 
 /** An item that still waits as it did has lost the approval that it waited for, and no more. */

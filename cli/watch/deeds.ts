@@ -126,7 +126,8 @@ export const headline = ({ item, verb, words }: Intent, asked: Asked | null = nu
   const of = item.clientUid ?? item.partner ?? "?"
   const approvalId = approvalOf(item)
   if (approvalId !== null) {
-    const what = asked === null ? (item.kind === "approval" ? item.about : `${item.kind} ${item.id}`) : commandAsked(asked)
+    const what =
+      asked === null ? (item.kind === "approval" ? item.about : `${item.kind} ${item.id}`) : commandAsked(asked)
     return `${capital(verb.name)} approval ${approvalId}, ${what} of ${of}${sum === null ? "" : `: ${sum}`}.`
   }
   const what = sum ?? item.about

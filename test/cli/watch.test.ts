@@ -202,7 +202,10 @@ describe("watch, its keys", () => {
     const chosenAfter = (waiting: ReadonlyArray<WaitingRow>, later: ReadonlyArray<WaitingRow>) => {
       const { state, wish } = typed(begin(waiting), named("enter"))
       if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
-      const after = looked(done(typed(rehearsed(state, wish.intent, ["x"]), "y").state, wish.intent, "Done."), lookOf(later))
+      const after = looked(
+        done(typed(rehearsed(state, wish.intent, ["x"]), "y").state, wish.intent, "Done."),
+        lookOf(later)
+      )
       const again = typed(after, named("enter"))
       return [after.said, later[after.selected]?.id, again.wish?.kind, typed(after, "j").state.selected]
     }

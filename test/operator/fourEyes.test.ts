@@ -178,7 +178,7 @@ describe("operator surface, Four eyes", () => {
     const { requestId } = (
       await service.call("POST", at("withdrawals"), {
         key: firm.key,
-        body: { partnerRef: "w", currency: "USDC", amount: "20" }
+        body: { partnerRef: "w", currency: "USDC", amount: "20", destination: { iban: "DE1" } }
       })
     ).json.data
     const state = async () =>
@@ -192,6 +192,13 @@ describe("operator surface, Four eyes", () => {
     for (const [verb, before, after] of steps) {
       const { grant, approvalId } = await asked(["withdrawal", verb, String(requestId)], "FINANCE")
       assert.strictEqual(await state(), before)
+      const questions: Array<string> = []
+      const confirm = (question: string) => questions.push(question) < 1
+      await runRecorded([...grant, ...service.connection("ADMIN")], { confirm })
+      assert.match(
+        questions.join(),
+        /^Grant approval \d+, withdrawal \w+ \d+ of \S+, 20\S* USDC to iban DE1, asked by [^?]+\? Its/
+      )
       assert.strictEqual((await service.done(grant, "ADMIN")).result.status, after)
       assert.strictEqual(await state(), after)
       assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)
