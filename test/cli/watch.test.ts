@@ -3,12 +3,16 @@
  * else decides, and the screen as ink draws it on a terminal that is resized.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
 import { renderToString } from "ink"
 import { PassThrough } from "node:stream"
 import { createElement } from "react"
 import { CliFailure, cliFailure } from "../../cli/CliIo.ts"
 import type { CallService } from "../../cli/OperatorClient.ts"
 import type { QueueData, WaitingRow } from "../../cli/views/queueView.ts"
+import { plainScreen } from "../../cli/views/cellText.ts"
+import { render } from "../../cli/views/render.ts"
+import { rehearse, wordsOf } from "../../cli/watch/deeds.ts"
 import { broken, perSecond, readFigures } from "../../cli/watch/figures.ts"
 import { watchLive } from "../../cli/watch/watchApp.ts"
 import { watchLines } from "../../cli/watch/watchLines.ts"
@@ -332,6 +336,73 @@ arrows: choose   Enter: confirm   x: re…`
       .split("\n")
       .find((each) => each.includes("break close"))
     assert.match(line ?? "", /100\.500000 USDC a\?\[2Jb\?張+…$/u)
+  })
+})
+
+describe("watch, its deeds", () => {
+  const would = { rows: { approvals: 1 }, events: [], postings: [] }
+  const deed = {
+    result: { requestId: 4, status: "PAID", destination: { iban: "DE89370400440532013000" }, decisionNote: null },
+    would,
+    changes: [{ object: "withdrawalRequest:4", action: "withdrawal.pay", before: "APPROVED", after: "PAID" }]
+  }
+  const asked = { command: "withdrawal pay", args: { requestId: "4", clientUid: "ACM-00000005" }, deed }
+  const answered = (data: object, changes: ReadonlyArray<object>) =>
+    Effect.succeed({ code: 0, data, dryRun: would, changes })
+  const step = (object: string, before: string, after: string) => ({ object, action: "x", before, after })
+  const api = {
+    partner: { list: () => answered({ partners: [] }, []) },
+    operator: { list: () => answered({ operators: [] }, []) },
+    approval: {
+      show: () => answered({ ...asked, requestedBy: 1, requestedAt: noon, expiresAt: noon }, []),
+      grant: () => answered({ approvalId: 9, command: "withdrawal pay", result: deed.result }, deed.changes),
+      refuse: () => answered({ approvalId: 9 }, [step("approval:9", "PENDING", "REFUSED")])
+    },
+    withdrawal: { pay: () => answered({ approvalId: 9, deed }, []) },
+    client: { show: () => answered({ kycPackage: null }, []) },
+    case: {
+      list: () => answered({ cases: [{ caseId: 3, reason: "SCREENING_HIT", openedAt: noon, details: {} }] }, []),
+      show: () => answered({ details: {}, entries: [] }, [])
+    },
+    kyc: {
+      clear: () =>
+        answered({ clientUid: "ACM-00000005", displayName: "Ada Byron", email: "a@b.example" }, [
+          step("case:3", "OPEN", "CLEARED")
+        ])
+    }
+  }
+  const call: CallService = (_, use) => Effect.runPromise(use(api as never) as Effect.Effect<never>)
+  const shownFor = async (waiting: WaitingRow, ...keys: ReadonlyArray<Key>) => {
+    const { wish } = typed(begin([waiting]), ...keys)
+    if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
+    const { view } = await rehearse(call, { url: "https://x", operatorKey: "k", ca: null }, wish.intent)
+    return render(view, plainScreen).split("\n")
+  }
+  const behind = { ...payment, decide: approval.decide, command: "approval grant" }
+
+  it("a grant says which command of what, and where the money goes; a refusal what it does itself", async () => {
+    const grant = await shownFor(behind, named("enter"))
+    assert.strictEqual(grant[0], "Grant approval 9, withdrawal pay 4 of ACM-00000005: 100.500000 USDC.")
+    assert.include(grant, "destination  iban DE89370400440532013000")
+    assert.include(grant, "Withdrawal request 4: APPROVED -> PAID")
+    const refusal = await shownFor(behind, { input: "x" })
+    assert.include(refusal, "Approval 9: PENDING -> REFUSED")
+    assert.notInclude(refusal.join(), "granted")
+    for (const lines of [grant, refusal]) assert.isFalse(lines.some((line) => /^with\b/.test(line)))
+    assert.strictEqual((await shownFor(payment, named("enter")))[1], "to iban DE89370400440532013000")
+  })
+
+  it("a case is cleared over who the client is, and what changes is said first", async () => {
+    const lines = await shownFor(aCase, named("enter"), named("enter"))
+    assert.deepStrictEqual(lines.slice(1, 3), [
+      "The client is Ada Byron, a@b.example, ACM-00000005.",
+      "Case 3: OPEN -> CLEARED"
+    ])
+  })
+
+  it("only a refusal is called one", () => {
+    assert.strictEqual(wordsOf(cliFailure(3, 5030, "Away.")), "Error: Away.")
+    assert.strictEqual(wordsOf(cliFailure(1, 4092, "No.")), "Refused: No.")
   })
 })
 
