@@ -3,6 +3,8 @@
  * or the deed that is to be decided in place of the two. What does not fit is left out from below, and said.
  */
 import { age } from "../views/age.ts"
+import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
+import { stateWords } from "../views/stateWords.ts"
 import { wrapWords } from "../views/wrapWords.ts"
 import { plural, queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
 import { headline } from "./deeds.ts"
@@ -193,8 +195,11 @@ const happenedLines = ({ happened }: Look, rows: number, times: Times): Readonly
         ...happened.slice(-(rows - 1)).map((row): Line => ({ text: happenedText(row, times), tone: "faint" }))
       ]
 
+const changed = (change: string, times: Times): string =>
+  cellText(stateWords(change), { ...plainScreen, times }).replaceAll(unbroken, " ")
+
 const happenedText = ({ ts, role, object, action, before, after }: Happened, times: Times): string =>
-  [clock(ts, times), role, action, object, [before, after].filter((each) => each !== null).join(" -> ")]
+  [clock(ts, times), role, action, object, changed([before, after].filter((each) => each !== null).join(" -> "), times)]
     .filter((each) => each !== null && each !== "")
     .join("  ")
 
