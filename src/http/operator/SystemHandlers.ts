@@ -88,15 +88,17 @@ const auditHandlers = HttpApiBuilder.group(
             if (partner === null) return refuse(unknown("Partner"))
             const client = query.client === undefined ? undefined : yield* findClient(host, sql, query.client)
             if (client?.ok === false) return client
-            const entries = yield* audit.read({
+            const { entries, hasMore } = yield* audit.read({
               limit: query.limit ?? 50,
               ...(partner === undefined ? {} : { partnerId: partner.row.id }),
               ...(client === undefined ? {} : { clientId: client.value.id }),
               ...(query.object === undefined ? {} : { object: query.object }),
               ...(query.since === undefined ? {} : { since: query.since }),
-              ...(query.after === undefined ? {} : { after: query.after })
+              ...(query.after === undefined ? {} : { after: query.after }),
+              ...(query.before === undefined ? {} : { before: query.before })
             })
-            return accept({ entries, nextAfter: entries.at(-1)?.auditId ?? query.after ?? 0 })
+            const nextBefore = hasMore ? (entries[0]?.auditId ?? null) : null
+            return accept({ entries, nextAfter: entries.at(-1)?.auditId ?? query.after ?? 0, hasMore, nextBefore })
           })
         )
     })
