@@ -69,7 +69,7 @@ describe("operator surface, withdrawal", () => {
     assert.deepStrictEqual(shown, (await list())[1])
     assert.deepStrictEqual(
       postings.map(({ type, kind, amount }: Record<string, string>) => `${type} ${kind} ${amount?.slice(0, 1)}`),
-      ["WITHDRAWAL_RESERVE cash -", "WITHDRAWAL_RESERVE reserved 1", "WITHDRAWAL reserved -"]
+      ["WITHDRAWAL_RESERVE cash -", "WITHDRAWAL_RESERVE reserved 1", "WITHDRAWAL reserved -", "WITHDRAWAL cash 1"]
     )
     assert.isNull((await service.done(["withdrawal", "show", one], "SUPPORT")).destination)
     assert.strictEqual((await service.cli(["withdrawal", "show", "999999"])).refusal.code, 4004)
