@@ -23,6 +23,7 @@ import { type CheckedSoFar, CheckProgress } from "../../runtime/store/checks/Che
 import { whenAway } from "../../runtime/store/whenAway.ts"
 import { mayRun } from "../api/operator/commands.ts"
 import { LedgerGroup } from "../api/operator/LedgerGroup.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { AuditGroup } from "../api/operator/AuditGroup.ts"
 import { MachineGroup } from "../api/operator/MachineGroup.ts"
 import { ClockGroup } from "../api/operator/ClockGroup.ts"
@@ -112,6 +113,7 @@ const machineHandlers = HttpApiBuilder.group(
   "machine",
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
+    const settings = yield* Settings
     const objects = yield* MachineObjects
     return handlers.handleAll({
       list: () => answerOf(Effect.map(inspect.counts, (machines) => ({ machines }))),
@@ -125,7 +127,7 @@ const machineHandlers = HttpApiBuilder.group(
             (found) => {
               if (!found.ok) return found
               const { own: _, isNewest: __, ...object } = found.value
-              return accept({ ...object, path: pathOf(found.value), next: nextOf(found.value) })
+              return accept({ ...object, path: pathOf(found.value), next: nextOf(found.value, settings.fourEyes) })
             }
           )
         ),
