@@ -1,12 +1,12 @@
 /** `brokerage audit tail`: who did what, newest last (operator surface, Back office; A3-45). */
-import type { Command } from "commander"
+import { type Command, Option } from "commander"
 import { setTimeout as pause } from "node:timers/promises"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
-import { given, limitOption } from "../options.ts"
+import { beforeOption, given, limitOption } from "../options.ts"
 import { momentOption } from "../moment.ts"
 import { stateWords } from "../views/stateWords.ts"
-import { joined, Moment, partnerNamed, table, time, type View, type Words } from "../views/View.ts"
+import { joined, Moment, partnerNamed, stack, table, text, time, type View, type Words } from "../views/View.ts"
 
 interface TailOptions {
   readonly client?: string
@@ -14,6 +14,7 @@ interface TailOptions {
   readonly object?: string
   readonly since?: number
   readonly limit?: number
+  readonly before?: number
   readonly follow?: boolean
 }
 
@@ -32,6 +33,12 @@ export interface Entry {
   readonly reason: string | null
 }
 
+interface Tail {
+  readonly entries: ReadonlyArray<Entry>
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
 /** How often `--follow` asks for what is new. */
 const pollMillis = 1_000
 
@@ -40,13 +47,14 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .command("audit")
     .description("the audit stream")
     .command("tail")
-    .description("what was done, newest last")
+    .description("what was done: the newest rows of those asked for, newest last")
     .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
     .option("--partner <P>", "only of this partner: id or code")
     .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")
     .addOption(momentOption("--since <time>", "from this time on"))
     .addOption(limitOption(1_000))
-    .option("--follow", "go on printing what is new, one a line")
+    .addOption(beforeOption)
+    .addOption(new Option("--follow", "go on printing what is new, one a line").conflicts("before"))
     .action((options: TailOptions, command: Command) =>
       options.follow === true ? follow(cli, options, command) : tail(cli, options, command)
     )
@@ -55,11 +63,12 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
 const queryOf = ({ client, partner, object, since, limit }: TailOptions) =>
   given({ client, partner, object, since, limit })
 
+/** Of the newest id that there can be: without it a time would give the first rows since then, not the newest. */
 const tail = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
   cli.call(
     command,
-    (api) => api.audit.tail({ query: queryOf(options) }),
-    ({ entries }) => entriesView(entries)
+    (api) => api.audit.tail({ query: { ...queryOf(options), before: options.before ?? Number.MAX_SAFE_INTEGER } }),
+    tailView
   )
 
 /** Reads on from the last id for ever; a signal ends it. */
@@ -96,6 +105,13 @@ const lineOf = (entry: Entry): Words =>
       entry.reason ?? ""
     ],
     "  "
+  )
+
+/** The rows, and that and how earlier ones of those asked for are seen. */
+const tailView = ({ entries, hasMore, nextBefore }: Tail): View =>
+  stack(
+    entriesView(entries),
+    ...(hasMore ? [text(`Earlier rows are left out: more with --before ${nextBefore}, or a higher --limit.`)] : [])
   )
 
 /** Audit rows as a table. */

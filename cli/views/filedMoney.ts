@@ -1,6 +1,6 @@
 /** What the lists of deposit notices and withdrawal requests ask for and show alike (operator surface, Back office). */
 import type { Command } from "commander"
-import type { PostingWire } from "../../src/machines/account/AccountWire.ts"
+import type { LegView } from "../../src/http/api/operator/LedgerGroup.ts"
 import { beforeOption, limitOption, tokenOption } from "../options.ts"
 import { fields, partnerNamed, stack, table, text, time, type View } from "./View.ts"
 
@@ -37,8 +37,8 @@ export const filedColumns = {
   amount: (row: MoneyRow) => `${row.amount} ${row.currency}`
 }
 
-/** One of them: what was filed, what was booked for it. Who decided what on it comes below (`decided`). */
-export const filedView = <A extends { readonly postings: ReadonlyArray<typeof PostingWire.Type> }>({
+/** One of them: what was filed, all legs booked for it. Who decided what on it comes below (`decided`). */
+export const filedView = <A extends { readonly postings: ReadonlyArray<typeof LegView.Type> }>({
   postings,
   ...filed
 }: A): View =>
@@ -52,6 +52,8 @@ export const filedView = <A extends { readonly postings: ReadonlyArray<typeof Po
         transaction: (row) => row.txId,
         time: (row) => time(row.ts),
         type: (row) => row.type,
+        account: (row) => row.account,
+        client: (row) => row.clientId,
         kind: (row) => row.kind,
         amount: (row) => `${row.amount} ${row.currency}`
       },

@@ -198,6 +198,18 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     assert.isAbove(integers, 40)
   })
 
+  it("what a path or a header needs has an example that its schema takes; of keys each operation has its own", () => {
+    const shown = Object.values(spec.paths).flatMap((item) =>
+      (["get", "post", "put", "delete"] as const).flatMap((method) => item[method]?.parameters ?? [])
+    ) as ReadonlyArray<{ in: string; name: string; schema: object; example?: unknown }>
+    const needed = shown.filter((each) => each.in !== "query")
+    for (const { name, schema, example } of needed)
+      assert.isTrue(example !== undefined && ajv.validate(schema, example), name)
+    const keys = needed.flatMap(({ name, example }) => (name === "idempotency-key" ? [example] : []))
+    assert.isAbove(keys.length, 10)
+    assert.lengthOf(new Set(keys), keys.length)
+  })
+
   it("EVT-10: the lists that go on behind a cursor say so in a header, and no other answer does", () => {
     const linked = routes.filter(([, method, path]) => {
       const responses = spec.paths[path]?.[method]?.responses as Responses | undefined

@@ -69,7 +69,7 @@ const endsOver = `(() => {
 })()`
 
 beforeAll(async () => {
-  service = await startOperatorService()
+  service = await startOperatorService({ settings: { fourEyes: new Set(["ledger adjust"]) } })
   const partner = await service.partner({ code: "ATLAS" })
   const body = person(1, "atlas", { "attestation.riskRating": "HIGH", "kyc.personalInfo.first_name": hostile })
   clientId = (await onboard(service, partner.key, body)).json.data.clientId
@@ -164,9 +164,37 @@ describe("operator surface, atlas", () => {
     assert.include(first.effects, "event client.review_required")
     assert.isString(first.requestId)
     const clear = object.next.find((move: { readonly event: string }) => move.event === "COMPLIANCE_APPROVE")
-    assert.deepStrictEqual(clear.movers, [{ by: "operator", does: "kyc clear", roles: ["ADMIN", "COMPLIANCE"] }])
+    assert.deepStrictEqual(clear.movers, [
+      { by: "operator", does: "kyc clear", roles: ["ADMIN", "COMPLIANCE"], secondKey: false }
+    ])
     const related = new Set(object.related.map(({ kind }: { readonly kind: Kind }) => kind))
     assert.includeMembers([...related], ["kycPackage", "verificationBlock", "case"])
+  })
+
+  it("Four eyes: an approval and what it is about lead to each other; roles are its command's, and a second key is named", async () => {
+    const line = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "1", "--reason", "r"]
+    const { approvalId } = await service.done(line, "FINANCE")
+    const cookie = await cookieOf(await linkOf())
+    const shown = async (kind: Kind, id: number) =>
+      JSON.parse((await get(`/atlas/object?kind=${kind}&id=${id}`, { cookie })).body)
+    const [newest] = (await shown("client", clientId)).related
+    assert.deepInclude(newest, { kind: "approval", id: String(approvalId), state: "PENDING" })
+    const approval = await shown("approval", approvalId)
+    assert.deepInclude(approval.related[0], { kind: "client", id: String(clientId), state: "KYC_PENDING" })
+    assert.include(approval.owner.client.displayName, hostile)
+    const grant = approval.next.find((move: { readonly event: string }) => move.event === "GRANT")
+    assert.deepStrictEqual(grant.movers[0].roles, ["ADMIN", "FINANCE"])
+    const pay = nextOf({ kind: "withdrawalRequest", state: "APPROVED", context: {} }, new Set(["withdrawal pay"]))
+    assert.deepStrictEqual(
+      pay.flatMap(({ event, movers: all }) => all.map(({ secondKey }) => [event, secondKey])).toSorted(),
+      [
+        ["FAIL", false],
+        ["PAY", true]
+      ]
+    )
+    await service.done(["approval", "refuse", String(approvalId)])
+    assert.notInclude(JSON.stringify((await shown("client", clientId)).related), '"approval"')
+    assert.lengthOf((await shown("approval", approvalId)).related, 1, "a decided one still leads there")
   })
 
   it.each(operatorRoles)(
@@ -375,7 +403,7 @@ describe("the way of an object", () => {
           assert.isDefined(paths[`/partner/v1${path}`]?.[method.toLowerCase()], does)
         }
       }
-    assert.deepStrictEqual(nextOf({ kind: "client", state: "CLOSED" }), [])
+    assert.deepStrictEqual(nextOf({ kind: "client", state: "CLOSED", context: {} }, new Set()), [])
   })
 })
 

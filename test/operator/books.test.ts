@@ -94,7 +94,9 @@ describe("operator surface, ledger", () => {
 describe("operator surface, audit and machines", () => {
   it("A3-45: the tail is newest last, by client, by partner, from a time on, and names role and label", async () => {
     const { entries } = await service.done(["audit", "tail", "--client", clientId], "SUPPORT")
-    const ids = entries.map((row: { auditId: number }) => row.auditId)
+    const idsOf = (page: { readonly entries: ReadonlyArray<{ readonly auditId: number }> }) =>
+      page.entries.map(({ auditId }) => auditId)
+    const ids = idsOf({ entries })
     assert.deepStrictEqual(
       ids,
       ids.toSorted((a: number, b: number) => a - b)
@@ -108,6 +110,14 @@ describe("operator surface, audit and machines", () => {
     assert.isTrue(since.entries.every((row: { ts: number }) => row.ts >= last.ts))
     const newest = await service.done(["audit", "tail", "--limit", "2"])
     assert.strictEqual(newest.entries.length, 2)
+    // A time with more rows than are shown: the newest of them, newest last, and how earlier ones are seen.
+    const asked = ["audit", "tail", "--since", "0", "--client", clientId]
+    const page = await service.done([...asked, "--limit", "2"])
+    assert.deepStrictEqual([idsOf(page), page.hasMore, page.nextBefore], [ids.slice(-2), true, ids.at(-2)])
+    const earlier = await service.done([...asked, "--before", String(page.nextBefore)])
+    assert.deepStrictEqual([idsOf(earlier), earlier.hasMore, earlier.nextBefore], [ids.slice(0, -2), false, null])
+    const human = await runRecorded([...asked, "--limit", "2", ...service.connection("SUPPORT")])
+    assert.include(human.stdout, `Earlier rows are left out: more with --before ${ids.at(-2)}, or a higher --limit.`)
     assert.strictEqual((await service.cli(["audit", "tail", "--partner", "NOBODY"])).refusal.code, 4004)
   })
 

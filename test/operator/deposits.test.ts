@@ -60,10 +60,14 @@ describe("operator surface, deposit", () => {
     const { postings, ...shown } = await service.done(["deposit", "show", noticeId], "SUPPORT")
     assert.deepStrictEqual(shown, notice)
     assert.deepStrictEqual(
-      postings.map(({ txId, type, amount }: Record<string, unknown>) => [txId, type, amount]),
-      [[notice.ledgerTxId, "DEPOSIT", "12.50"]]
+      postings.map(({ txId, type, amount, clientId: of }: Record<string, unknown>) => [txId, type, amount, of]),
+      [
+        [notice.ledgerTxId, "DEPOSIT", "12.50", notice.clientId],
+        [notice.ledgerTxId, "DEPOSIT", "-12.50", null]
+      ]
     )
     const human = (await runRecorded(["deposit", "show", noticeId, ...service.connection("SUPPORT")])).stdout
+    for (const { account } of postings) assert.include(human, account)
     assert.match(human, /PENDING -> CONFIRMED +FINANCE\/FINANCE one +seen on the account/)
     for (const wrong of ["999999", "x"])
       assert.strictEqual((await service.cli(["deposit", "show", wrong])).refusal.data.reason, "UNKNOWN_DEPOSIT_NOTICE")

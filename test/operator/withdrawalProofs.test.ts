@@ -183,7 +183,8 @@ describe("operator surface, Four eyes: withdrawals and breaks", () => {
   it("a granted command that had nothing left to do is done, and can't be granted again", async () => {
     await service.partner({ code: "FIRM", sandbox: false })
     const record = ["interfirm", "record", "FIRM", "--amount", "5", "--from", "0", "--to", "1", "--tx-ref", "wire 1"]
-    const [one, two] = [await asked(...record), await asked(...record)]
+    const [one, two] = [await asked(...record), await asked(...record.with(4, "5.00"))]
+    assert.notStrictEqual(one, two, "the same payment, asked for in other words")
     const first = await grant(one)
     assert.deepStrictEqual((await grant(two)).result, first.result)
     assert.strictEqual((await approvalOf(two)).outcome, "DONE")

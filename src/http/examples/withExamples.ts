@@ -1,6 +1,7 @@
 /**
  * Puts the recorded examples into the description: bodies, answers and events by reference, as each stands once in the components,
- * and beside each schema the first value that one of them gives it.
+ * and beside each schema the first value that one of them gives it. What a path or a header needs has one too, so that a reader's
+ * first call of a route is one.
  */
 import { meaningOf } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
@@ -12,8 +13,15 @@ interface Media {
   readonly schema?: Node
   examples?: Readonly<Record<string, { readonly $ref: string }>>
 }
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly schema?: Node
+  example?: unknown
+}
 interface Operation {
   readonly operationId?: string
+  readonly parameters?: ReadonlyArray<Parameter>
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
 }
@@ -37,7 +45,9 @@ export const withExamples = (spec: object): void => {
     examples[name] = { summary, value }
     media.examples = { ...media.examples, [name]: { $ref: `${examplePlace}${name}` } }
   }
+  const reference = (operations["clients.create"]?.request as Node | undefined)?.["partnerClientRef"]
   for (const operation of operationsOf(paths)) {
+    for (const parameter of operation.parameters ?? []) exemplify(parameter, operation.operationId ?? "", reference)
     const { operationId: id = "", requestBody, responses } = operation
     const found = operations[id]
     show(mediaOf(requestBody), `${id}.request`, "As a scenario sent it", found?.request)
@@ -61,6 +71,15 @@ export const withExamples = (spec: object): void => {
       }
     }
   }
+}
+
+/**
+ * Ids begin at 1, so that there is one of them early; a client is named as a scenario has named one. An idempotency key is the
+ * operation's own: one for all of them would have a second write refused.
+ */
+const exemplify = (parameter: Parameter, operation: string, reference: unknown): void => {
+  if (parameter.name === "idempotency-key") parameter.example = `${operation}-1`
+  else if (parameter.in === "path") parameter.example = parameter.schema?.["type"] === "integer" ? 1 : reference
 }
 
 /** Of a refusal its reason in words, where its code has several. */

@@ -22,9 +22,7 @@ const depositHandlers = HttpApiBuilder.group(
         onObject("Deposit notice", params.noticeId, (_, noticeId) =>
           Effect.flatMap(deposits.show(noticeId), (found) =>
             found.ok
-              ? Effect.map(reads.booked(found.value.clientId, [`deposit:${noticeId}`]), (postings) =>
-                  accept({ ...found.value, postings })
-                )
+              ? Effect.map(reads.booked([`deposit:${noticeId}`]), (postings) => accept({ ...found.value, postings }))
               : Effect.succeed(found)
           )
         ),

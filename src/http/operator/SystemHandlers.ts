@@ -23,6 +23,7 @@ import { type CheckedSoFar, CheckProgress } from "../../runtime/store/checks/Che
 import { whenAway } from "../../runtime/store/whenAway.ts"
 import { mayRun } from "../api/operator/commands.ts"
 import { LedgerGroup } from "../api/operator/LedgerGroup.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { AuditGroup } from "../api/operator/AuditGroup.ts"
 import { MachineGroup } from "../api/operator/MachineGroup.ts"
 import { ClockGroup } from "../api/operator/ClockGroup.ts"
@@ -88,15 +89,17 @@ const auditHandlers = HttpApiBuilder.group(
             if (partner === null) return refuse(unknown("Partner"))
             const client = query.client === undefined ? undefined : yield* findClient(host, sql, query.client)
             if (client?.ok === false) return client
-            const entries = yield* audit.read({
+            const { entries, hasMore } = yield* audit.read({
               limit: query.limit ?? 50,
               ...(partner === undefined ? {} : { partnerId: partner.row.id }),
               ...(client === undefined ? {} : { clientId: client.value.id }),
               ...(query.object === undefined ? {} : { object: query.object }),
               ...(query.since === undefined ? {} : { since: query.since }),
-              ...(query.after === undefined ? {} : { after: query.after })
+              ...(query.after === undefined ? {} : { after: query.after }),
+              ...(query.before === undefined ? {} : { before: query.before })
             })
-            return accept({ entries, nextAfter: entries.at(-1)?.auditId ?? query.after ?? 0 })
+            const nextBefore = hasMore ? (entries[0]?.auditId ?? null) : null
+            return accept({ entries, nextAfter: entries.at(-1)?.auditId ?? query.after ?? 0, hasMore, nextBefore })
           })
         )
     })
@@ -110,6 +113,7 @@ const machineHandlers = HttpApiBuilder.group(
   "machine",
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
+    const settings = yield* Settings
     const objects = yield* MachineObjects
     return handlers.handleAll({
       list: () => answerOf(Effect.map(inspect.counts, (machines) => ({ machines }))),
@@ -123,7 +127,7 @@ const machineHandlers = HttpApiBuilder.group(
             (found) => {
               if (!found.ok) return found
               const { own: _, isNewest: __, ...object } = found.value
-              return accept({ ...object, path: pathOf(found.value), next: nextOf(found.value) })
+              return accept({ ...object, path: pathOf(found.value), next: nextOf(found.value, settings.fourEyes) })
             }
           )
         ),

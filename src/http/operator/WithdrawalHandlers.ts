@@ -54,7 +54,7 @@ const withdrawalHandlers = HttpApiBuilder.group(
             if (!found.ok) return Effect.succeed(found)
             const request = maySeeDestinations(caller) ? found.value : { ...found.value, destination: null }
             const keys = withdrawalSteps.map((step) => `withdrawal:${requestId}:${step}`)
-            return Effect.map(reads.booked(request.clientId, keys), (postings) => accept({ ...request, postings }))
+            return Effect.map(reads.booked(keys), (postings) => accept({ ...request, postings }))
           })
         ),
       approve: ({ params }) =>

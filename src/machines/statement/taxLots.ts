@@ -20,6 +20,8 @@ export interface AssetMove {
   readonly money: bigint
   /** The cost is a value at a mark, not a price paid (STS-26). */
   readonly assumed: boolean
+  /** The posting of what came in at a value that nobody knew, so that it counts as if it had cost nothing (STS-9). */
+  readonly unvalued?: number
 }
 
 /** The part of a disposal that one lot, or the pool, was sold by. */
@@ -33,6 +35,8 @@ export interface TaxSlice {
   readonly cost: bigint
   readonly method: TaxMethod
   readonly assumed: boolean
+  /** What is in the cost at a value that nobody knew. */
+  readonly unvalued: ReadonlyArray<AssetMove>
 }
 
 /** part of amount for qty of all, half to even; nothing is negative. */
@@ -60,7 +64,7 @@ class Selling {
   }
 
   /** Sells so much of what was acquired then, for that cost. */
-  take(qty: bigint, from: Pick<TaxSlice, "acquired" | "cost" | "method" | "assumed">): void {
+  take(qty: bigint, from: Pick<TaxSlice, "acquired" | "cost" | "method" | "assumed" | "unvalued">): void {
     if (qty === 0n) return
     const proceeds = share(this.proceeds, qty, this.qty)
     this.slices.push({ asset: this.asset, disposed: this.at, quantity: qty, proceeds, ...from })
@@ -68,6 +72,8 @@ class Selling {
     this.proceeds -= proceeds
   }
 }
+
+const unvaluedOf = (move: AssetMove): ReadonlyArray<AssetMove> => (move.unvalued === undefined ? [] : [move])
 
 /** First in first out. `moves` of one asset in their order. */
 export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSlice> => {
@@ -87,9 +93,10 @@ export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSl
     const selling = new Selling(move)
     for (const lot of taken) {
       const { acquiredAt: acquired, cost } = lot
-      selling.take(lot.qty, { acquired, cost, method: "FIFO", assumed: assumed.has(lot.id) })
+      const unvalued = unvaluedOf(moves[lot.id] as AssetMove)
+      selling.take(lot.qty, { acquired, cost, method: "FIFO", assumed: assumed.has(lot.id), unvalued })
     }
-    selling.take(missing, { acquired: null, cost: 0n, method: "FIFO", assumed: true })
+    selling.take(missing, { acquired: null, cost: 0n, method: "FIFO", assumed: true, unvalued: [] })
     slices.push(...selling.slices)
   }
   return slices
@@ -102,6 +109,7 @@ interface Bought {
   qty: bigint
   cost: bigint
   assumed: boolean
+  unvalued: ReadonlyArray<AssetMove>
 }
 
 interface Day {
@@ -139,7 +147,7 @@ const match = (sold: Selling, bought: Bought, method: TaxMethod): void => {
   const qty = sold.qty < bought.qty ? sold.qty : bought.qty
   if (qty === 0n) return
   const cost = share(bought.cost, qty, bought.qty)
-  sold.take(qty, { acquired: bought.at, cost, method, assumed: bought.assumed })
+  sold.take(qty, { acquired: bought.at, cost, method, assumed: bought.assumed, unvalued: bought.unvalued })
   bought.qty -= qty
   bought.cost -= cost
 }
@@ -157,11 +165,13 @@ const daysOf = (moves: ReadonlyArray<AssetMove>, dayOf: (at: number) => number):
   return days
 }
 
-const buy = (entry: Day, { at, qty, money, assumed }: AssetMove): void => {
-  entry.bought ??= { day: entry.day, at, qty: 0n, cost: 0n, assumed: false }
+const buy = (entry: Day, move: AssetMove): void => {
+  const { at, qty, money, assumed } = move
+  entry.bought ??= { day: entry.day, at, qty: 0n, cost: 0n, assumed: false, unvalued: [] }
   entry.bought.qty += qty
   entry.bought.cost += money
   entry.bought.assumed ||= assumed
+  if (move.unvalued !== undefined) entry.bought.unvalued = [...entry.bought.unvalued, move]
 }
 
 const sell = (entry: Day, move: AssetMove): void => {
@@ -174,13 +184,22 @@ const sell = (entry: Day, move: AssetMove): void => {
   })
 }
 
+/** What is held at one cost; which unvalued acquisitions it was made of is known until nothing of it is left. */
+type Pool = Pick<Bought, "qty" | "cost" | "assumed" | "unvalued">
+
+const emptyPool: Readonly<Pool> = { qty: 0n, cost: 0n, assumed: false, unvalued: [] }
+
+/** Most days bring nothing that lacks its value: then the pool's list stays the one that it is. */
+const joined = (all: ReadonlyArray<AssetMove>, more: ReadonlyArray<AssetMove>): ReadonlyArray<AssetMove> =>
+  more.length === 0 ? all : [...all, ...more]
+
 /** What no rule before has matched goes into the pool, or comes out of it, day by day. */
 const pooled = (days: ReadonlyArray<Day>) => {
   const slices: Array<TaxSlice> = []
-  let pool = { qty: 0n, cost: 0n, assumed: false }
+  let pool = emptyPool
   const out = (qty: bigint): bigint => {
     const cost = pool.qty === 0n ? 0n : share(pool.cost, qty, pool.qty)
-    pool = { qty: pool.qty - qty, cost: pool.cost - cost, assumed: pool.assumed && pool.qty > qty }
+    pool = pool.qty > qty ? { ...pool, qty: pool.qty - qty, cost: pool.cost - cost } : emptyPool
     return cost
   }
   for (const { bought, sold, left } of days) {
@@ -188,13 +207,14 @@ const pooled = (days: ReadonlyArray<Day>) => {
       pool = {
         qty: pool.qty + bought.qty,
         cost: pool.cost + bought.cost,
-        assumed: pool.assumed || (bought.assumed && bought.qty > 0n)
+        assumed: pool.assumed || (bought.assumed && bought.qty > 0n),
+        unvalued: bought.qty === 0n ? pool.unvalued : joined(pool.unvalued, bought.unvalued)
       }
     if (sold !== null) {
-      const { assumed } = pool
+      const { assumed, unvalued } = pool
       const known = sold.qty < pool.qty ? sold.qty : pool.qty
-      if (known > 0n) sold.take(known, { acquired: null, cost: out(known), method: "S104", assumed })
-      sold.take(sold.qty, { acquired: null, cost: 0n, method: "S104", assumed: true })
+      if (known > 0n) sold.take(known, { acquired: null, cost: out(known), method: "S104", assumed, unvalued })
+      sold.take(sold.qty, { acquired: null, cost: 0n, method: "S104", assumed: true, unvalued: [] })
       slices.push(...sold.slices)
     }
     const leaves = left < pool.qty ? left : pool.qty

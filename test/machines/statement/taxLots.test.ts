@@ -155,6 +155,50 @@ describe("both orders", () => {
     ))
 })
 
+describe("STS-9: what lacks its value is named by the disposals whose cost it is in, and by no other", () => {
+  const gift = (day: string, qty: bigint, posting: number): AssetMove => ({
+    ...bought(day, qty, 0n),
+    unvalued: posting
+  })
+  const left = (day: string, qty: bigint): AssetMove => ({ ...sold(day, qty, 0n), kind: "LEFT" })
+  const cases: ReadonlyArray<
+    readonly [what: string, moves: ReadonlyArray<AssetMove>, fifo: ReadonlyArray<string>, hmrc: ReadonlyArray<string>]
+  > = [
+    [
+      "consumed years before, and come after the last disposal",
+      [gift("2020-01-01", 5n, 1), sold("2020-06-01", 5n, 9n), bought("2021-01-01", 5n, 5n)].concat([
+        sold("2021-06-01", 5n, 9n),
+        gift("2021-09-01", 5n, 2)
+      ]),
+      ["1", ""],
+      ["1", ""]
+    ],
+    [
+      "of the oldest lot and of the pool; on the same day",
+      [bought("2020-01-01", 5n, 5n), gift("2020-02-01", 5n, 1), sold("2020-06-01", 5n, 9n)].concat([
+        sold("2020-07-01", 5n, 9n),
+        gift("2020-07-01", 5n, 2)
+      ]),
+      ["", "1"],
+      ["1", "2"]
+    ],
+    [
+      "within 30 days; a pool that everything has left forgets",
+      [gift("2020-01-01", 5n, 1), left("2020-01-02", 5n), sold("2020-06-01", 5n, 9n), gift("2020-06-20", 5n, 2)].concat(
+        [bought("2020-09-01", 5n, 5n), sold("2020-12-01", 5n, 9n)]
+      ),
+      ["", "2"],
+      ["2", ""]
+    ]
+  ]
+  const named = (slices: ReturnType<typeof fifoSlices>) =>
+    slices.map(({ unvalued }) => unvalued.map((move) => move.unvalued).join(" "))
+  it.each(cases)("%s", (_what, given, fifo, hmrc) => {
+    assert.deepStrictEqual(named(fifoSlices(given)), fifo)
+    assert.deepStrictEqual(named(hmrcSlices(given, londonDayOf).slices), hmrc)
+  })
+})
+
 describe("tax years", () => {
   it("TAX-011: the British year begins on 6 April 00:00 in London", () => {
     const before = Date.parse("2026-04-05T22:59:59.999Z")

@@ -1,4 +1,8 @@
-/** The audit stream, read in commit order (A3-45; operator surface, audit tail). */
+/**
+ * The audit stream, read in commit order (A3-45; operator surface, audit tail). Rows come newest last. With `after` or `since` alone
+ * they are the first that follow, and `nextAfter` goes on; otherwise the newest, with `before` of those below it, and `nextBefore`
+ * goes back. `hasMore` says whether the limit left any out.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { everyone, openTo } from "./CommandRules.ts"
@@ -29,8 +33,16 @@ export class AuditGroup extends HttpApiGroup.make("audit").add(
       object: Schema.optionalKey(Reference),
       since: Cursor("The time"),
       after: Cursor("The cursor"),
+      before: Cursor("The cursor"),
       limit: Limit(1_000)
     },
-    success: Answer(Schema.Struct({ entries: Schema.Array(AuditEntry), nextAfter: Schema.Int }))
+    success: Answer(
+      Schema.Struct({
+        entries: Schema.Array(AuditEntry),
+        nextAfter: Schema.Int,
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
+      })
+    )
   }).pipe(openTo(everyone))
 ) {}

@@ -1,10 +1,10 @@
 /** Deposit notices as finance sees and decides them (operator surface, deposit; doc 3, Deposit notice; D9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { PostingWire } from "../../../machines/account/AccountWire.ts"
 import { DepositNotice, depositStatuses } from "../../../machines/deposit/DepositNotice.ts"
 import { optionalText, token } from "../../../machines/shared/Fields.ts"
 import { everyone, finance, openTo } from "./CommandRules.ts"
+import { LegView } from "./LedgerGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, OptionalBody, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -28,7 +28,7 @@ export class DepositGroup extends HttpApiGroup.make("deposit").add(
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("show", "/deposits/:noticeId", {
     params: notice,
-    success: Answer(Schema.Struct({ ...DepositNotice.fields, postings: Schema.Array(PostingWire) }))
+    success: Answer(Schema.Struct({ ...DepositNotice.fields, postings: Schema.Array(LegView) }))
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("confirm", "/deposits/:noticeId/confirm", {
     params: notice,

@@ -1,7 +1,7 @@
 /** The ledger's operator commands: a manual correction, the proof that every figure adds up, the export (A2-62, A3-43). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { LedgerPage } from "../../../machines/account/AccountWire.ts"
+import { LedgerPage, PostingWire } from "../../../machines/account/AccountWire.ts"
 import { postingTypes } from "../../../machines/ledger/postingRules.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
@@ -31,6 +31,13 @@ export const AdjustmentBody = Schema.Struct({
   amount: text("The amount", 40),
   reason: Reason,
   reference: Schema.optionalKey(text("The reference", 64))
+})
+
+/** A posting as one leg of its transaction: in a client's account, or in the house's, which has no client. */
+export const LegView = Schema.Struct({
+  ...PostingWire.fields,
+  account: Schema.String,
+  clientId: Schema.NullOr(Schema.Int)
 })
 
 export const LedgerProof = Schema.Struct({

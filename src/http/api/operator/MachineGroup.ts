@@ -35,7 +35,9 @@ export const NextMove = Schema.Struct({
     Schema.Struct({
       by: Schema.Literals(["partner", "operator", "timer", "venue", "service"]),
       does: Schema.String,
-      roles: Schema.Array(Schema.String)
+      roles: Schema.Array(Schema.String),
+      /** Four eyes guard the command: another operator key has to grant it. */
+      secondKey: Schema.Boolean
     })
   )
 })

@@ -1,10 +1,10 @@
 /** Withdrawal requests as finance sees and decides them (operator surface, withdrawal; doc 3, Withdrawal request; D10). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { PostingWire } from "../../../machines/account/AccountWire.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { WithdrawalRequest, withdrawalStatuses } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import { everyone, finance, openTo } from "./CommandRules.ts"
+import { LegView } from "./LedgerGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -31,7 +31,7 @@ export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("show", "/withdrawals/:requestId", {
     params: request,
-    success: Answer(Schema.Struct({ ...WithdrawalRequest.fields, postings: Schema.Array(PostingWire) }))
+    success: Answer(Schema.Struct({ ...WithdrawalRequest.fields, postings: Schema.Array(LegView) }))
   }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("approve", "/withdrawals/:requestId/approve", { params: request, success: guarded }).pipe(
     openTo(finance, { fourEyes: "usual" })

@@ -14,6 +14,7 @@ import { SealingService } from "../../../runtime/engine/sealing/SealingService.t
 import { Inspect, type MachineCount } from "../../../runtime/services/operator/Inspect.ts"
 import { MachineObjects } from "../../../runtime/services/operator/MachineObjects.ts"
 import type { OperatorRole } from "../../../runtime/services/operator/OperatorKeys.ts"
+import { Settings } from "../../../runtime/Settings.ts"
 import { Directory } from "../../../runtime/services/partner/Directory.ts"
 import { mayRun } from "../../api/operator/commands.ts"
 import { toWire } from "../../toWire.ts"
@@ -40,6 +41,7 @@ export const makeAtlasApp = Effect.gen(function* () {
   const sealing = yield* SealingService
   const directory = yield* Directory
   const inspect = yield* Inspect
+  const settings = yield* Settings
   const objects = yield* MachineObjects
   const business = yield* BusinessClock
   const counts = yield* countsOf(inspect.counts)
@@ -96,9 +98,17 @@ export const makeAtlasApp = Effect.gen(function* () {
       })
       if (!found.ok) return refused(found.refusal)
       const { history: _, own: __, isNewest: ___, ...object } = found.value
-      const [owner] = yield* named([ownerOf(object.subject)], role)
       const related = yield* objects.related(object.kind, object.id, object.subject)
-      return json({ ...object, path: pathOf(found.value), next: nextOf(found.value), related, owner })
+      // Whose an approval is, what it is about says.
+      const whose = object.kind === "approval" ? related[0]?.subject : undefined
+      const [owner] = yield* named([ownerOf(whose ?? object.subject)], role)
+      return json({
+        ...object,
+        path: pathOf(found.value),
+        next: nextOf(found.value, settings.fourEyes),
+        related,
+        owner
+      })
     })
 
   const routes: Readonly<Record<string, (query: URLSearchParams, role: OperatorRole) => Answer>> = {

@@ -20,7 +20,8 @@ type PathStep = typeof Step.Type
 
 export interface NextMove extends Pick<TableRow, "event" | "guard" | "effects"> {
   readonly to: string
-  readonly movers: ReadonlyArray<Mover & { readonly roles: ReadonlyArray<string> }>
+  /** `secondKey`: four eyes guard the command, so that another operator key has to grant it. */
+  readonly movers: ReadonlyArray<Mover & { readonly roles: ReadonlyArray<string>; readonly secondKey: boolean }>
 }
 
 type Told = Pick<MachineInstance, "kind" | "state" | "context" | "history" | "own" | "hasMore" | "isNewest">
@@ -241,8 +242,24 @@ const silentStep = (kind: Kind, from: string, to: string, after: number): PathSt
   }
 }
 
-/** What the machine takes in the object's state. */
-export const nextOf = ({ kind, state }: Pick<MachineInstance, "kind" | "state">): ReadonlyArray<NextMove> => {
+/** Who may run a command; of an approval those that may also run what it lets through. */
+const rolesOf = (
+  command: string,
+  { kind, context }: Pick<MachineInstance, "kind" | "context">
+): ReadonlyArray<string> => {
+  const roles = operatorCommands.get(command)?.roles ?? []
+  const guarded = kind === "approval" ? (context as { readonly command?: string }).command : undefined
+  if (guarded === undefined) return roles
+  const own: ReadonlyArray<string> = operatorCommands.get(guarded)?.roles ?? []
+  return roles.filter((role) => own.includes(role))
+}
+
+/** What the machine takes in the object's state. `fourEyes`: the commands that a second key has to grant. */
+export const nextOf = (
+  object: Pick<MachineInstance, "kind" | "state" | "context">,
+  fourEyes: ReadonlySet<string>
+): ReadonlyArray<NextMove> => {
+  const { kind, state } = object
   const rows = transitions()[kind]
   return rows
     .filter(({ from }) => from === state)
@@ -253,7 +270,8 @@ export const nextOf = ({ kind, state }: Pick<MachineInstance, "kind" | "state">)
       effects,
       movers: moversOf(kind, event).map((mover) => ({
         ...mover,
-        roles: mover.by === "operator" ? (operatorCommands.get(mover.does)?.roles ?? []) : []
+        roles: mover.by === "operator" ? rolesOf(mover.does, object) : [],
+        secondKey: mover.by === "operator" && fourEyes.has(mover.does)
       }))
     }))
 }

@@ -12,6 +12,7 @@ import {
   type AuditStatement,
   type HistoryQuery,
   historyStatement,
+  isForward,
   tailStatement
 } from "../../store/reads/auditReads.ts"
 import type { AuditRow } from "../../store/tables/engine.ts"
@@ -34,11 +35,17 @@ export interface AuditEntry {
   readonly reason: string | null
 }
 
+/** Rows, and whether there are more of those that were asked for: later ones for a reader forward, else earlier ones. */
+export interface AuditPage {
+  readonly entries: ReadonlyArray<AuditEntry>
+  readonly hasMore: boolean
+}
+
 export class AuditTrail extends Context.Service<
   AuditTrail,
   {
-    /** Newest last. Without `after` and `since` the newest rows, otherwise the first that follow. */
-    read(query: AuditQuery): Effect.Effect<ReadonlyArray<AuditEntry>, Unavailable>
+    /** Newest last. With `after` or `since` alone the first that follow, otherwise the newest rows, with `before` those below it. */
+    read(query: AuditQuery): Effect.Effect<AuditPage, Unavailable>
     /** The newest rows of the sources, newest last. */
     history(query: HistoryQuery): Effect.Effect<ReadonlyArray<AuditEntry>, Unavailable>
   }
@@ -54,7 +61,12 @@ export class AuditTrail extends Context.Service<
           Effect.catch(whenAway)
         )
       return AuditTrail.of({
-        read: (query) => entries(tailStatement(query)),
+        read: (query) =>
+          Effect.map(entries(tailStatement({ ...query, limit: query.limit + 1 })), (rows) => {
+            const hasMore = rows.length > query.limit
+            const shown = isForward(query) ? rows.slice(0, query.limit) : rows.slice(hasMore ? 1 : 0)
+            return { entries: shown, hasMore }
+          }),
         history: (query) => entries(historyStatement(query))
       })
     })

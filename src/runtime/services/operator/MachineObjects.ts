@@ -18,7 +18,12 @@ import {
   type StateInstance
 } from "../../store/reads/instanceReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import type { ApprovalRow } from "../../store/tables/operator.ts"
 import { Directory } from "../partner/Directory.ts"
+import { objectOfApproval } from "./approvalObjects.ts"
+import { findInstance } from "./machineInstances.ts"
+import { systemSubject } from "./OperatorKeys.ts"
 import { kindNamed, stateNamed } from "./machineNames.ts"
 
 export interface InstancePage {
@@ -29,11 +34,13 @@ export interface InstancePage {
   readonly nextAfter: string | null
 }
 
-/** An object that the same mailbox holds. */
+/** An object that the same mailbox holds, or an approval and what it is about. */
 export interface Related {
   readonly kind: Kind
   readonly id: string
   readonly state: string
+  /** The mailbox that holds it. */
+  readonly subject: string
 }
 
 export interface PartnerName {
@@ -54,7 +61,10 @@ export class MachineObjects extends Context.Service<
       state: string,
       page: { readonly limit: number; readonly after?: string }
     ): Effect.Effect<Verdict<InstancePage>, Unavailable>
-    /** What the mailbox of a client or a partner holds beside the object, newest first in each kind. */
+    /**
+     * The approvals that wait for the object's next step, and what the mailbox of a client or a partner holds beside it, newest first
+     * in each kind; of an approval the object that it is about.
+     */
     related(kind: Kind, id: string, subject: string): Effect.Effect<ReadonlyArray<Related>, Unavailable>
     /** What clients are called, by id. */
     clients(ids: ReadonlyArray<number>): Effect.Effect<ReadonlyArray<ClientName>, Unavailable>
@@ -67,6 +77,30 @@ export class MachineObjects extends Context.Service<
       const host = yield* ActorHost
       const directory = yield* Directory
       const sql = yield* PgClient.PgClient
+      const sources = { host, directory, sql, sealing: yield* SealingService }
+
+      const approved = (id: string): Effect.Effect<ReadonlyArray<Related>, Unavailable> =>
+        Effect.gen(function* () {
+          const approval = yield* findInstance(sources, "approval", id)
+          const about = approval === null ? null : objectOfApproval(approval.row as ApprovalRow)
+          const found = about === null ? null : yield* findInstance(sources, about.kind, about.id)
+          return about === null || found === null ? [] : [{ ...about, state: found.row.state, subject: found.subject }]
+        })
+
+      /** PENDING ones alone are in the system's mailbox. */
+      const approvalsOf = (kind: Kind, id: string): Effect.Effect<ReadonlyArray<Related>, Unavailable> =>
+        host.read(systemSubject, (rows) =>
+          rows
+            .all("approvals")
+            .filter((row) => {
+              const about = row.state === "PENDING" ? objectOfApproval(row) : null
+              return about?.kind === kind && about.id === id
+            })
+            .slice(-relatedOfKind)
+            .toReversed()
+            .map((row) => ({ kind: "approval", id: String(row.id), state: row.state, subject: systemSubject }))
+        )
+
       return MachineObjects.of({
         inState: (name, state, { limit, after }) =>
           Effect.gen(function* () {
@@ -88,19 +122,23 @@ export class MachineObjects extends Context.Service<
             return accept({ kind, state: known, instances, hasMore, nextAfter })
           }),
         related: (kind, id, subject) =>
-          subject === "system"
-            ? Effect.succeed([])
-            : host.read(subject, (rows) =>
-                kinds.flatMap((each) => {
-                  const table: MachineTable = tableOfKind[each]
-                  return rows
-                    .all(table)
-                    .map((row) => ({ kind: each, id: nameOf(table, row), state: row.state }))
-                    .filter((row) => row.kind !== kind || row.id !== id)
-                    .slice(-relatedOfKind)
-                    .toReversed()
-                })
-              ),
+          Effect.gen(function* () {
+            if (kind === "approval") return yield* approved(id)
+            const waiting = yield* approvalsOf(kind, id)
+            if (subject === systemSubject) return waiting
+            const held = yield* host.read(subject, (rows) =>
+              kinds.flatMap((each) => {
+                const table: MachineTable = tableOfKind[each]
+                return rows
+                  .all(table)
+                  .map((row) => ({ kind: each, id: nameOf(table, row), state: row.state, subject }))
+                  .filter((row) => row.kind !== kind || row.id !== id)
+                  .slice(-relatedOfKind)
+                  .toReversed()
+              })
+            )
+            return [...waiting, ...held]
+          }),
         clients: (ids) => Effect.catch(clientNames(sql, [...new Set(ids)]), whenAway),
         partner: (partnerId) => {
           const view = directory.findPartner(String(partnerId))

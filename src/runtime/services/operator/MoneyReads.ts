@@ -12,7 +12,7 @@ import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { type Condition, cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
-import { clientPostings, type PostingFilter, postingsUnder } from "../../store/reads/ledgerReads.ts"
+import { type BookedLeg, clientPostings, legsUnder, type PostingFilter } from "../../store/reads/ledgerReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { postingOf } from "../account/Accounts.ts"
 import { findClient } from "../client/findClient.ts"
@@ -27,6 +27,15 @@ export interface MoneyQuery extends PageQuery, Whose {
 }
 
 export type ItemView = SettlementItem & { readonly partnerId: number }
+
+/** A posting with its account; a house account's has no client. */
+export type LegView = PostingWire & Pick<BookedLeg, "account" | "clientId">
+
+const legView = ({ account, clientId, ...posting }: BookedLeg): LegView => ({
+  ...postingOf(posting),
+  account,
+  clientId
+})
 
 type Found<A> = Effect.Effect<Verdict<PageEnd & A>, Unavailable>
 
@@ -44,8 +53,8 @@ export class MoneyReads extends Context.Service<
       client: string,
       query: PageQuery & Partial<PostingFilter>
     ): Found<{ readonly postings: ReadonlyArray<PostingWire> }>
-    /** Of one client, in the transactions with these keys (depositMachine, withdrawalMachine), oldest first. */
-    booked(clientId: number, keys: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<PostingWire>, Unavailable>
+    /** All legs of the transactions with these keys (depositMachine, withdrawalMachine), oldest first. */
+    booked(keys: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<LegView>, Unavailable>
   }
 >()("brokerage/runtime/services/operator/MoneyReads") {
   static readonly layer = Layer.effect(
@@ -75,8 +84,7 @@ export class MoneyReads extends Context.Service<
           Effect.map(whosePage(tools, "interfirmRecords", query, []), (page) =>
             page.ok ? accept({ settlements: page.value.shown.map(wireInterfirm), ...page.value.end }) : page
           ),
-        booked: (clientId, keys) =>
-          Effect.map(Effect.catch(postingsUnder(sql, clientId, keys), whenAway), (rows) => rows.map(postingOf)),
+        booked: (keys) => Effect.map(Effect.catch(legsUnder(sql, keys), whenAway), (legs) => legs.map(legView)),
         postings: (client, { limit, before, currency = null, type = null }) =>
           Effect.gen(function* () {
             const found = yield* findClient(host, sql, client)

@@ -64,18 +64,19 @@ export class WaitingQueue extends Context.Service<
         read: ({ limit, kind }) =>
           Effect.gen(function* () {
             const asOf = clock.now()
-            const stored = yield* inTime(waitingRows(sql, limit, asOf - doubtAfterMillis))
             const system = yield* host.read(systemSubject, (state) => ({
               approvals: state.all("approvals").filter(({ state }) => state === "PENDING"),
               breaks: state.all("reconBreaks").filter(({ state }) => state === "OPEN")
             }))
+            const asked = withdrawalsOf(system.approvals)
+            const stored = yield* inTime(waitingRows(sql, limit, asOf - doubtAfterMillis, asked))
             const whole = [
               ...system.approvals.map((row) => ofApproval(row, system.breaks)),
               ...system.breaks.map(ofBreak),
               ...[...cases()].map(ofCase)
             ]
             const rows = stored.map((row) => ofRow(row, codeOf(numberOf(row.partner_id))))
-            const drafts = [...whole, ...rows.map((draft) => behindApproval(draft, system.approvals))]
+            const drafts = [...whole, ...rows]
               .filter((each) => kind === undefined || each.kind === kind)
               .toSorted((one, other) => one.since - other.since || one.id.localeCompare(other.id))
             const shown = drafts.slice(0, limit)
@@ -156,23 +157,15 @@ const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Dra
     requestedBy,
     guards: command,
     command: "approval grant",
-    decide: decidingApproval(id)
+    decide: [`approval grant ${id}`, `approval refuse ${id}`]
   }
 }
 
-const decidingApproval = (id: number): ReadonlyArray<string> => [`approval grant ${id}`, `approval refuse ${id}`]
-
-/** A withdrawal whose next step has been asked for waits for the second key: to ask again is no decision. */
-const behindApproval = (draft: Draft, approvals: ReadonlyArray<ApprovalRow>): Draft => {
-  if (draft.kind !== "withdrawal") return draft
-  const asked = approvals.find(
-    ({ command, args }) =>
-      command.startsWith("withdrawal ") && String((args as { readonly requestId?: unknown }).requestId) === draft.id
+/** Withdrawals whose next step has been asked for: it waits as its approval, and to ask for it again is no decision. */
+const withdrawalsOf = (approvals: ReadonlyArray<ApprovalRow>): ReadonlyArray<number> =>
+  approvals.flatMap(({ command, args: { requestId } }) =>
+    command.startsWith("withdrawal ") && typeof requestId === "number" ? [requestId] : []
   )
-  if (asked === undefined) return draft
-  const { id, command, requestedBy } = asked
-  return { ...draft, requestedBy, guards: command, command: "approval grant", decide: decidingApproval(id) }
-}
 
 const ofBreak = ({ id, state, partnerId, clientId, currency, context, openedAt }: ReconBreakRow): Draft => ({
   ...none,

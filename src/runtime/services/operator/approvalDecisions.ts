@@ -23,13 +23,30 @@ export const hashArguments = (args: JsonObject): string =>
     .update(canonicalize(args) ?? "")
     .digest("hex")
 
+/**
+ * The approval that a command waits for. The same command with the same arguments that waits already is that one, whoever asks: of one
+ * step one approval is granted. Not of a key that is revoked since, whose request can't be granted.
+ */
 export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
+  const argumentsHash = hashArguments(args)
+  const waiting = turn.state
+    .all("approvals")
+    .find(
+      (row) =>
+        row.state === "PENDING" &&
+        row.command === command &&
+        row.context.argumentsHash === argumentsHash &&
+        hashArguments(row.args) === argumentsHash &&
+        turn.now < row.context.expiresAt &&
+        isLiveKey(turn.state, row.requestedBy)
+    )
+  if (waiting !== undefined) return waiting.id
   const id = turn.nextId("approval")
   start(turn, "approvals", {
     input: {
       approvalId: id,
       command,
-      argumentsHash: hashArguments(args),
+      argumentsHash,
       requestedBy: keyId,
       requestedAt: turn.now,
       expiresAt: turn.now + approvalMillis

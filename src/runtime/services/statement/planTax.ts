@@ -8,7 +8,7 @@ import { formatAmount } from "../../../machines/shared/Money.ts"
 import { londonDayOf } from "../../../machines/statement/londonDay.ts"
 import type { Cut, ModelRow, SectionFacts } from "../../../machines/statement/StatementModel.ts"
 import type { Period } from "../../../machines/statement/statementPeriod.ts"
-import { fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
+import { type AssetMove, fifoSlices, hmrcSlices, type TaxSlice } from "../../../machines/statement/taxLots.ts"
 import { isPartOfYear } from "../../../machines/statement/taxYears.ts"
 import { texts } from "../../store/arrays.ts"
 import { contractsByIds } from "../../store/reads/statementContracts.ts"
@@ -26,7 +26,7 @@ import {
   type Wrong
 } from "./Building.ts"
 import type { Emit, PlannedSection } from "./ModelWriter.ts"
-import { movesUpTo, type Unvalued } from "./taxMoves.ts"
+import { movesUpTo } from "./taxMoves.ts"
 import { chargeOf, isValued, partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
@@ -63,20 +63,22 @@ const notes = (period: Period, { isBritish }: TaxTerms, rows: ReadonlyArray<Mode
 
 export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wrong> =>
   Effect.gen(function* () {
-    const { slices, unvalued } = yield* slicesOf(at, terms)
+    const slices = yield* slicesOf(at, terms)
+    const unvalued = unvaluedIn(slices)
     const disposals = slices.map((slice) => sliceRow(slice, at, terms))
     const sums = yield* sumsOf(at)
     const earned = { rows: 0, reward: 0n, share: 0n }
     yield* eachStaking(at, (rows) => {
       for (const { worth, isShare, lacksValue } of rows) {
-        if (lacksValue !== null) unvalued.push(lacksValue)
+        // What was paid and disposed of in the same year lacks one value.
+        if (lacksValue !== null && !unvalued.has(lacksValue.postingId)) unvalued.set(lacksValue.postingId, lacksValue)
         earned.rows++
         earned[isShare ? "share" : "reward"] += worth
       }
       return Effect.void
     })
     const lost = yield* hasWriteOff(at)
-    const totals = totalsOf(slices, unvalued.length === 0)
+    const totals = totalsOf(slices, unvalued.size === 0)
     return {
       sections: [
         plain({ name: "DISPOSALS" }, disposals),
@@ -102,7 +104,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
       notes: [
         ...notes(at.period, terms, disposals),
         ...(lost ? [writtenOff] : []),
-        ...(unvalued.length === 0 ? [] : [notValued(unvalued)])
+        ...(unvalued.size === 0 ? [] : [notValued([...unvalued.values()])])
       ],
       rows: slices.length
     }
@@ -113,23 +115,26 @@ const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSecti
   rows: (emit) => emit(rows)
 })
 
-interface SlicesFound {
-  readonly slices: ReadonlyArray<TaxSlice>
-  /** What came of the assets that were disposed of, at a value that nobody knew: some of the costs may lack it. */
-  readonly unvalued: Array<Unvalued>
-}
+/** What counts as zero because nobody knew what it was worth when it was booked (STS-9). */
+type Unvalued = Pick<AssetMove, "asset" | "at" | "qty">
 
 /** The slices of disposals inside the period, asset by asset. */
-const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<SlicesFound, Wrong> =>
-  Effect.map(movesUpTo(at, isBritish ? behind : at.cut), ({ byAsset, unvalued }) => {
-    const slices = currencyCodes.flatMap((asset) => {
+const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<ReadonlyArray<TaxSlice>, Wrong> =>
+  Effect.map(movesUpTo(at, isBritish ? behind : at.cut), (byAsset) =>
+    currencyCodes.flatMap((asset) => {
       const moves = byAsset.get(asset) ?? []
       const found = isBritish ? hmrcSlices(moves, londonDayOf).slices : fifoSlices(moves)
       return found.filter(({ disposed }) => disposed >= at.period.from && disposed < at.period.to)
     })
-    const disposed = new Set(slices.map(({ asset }) => asset))
-    return { slices, unvalued: unvalued.filter(({ asset }) => disposed.has(asset)) }
-  })
+  )
+
+/** What lacks its value in the costs of disposals, by its posting: what other years disposed of, or nobody yet, is not theirs. */
+const unvaluedIn = (slices: ReadonlyArray<TaxSlice>): Map<number, Unvalued> =>
+  new Map(
+    slices.flatMap((slice) =>
+      slice.unvalued.flatMap((move) => (move.unvalued === undefined ? [] : [[move.unvalued, move] as const]))
+    )
+  )
 
 const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete }: TaxTerms): ModelRow => ({
   asset: slice.asset,
@@ -221,7 +226,6 @@ const writtenOff =
 /** So many are named by a note. */
 const mostNamed = 10
 
-/** What counts as zero because nobody knew what it was worth when it was booked (STS-9). */
 const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
   const named = [...new Set(unvalued.map(unvaluedText))]
   const more = named.length - mostNamed
@@ -296,7 +300,7 @@ interface StakingRow {
   /** Micro-USDC at the mark of its booking; zero without one. */
   readonly worth: bigint
   /** What there was no mark of. */
-  readonly lacksValue: Unvalued | null
+  readonly lacksValue: (Unvalued & Pick<StatedPosting, "postingId">) | null
   readonly row: ModelRow
 }
 
@@ -327,7 +331,9 @@ const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
     cost: isShare && known ? usdc(worth) : null,
     result: known ? usdc(isShare ? -worth : worth) : null
   }
-  const lacksValue = known ? null : { asset: posting.currency, at: posting.ts, qty: quantity }
+  const lacksValue = known
+    ? null
+    : { postingId: posting.postingId, asset: posting.currency, at: posting.ts, qty: quantity }
   return [{ isShare, worth, lacksValue, row }]
 }
 

@@ -18,11 +18,8 @@ const mostMoves = 1_000_000
 
 type Move = { -readonly [K in keyof AssetMove]: AssetMove[K] }
 
-/** What came in at a value that nobody knew, so that it has cost nothing (STS-9). */
-export type Unvalued = Pick<AssetMove, "asset" | "at" | "qty">
-
 /** All moves up to a cut, by asset, each in the order of its booking. */
-export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<Pick<MoveWalk, "byAsset" | "unvalued">, Wrong> =>
+export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAsset"], Wrong> =>
   Effect.gen(function* () {
     const walk = new MoveWalk()
     yield* eachStretch(at, { after: 0, to: cut.postingId }, (stretch) =>
@@ -31,13 +28,12 @@ export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<Pick<MoveWalk, 
         return walk.count > mostMoves ? Effect.fail(new TooManyRows()) : breathe
       })
     )
-    return walk
+    return walk.byAsset
   })
 
 /** Puts the legs of each trade together: the asset, what was paid or got for it, and its commission, which follow one another. */
 export class MoveWalk {
   readonly byAsset = new Map<Currency, Array<AssetMove>>()
-  readonly unvalued: Array<Unvalued> = []
   count = 0
   /** The trade whose legs come now: its order and trade, as keys name it. */
   private trade: { readonly name: string; readonly move: Move } | null = null
@@ -65,8 +61,8 @@ export class MoveWalk {
     if (moved < 0n) return this.add({ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false })
     // A reward has cost what it was worth when it was paid; a deposit's price is not known.
     const assumed = posting.type !== "SWAP_SETTLE"
-    if (!isValued(posting)) this.unvalued.push({ asset, at, qty: moved })
-    this.add({ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed })
+    const unvalued = isValued(posting) ? {} : { unvalued: posting.postingId }
+    this.add({ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed, ...unvalued })
   }
 
   private add(move: AssetMove): void {

@@ -15,6 +15,8 @@ export interface AuditQuery {
   readonly since?: number
   /** Exclusive: the rows after this id, oldest first. */
   readonly after?: number
+  /** Exclusive: the newest of the rows below this id. */
+  readonly before?: number
   /** Only rows of exactly this object (kind:id). */
   readonly object?: string
   readonly limit: number
@@ -65,7 +67,11 @@ export const historyStatement = ({ sources, before, limit }: HistoryQuery): Audi
   ]
 })
 
-/** The newest rows; with `after` or `since` the first that follow. */
+/** Whether the first rows that follow are asked for, not the newest. */
+export const isForward = ({ after, since, before }: AuditQuery): boolean =>
+  before === undefined && (after !== undefined || since !== undefined)
+
+/** The newest rows, with `before` those below it; with `after` or `since` alone the first that follow. */
 export const tailStatement = (query: AuditQuery): AuditStatement => {
   const values: Array<bigint | string> = []
   const tests: Array<string> = []
@@ -77,10 +83,10 @@ export const tailStatement = (query: AuditQuery): AuditStatement => {
   if (query.partnerId === null) tests.push("partner_id IS NULL")
   if (query.since !== undefined) test((place) => `ts >= ${place}`, BigInt(query.since))
   if (query.after !== undefined) test((place) => `id > ${place}`, BigInt(query.after))
+  if (query.before !== undefined) test((place) => `id < ${place}`, BigInt(query.before))
   if (query.object !== undefined) test((place) => `object = ${place}`, query.object)
-  const forward = query.after !== undefined || query.since !== undefined
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const limit = `$${values.push(BigInt(query.limit))}`
-  const text = `SELECT ${columnList(catalogue.audit)} FROM audit${where} ORDER BY id ${forward ? "ASC" : "DESC"} LIMIT ${limit}`
+  const text = `SELECT ${columnList(catalogue.audit)} FROM audit${where} ORDER BY id ${isForward(query) ? "ASC" : "DESC"} LIMIT ${limit}`
   return { text, values }
 }

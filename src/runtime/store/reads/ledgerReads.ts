@@ -66,20 +66,30 @@ const bookedOf = (row: RawPosting): BookedPosting => ({
   refs: row.refs
 })
 
-/** A client's postings of the transactions with these keys, oldest first: a key is unique, so there are a few of each. */
-export const postingsUnder = (
+/** A posting with the account that it is in: a client's, or the house's, which has no client. */
+export interface BookedLeg extends BookedPosting {
+  readonly account: string
+  readonly clientId: number | null
+}
+
+/** All legs of the transactions with these keys, oldest first: a key is unique, so there are a few of each. */
+export const legsUnder = (
   sql: PgClient.PgClient,
-  clientId: number,
   keys: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<BookedPosting>, SqlError.SqlError> =>
+): Effect.Effect<ReadonlyArray<BookedLeg>, SqlError.SqlError> =>
   Effect.map(
-    sql.unsafe<RawPosting>(
-      `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
+    sql.unsafe<RawPosting & { readonly account: string; readonly client_id: bigint | null }>(
+      `SELECT p.posting_id, p.tx_id, p.account, p.client_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
          FROM ledger_transactions t JOIN postings p USING (tx_id)
-        WHERE t.key = ANY($1::text[]) AND p.client_id = $2 ORDER BY p.posting_id`,
-      [keys, BigInt(clientId)]
+        WHERE t.key = ANY($1::text[]) ORDER BY p.posting_id`,
+      [keys]
     ),
-    (rows) => rows.map(bookedOf)
+    (rows) =>
+      rows.map((row) => ({
+        ...bookedOf(row),
+        account: row.account,
+        clientId: row.client_id === null ? null : Number(row.client_id)
+      }))
   )
 
 /** Minor units of one currency. */

@@ -6,6 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { int8s } from "../arrays.ts"
 
 export interface WaitingRow {
   readonly kind: string
@@ -31,7 +32,7 @@ const part = (kind: string, id: string, since: string, rest: string, from: strin
 
 const noMoney = "NULL::text AS currency, NULL::bigint AS amount"
 
-/** $1 how many of each kind, the oldest first; $2 the time before which a call of the venue counts as in doubt. */
+/** $1 how many of each kind, the oldest first; $2 the time before which a call of the venue counts as in doubt; $3 withdrawals that are left out. */
 const waitingText = [
   part(
     "deposit",
@@ -45,7 +46,7 @@ const waitingText = [
     "id",
     "created_at",
     "state, partner_id, client_id, currency, amount, NULL::text",
-    "withdrawal_requests WHERE state IN ('REQUESTED', 'APPROVED')"
+    "withdrawal_requests WHERE state IN ('REQUESTED', 'APPROVED') AND id <> ALL($3::bigint[])"
   ),
   part(
     "default",
@@ -90,17 +91,18 @@ const waitingText = [
 ].join("\nUNION ALL\n")
 
 /** The statement, for a look at its plan. */
-export const waitingStatement = (limit: number, doubtBefore: number) => ({
+export const waitingStatement = (limit: number, doubtBefore: number, withoutWithdrawals: ReadonlyArray<number>) => ({
   text: waitingText,
-  values: [BigInt(limit), BigInt(doubtBefore)]
+  values: [BigInt(limit), BigInt(doubtBefore), int8s(withoutWithdrawals)]
 })
 
 /** The oldest `limit` of each kind, and of each kind how many there are; in no order between kinds. */
 export const waitingRows = (
   sql: PgClient.PgClient,
   limit: number,
-  doubtBefore: number
+  doubtBefore: number,
+  withoutWithdrawals: ReadonlyArray<number>
 ): Effect.Effect<ReadonlyArray<WaitingRow>, SqlError.SqlError> => {
-  const { text, values } = waitingStatement(limit, doubtBefore)
+  const { text, values } = waitingStatement(limit, doubtBefore, withoutWithdrawals)
   return sql.unsafe<WaitingRow>(text, values)
 }

@@ -260,14 +260,22 @@
         step.guard === "" ? "" : ` [${step.guard}]`,
         step.by === null ? "" : [" by ", el("bdi", {}, step.by)]
       ),
-      step.reason === null ? null : el("div", {}, el("bdi", {}, step.reason)),
+      step.reason === null ? null : el("div", {}, el("bdi", {}, shortPrints(step.reason))),
       step.effects.length === 0 ? null : el("div", { class: "soft" }, codes(step.effects)),
       step.requestId === null ? null : el("div", { class: "soft" }, "request ", el("code", {}, step.requestId))
     )
 
-  const moverOf = ({ by, does, roles }) =>
+  /** Fingerprints by their first figures, which tell them apart. */
+  const shortPrints = (line) => line.replaceAll(/\b([0-9a-f]{8})[0-9a-f]{56}\b/gi, "$1…")
+
+  const moverOf = ({ by, does, roles, secondKey }) =>
     by === "operator"
-      ? el("div", {}, el("code", {}, `brokerage ${does}`), el("span", { class: "soft" }, ` (${roles.join(", ")})`))
+      ? el(
+          "div",
+          {},
+          el("code", {}, `brokerage ${does}`),
+          el("span", { class: "soft" }, ` (${roles.join(", ")}${secondKey ? "; then a second key grants it" : ""})`)
+        )
       : by === "partner"
         ? el("div", {}, "the partner: ", el("code", {}, does))
         : by === "timer"
