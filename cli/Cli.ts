@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Effect } from "effect"
-import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
+import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals, isRefusal } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
 import { Progress } from "./progress.ts"
 import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
@@ -73,13 +73,11 @@ export class Cli {
         const callService = await this.service()
         const service: Service = { globals, ask: (use) => callService({ ...connection, dryRun: false }, use) }
         try {
-          if (connection.dryRun !== true && globals.yes !== true)
-            await this.askFirst(
-              { ...service, ask: (use) => callService({ ...connection, dryRun: true }, use) },
-              request,
-              view,
-              options
-            )
+          if (connection.dryRun !== true && globals.yes !== true) {
+            const dry: Service = { ...service, ask: (use) => callService({ ...connection, dryRun: true }, use) }
+            const standing = await this.askFirst(dry, request, view, options)
+            if (standing !== null) return await this.showAnswer(service, standing, view, options)
+          }
           const { progress } = options
           const answer = await this.whileWaiting(
             globals,
@@ -260,22 +258,27 @@ export class Cli {
     this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : wrapText(said(), this.io.errorColumns()))
   }
 
-  /** Shows what the call would do and asks; throws what refuses it, and for no. */
+  /**
+   * Shows what the call would do and asks; throws what refuses it, and for no. Of a ruling that is there already nothing is asked,
+   * and nothing sent: answers what stands.
+   */
   private async askFirst<A>(
     { globals, ask }: Service,
     request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
     view: Shown<A>,
-    { confirm, deed }: CallOptions<A>
-  ): Promise<void> {
-    if (confirm === undefined) return
+    { confirm, deed, about }: CallOptions<A>
+  ): Promise<Success<A> | null> {
+    if (confirm === undefined) return null
     if (typeof confirm === "string" && !this.io.asks()) throw noTerminal
     const question = typeof confirm === "string" ? confirm : await ask(confirm)
-    if (question === null) return
+    if (question === null) return null
     if (!this.io.asks()) throw noTerminal
     const head = deed === undefined || deed === false ? [] : [await ask(deed)]
     const rehearsed = deed === false ? null : await ask(request)
     const refusal = rehearsed !== null && speaksForItself(rehearsed.data) ? refusalOf(rehearsed.data) : null
     if (refusal !== null) throw refusal
+    if (rehearsed !== null && about !== undefined && doesNothing(rehearsed))
+      return { code: 0, data: rehearsed.data, changes: [] }
     const shown =
       rehearsed?.dryRun === undefined || speaksForItself(rehearsed.data)
         ? head
@@ -293,6 +296,7 @@ export class Cli {
     const answer = this.io.confirm(question, drawn)
     if (answer === null) throw noTerminal
     if (!answer) throw declined
+    return null
   }
 
   /** A call that takes its time says so. `ask`: how far it is. */
@@ -344,6 +348,9 @@ const progressMillis = 1_000
 
 const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test(object ?? "")
 
+const doesNothing = ({ dryRun, changes }: Success<unknown>): boolean =>
+  dryRun !== undefined && changes?.length === 0 && Object.keys(dryRun.rows).length === 0 && dryRun.events.length === 0
+
 /** A dry run as shown: under four eyes what the grant would do, too. */
 const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View => {
   const { deed } = (typeof data === "object" && data !== null ? data : {}) as { readonly deed?: Deed }
@@ -370,11 +377,7 @@ const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b
 
 /** A service that refuses is told from a command line that fails; a no is neither. */
 const markOf = (failure: CliFailure): string =>
-  failure === declined
-    ? ""
-    : failure.status === exitStatus.refused && failure.envelope.code !== 5030
-      ? "refused: "
-      : "error: "
+  failure === declined ? "" : isRefusal(failure) ? "refused: " : "error: "
 
 const namesFor = async (view: View, service: Service | null): Promise<Names> => {
   const { namesIn, noNames, readNames } = await import("./names.ts")

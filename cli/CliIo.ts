@@ -132,3 +132,7 @@ export const unwritten = (cause: string | undefined): CliFailure => {
 /** A failure that is the command line's own: code 4000 for usage, 5030 when nobody answers. */
 export const cliFailure = (status: ExitStatus, code: number, sentence: string): CliFailure =>
   new CliFailure(status, { code, msg: sentence, error: sentence })
+
+/** The service has said no; anything else has failed: nobody answers, or the command line is wrong. */
+export const isRefusal = ({ status, envelope }: CliFailure): boolean =>
+  status === exitStatus.refused && envelope.code !== 5030

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { type Candidate, candidateName, type Entry } from "./views/candidates.ts"
 
-/** Asks always: who is cleared trades. `cases`: those that would be cleared. */
+/** Asks always: who is cleared trades. `client`: in words. `cases`: those that would be cleared. */
 export const clearQuestion = (
   api: OperatorClient,
   client: string,
@@ -30,5 +30,5 @@ const wordsOf = (candidate: Candidate, entries: ReadonlyArray<Entry>): string =>
 
 const questionOf = (client: string, lines: ReadonlyArray<string>): string =>
   lines.length === 0
-    ? `Clear the open cases of client ${client}?`
-    : `Screening has found client ${client} on watch lists, or near them:\n${lines.join("\n")}\nClear it as another person?`
+    ? `Clear the open cases of ${client}?`
+    : `Screening has found ${client} on watch lists, or near them:\n${lines.join("\n")}\nClear it as another person?`

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { shortPrints } from "./views/shortPrints.ts"
+import { stateWords } from "./views/stateWords.ts"
 import { text, time, type View, words } from "./views/View.ts"
 
 /** Null when the audit has nothing of it, or can't be read now: the refusal stands without. */
@@ -11,9 +12,14 @@ export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<V
       const last = data.entries.at(-1)
       if (last === undefined) return null
       const change = [last.before, last.after].filter((state) => state !== null).join(" -> ")
-      const why = last.reason === null ? "" : `: ${shortPrints(last.reason)}`
-      const what = change === "" ? last.action : `${last.action}, ${change}`
-      return text(words`Last decision: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
+      const why = last.reason === null ? "" : `: ${shortPrints(withoutAsker(last.reason))}`
+      const what = change === "" ? last.action : words`${last.action}, ${stateWords(change)}`
+      // What has only begun was decided by nobody yet.
+      const head = last.before === null ? "Nobody has decided it yet" : "Last decision"
+      return text(words`${head}: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
     }),
     Effect.orElseSucceed(() => null)
   )
+
+/** The note of a request for four eyes names the fingerprint of its arguments and its asker by id, who is named by label beside it. */
+const withoutAsker = (reason: string): string => reason.replace(/ [0-9a-f]{64} by \d+$/, "")

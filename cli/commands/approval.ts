@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { approvalStatuses, type ApprovalStatus } from "../../src/machines/operator/Approval.ts"
 import type { Cli } from "../Cli.ts"
 import { given, limitOption, tokenOption } from "../options.ts"
+import { aboutApproval } from "../questions.ts"
 import { approvalDetailsView, approvalsTable, approvalView, resultView } from "../views/approvals.ts"
 import { dryRunIds } from "../views/cellText.ts"
 import { stack, text, type View } from "../views/View.ts"
@@ -53,7 +54,7 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
           about: `approval:${approvalId}`,
           deed: (client) =>
             Effect.map(client.approval.show({ params: { approvalId } }), ({ data }) => approvalView(data)),
-          confirm: `Grant approval ${approvalId}? Its command runs at once.`
+          confirm: aboutApproval(approvalId, (it) => `Grant ${it}? Its command runs at once.`)
         }
       )
     )

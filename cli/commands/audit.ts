@@ -5,7 +5,8 @@ import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
 import { momentOption } from "../moment.ts"
-import { joined, partnerNamed, stack, table, text, time, type View, type Words } from "../views/View.ts"
+import { stateWords } from "../views/stateWords.ts"
+import { joined, Moment, partnerNamed, stack, table, text, time, type View, type Words } from "../views/View.ts"
 
 interface TailOptions {
   readonly client?: string
@@ -87,8 +88,8 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
   })
 
 /** From which state or fact to which. */
-export const changeOf = (entry: Entry): string =>
-  [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
+export const changeOf = (entry: Entry): Words =>
+  stateWords([entry.before, entry.after].filter((state) => state !== null).join(" -> "))
 
 const lineOf = (entry: Entry): Words =>
   joined(
@@ -119,8 +120,10 @@ const entriesView = (entries: ReadonlyArray<Entry>): View =>
     entries,
     {
       id: (row) => row.auditId,
-      time: (row) => time(row.ts),
-      by: { cell: (row) => `${row.role}/${row.keyLabel}`, rank: 5 },
+      // Of today the time of day: there is room for who and what besides.
+      time: (row) => new Moment(row.ts, "brief"),
+      // Who did it is missed more than what it changed.
+      by: { cell: (row) => `${row.role}/${row.keyLabel}`, rank: 3.5 },
       partner: { cell: (row) => partnerNamed(row.partnerId), rank: 8 },
       client: { cell: (row) => row.clientId, rank: 7 },
       object: { cell: (row) => row.object, rank: 2 },

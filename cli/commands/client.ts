@@ -4,6 +4,7 @@ import { type LifecycleState, lifecycleStates } from "../../src/machines/client/
 import { categorizations, currencyCodes, settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenArgument, tokenOption } from "../options.ts"
+import { aboutClient } from "../questions.ts"
 import { fields, page, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
@@ -161,7 +162,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
         command,
         (api) => api.client.restrict({ params: { client: c }, payload: { restriction, reason } }),
         clientView,
-        { confirm: `Set ${restriction} on client ${c}?` }
+        { confirm: aboutClient(c, (it) => `Set ${restriction} on ${it}?`) }
       )
     )
   client
@@ -217,7 +218,7 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.client.close({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Close client ${c} for good?`
+        confirm: aboutClient(c, (it) => `Close ${it} for good?`)
       })
     )
   client
@@ -235,7 +236,7 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.client.downgrade({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Take level MICA_MIFID from client ${c}?`
+        confirm: aboutClient(c, (it) => `Take level MICA_MIFID from ${it}?`)
       })
     )
 }
@@ -263,7 +264,12 @@ const addPayoutCommand = (client: Command, cli: Cli): void => {
         command,
         (api) => api.client.payout({ params: { client: c }, payload: { ...payout, ...given({ reference }) } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Pay ${payout.amount} ${payout.currency} out to client ${c}? Postings are never undone.` }
+        {
+          confirm: aboutClient(
+            c,
+            (it) => `Pay ${payout.amount} ${payout.currency} out to ${it}? Postings are never undone.`
+          )
+        }
       )
     )
 }

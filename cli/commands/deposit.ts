@@ -3,6 +3,7 @@ import type { Command } from "commander"
 import { depositStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"
+import { aboutDeposit } from "../questions.ts"
 import {
   filedColumns,
   filedView,
@@ -56,7 +57,10 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     .action((noticeId: string, { note }: { readonly note?: string }, command: Command) =>
       cli.call(command, (api) => api.deposit.confirm({ params: { noticeId }, payload: given({ note }) }), fields, {
         about: `depositNotice:${noticeId}`,
-        confirm: `Confirm deposit notice ${noticeId}? The client is credited at once; postings are never undone, only corrected.`
+        confirm: aboutDeposit(
+          noticeId,
+          (it) => `Confirm ${it}? The client is credited at once; postings are never undone, only corrected.`
+        )
       })
     )
   deposit
@@ -67,7 +71,10 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     .action((noticeId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.deposit.reject({ params: { noticeId }, payload: { reason } }), fields, {
         about: `depositNotice:${noticeId}`,
-        confirm: `Reject deposit notice ${noticeId}? The client is not credited, and the partner gets an event. That is final.`
+        confirm: aboutDeposit(
+          noticeId,
+          (it) => `Reject ${it}? The client is not credited, and the partner gets an event. That is final.`
+        )
       })
     )
 }

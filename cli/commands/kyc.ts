@@ -7,6 +7,7 @@ import { clearQuestion } from "../clearQuestion.ts"
 import { lookAtCases, type LookedAt } from "../lookAtCases.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { given, required, whole } from "../options.ts"
+import { aboutClient, clientInWords } from "../questions.ts"
 import { kycFileView } from "../views/kycFile.ts"
 import { clientArgument, clientMeaning, clientView } from "./client.ts"
 
@@ -62,7 +63,10 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
     clientView,
     {
       about: lastCase(c),
-      confirm: (api) => Effect.flatMap(look(api), ({ cases }) => clearQuestion(api, c, cases))
+      confirm: (api) =>
+        Effect.flatMap(look(api), ({ cases }) =>
+          Effect.flatMap(clientInWords(api, c), (called) => clearQuestion(api, called, cases))
+        )
     }
   )
 }
@@ -124,7 +128,10 @@ const addRejections = (kyc: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; the partner reads it"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.reject({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner gets an event.`
+        confirm: aboutClient(
+          c,
+          (it) => `Reject reliance on ${it}? Its level falls to NONE and the partner gets an event.`
+        )
       })
     )
   kyc
@@ -134,7 +141,7 @@ const addRejections = (kyc: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc["reject-person"]({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Refuse the person of client ${c} for good? Only compliance can reopen it.`
+        confirm: aboutClient(c, (it) => `Refuse the person of ${it} for good? Only compliance can reopen it.`)
       })
     )
 }

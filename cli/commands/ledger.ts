@@ -6,6 +6,7 @@ import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { aboutClient } from "../questions.ts"
 import { fields, inWords, page, stack, table, text, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
@@ -37,7 +38,12 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
         (api) =>
           api.ledger.adjust({ params: { client: c }, payload: { currency, amount, reason, ...given({ reference }) } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Post ${amount} ${currency} to client ${c}? Postings are never undone, only corrected.` }
+        {
+          confirm: aboutClient(
+            c,
+            (it) => `Post ${amount} ${currency} to ${it}? Postings are never undone, only corrected.`
+          )
+        }
       )
     )
   addPostingList(ledger, cli)

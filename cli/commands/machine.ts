@@ -204,11 +204,13 @@ const wayLine: Parameters<typeof table<Step>>[1] = {
   action: { cell: (row) => row.actions.join(", "), rank: 8 },
   by: { cell: (row) => row.by, rank: 6 },
   request: { cell: (row) => row.requestId, rank: 9 },
-  reason: { cell: (row) => (row.reason === null ? null : shortPrints(row.reason)), rank: 4 }
+  reason: { cell: (row) => reasonOf(row), rank: 4 }
 }
 
+const reasonOf = ({ reason }: Step): string | null => (reason === null ? null : shortPrints(reason))
+
 const lineOf = (step: Step): Words =>
-  joined([time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, step.reason], "  ")
+  joined([time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, reasonOf(step)], "  ")
 
 /** One line for all guards of an event to a state. */
 const movesOf = (moves: ReadonlyArray<Move>): ReadonlyArray<Move> => {

@@ -6,7 +6,7 @@ import { cliFailure, exitStatus } from "../CliIo.ts"
 import { parseDate } from "../moment.ts"
 import type { OperatorClient, Success } from "../OperatorClient.ts"
 import { durationOption } from "../options.ts"
-import { age } from "../views/age.ts"
+import { span } from "../views/age.ts"
 import { fields, stack, table, text, time, type View } from "../views/View.ts"
 
 interface Advance {
@@ -92,7 +92,7 @@ const nextView = ({ now, next, more }: Shown): View =>
     table(
       next,
       {
-        in: (row) => age(row.dueAt - now),
+        in: (row) => span(row.dueAt - now),
         at: (row) => time(row.dueAt),
         what: (row) => row.name,
         of: (row) => row.subject

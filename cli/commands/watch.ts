@@ -21,11 +21,11 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
         const { keepServices } = await import("../OperatorClient.ts")
         const { lookAtService, watchLive } = await import("../watch/watchApp.ts")
         const services = keepServices()
+        const times = globals.utc === true ? "utc" : "short"
         try {
           if (globals.json !== true && canBeDrawnOn(cli)) {
             const { stdin, stdout } = process
             const stopped = cli.io.stopped()
-            const times = globals.utc === true ? "utc" : "short"
             await watchLive({ connection, call: services.call, stdin, stdout, styled: cli.styled, times, stopped })
             return
           }
@@ -37,7 +37,11 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
           }
           const { beginWatch, looked } = await import("../watch/WatchModel.ts")
           const { watchLines } = await import("../watch/watchLines.ts")
-          const lines = watchLines(looked(beginWatch(connection.url), look), plainSize, Date.now())
+          const lines = watchLines(
+            looked(beginWatch(connection.url, cli.io.terminal ? times : "utc"), look),
+            plainSize,
+            Date.now()
+          )
           // The last line says which keys there are: here is none.
           cli.io.stdout(
             `${lines

@@ -3,6 +3,7 @@ import type { Command } from "commander"
 import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"
+import { aboutWithdrawal } from "../questions.ts"
 import {
   filedColumns,
   filedView,
@@ -38,7 +39,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         {
           about: `withdrawalRequest:${requestId}`,
-          confirm: `Approve withdrawal request ${requestId}? The money leaves the client's account at once.`
+          confirm: aboutWithdrawal(requestId, (it) => `Approve ${it}? The money leaves the client's account at once.`)
         }
       )
     )
@@ -53,7 +54,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         {
           about: `withdrawalRequest:${requestId}`,
-          confirm: `Mark withdrawal request ${requestId} as paid? That is final.`
+          confirm: aboutWithdrawal(requestId, (it) => `Mark ${it}, as paid? That is final.`)
         }
       )
     )
@@ -65,7 +66,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
     .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.withdrawal.reject({ params: { requestId }, payload: { reason } }), fields, {
         about: `withdrawalRequest:${requestId}`,
-        confirm: `Reject withdrawal request ${requestId}?`
+        confirm: aboutWithdrawal(requestId, (it) => `Reject ${it}?`)
       })
     )
   withdrawal
@@ -80,7 +81,10 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         {
           about: `withdrawalRequest:${requestId}`,
-          confirm: `Give the money of withdrawal request ${requestId} back to the client? The bank must have refused it for good.`
+          confirm: aboutWithdrawal(
+            requestId,
+            (it) => `Give the money of ${it}, back to the client? The bank must have refused it for good.`
+          )
         }
       )
     )

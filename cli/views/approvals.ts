@@ -15,6 +15,7 @@ import {
   text,
   time,
   type View,
+  words,
   type Words
 } from "./View.ts"
 
@@ -99,22 +100,52 @@ export const approvalView = (approval: Approval): View => {
   })
 }
 
-/** On few lines, for a screen that says in its first what is asked for: who asks, and what the grant does (watch). */
-export const approvalInShort = (
-  { deed, ...approval }: Approval & { readonly deed: Deed | null },
-  callings: Callings
-): View => {
+/** With what its command does as things stand. */
+export type ApprovalAsked = Approval & { readonly deed: Deed | null }
+
+/** "withdrawal pay 513": the command that waits, and the object where its arguments name one by its number. */
+export const commandAsked = (approval: Approval): string => {
+  const { requestId, breakId, swapId } = argumentsOf(approval)
+  const id = requestId ?? breakId ?? swapId
+  return id === undefined ? approval.command : `${approval.command} ${String(id)}`
+}
+
+/** Where the money goes, as the command's answer says it; null: nowhere. */
+export const destinationOf = (answer: unknown): unknown =>
+  (answer as { readonly destination?: unknown } | null | undefined)?.destination ?? null
+
+const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
+
+/** In one sentence: the command, about what, how much and where to, and who asks. */
+export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => {
+  const { requestId, breakId, swapId } = argumentsOf(approval)
+  const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
+  const { clientUid } = argumentsOf(approval)
+  const whose = isNumbered
+    ? typeof clientUid === "string"
+      ? ` of ${clientUid}`
+      : ""
+    : words` on ${objectOf(approval)}`
+  const [amount, destination] = [amountOf(approval), goingTo(deed)]
+  const sum = amount === "" ? "" : `, ${amount}`
+  const to = destination === null ? "" : words` to ${inWords(destination)}`
+  const what = words`approval ${approval.approvalId}, ${commandAsked(approval)}${whose}${sum}${to}`
+  return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
+}
+
+/** On few lines, for a screen that says in its first what is asked for: about what, by whom, and where money goes (watch). */
+export const askedInShort = ({ deed, ...approval }: ApprovalAsked): View => {
   const { requestedBy, requestedAt, expiresAt } = approval
-  return stack(
-    fields({
-      object: objectOf(approval),
-      with: restOf(approval),
-      askedBy: operatorNamed(requestedBy) ?? null,
-      requestedAt,
-      expiresAt
-    }),
-    ...(deed === null ? [] : [text(""), deedInShort("When it is granted:", deed, callings)])
-  )
+  const rest = restOf(approval)
+  const destination = goingTo(deed)
+  return fields({
+    object: objectOf(approval),
+    ...(destination === null ? {} : { destination: inWords(destination) }),
+    ...(String(rest) === "" ? {} : { with: rest }),
+    askedBy: operatorNamed(requestedBy) ?? null,
+    requestedAt,
+    expiresAt
+  })
 }
 
 /** What becomes of it, below a line that says when. */
@@ -124,8 +155,14 @@ export const deedInShort = (when: string, deed: Deed, callings: Callings): View 
     : stack(
         text(when),
         ...(deed.changes.length === 0 ? [] : [changesView(deed.changes, callings)]),
-        effectsView(deed.would)
+        effectsView(deed.would),
+        text(""),
+        knownFields(deed.result)
       )
+
+/** What an answer says, without what it does not know. */
+export const knownFields = (answer: unknown): View =>
+  fields(Object.fromEntries(Object.entries(answer as object).filter(([, value]) => value !== null)))
 
 /** What would be booked and told, then how many rows of what are written. */
 export const effectsView = ({ postings, events, rows }: Would): View =>

@@ -1,5 +1,6 @@
 /** What a command has changed, said first: `Reliance of ACME: NONE -> APPROVED` (operator surface, rules for every command). */
 import { dryRunIds } from "./cellText.ts"
+import { stateWords } from "./stateWords.ts"
 import { stack, text, time, type View, words, type Words } from "./View.ts"
 
 /** As the service answers it: an object (KIND:ID) with its state or a fact before and after. */
@@ -48,8 +49,8 @@ export const changeLine = (change: Change, callings: Callings): string | Words =
   const what = object === null ? action : calling(object, callings)
   if (before === null && after !== null && beginnings.has(action)) return `${what}: new, ${after}`
   if (before === after) return `${what}: ${action}`
-  if (after === null) return `${what}: ${before} -> nothing (${action})`
-  return `${what}: ${before === null ? `${after} (${action})` : `${before} -> ${after}`}`
+  if (after === null) return stateWords(`${what}: ${before} -> nothing (${action})`)
+  return stateWords(`${what}: ${before === null ? `${after} (${action})` : `${before} -> ${after}`}`)
 }
 
 /** `withdrawalRequest:513` as `Withdrawal request 513`, a partner by its code. */
@@ -83,6 +84,9 @@ const ofItsOwn: Readonly<Record<string, Saying>> = {
     if (wallNow === undefined || from === undefined || to === undefined || Number.isNaN(from + to)) return null
     return words`Clock: ${time(wallNow + from)} -> ${time(wallNow + to)}`
   },
+  // A halt is called by where it is.
+  "market.halt": ({ before, after }) =>
+    stateWords(`Trading halt: ${[before, after].filter((state) => state !== null).join(" -> ")}`),
   "partner.cidrs": ({ object, before, after }, { partner }) =>
     `Networks that ${partner(idOf(object))} may call from: ${before} -> ${after}`,
   "partner.limits": ({ object, before, after }, { partner }) =>

@@ -110,9 +110,12 @@ const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
 
 const graphemes = new Intl.Segmenter("en")
 
-/** A line in lines of the width, broken where it may be, and elsewhere only for a piece that is wider. */
-export const folded = (line: string, width: number): ReadonlyArray<string> => {
-  if (widthOf(line) <= width) return [line]
+/**
+ * A line in lines of the width, broken where it may be, and elsewhere only for a piece that is wider. One that is a single word, such
+ * as a link, stays whole when `keepsWord`: whoever copies it copies it whole.
+ */
+export const folded = (line: string, width: number, keepsWord = false): ReadonlyArray<string> => {
+  if (widthOf(line) <= width || (keepsWord && !line.includes(" "))) return [line]
   const lines: Array<string> = []
   let [last, used] = ["", 0]
   const add = (part: string, its: number): void => {

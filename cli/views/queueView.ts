@@ -54,10 +54,6 @@ export const whatWaits = ({ amount, currency, about }: Waiting): string =>
 /** The usual command without its options: they are asked for, or said by --help. */
 export const usualOf = ({ decide }: Waiting): string => (decide[0] ?? "").replace(/ --.*$/, "")
 
-const aboutWidth = 30
-
-const short = (line: string): string => (line.length <= aboutWidth ? line : `${line.slice(0, aboutWidth - 1)}…`)
-
 export const queueView = (data: QueueData): View =>
   stack(
     ...(data.counts.length === 0 ? [] : [...wrapWords(queueCounts(data), 80).map(text), text("")]),
@@ -65,9 +61,10 @@ export const queueView = (data: QueueData): View =>
       data.waiting,
       {
         waits: (row) => age(data.asOf - row.since),
-        whose: (row) => row.clientUid ?? row.partner,
-        what: (row) => short(whatWaits(row)),
-        decide: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`)
+        whose: { cell: (row) => row.clientUid ?? row.partner, rank: 4 },
+        what: { cell: whatWaits, rank: 2 },
+        // It says of which kind the row is.
+        decide: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
       },
       "Nothing waits."
     ),

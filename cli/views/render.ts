@@ -24,7 +24,7 @@ const linesOf = (view: View, screen: Screen): ReadonlyArray<string> => {
 }
 
 const linesOfText = (line: string, { columns }: Screen): ReadonlyArray<string> =>
-  columns === null ? [line] : folded(line, columns)
+  columns === null ? [line] : folded(line, columns, true)
 
 /** Values never get less than this, however long the names are. */
 const leastValue = 20

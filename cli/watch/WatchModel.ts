@@ -59,12 +59,14 @@ export type Mode =
 
 export interface WatchState {
   readonly url: string
+  /** How times of day are written: in the reader's zone, or in UTC. */
+  readonly times: "short" | "utc"
   readonly look: Look | null
   /** The figures of the look before. */
   readonly before: Figures | null
   /** Why the service does not answer, and since when, wall time in Unix ms; null: it does. */
   readonly away: { readonly since: number; readonly sentence: string } | null
-  /** Place in the queue. */
+  /** Place in the queue; -1: nothing is chosen until a key chooses. */
   readonly selected: number
   readonly mode: Mode
   /** What became of the last deed. */
@@ -72,8 +74,9 @@ export interface WatchState {
   readonly ended: boolean
 }
 
-export const beginWatch = (url: string): WatchState => ({
+export const beginWatch = (url: string, times: WatchState["times"]): WatchState => ({
   url,
+  times,
   look: null,
   before: null,
   away: null,
@@ -118,27 +121,48 @@ export const verbsOf = (item: WaitingRow): ReadonlyArray<Verb> => {
   }
 }
 
+const isOfOne = (one: WaitingRow, other: WaitingRow): boolean => one.kind === other.kind && one.id === other.id
+
 const isSame = (one: WaitingRow, other: WaitingRow): boolean =>
-  one.kind === other.kind && one.id === other.id && one.state === other.state && approvalOf(one) === approvalOf(other)
+  isOfOne(one, other) && one.state === other.state && approvalOf(one) === approvalOf(other)
+
+/** Where the choice is once rows have come and gone: on its row; none, where its object is a step further. */
+const placeIn = (waiting: ReadonlyArray<WaitingRow>, { look, selected }: WatchState): number => {
+  const chosen = look?.queue.waiting[selected]
+  const last = Math.max(0, waiting.length - 1)
+  if (chosen === undefined) return Math.min(selected, last)
+  const place = waiting.findIndex((each) => isSame(each, chosen))
+  if (place !== -1) return place
+  return waiting.some((each) => isOfOne(each, chosen)) ? -1 : Math.min(selected, last)
+}
 
 /** A look has come in. An item that is being decided here and is gone was decided by somebody else. */
 export const looked = (state: WatchState, look: Look): WatchState => {
-  const chosen = state.look?.queue.waiting[state.selected]
-  const place = chosen === undefined ? -1 : look.queue.waiting.findIndex((each) => isSame(each, chosen))
-  const last = Math.max(0, look.queue.waiting.length - 1)
   const next: WatchState = {
     ...state,
     look,
     before: state.look?.figures ?? null,
     away: null,
     said: state.away === null ? state.said : "The service answers again.",
-    selected: place === -1 ? Math.min(state.selected, last) : place
+    selected: placeIn(look.queue.waiting, state)
   }
   const { mode } = next
   if (mode.kind === "list" || mode.kind === "doing") return next
   const { item } = mode.intent
   if (look.queue.waiting.some((each) => isSame(each, item))) return next
-  return { ...next, mode: { kind: "list" }, said: `${item.kind} ${item.id} has been decided meanwhile, not from here.` }
+  return {
+    ...next,
+    mode: { kind: "list" },
+    said: `${decidedOf(item, look)} has been decided meanwhile, not from here.`
+  }
+}
+
+/** An item that still waits as it did has lost the approval that it waited for, and no more. */
+const decidedOf = (item: WaitingRow, look: Look): string => {
+  const approvalId = approvalOf(item)
+  const isThere = look.queue.waiting.some((each) => isOfOne(each, item) && each.state === item.state)
+  const what = `${item.kind} ${item.id}`
+  return approvalId === null || item.kind === "approval" || !isThere ? what : `The approval ${approvalId} of ${what}`
 }
 
 /** The service does not answer; what was seen stays on the screen. */
@@ -158,6 +182,15 @@ export const settled = (state: WatchState, intent: Intent, said: string): WatchS
   "intent" in state.mode && state.mode.intent === intent
     ? { ...state, mode: { kind: "list" }, said }
     : { ...state, said }
+
+/** A deed is done: the choice goes to the next other object, so that the same keys again do not take the step after it. */
+export const done = (state: WatchState, intent: Intent, said: string): WatchState => {
+  const waiting = state.look?.queue.waiting ?? []
+  const isOther = (each: WaitingRow): boolean => !isOfOne(each, intent.item)
+  const place = waiting.findIndex((each) => isOfOne(each, intent.item))
+  const behind = waiting.findIndex((each, index) => index > place && isOther(each))
+  return { ...settled(state, intent, said), selected: behind === -1 ? waiting.findLastIndex(isOther) : behind }
+}
 
 /** A key as the terminal gives it. */
 export interface Key {
@@ -221,7 +254,7 @@ const pressInList = (state: WatchState, { input, name }: Key): Pressed => {
 
 const choose = (state: WatchState, which: 0 | 1): Pressed => {
   const item = state.look?.queue.waiting[state.selected]
-  if (item === undefined) return { state, wish: null }
+  if (item === undefined) return { state: { ...state, said: "Nothing is chosen." }, wish: null }
   const verb = verbsOf(item)[which]
   if (verb === undefined) return { state: { ...state, said: elsewhere(item) }, wish: null }
   const intent: Intent = { item, verb, words: "" }
@@ -263,6 +296,7 @@ const pressOnDeed = (state: WatchState, mode: Extract<Mode, { kind: "deed" }>, {
   })
   if (name === "up") return at(from - 1)
   if (name === "down") return at(from + 1)
+  if (input === "y" && state.away !== null) return { state, wish: null }
   if (input === "y") return { state: { ...state, mode: { kind: "doing", intent } }, wish: { kind: "carryOut", intent } }
   if (input === "n" || input === "q" || name === "escape") return leave(state)
   return { state, wish: null }

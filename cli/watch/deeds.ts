@@ -4,18 +4,26 @@
  */
 import { Effect } from "effect"
 import { type CallService, type OperatorClient } from "../OperatorClient.ts"
-import { CliFailure } from "../CliIo.ts"
+import { CliFailure, isRefusal } from "../CliIo.ts"
 import type { Connection } from "../connection.ts"
 import type { Deed, Would } from "../dryRun.ts"
 import { lookAtCases, type LookedAt } from "../lookAtCases.ts"
 import { readNames } from "../names.ts"
 import { given } from "../options.ts"
 import { refusalLines } from "../refusalText.ts"
-import { approvalInShort, deedInShort, effectsView } from "../views/approvals.ts"
+import {
+  askedInShort,
+  type ApprovalAsked as Asked,
+  commandAsked,
+  deedInShort,
+  destinationOf,
+  effectsView,
+  knownFields
+} from "../views/approvals.ts"
 import { candidatesTable, type Candidate } from "../views/candidates.ts"
 import type { Names } from "../views/cellText.ts"
-import type { Callings } from "../views/changes.ts"
-import { fields, stack, text, type View, type Words } from "../views/View.ts"
+import { type Callings, type Change, changesView } from "../views/changes.ts"
+import { inWords, stack, text, type View, words, type Words } from "../views/View.ts"
 import { approvalOf, type Intent } from "./WatchModel.ts"
 
 /** A deed as it would be, and how to carry out just that. */
@@ -29,7 +37,11 @@ export interface Rehearsed {
 interface Done {
   readonly data: object
   readonly dryRun?: Would
+  readonly changes?: ReadonlyArray<Change>
 }
+
+/** As it would be. */
+type Tried = Done & { readonly dryRun: Would }
 
 type Act = (api: OperatorClient) => Effect.Effect<Done, unknown>
 
@@ -39,28 +51,48 @@ export const rehearse = async (call: CallService, connection: Connection, intent
   const { item } = intent
   const looked = item.kind === "case" ? await call(connection, (api) => lookAtAll(api, intent)) : null
   const act = actOf(intent, looked?.seen ?? {})
-  const tried = await call(dry, act)
-  if (tried.dryRun === undefined) throw new Error("the service has carried out a dry run")
+  const { dryRun, ...answer } = await call(dry, act)
+  if (dryRun === undefined) throw new Error("the service has carried out a dry run")
+  const tried: Tried = { ...answer, dryRun }
   const names = await call(connection, (api) => readNames(api, new Set(["partner", "operator"])))
   const approvalId = approvalOf(item)
   const asked =
     approvalId === null ? null : (await call(connection, (api) => api.approval.show({ params: { approvalId } }))).data
+  const callings = callingsOf(intent, names)
+  const title = headline(intent, asked)
   return {
     names,
     view: stack(
-      text(headline(intent)),
-      ...(looked === null ? [] : [looked.view, text("")]),
-      asked === null
-        ? triedView(tried.data, tried.dryRun, callingsOf(intent, names))
-        : approvalInShort(asked, callingsOf(intent, names))
+      text(title),
+      ...(looked === null ? [] : [personLine(tried.data)]),
+      ...(asked === null ? destinationLine(tried.data) : [askedInShort(asked)]),
+      ...deedViews(asked, intent, tried, callings),
+      ...(looked === null ? [] : [text(""), looked.view]),
+      ...(asked === null ? answerViews(tried.data) : [])
     ),
     go: async () => {
       const { data } = await call(connection, act)
       return "approvalId" in data && approvalId === null
         ? `Waiting for a second operator key: brokerage approval grant ${String(data.approvalId)}.`
-        : `Done: ${headline(intent)}`
+        : `Done: ${title}`
     }
   }
+}
+
+/** What it does: of a grant what its command does, of a refusal its own. */
+const deedViews = (asked: Asked | null, { verb }: Intent, tried: Tried, callings: Callings): ReadonlyArray<View> => {
+  const { data, dryRun, changes = [] } = tried
+  if (asked !== null && verb.name === "grant")
+    return asked.deed === null ? [] : [text(""), deedInShort("When it is granted:", asked.deed, callings)]
+  const { deed } = data as { readonly deed?: Deed }
+  if (deed !== undefined) return [deedInShort("A second operator key has to grant it. Then:", deed, callings)]
+  return [...(asked === null ? [] : [text("")]), changesView(changes, callings), effectsView(dryRun)]
+}
+
+/** Whom candidates are compared with. */
+const personLine = (client: object): View => {
+  const { clientUid, displayName, email } = client as Readonly<Record<string, unknown>>
+  return text(`The client is ${[displayName, email, clientUid].map(String).join(", ")}.`)
 }
 
 const callingsOf = ({ item: { clientId, clientUid } }: Intent, { partner }: Names): Callings => ({
@@ -68,30 +100,35 @@ const callingsOf = ({ item: { clientId, clientUid } }: Intent, { partner }: Name
   client: clientId === null || clientUid === null ? null : { clientId, clientUid }
 })
 
-/** Under four eyes what the grant would do; the effects and the answer of anything else. */
-const triedView = (data: object, would: Would, callings: Callings): View => {
+/** Where money goes is read before it goes. */
+const destinationLine = (data: object): ReadonlyArray<View> => {
   const { deed } = data as { readonly deed?: Deed }
-  if (deed !== undefined) return deedInShort("A second operator key has to grant it. Then:", deed, callings)
-  const known = Object.entries(data).filter(([, value]) => value !== null)
-  return stack(effectsView(would), text(""), fields(Object.fromEntries(known)))
+  const destination = destinationOf(deed === undefined || "refusal" in deed ? data : deed.result)
+  return destination === null ? [] : [text(words`to ${inWords(destination)}`)]
 }
 
-/** What a refusal or a lost connection says. */
+/** What the command answers; under four eyes the deed says it. */
+const answerViews = (data: object): ReadonlyArray<View> => ("deed" in data ? [] : [text(""), knownFields(data)])
+
+/** What a refusal or a lost connection says, and which of the two it is. */
 export const wordsOf = (error: unknown): string => {
   if (!(error instanceof CliFailure)) throw error
-  return refusalLines(error.envelope)
-    .map((line) => line.trim())
-    .join(" ")
+  const lines = refusalLines(error.envelope).map((line) => line.trim())
+  return `${isRefusal(error) ? "Refused: " : "Error: "}${lines.join(" ")}`
 }
 
-/** "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." */
-export const headline = ({ item, verb, words }: Intent): string => {
+/**
+ * "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." `asked`: the approval that is decided, once it is known; it names the
+ * command that waits for it.
+ */
+export const headline = ({ item, verb, words }: Intent, asked: Asked | null = null): string => {
   const sum = item.amount === null ? null : `${item.amount} ${item.currency ?? ""}`.trim()
   const of = item.clientUid ?? item.partner ?? "?"
   const approvalId = approvalOf(item)
   if (approvalId !== null) {
-    const asked = item.kind === "approval" ? item.about : `${item.kind} ${item.id}`
-    return `${capital(verb.name)} approval ${approvalId}, ${asked} of ${of}${sum === null ? "" : `: ${sum}`}.`
+    const what =
+      asked === null ? (item.kind === "approval" ? item.about : `${item.kind} ${item.id}`) : commandAsked(asked)
+    return `${capital(verb.name)} approval ${approvalId}, ${what} of ${of}${sum === null ? "" : `: ${sum}`}.`
   }
   const what = sum ?? item.about
   const said = words.trim() === "" ? "" : ` ${verb.asks}: ${words.trim()}.`

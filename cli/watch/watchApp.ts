@@ -14,6 +14,7 @@ import { rehearse, type Rehearsed, wordsOf } from "./deeds.ts"
 import { readFigures } from "./figures.ts"
 import {
   beginWatch,
+  done,
   type Intent,
   type Key,
   type Look,
@@ -52,7 +53,7 @@ const unanswered = cliFailure(exitStatus.unreachable, 5030, "The service does no
 const unsure = cliFailure(
   exitStatus.unreachable,
   5030,
-  "The service does not answer: whether it is done shows the audit. Look before you do it again."
+  "The service does not answer, and whether it is done is unknown: the audit shows it. Look before you do it again."
 )
 
 /** The answer, or the failure when it does not come in time; what comes later is let go. */
@@ -89,7 +90,7 @@ export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown>
 /** Draws until `q`, Ctrl-C or a signal. Rejects when the first look fails: nobody watches what was never there. */
 export const watchLive = async (world: WatchWorld): Promise<void> => {
   const first = await world.call(world.connection, lookAtService)
-  await new Watcher(world, looked(beginWatch(world.connection.url), first)).run()
+  await new Watcher(world, looked(beginWatch(world.connection.url, world.times), first)).run()
 }
 
 class Watcher {
@@ -179,11 +180,11 @@ class Watcher {
       } else {
         const deed = this.deeds.get(intent)
         if (deed === undefined) throw new Error("a deed is carried out that was never shown")
-        this.set(settled(this.state, intent, await inTime(deed.go(), unsure)))
+        this.set(done(this.state, intent, await inTime(deed.go(), unsure)))
         this.wake.abort()
       }
     } catch (error) {
-      this.set(settled(this.state, intent, `Refused: ${wordsOf(error)}`))
+      this.set(settled(this.state, intent, wordsOf(error)))
       this.wake.abort()
     }
   }

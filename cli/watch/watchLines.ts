@@ -3,6 +3,8 @@
  * or the deed that is to be decided in place of the two. What does not fit is left out from below, and said.
  */
 import { age } from "../views/age.ts"
+import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
+import { stateWords } from "../views/stateWords.ts"
 import { wrapWords } from "../views/wrapWords.ts"
 import { plural, queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
 import { headline } from "./deeds.ts"
@@ -36,7 +38,7 @@ export const watchLines = (state: WatchState, size: Size, now: number): Readonly
       : mode.kind === "list"
         ? [
             ...queueLines(state, look, size, room - eventRows(size, room)),
-            ...happenedLines(look, eventRows(size, room))
+            ...happenedLines(look, eventRows(size, room), state.times)
           ]
         : deedLines(state, room)
   return [...top, ...middle, ...bottom].slice(0, size.rows)
@@ -45,14 +47,31 @@ export const watchLines = (state: WatchState, size: Size, now: number): Readonly
 const eventRows = ({ rows }: Size, room: number): number =>
   rows < lowScreen ? 0 : Math.min(happenedRows, Math.max(0, room - 4))
 
-const clock = (millis: number): string => new Date(millis).toISOString().slice(11, 19)
+type Times = WatchState["times"]
 
-const title = ({ url, away, look }: WatchState, now: number): Line => {
+const two = (value: number): string => String(value).padStart(2, "0")
+
+/** Time of day in the reader's zone, as deeds have it; in UTC with its mark. */
+const clock = (millis: number, times: Times): string => {
+  const date = new Date(millis)
+  return times === "utc"
+    ? `${date.toISOString().slice(11, 19)}Z`
+    : [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")
+}
+
+const day = (millis: number, times: Times): string => {
+  const date = new Date(millis)
+  return times === "utc"
+    ? date.toISOString().slice(0, 10)
+    : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+const title = ({ url, times, away, look }: WatchState, now: number): Line => {
   if (away !== null) {
-    return { text: `AWAY since ${clock(away.since)}Z: ${away.sentence} Asking again.`, tone: "alarm" }
+    return { text: `AWAY since ${clock(away.since, times)}: ${away.sentence} Asking again.`, tone: "alarm" }
   }
   return {
-    text: `brokerage watch  ${url}  ${look === null ? "asking ..." : serviceTime(look.aheadMillis, now)}`,
+    text: `brokerage watch  ${url}  ${look === null ? "asking ..." : serviceTime(look.aheadMillis, now, times)}`,
     tone: "title"
   }
 }
@@ -61,26 +80,32 @@ const title = ({ url, away, look }: WatchState, now: number): Line => {
 const sameClockMillis = 60_000
 
 /** Business time: what all ages and rows here bear. */
-const serviceTime = (aheadMillis: number, now: number): string => {
+const serviceTime = (aheadMillis: number, now: number, times: Times): string => {
   const time = now + aheadMillis
-  if (Math.abs(aheadMillis) < sameClockMillis) return `${clock(time)}Z`
+  if (Math.abs(aheadMillis) < sameClockMillis) return clock(time, times)
   const away = `${age(Math.abs(aheadMillis))} ${aheadMillis > 0 ? "ahead" : "behind"}`
-  return `${new Date(time).toISOString().slice(0, 19).replace("T", " ")}Z, ${away}`
+  return `${day(time, times)} ${clock(time, times)}, ${away}`
 }
 
 /** Without the last places that nobody reads. */
 const rate = (value: number | null): string => (value === null ? "-" : value < 10 ? value.toFixed(1) : value.toFixed(0))
 
-const head = (look: Look, { before }: WatchState, { columns, rows }: Size): ReadonlyArray<Line> => {
+const head = (look: Look, { before, away }: WatchState, { columns, rows }: Size): ReadonlyArray<Line> => {
   const { figures, closeouts, queue } = look
   const lines: ReadonlyArray<Line> = [
-    booksLine(figures),
+    away === null ? booksLine(figures) : asLastSeen(booksLine(figures)),
     ratesLine(figures, before),
     marginLine(figures, closeouts),
     ...wrapWords(queue.counts.length === 0 ? "Nothing waits." : queueCounts(queue), columns).map((text) => ({ text }))
   ]
   return rows < lowScreen ? lines.filter(({ tone }) => tone === "alarm") : [...lines, { text: "" }]
 }
+
+/** Of a service that does not answer nothing is known to be good. */
+const asLastSeen = ({ text, tone }: Line): Line => ({
+  text: `${text}   as last seen, like all below`,
+  tone: tone === "good" ? "faint" : (tone ?? "faint")
+})
 
 const booksLine = (figures: Figures): Line => {
   if (figure(figures, "brokerage_database_up") === 0)
@@ -114,7 +139,7 @@ const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
   const lost = figure(figures, 'brokerage_venue_calls{state="lost"}') ?? 0
   const shown = closeouts.map(({ closeOutId, clientUid, state }) => `CO-${closeOutId} ${clientUid} ${state}`).join(", ")
   return {
-    text: `margin   ${watched} accounts, ${due} to judge   ${lost} calls lost   close-outs ${shown === "" ? "none" : shown}`,
+    text: `margin   ${plural(watched, "account")}, ${due} to judge   ${lost} calls lost   close-outs ${shown === "" ? "none" : shown}`,
     ...(shown === "" && lost === 0 ? {} : { tone: "alarm" as const })
   }
 }
@@ -144,7 +169,7 @@ const queueLines = (state: WatchState, look: Look, size: Size, room: number): Re
   const drawn = seen.map((row) => ({
     waits: age(asOf - row.since),
     who: row.clientUid ?? row.partner ?? "",
-    decide: usualOf(row),
+    decide: row.mayDecide ? usualOf(row) : `(${usualOf(row)})`,
     what: whatWaits(row)
   }))
   const inLine = cells(size, drawn)
@@ -162,13 +187,19 @@ const queueLines = (state: WatchState, look: Look, size: Size, room: number): Re
   ]
 }
 
-const happenedLines = ({ happened }: Look, rows: number): ReadonlyArray<Line> =>
+const happenedLines = ({ happened }: Look, rows: number, times: Times): ReadonlyArray<Line> =>
   rows < 2
     ? []
-    : [{ text: "" }, ...happened.slice(-(rows - 1)).map((row): Line => ({ text: happenedText(row), tone: "faint" }))]
+    : [
+        { text: "" },
+        ...happened.slice(-(rows - 1)).map((row): Line => ({ text: happenedText(row, times), tone: "faint" }))
+      ]
 
-const happenedText = ({ ts, role, object, action, before, after }: Happened): string =>
-  [clock(ts), role, action, object, [before, after].filter((each) => each !== null).join(" -> ")]
+const changed = (change: string, times: Times): string =>
+  cellText(stateWords(change), { ...plainScreen, times }).replaceAll(unbroken, " ")
+
+const happenedText = ({ ts, role, object, action, before, after }: Happened, times: Times): string =>
+  [clock(ts, times), role, action, object, changed([before, after].filter((each) => each !== null).join(" -> "), times)]
     .filter((each) => each !== null && each !== "")
     .join("  ")
 
@@ -208,12 +239,12 @@ const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
 /** What was said is to be read whole, as far as there is room. */
 const saidRows = 3
 
-const keysOf = ({ mode, look, selected }: WatchState): string => {
+const keysOf = ({ mode, look, selected, away }: WatchState): string => {
   switch (mode.kind) {
     case "asking":
       return "Enter: see what it does   Esc: leave it"
     case "deed":
-      return "y: do it   n: leave it   arrows: scroll"
+      return `${away === null ? "y: do it   " : ""}n: leave it   arrows: scroll`
     case "rehearsing":
       return "Esc: leave it"
     case "doing":

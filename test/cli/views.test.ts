@@ -2,12 +2,18 @@
  * What a person sees: aligned columns, no colours outside a terminal or under NO_COLOR, nothing that commands the terminal.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { Cli } from "../../cli/Cli.ts"
 import { namesIn } from "../../cli/names.ts"
 import { fields, joined, Moment, Named, stack, table, text, time, words } from "../../cli/views/View.ts"
 import { withShortPrints } from "../../cli/views/shortPrints.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
+import { span } from "../../cli/views/age.ts"
+import { queueView } from "../../cli/views/queueView.ts"
+import { stateWords } from "../../cli/views/stateWords.ts"
+import { runCli } from "../../cli/runCli.ts"
+import { lastRuling } from "../../cli/lastRuling.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
 
 const people = [
@@ -23,6 +29,82 @@ describe("operator surface, human output", () => {
       "1   Anna",
       "12  Ødegård 張  x"
     ])
+  })
+
+  it("a line that is one word, such as a link, is never broken", () => {
+    const link = `https://127.0.0.1:8443/atlas?ticket=${"0af".repeat(30)}`
+    const narrow = { ...plainScreen, columns: 80 }
+    assert.strictEqual(render(text(link), narrow), link)
+    assert.include(render(text(`opens until ${"word ".repeat(20)}`), narrow), "\n")
+  })
+
+  it("the queue cuts nothing, and keeps the command that decides where it is narrow", () => {
+    const row = { kind: "deposit", partner: "ACM", clientUid: "ACM-00000005", amount: "100.50", currency: "EUR" }
+    const about = "a rather long story of where it comes from"
+    const waiting = [{ ...row, id: "7", since: 0, about, decide: ["deposit confirm 7"], mayDecide: true }]
+    const view = queueView({ asOf: 5_000, waiting, counts: [], hasMore: false } as never)
+    assert.include(render(view, plainScreen), `100.50 EUR ${about}  deposit confirm 7`)
+    const narrow = render(view, { ...plainScreen, columns: 28 })
+    assert.match(narrow, /^WAITS +WHAT +DECIDE$/m)
+    assert.include(narrow, "Not shown: WHOSE.")
+  })
+
+  it("audit tail says at 80 columns who did it, whatever has changed", async () => {
+    const entry = {
+      auditId: 7,
+      ts: 0,
+      role: "FINANCE",
+      keyLabel: "first start",
+      requestId: "r",
+      partnerId: 1,
+      clientId: 1
+    }
+    const change = {
+      object: "withdrawalRequest:2",
+      action: "withdrawal.approve",
+      before: "REQUESTED",
+      after: "A".repeat(24)
+    }
+    const { io, printed } = recordingIo({ size: () => ({ columns: 80, rows: 24 }) })
+    const answer = { entries: [{ ...entry, ...change, reason: null }], nextAfter: 7, more: false }
+    const service = () => Promise.resolve({ code: 0, data: answer, partner: new Map(), operator: new Map() })
+    await runCli(["audit", "tail", "--url", "https://127.0.0.1:1", "--operator-key", "k"], io, service as never)
+    assert.match(printed.stdout, /^ID +TIME +BY .*ACTION/m)
+    assert.include(printed.stdout, "FINANCE/first")
+  })
+
+  it("raw times of the audit are read as times, and lengths in two units", () => {
+    assert.deepStrictEqual([45_000, 5_727_915, 1_825.9 * 86_400_000, 86_400_000, -1].map(span), [
+      "45s",
+      "1h 35m",
+      "5y",
+      "1d",
+      "0s"
+    ])
+    assert.strictEqual(String(stateWords("5727915 ms ahead -> 34527915 ms ahead")), "1h 35m ahead -> 9h 35m ahead")
+    assert.strictEqual(String(stateWords("OPEN -> CLOSED")), "OPEN -> CLOSED")
+  })
+
+  it("a last decision names a key and no fingerprint; what has only begun has none", async () => {
+    const said = async (before: string | null, reason: string) => {
+      const entry = {
+        ts: 0,
+        role: "ADMIN",
+        keyLabel: "ops",
+        action: "approval.request",
+        before,
+        after: "PENDING",
+        reason
+      }
+      const api = { audit: { tail: () => Effect.succeed({ code: 0, data: { entries: [entry] } }) } }
+      const view = await Effect.runPromise(lastRuling(api as never, "approval:3"))
+      return view === null ? "" : render(view, plainScreen)
+    }
+    assert.strictEqual(
+      await said(null, `withdrawal approve ${"7c".repeat(32)} by 1`),
+      "Nobody has decided it yet: approval.request, PENDING, by ADMIN/ops at 1970-01-01 00:00:00Z: withdrawal approve"
+    )
+    assert.match(await said("OPEN", "by hand"), /^Last decision: .*OPEN -> PENDING, .*: by hand$/)
   })
 
   it("a uid is not broken while another column can give way", () => {

@@ -3,17 +3,22 @@
  * else decides, and the screen as ink draws it on a terminal that is resized.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
 import { renderToString } from "ink"
 import { PassThrough } from "node:stream"
 import { createElement } from "react"
 import { CliFailure, cliFailure } from "../../cli/CliIo.ts"
 import type { CallService } from "../../cli/OperatorClient.ts"
 import type { QueueData, WaitingRow } from "../../cli/views/queueView.ts"
+import { plainScreen } from "../../cli/views/cellText.ts"
+import { render } from "../../cli/views/render.ts"
+import { rehearse, wordsOf } from "../../cli/watch/deeds.ts"
 import { broken, perSecond, readFigures } from "../../cli/watch/figures.ts"
 import { watchLive } from "../../cli/watch/watchApp.ts"
 import { watchLines } from "../../cli/watch/watchLines.ts"
 import {
   beginWatch,
+  done,
   type Key,
   type Look,
   looked,
@@ -104,7 +109,7 @@ const lookOf = (waiting: ReadonlyArray<WaitingRow>, answers = 100, at = 1_000, s
 })
 
 const begin = (waiting: ReadonlyArray<WaitingRow>): WatchState =>
-  looked(looked(beginWatch("https://127.0.0.1:8443"), lookOf(waiting)), lookOf(waiting, 150, 3_000))
+  looked(looked(beginWatch("https://127.0.0.1:8443", "utc"), lookOf(waiting)), lookOf(waiting, 150, 3_000))
 
 const named = (name: NonNullable<Key["name"]>): Key => ({ input: "", name })
 const typed = (state: WatchState, ...keys: ReadonlyArray<string | Key>) =>
@@ -138,8 +143,8 @@ describe("watch, its keys", () => {
     assert.strictEqual(typed(shown, named("escape")).state.mode.kind, "list")
     // Asked twice is done once.
     assert.isNull(typed(shown, "yy").wish)
-    const done = settled(typed(shown, "y").state, intent, "Done.")
-    assert.deepStrictEqual([done.mode.kind, done.said], ["list", "Done."])
+    const ended = settled(typed(shown, "y").state, intent, "Done.")
+    assert.deepStrictEqual([ended.mode.kind, ended.said], ["list", "Done."])
   })
 
   it("a refusal wants its reason first; a case may be cleared without a note", () => {
@@ -187,6 +192,34 @@ describe("watch, its keys", () => {
     assert.strictEqual(looked(onCase, lookOf([])).selected, 0)
   })
 
+  it("an item whose approval alone was decided says so", () => {
+    const behind = { ...payment, decide: approval.decide, command: "approval grant" }
+    const shown = typed(begin([behind]), named("enter")).state
+    assert.strictEqual(
+      looked(shown, lookOf([payment])).said,
+      "The approval 9 of withdrawal 4 has been decided meanwhile, not from here."
+    )
+  })
+
+  it("after a deed another object is chosen, or nothing: the same keys again take no further step", () => {
+    const asked = item({ kind: "withdrawal", id: "4", state: "REQUESTED", decide: ["withdrawal approve 4"] })
+    const chosenAfter = (waiting: ReadonlyArray<WaitingRow>, later: ReadonlyArray<WaitingRow>) => {
+      const { state, wish } = typed(begin(waiting), named("enter"))
+      if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
+      const after = looked(
+        done(typed(rehearsed(state, wish.intent, ["x"]), "y").state, wish.intent, "Done."),
+        lookOf(later)
+      )
+      const again = typed(after, named("enter"))
+      return [after.said, later[after.selected]?.id, again.wish?.kind, typed(after, "j").state.selected]
+    }
+    assert.deepStrictEqual(chosenAfter([asked], [payment]), ["Done.", undefined, undefined, 0])
+    assert.deepStrictEqual(chosenAfter([asked, aCase], [payment, aCase]), ["Done.", "3", undefined, 1])
+    assert.deepStrictEqual(chosenAfter([asked, item({})], [item({})]), ["Done.", "7", "rehearse", 0])
+    // A step that somebody else took.
+    assert.strictEqual(looked(begin([asked]), lookOf([payment])).selected, -1)
+  })
+
   it("q and Ctrl-C end it; a letter that is typed does not", () => {
     assert.isTrue(typed(begin([]), "q").state.ended)
     assert.isTrue(typed(begin([item({})]), "x", { input: "c", ctrl: true }).state.ended)
@@ -212,11 +245,11 @@ margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 �
 > 3d    ACM-00000005   kyc clear 5                  SCREENING_HIT
   1m    ACM-00000005   approval grant 9             100.500000 USDC ledger adju…
   1m    ACM-00000005   deposit confirm 7            100.500000 USDC
-  1m    ACM-00000005   deposit confirm 8            100.500000 USDC
+  1m    ACM-00000005   (deposit confirm 8)          100.500000 USDC
 
-11:59:57  PARTNER  deposit.file  depositNotice:3  PENDING
-11:59:58  PARTNER  deposit.file  depositNotice:4  PENDING
-11:59:59  PARTNER  deposit.file  depositNotice:5  PENDING
+11:59:57Z  PARTNER  deposit.file  depositNotice:3  PENDING
+11:59:58Z  PARTNER  deposit.file  depositNotice:4  PENDING
+11:59:59Z  PARTNER  deposit.file  depositNotice:5  PENDING
 arrows: choose   Enter: clear   x: reject   r: look again   q: end`
     )
   })
@@ -266,10 +299,19 @@ arrows: choose   Enter: confirm   x: re…`
   it("a service that is away and books that do not hold are said first; whatever the size, nothing is longer than the screen", () => {
     const away = lost(lost(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
     assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Asking again\./)
+    assert.include(frame(away, 80, 23), "1 failed   as last seen")
     assert.strictEqual(looked(away, lookOf(many)).said, "The service answers again.")
+    const { state: looking, wish } = typed(begin([item({})]), named("enter"))
+    if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
+    const shown = lost(rehearsed(looking, wish.intent, ["x"]), "x", noon)
+    assert.isNull(typed(shown, "y").wish)
+    assert.notInclude(frame(shown, 80, 23), "do it")
+    // In the reader's zone everywhere, or in UTC with its mark everywhere.
+    const local = frame({ ...begin([]), times: "short" }, 80, 23)
+    assert.deepStrictEqual([local.match(/\d\d:\d\d:\d\d/g)?.length, /\d\d:\d\d:\d\dZ/.test(local)], [4, false])
     const wrong = looked(begin([]), lookOf([], 1, 9_000, 5))
     assert.include(frame(wrong, 80, 23), "books    DO NOT HOLD: postings_sum USDC 5")
-    for (const state of [away, wrong, typed(begin(many), "x").state, beginWatch("https://x")]) {
+    for (const state of [away, wrong, typed(begin(many), "x").state, beginWatch("https://x", "utc")]) {
       for (const [columns, rows] of [
         [1, 1],
         [20, 4],
@@ -294,6 +336,73 @@ arrows: choose   Enter: confirm   x: re…`
       .split("\n")
       .find((each) => each.includes("break close"))
     assert.match(line ?? "", /100\.500000 USDC a\?\[2Jb\?張+…$/u)
+  })
+})
+
+describe("watch, its deeds", () => {
+  const would = { rows: { approvals: 1 }, events: [], postings: [] }
+  const deed = {
+    result: { requestId: 4, status: "PAID", destination: { iban: "DE89370400440532013000" }, decisionNote: null },
+    would,
+    changes: [{ object: "withdrawalRequest:4", action: "withdrawal.pay", before: "APPROVED", after: "PAID" }]
+  }
+  const asked = { command: "withdrawal pay", args: { requestId: "4", clientUid: "ACM-00000005" }, deed }
+  const answered = (data: object, changes: ReadonlyArray<object>) =>
+    Effect.succeed({ code: 0, data, dryRun: would, changes })
+  const step = (object: string, before: string, after: string) => ({ object, action: "x", before, after })
+  const api = {
+    partner: { list: () => answered({ partners: [] }, []) },
+    operator: { list: () => answered({ operators: [] }, []) },
+    approval: {
+      show: () => answered({ ...asked, requestedBy: 1, requestedAt: noon, expiresAt: noon }, []),
+      grant: () => answered({ approvalId: 9, command: "withdrawal pay", result: deed.result }, deed.changes),
+      refuse: () => answered({ approvalId: 9 }, [step("approval:9", "PENDING", "REFUSED")])
+    },
+    withdrawal: { pay: () => answered({ approvalId: 9, deed }, []) },
+    client: { show: () => answered({ kycPackage: null }, []) },
+    case: {
+      list: () => answered({ cases: [{ caseId: 3, reason: "SCREENING_HIT", openedAt: noon, details: {} }] }, []),
+      show: () => answered({ details: {}, entries: [] }, [])
+    },
+    kyc: {
+      clear: () =>
+        answered({ clientUid: "ACM-00000005", displayName: "Ada Byron", email: "a@b.example" }, [
+          step("case:3", "OPEN", "CLEARED")
+        ])
+    }
+  }
+  const call: CallService = (_, use) => Effect.runPromise(use(api as never) as Effect.Effect<never>)
+  const shownFor = async (waiting: WaitingRow, ...keys: ReadonlyArray<Key>) => {
+    const { wish } = typed(begin([waiting]), ...keys)
+    if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
+    const { view } = await rehearse(call, { url: "https://x", operatorKey: "k", ca: null }, wish.intent)
+    return render(view, plainScreen).split("\n")
+  }
+  const behind = { ...payment, decide: approval.decide, command: "approval grant" }
+
+  it("a grant says which command of what, and where the money goes; a refusal what it does itself", async () => {
+    const grant = await shownFor(behind, named("enter"))
+    assert.strictEqual(grant[0], "Grant approval 9, withdrawal pay 4 of ACM-00000005: 100.500000 USDC.")
+    assert.include(grant, "destination  iban DE89370400440532013000")
+    assert.include(grant, "Withdrawal request 4: APPROVED -> PAID")
+    const refusal = await shownFor(behind, { input: "x" })
+    assert.include(refusal, "Approval 9: PENDING -> REFUSED")
+    assert.notInclude(refusal.join(), "granted")
+    for (const lines of [grant, refusal]) assert.isFalse(lines.some((line) => /^with\b/.test(line)))
+    assert.strictEqual((await shownFor(payment, named("enter")))[1], "to iban DE89370400440532013000")
+  })
+
+  it("a case is cleared over who the client is, and what changes is said first", async () => {
+    const lines = await shownFor(aCase, named("enter"), named("enter"))
+    assert.deepStrictEqual(lines.slice(1, 3), [
+      "The client is Ada Byron, a@b.example, ACM-00000005.",
+      "Case 3: OPEN -> CLEARED"
+    ])
+  })
+
+  it("only a refusal is called one", () => {
+    assert.strictEqual(wordsOf(cliFailure(3, 5030, "Away.")), "Error: Away.")
+    assert.strictEqual(wordsOf(cliFailure(1, 4092, "No.")), "Refused: No.")
   })
 })
 

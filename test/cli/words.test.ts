@@ -130,6 +130,13 @@ describe("operator surface, the same words everywhere", () => {
 
   it.each([
     ["clock.advance", null, "0 ms ahead", "86400000 ms ahead", "Clock: 2026-11-27 12:00:00Z -> 2026-11-28 12:00:00Z"],
+    [
+      "market.halt",
+      "tradingHalt:9000000000000001",
+      null,
+      "BTC until 1795862029475",
+      "Trading halt: BTC until 2026-11-28 10:33:49.475Z"
+    ],
     ["partner.cidrs", "partner:2", "any", "10.0.0.0/8", "Networks that ACME may call from: any -> 10.0.0.0/8"],
     ["partner.limits", "partner:2", "read 600", "read 500", "Calls a minute of ACME: read 600 -> read 500"],
     ["approval.request", "approval:7", null, "PENDING", "Approval 7: new, PENDING"],

@@ -140,8 +140,26 @@ describe("operator surface, deposit", () => {
         return false
       }
     })
-    assert.lengthOf(asked, 1)
-    assert.notStrictEqual(ran.status, 0)
+    const { clientUid } = await service.done(["deposit", "show", noticeId])
+    assert.deepStrictEqual(
+      [ran.status, asked],
+      [
+        1,
+        [
+          `Confirm deposit notice ${noticeId} of ${clientUid}, 12.50 EUR? The client is credited at once; postings are never undone, only corrected.`
+        ]
+      ]
+    )
     assert.include((await runRecorded(["deposit", "list", ...service.connection("FINANCE")])).stdout, "PENDING")
+    // What is decided already asks nothing, and says who did.
+    await service.done(["deposit", "confirm", noticeId], "FINANCE")
+    const again = await runRecorded(["deposit", "confirm", noticeId, ...service.connection("FINANCE")], {
+      confirm: () => assert.fail("it asks about what it would not do")
+    })
+    assert.strictEqual(again.status, exitStatus.done, again.stderr)
+    assert.match(
+      again.stdout,
+      /^Nothing has changed: it is as it was\.\nLast decision: .*PENDING -> CONFIRMED, by FINANCE\//
+    )
   })
 })

@@ -81,7 +81,6 @@ describe("operator surface, Four eyes", () => {
     const line = [...adjust("2"), "--reference", "CASE-7"]
     const first = await service.done(line, "FINANCE")
     const second = await service.done([...adjust("2").with(8, "in other words"), "--reference", "CASE-7"], "FINANCE")
-    assert.deepStrictEqual(await service.done(line, "SECOND"), first, "the same words wait once")
     const booked = await service.done(["approval", "grant", String(first.approvalId)], "ADMIN")
     assert.strictEqual(booked.result.reference, "CASE-7")
     const late = await service.cli(["approval", "grant", String(second.approvalId)], "ADMIN")
@@ -179,7 +178,7 @@ describe("operator surface, Four eyes", () => {
     const { requestId } = (
       await service.call("POST", at("withdrawals"), {
         key: firm.key,
-        body: { partnerRef: "w", currency: "USDC", amount: "20" }
+        body: { partnerRef: "w", currency: "USDC", amount: "20", destination: { iban: "DE1" } }
       })
     ).json.data
     const state = async () =>
@@ -193,6 +192,13 @@ describe("operator surface, Four eyes", () => {
     for (const [verb, before, after] of steps) {
       const { grant, approvalId } = await asked(["withdrawal", verb, String(requestId)], "FINANCE")
       assert.strictEqual(await state(), before)
+      const questions: Array<string> = []
+      const confirm = (question: string) => questions.push(question) < 1
+      await runRecorded([...grant, ...service.connection("ADMIN")], { confirm })
+      assert.match(
+        questions.join(),
+        /^Grant approval \d+, withdrawal \w+ \d+ of \S+, 20\S* USDC to iban DE1, asked by [^?]+\? Its/
+      )
       assert.strictEqual((await service.done(grant, "ADMIN")).result.status, after)
       assert.strictEqual(await state(), after)
       assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)

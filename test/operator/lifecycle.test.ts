@@ -258,7 +258,8 @@ describe("operator surface, client close", () => {
       return false
     }
     const ran = await runRecorded([...command("close", clientId), ...service.connection("ADMIN")], { confirm })
-    assert.deepStrictEqual([ran.status, asked], [1, [`Close client ${clientId} for good?`]])
+    const { clientUid, displayName } = await rowOf(clientId)
+    assert.deepStrictEqual([ran.status, asked], [1, [`Close client ${clientUid} (${displayName}) for good?`]])
     assert.strictEqual((await rowOf(clientId)).lifecycleState, "ACTIVE")
   })
 })

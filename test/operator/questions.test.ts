@@ -115,8 +115,9 @@ describe("operator surface, kyc clear over what screening found", () => {
       }
     })
     assert.strictEqual(no.status, exitStatus.refused)
+    const { clientUid, displayName } = await service.done(["client", "show", String(clientId)])
     assert.deepStrictEqual(asked, [
-      `Screening has found client ${clientId} on watch lists, or near them:\n  case ${caseId}, entry ${entryId} of OPERATOR (SANCTIONS): ${name}, ${born}, score 1.000\nClear it as another person?`
+      `Screening has found client ${clientUid} (${displayName}) on watch lists, or near them:\n  case ${caseId}, entry ${entryId} of OPERATOR (SANCTIONS): ${name}, ${born}, score 1.000\nClear it as another person?`
     ])
     assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
     assert.strictEqual((await runRecorded([...line, "--yes"])).status, exitStatus.done)
@@ -139,7 +140,7 @@ describe("operator surface, kyc clear over what screening found", () => {
       }
     }
     assert.strictEqual(
-      await Effect.runPromise(clearQuestion(api as never, "5", [4, 9])),
+      await Effect.runPromise(clearQuestion(api as never, "client 5", [4, 9])),
       `Screening has found client 5 on watch lists, or near them:
   case 4, entry 7 of EU (SANCTIONS): Ann B, 1970-01-01, score 0.900
   case 9, entry 8 (PEP): score 0.900

@@ -1,0 +1,53 @@
+/**
+ * Questions that name what is decided by themselves: object, client, amount, where the money goes and who asked. What a terminal
+ * has scrolled away is not needed to answer them (operator surface, rules for every command).
+ */
+import { Effect } from "effect"
+import { readNames } from "./names.ts"
+import type { OperatorClient } from "./OperatorClient.ts"
+import { approvalInWords } from "./views/approvals.ts"
+import { cellText, escaped, plainScreen, unbroken } from "./views/cellText.ts"
+import { inWords, type Cell } from "./views/View.ts"
+
+export type Question = (api: OperatorClient) => Effect.Effect<string, unknown>
+
+const plain = (cell: Cell): string => cellText(cell, plainScreen).replaceAll(unbroken, " ")
+
+/** "client ACM-00000006 (Ada Byron)", whatever names it on the command line. */
+export const clientInWords = (api: OperatorClient, client: string): Effect.Effect<string, unknown> =>
+  Effect.map(api.client.show({ params: { client } }), ({ data: { clientUid, displayName } }) =>
+    escaped(`client ${clientUid} (${displayName})`)
+  )
+
+export const aboutClient =
+  (client: string, question: (called: string) => string): Question =>
+  (api) =>
+    Effect.map(clientInWords(api, client), question)
+
+/** "withdrawal request 3 of ACM-00000006, 32.50 USDC to iban X, bic Y" */
+export const aboutWithdrawal =
+  (requestId: string, question: (called: string) => string): Question =>
+  (api) =>
+    Effect.map(api.withdrawal.show({ params: { requestId } }), ({ data }) => {
+      const to = data.destination === null ? "" : ` to ${plain(inWords(data.destination))}`
+      return question(`withdrawal request ${data.requestId} of ${data.clientUid}, ${data.amount} ${data.currency}${to}`)
+    })
+
+/** "deposit notice 3 of ACM-00000006, 250.00 USDC" */
+export const aboutDeposit =
+  (noticeId: string, question: (called: string) => string): Question =>
+  (api) =>
+    Effect.map(api.deposit.show({ params: { noticeId } }), ({ data }) =>
+      question(`deposit notice ${data.noticeId} of ${data.clientUid}, ${data.amount} ${data.currency}`)
+    )
+
+/** "approval 17, withdrawal pay 2 of ACM-00000006, 32.50 USDC to iban X, asked by finance-1" */
+export const aboutApproval =
+  (approvalId: string, question: (called: string) => string): Question =>
+  (api) =>
+    Effect.gen(function* () {
+      const { data } = yield* api.approval.show({ params: { approvalId } })
+      const names = yield* readNames(api, new Set(["partner", "operator"] as const))
+      const said = approvalInWords(data)
+      return question(cellText(said, { ...plainScreen, names }).replaceAll(unbroken, " "))
+    })

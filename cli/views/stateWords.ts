@@ -1,0 +1,17 @@
+/** States and facts as the audit keeps them, with its raw times as people read them; `--json` has them as they are kept. */
+import { span } from "./age.ts"
+import { time, Words } from "./View.ts"
+
+const rawTime = /(\buntil \d{12,15}\b|\b\d+ ms ahead\b)/
+
+/** "BTC-USDC-PERP until 1795862029475" with a moment, "5727915 ms ahead" as "1h 35m ahead". */
+export const stateWords = (state: string): Words =>
+  new Words(
+    state.split(rawTime).flatMap((part, index): Words["parts"] => {
+      if (index % 2 === 0) return [part]
+      const figure = Number(/\d+/.exec(part)?.[0])
+      if (!part.startsWith("until")) return [`${span(figure)} ahead`]
+      const moment = time(figure)
+      return ["until ", moment]
+    })
+  )
