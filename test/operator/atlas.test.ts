@@ -5,7 +5,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import { request } from "node:https"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { movers, moversOf } from "../../src/machines/movers.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
@@ -16,6 +15,7 @@ import { operatorCommands } from "../../src/http/api/operator/commands.ts"
 import { operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
 import { begin, step } from "../../src/runtime/engine/machine/step.ts"
 import { onboard, person, query } from "../support/Builders.ts"
+import { atlasCalls, type Got } from "./atlasCalls.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync)
@@ -25,32 +25,7 @@ const hostile = "<script>alert(1)</script> 山田"
 let service: OperatorService
 let clientId: number
 
-interface Got {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  readonly body: string
-}
-
-const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<Got> =>
-  new Promise((resolve, reject) => {
-    const options = { method, headers, ca: readFileSync(service.caFile), agent: false as const }
-    request(`${service.url}${path}`, options, (incoming) => {
-      let body = ""
-      incoming.on("data", (chunk) => void (body += String(chunk)))
-      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body }))
-    })
-      .on("error", reject)
-      .end()
-  })
-
-const linkOf = async (role: Parameters<OperatorService["done"]>[1] = "ADMIN"): Promise<URL> =>
-  new URL((await service.done(["atlas"], role)).url)
-
-const cookieOf = async (link: URL): Promise<string> => {
-  const [cookie = ""] = ((await get(`${link.pathname}${link.search}`)).headers["set-cookie"] ??
-    []) as ReadonlyArray<string>
-  return cookie.split(";", 1)[0] ?? ""
-}
+const { get, linkOf, cookieOf } = atlasCalls(() => service)
 
 /** A person is answered: by a page, in the operator's words. */
 const isPageThatEnds = ({ headers, body }: Got): void => {

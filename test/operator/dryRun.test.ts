@@ -173,7 +173,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "partner reliance": { params: { partner: "PART" }, body: { status: "SUSPENDED", reason }, writes: "reliances" },
     "partner limits": { params: { partner: "PART" }, body: { read: 7 }, writes: "partners" },
     "partner cidrs": { params: { partner: "PART" }, body: { cidrs: ["10.0.0.0/8"] }, writes: "partners" },
-    "key issue": { params: { partner: "PART" }, body: { label: "l", scope: "READ" }, writes: "approvals" },
+    "key issue": { params: { partner: "PART" }, body: { label: "new", scope: "READ" }, writes: "approvals" },
     "key revoke": { params: { keyId: world.keyId }, body: {}, writes: "api_keys" },
     "operator create": { body: { label: "l", role: "SUPPORT" }, writes: "operator_keys" },
     "operator revoke": { params: { operatorId: world.operatorId }, body: {}, writes: "operator_keys" },
