@@ -29,7 +29,7 @@ const rounds = (chosen: ReadonlyArray<Blow>, ownDatabase = false, falling = fals
     return reports
   })
 
-const limit = 120_000
+const limit = 300_000
 
 describe("crash", () => {
   it.live(
