@@ -152,7 +152,10 @@ describe("operator surface, Four eyes: interfirm record", () => {
     try {
       await guarded.partner({ code: "FIRM" })
       assert.strictEqual((await guarded.cli(line({ amount: "0" }), "FINANCE")).refusal.code, 4000)
-      const [one, two] = [await guarded.done(line(), "FINANCE"), await guarded.done(line(), "FINANCE")]
+      const [one, two] = [
+        await guarded.done(line(), "FINANCE"),
+        await guarded.done(line({ amount: "50.00" }), "FINANCE")
+      ]
       assert.deepStrictEqual(await rowsOf(guarded, "interfirmRecords"), [])
       const grant = (approvalId: number) => guarded.done(["approval", "grant", String(approvalId)], "ADMIN")
       const made = (await grant(one.approvalId)).result

@@ -228,14 +228,15 @@ describe("operator surface, Four eyes: client payout", () => {
     assert.strictEqual((await guarded.cli(payout(clientId, "1"), "FINANCE")).refusal.code, 4092)
     await hold(clientId, guarded)
     const asked = await guarded.done(payout(clientId, "60"), "FINANCE")
-    const twice = await guarded.done(payout(clientId, "60"), "FINANCE")
+    const twice = await guarded.done(payout(clientId, "60.0"), "FINANCE")
     assert.deepStrictEqual(Object.keys(asked), ["approvalId"])
     const granted = await guarded.done(["approval", "grant", String(asked.approvalId)], "ADMIN")
     assert.strictEqual(granted.result.balance.cash, "40.000000")
     const late = await guarded.cli(["approval", "grant", String(twice.approvalId)], "ADMIN")
     assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
     const named = [...payout(clientId, "10"), "--reference", "case-1"]
-    const asks = [await guarded.done(named, "FINANCE"), await guarded.done(named, "FINANCE")]
+    const again = [...payout(clientId, "10.0"), "--reference", "case-1"]
+    const asks = [await guarded.done(named, "FINANCE"), await guarded.done(again, "FINANCE")]
     const grant = async (approvalId: number) =>
       (await guarded.done(["approval", "grant", String(approvalId)], "ADMIN")).result
     const paid = await grant(asks[0].approvalId)
