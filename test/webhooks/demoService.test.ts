@@ -306,15 +306,16 @@ describe("webhooks of the sandbox", () => {
       )
       yield* screen.line(/"ready":true/)
       yield* report("third")
-      const first = JSON.parse(yield* screen.line(/"answered":500/)) as { readonly id: number }
+      // Near midnight the night's own deliveries come beside it: which one is failed is not ours to say.
+      const first = JSON.parse(yield* screen.line(/"answered":500/)) as { readonly id: number; readonly event: string }
       // The sandbox's clock brings the retry forward, which is due 10 s after the failure (F29); the first advance may
       // come before the failure is noted.
       const advance = Effect.promise(() => runRecorded(["sim", "clock", "advance", "15s", ...where]))
       const again = yield* Effect.raceFirst(
-        screen.line(/"answered":200/),
+        screen.line(new RegExp(`^(?=.*"id":${first.id},).*"answered":200`)),
         Effect.andThen(Effect.repeat(advance, { times: 40 }), Effect.never)
       )
-      assert.deepInclude(JSON.parse(again), { id: first.id, event: "collateral.booked", duplicate: false, receipts: 2 })
+      assert.deepInclude(JSON.parse(again), { id: first.id, event: first.event, duplicate: false, receipts: 2 })
       stop()
       assert.strictEqual((yield* Effect.promise(() => ran)).status, 0)
       assert.notInclude(sheet.text(), "collateral.booked", "the demo's receiver was replaced")
