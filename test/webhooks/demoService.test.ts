@@ -128,10 +128,10 @@ const pasted = (line: string) =>
     )
   )
 
-/** The lines under the heading that begins so. */
+/** The lines to paste under the heading that begins so. */
 const under = (lines: ReadonlyArray<string>, heading: string): ReadonlyArray<string> => {
   const from = lines.findIndex((line) => line.startsWith(heading)) + 1
-  return lines.slice(from, lines.indexOf("", from))
+  return lines.slice(from, lines.indexOf("", from)).filter((line) => line.startsWith("  "))
 }
 
 describe("webhooks of the sandbox", () => {
@@ -222,10 +222,7 @@ describe("webhooks of the sandbox", () => {
         expectLog(/stopping: finishing what was accepted/)
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
-        const [, offers = "", bring = "", lend = "", day = "", swaps = "", balances = ""] = under(
-          lines,
-          "Bring 100 USDC"
-        )
+        const [offers = "", bring = "", lend = "", day = "", swaps = "", balances = ""] = under(lines, "Bring 100 USDC")
         const [, board = ""] = /\$\((.+\?symbol=USDC-SWAP') \|/.exec(offers) ?? []
         for (const [round, at] of ["21", "22"].entries()) {
           const offer = yield* Effect.repeat(
@@ -342,7 +339,7 @@ describe("webhooks of the sandbox", () => {
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
         const told = (event: string) => new RegExp(`^webhook {2}${event} {2}#[0-9]+ {2}client 1 {2}signature ok$`)
-        const [, high = "", bring = "", carry = "", low = "", list = "", ledger = ""] = under(lines, "Bring money")
+        const [high = "", bring = "", carry = "", low = "", list = "", ledger = ""] = under(lines, "Bring money")
         for (const [round, at] of ["11", "12"].entries()) {
           assert.strictEqual((yield* pasted(high)).status, 0)
           assert.strictEqual((yield* paste(bring, at)).status, 201)
