@@ -1,7 +1,7 @@
 /**
  * Very many trades of many clients without an order for each over HTTP: one order that was filled in earnest is the pattern, and is
- * copied in the database with its trade and the posting of its commission. Times are spread evenly over a stretch. A service has to
- * begin anew before it is asked about them. The copies are not sealed: the books of such a database are not proved.
+ * copied in the database with its trade and the posting of its commission. Times are spread evenly over a stretch, and ids ascend with
+ * them: clients trade beside one another, so what is one's lies between what is others'. A service has to begin anew before it is asked about them. The copies are not sealed: the books of such a database are not proved.
  */
 import { onDatabase } from "../reference/database.ts"
 
@@ -17,12 +17,12 @@ export interface TradeCopies {
   readonly to: number
 }
 
-/** $1 pattern client, $2 rows before, $3 clients, $4 each, $5 from, $6 to. */
-const given = `h AS (
-  SELECT c.id AS client_id, c.partner_id, c.uid, g, ${firstCopy} + $2::bigint + (c.place - 1) * $4::bigint + g AS id,
+/** $1 pattern client, $2 rows before, $3 clients, $4 each, $5 from, $6 to, $7 and $8 the first and the last of each. */
+const given = `h AS MATERIALIZED (
+  SELECT c.id AS client_id, c.partner_id, c.uid, g, ${firstCopy} + $2::bigint + (g - 1) * cardinality($3::bigint[]) + c.place AS id,
          $5::bigint + (g - 1) * ($6::bigint - $5::bigint) / $4::bigint AS ts
     FROM (SELECT id, partner_id, uid, row_number() OVER (ORDER BY id) AS place FROM clients WHERE id = ANY($3)) c,
-         generate_series(1, $4::bigint) AS g),
+         generate_series($7::bigint, $8::bigint) AS g ORDER BY g, c.place),
   t AS (SELECT * FROM orders WHERE client_id = $1 AND state = 'FILLED' ORDER BY id LIMIT 1),
   f AS (SELECT * FROM fills WHERE client_id = $1 ORDER BY id LIMIT 1)`
 
@@ -57,12 +57,13 @@ export const storeTrades = (databaseUrl: string, patternId: number, copies: Trad
     let stored = Number(rows[0]?.n ?? 0)
     await client.query("BEGIN")
     await client.query("ALTER TABLE postings DISABLE TRIGGER USER")
-    const atOnce = Math.max(1, Math.floor(chunk / each))
-    for (let at = 0; at < clientIds.length; at += atOnce) {
-      const part = clientIds.slice(at, at + atOnce)
-      for (const statement of statements) await client.query(statement, [patternId, stored, part, each, from, to])
-      stored += part.length * each
+    const atOnce = Math.max(1, Math.floor(chunk / clientIds.length))
+    for (let first = 1; first <= each; first += atOnce) {
+      const last = Math.min(each, first + atOnce - 1)
+      for (const statement of statements)
+        await client.query(statement, [patternId, stored, clientIds, each, from, to, first, last])
     }
+    stored += clientIds.length * each
     await client.query("ALTER TABLE postings ENABLE TRIGGER USER")
     // What is booked next is younger.
     for (const [name, last] of [

@@ -12,6 +12,8 @@ import { firstCopy, storeNight } from "../support/storedNight.ts"
 
 const day = 86_400_000
 const { service, client, now, call } = await openScenario({ damaged: true })
+/** Noon: a night is stated half an hour after it, so from just after midnight a day's jump would not come to it. */
+await advance(service, day + day / 2 - ((await now()) % day))
 
 /** Who is copied after a year, when nobody's papers are new enough any more. */
 const template = await client()

@@ -8,8 +8,7 @@ if (port === null) throw new Error("this is a thread of a test")
 // A thread speaks to its parent alone: there is no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const say = (message: FromModelThread): void => port.postMessage(message)
-const piece = (job: number, number: number): void =>
-  say({ type: "piece", job, number, section: -1, bytes: new TextEncoder().encode(`piece ${number};`) })
+const began = (job: number): void => say({ type: "written", job })
 
 const faults: Readonly<Record<string, (job: number) => void>> = {
   killed: () => process.exit(0),
@@ -28,17 +27,13 @@ const faults: Readonly<Record<string, (job: number) => void>> = {
   away: (job) => say({ type: "away", job })
 }
 
-const jobs = new Map<number, string>()
 port.on("message", (message: ToModelThread) => {
-  const { job } = message
-  if (message.type === "build") {
-    const { modelId, building } = message.asked
-    const { clientUid, clientId, partnerId } = building.client
-    jobs.set(job, clientUid)
-    if (clientUid !== "whole") return piece(job, 0)
-    const whole = { id: modelId, partnerId, clientId, sha256: "ab", size: 1, pieces: 1, counts: [] }
-    piece(job, 0)
-    return say({ type: "built", job, built: { ok: true, model: { modelId, sha256: "ab", rows: 0 } }, whole })
-  }
-  if (message.type === "taken") faults[jobs.get(job) ?? ""]?.(job)
+  if (message.type !== "build") return
+  const { job, asked } = message
+  const { clientUid, clientId, partnerId } = asked.building.client
+  began(job)
+  if (clientUid !== "whole") return faults[clientUid]?.(job)
+  const { modelId: id } = asked
+  const whole = { id, partnerId, clientId, sha256: "ab", size: 1, pieces: 1, counts: [] }
+  say({ type: "built", job, built: { ok: true, model: { modelId: id, sha256: "ab", rows: 0 } }, whole })
 })

@@ -6,7 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import { Unavailable } from "../engine/mailbox/DispatchError.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"

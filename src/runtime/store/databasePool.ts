@@ -17,6 +17,9 @@ export const layerDatabasePool = (
     ...options,
     connectTimeout: "5 seconds",
     startupParameters: {
+      // A statement takes one processor at most: workers cost more to start than a page takes, and others find a processor free.
+      max_parallel_workers_per_gather: "0",
+      jit: "off",
       statement_timeout: "30000",
       lock_timeout: "5000",
       idle_in_transaction_session_timeout: "60000"

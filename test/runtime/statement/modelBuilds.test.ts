@@ -4,7 +4,9 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted } from "effect"
 import * as fc from "fast-check"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
-import type { NewModel, NewPiece } from "../../../src/runtime/ports/StatementModels.ts"
+import { makeSealing } from "../../../src/runtime/engine/sealing/Sealing.ts"
+import { SealingService } from "../../../src/runtime/engine/sealing/SealingService.ts"
+import { type NewModel, type NewPiece, StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { type Built, buildModel, factsOf } from "../../../src/runtime/services/statement/buildStatement.ts"
 import { ModelBuilds, type ModelBuildsOptions } from "../../../src/runtime/services/statement/ModelBuilds.ts"
 import { expectLog } from "../../support/expectLog.ts"
@@ -15,15 +17,15 @@ import { clients } from "../rfq/rfqTurns.ts"
 import { someLife } from "./someLife.ts"
 import { stored } from "./Stated.ts"
 
-/** What a build hands over to be stored. */
+const textOf = ({ section, content }: Pick<NewPiece, "section" | "content">): string =>
+  `${section} ${Buffer.from(content).toString()}`
+
+/** What is made of a build. */
 class Stored {
   readonly pieces: Array<string> = []
   readonly models: Array<NewModel> = []
   readonly dropped: Array<number> = []
-  readonly write = (piece: NewPiece) =>
-    Effect.sync(
-      () => void this.pieces.push(`${piece.modelId} ${piece.section} ${Buffer.from(piece.content).toString()}`)
-    )
+  readonly write = (piece: NewPiece) => Effect.sync(() => void this.pieces.push(textOf(piece)))
   readonly finish = (model: NewModel) =>
     Effect.sync(() => {
       this.models.push(model)
@@ -37,20 +39,23 @@ afterAll(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
-const start = (url: Redacted.Redacted, options: Partial<ModelBuildsOptions>) => {
-  const threads = ManagedRuntime.make(Layer.merge(ModelBuilds.layer(url, options), layerTestLogs))
+const start = (url: Redacted.Redacted, options: Partial<ModelBuildsOptions>, sealing = testSealing) => {
+  const builds = Layer.provide(ModelBuilds.layer(url, options), SealingService.layer(sealing))
+  const threads = ManagedRuntime.make(Layer.merge(builds, layerTestLogs))
   ends.push(() => threads.dispose())
   return (store: Stored, modelId: number, facts: unknown): Promise<Exit.Exit<Built, Unavailable>> =>
     threads.runPromiseExit(Effect.flatMap(ModelBuilds, (builds) => builds.build(store, modelId, facts as never)))
 }
 
 describe("a thread that builds models", () => {
-  it("STS-22: hands over the same pieces as a build without it", async () => {
+  it("STS-22: stores the same pieces as a build without it, also with a key that came in the meantime", async () => {
     const bench = await openPgBench()
     ends.push(() => bench.close())
     const [life] = fc.sample(someLife, { numRuns: 1, seed: 7 })
     const { life: lived } = await stored(life as never, bench)
-    const build = start(bench.url, {})
+    const keys = new Map([1, 2].map((number) => [number, Buffer.alloc(32, number)] as const))
+    const sealing = makeSealing({ current: 1, keys })
+    const build = start(bench.url, {}, sealing)
     const own = {
       clientId: clients.id,
       partnerId: clients.partnerId,
@@ -72,17 +77,41 @@ describe("a thread that builds models", () => {
         })
       ).pipe(Effect.provide(PgClient.layer({ url: bench.url, maxConnections: 2 })))
     )
-    const there = await Promise.all(
-      facts.map(async ({ found }) => {
-        const store = new Stored()
-        assert.isTrue(Exit.isSuccess(await build(store, 1, found)))
-        return store
-      })
-    )
-    for (const [at, { here }] of facts.entries()) {
+    const piecesOf = (modelId: number): Promise<ReadonlyArray<string>> =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          const models = yield* StatementModels
+          const found: Array<string> = []
+          for (let after = -1; ;) {
+            const page = yield* models.pieces(modelId, after)
+            if (page.length === 0) return found
+            found.push(...page.map(textOf))
+            after = page.at(-1)?.number ?? after
+          }
+        }).pipe(
+          Effect.provide(StatementModels.layer),
+          Effect.provide(SealingService.layer(sealing)),
+          Effect.provide(PgClient.layer({ url: bench.url, maxConnections: 1 }))
+        )
+      )
+    for (const [at, { found, here }] of facts.entries()) {
+      if (at === 1) sealing.adopt({ current: 2, keys })
+      const there = new Stored()
+      assert.isTrue(Exit.isSuccess(await build(there, 1 + at, found)))
       assert.isNotEmpty(here.pieces)
-      assert.deepStrictEqual([there[at]?.pieces, there[at]?.models], [here.pieces, here.models])
+      assert.deepStrictEqual(await piecesOf(1 + at), here.pieces)
+      assert.deepStrictEqual(
+        there.models,
+        here.models.map((model) => ({ ...model, id: 1 + at }))
+      )
     }
+    const sealed = await bench.query(
+      "SELECT DISTINCT model_id, get_byte(content, 0) AS key FROM statement_pieces ORDER BY model_id"
+    )
+    assert.deepStrictEqual(
+      sealed.map(({ key }) => key),
+      [1, 2, 2]
+    )
   }, 120_000)
 
   const program = new URL("../../support/faultyModelThread.ts", import.meta.url)
@@ -99,7 +128,7 @@ describe("a thread that builds models", () => {
       const store = new Stored()
       if (what !== "away") expectLog(/the thread that builds statements was lost/)
       assert.instanceOf(error(await build(store, 1, facts(what))), Unavailable)
-      assert.deepStrictEqual([store.pieces, store.dropped], [["1 -1 piece 0;"], [1]])
+      assert.deepStrictEqual(store.dropped, [1])
       assert.strictEqual(error(await build(store, 2, facts("whole"))), "built")
       assert.deepStrictEqual([store.models.map(({ id }) => id), store.dropped], [[2], [1]])
     }
@@ -115,11 +144,11 @@ describe("a thread that builds models", () => {
     assert.deepStrictEqual(store.dropped, [1])
   })
 
-  it("a defect in it is one of the service, and a piece that can't be stored ends the build", async () => {
+  it("a defect in it is one of the service, and a model that can't be made whole ends the build", async () => {
     const build = start(Redacted.make(""), { program })
     const store = new Stored()
     assert.include(String(error(await build(store, 1, facts("failing")))), "a row of no section")
-    const full = Object.assign(new Stored(), { write: () => Effect.fail(new Unavailable({ unknown: false })) })
+    const full = Object.assign(new Stored(), { finish: () => Effect.fail(new Unavailable({ unknown: false })) })
     assert.instanceOf(error(await build(full as unknown as Stored, 2, facts("whole"))), Unavailable)
     assert.deepStrictEqual([store.dropped, full.dropped], [[1], [2]])
   })

@@ -24,12 +24,15 @@ export interface Sealing {
   /** Of a text, or of its bytes in UTF-8. */
   readonly seal: (text: string | Uint8Array, place: string) => Uint8Array
   readonly open: (sealed: Uint8Array, place: string) => string
+  readonly openBytes: (sealed: Uint8Array, place: string) => Buffer
   /** The same value under the current key; throws SealingError when it does not open. */
   readonly reseal: (sealed: Uint8Array, place: string) => Uint8Array
   /** Number of the key that new values are sealed with. */
   readonly current: () => number
   /** Numbers of the keys that open values. */
   readonly numbers: () => ReadonlyArray<number>
+  /** All keys, for a thread of this process that seals as well. */
+  readonly keyring: () => SealingKeys
   /** Takes in further keys for opening. Throws SealingError when a known key differs. */
   readonly learn: (keyring: SealingKeys) => void
   /** Takes in further keys and seals with their current one from now on. Throws SealingError when a known key differs. */
@@ -107,9 +110,11 @@ export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys)
   return {
     seal: sealBytes,
     open: (sealed, place) => openBytes(sealed, place).toString("utf8"),
+    openBytes,
     reseal: (sealed, place) => sealBytes(openBytes(sealed, place), place),
     current: () => number,
     numbers: () => [...keys.keys()].toSorted((a, b) => a - b),
+    keyring: () => ({ current: number, keys: new Map([...keys].map(([at, { bytes }]) => [at, bytes])) }),
     learn,
     adopt,
     fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text).digest("hex"),

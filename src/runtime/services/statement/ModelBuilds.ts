@@ -1,7 +1,7 @@
 /**
  * Models of statements are built in a thread of their own, so that nobody waits for a statement of very many rows (STS-21, STS-22):
- * it reads, writes the canonical text and hashes it; the service stores what it is handed, piece by piece. The thread begins with the
- * first statement. One that is lost (out of memory, ended, or saying nothing) ends the builds in it, as if the database had been
+ * it reads, writes the canonical text, hashes, seals and stores it piece by piece, and the service makes the whole of it. The thread
+ * begins with the first statement. One that is lost (out of memory, ended, or saying nothing) ends the builds in it, as if the database had been
  * away; the next build gets a new one.
  */
 import { Context, Effect, Layer, Queue, type Redacted, Redacted as Secret, Semaphore } from "effect"
@@ -9,6 +9,8 @@ import { Worker } from "node:worker_threads"
 import { statementLimits } from "../../../machines/shared/Limits.ts"
 import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { StatementModels } from "../../ports/StatementModels.ts"
 import type { Built, StatementFacts } from "./buildStatement.ts"
 import type { FromModelThread, ModelThreadData, ToModelThread } from "./modelProtocol.ts"
@@ -30,25 +32,25 @@ const usual: ModelBuildsOptions = {
   program: new URL("modelThread.ts", import.meta.url)
 }
 
-type Store = Pick<StatementModels["Service"], "write" | "finish" | "drop">
+type Store = Pick<StatementModels["Service"], "finish" | "drop">
 
 export class ModelBuilds extends Context.Service<
   ModelBuilds,
   {
-    /** Builds the model of these facts and stores it; what was stored of one that fails is dropped. */
+    /** Builds and stores the model of these facts; what was stored of one that fails is dropped. */
     build(store: Store, modelId: number, facts: StatementFacts): Effect.Effect<Built, Unavailable>
   }
 >()("brokerage/runtime/services/statement/ModelBuilds") {
   static readonly layer = (
     databaseUrl: Redacted.Redacted,
     given: Partial<ModelBuildsOptions> = {}
-  ): Layer.Layer<ModelBuilds> =>
+  ): Layer.Layer<ModelBuilds, never, SealingService> =>
     Layer.effect(
       ModelBuilds,
       Effect.gen(function* () {
         const options = { ...usual, ...given }
         const permits = Semaphore.makeUnsafe(options.running)
-        const thread = new ModelThread(options, { databaseUrl: Secret.value(databaseUrl) })
+        const thread = new ModelThread(options, Secret.value(databaseUrl), yield* SealingService)
         yield* Effect.addFinalizer(() => thread.end)
         return ModelBuilds.of({
           build: (store, modelId, facts) =>
@@ -72,14 +74,18 @@ type Inbox = Queue.Queue<FromModelThread | Lost>
 /** The thread of now, and what it says to each of its builds. */
 class ModelThread {
   private readonly options: ModelBuildsOptions
-  private readonly data: ModelThreadData
+  private readonly databaseUrl: string
+  private readonly sealing: Sealing
+  /** The key that the thread seals with. */
+  private sealsWith = 0
   private readonly inboxes = new Map<number, Inbox>()
   private worker: Worker | null = null
   private lastJob = 0
 
-  constructor(options: ModelBuildsOptions, data: ModelThreadData) {
+  constructor(options: ModelBuildsOptions, databaseUrl: string, sealing: Sealing) {
     this.options = options
-    this.data = data
+    this.databaseUrl = databaseUrl
+    this.sealing = sealing
   }
 
   build(store: Store, modelId: number, { building, head, terms }: StatementFacts): Effect.Effect<Built, Unavailable> {
@@ -92,8 +98,9 @@ class ModelThread {
           Effect.sync(() => this.enter(job, inbox)),
           () => Effect.sync(() => this.leave(job))
         )
+        this.tellKeys()
         this.tell({ type: "build", job, asked: { modelId, building: rest, head, terms } })
-        return yield* this.taken(store, { modelId, ...building.client }, job, inbox)
+        return yield* this.ended(store, modelId, job, inbox)
       })
     )
   }
@@ -104,17 +111,8 @@ class ModelThread {
     })
   }
 
-  /** Stores what the thread hands over, until it says how the build has ended. */
-  private taken(
-    store: Store,
-    {
-      modelId,
-      partnerId,
-      clientId
-    }: { readonly modelId: number; readonly partnerId: number; readonly clientId: number },
-    job: number,
-    inbox: Inbox
-  ): Effect.Effect<Built, Unavailable> {
+  /** Waits until the thread says how the build has ended. */
+  private ended(store: Store, modelId: number, job: number, inbox: Inbox): Effect.Effect<Built, Unavailable> {
     const word = Effect.timeoutOrElse(Queue.take(inbox), {
       duration: this.options.silentMillis,
       orElse: () => Effect.sync((): Lost => this.lose("the thread says nothing"))
@@ -122,11 +120,9 @@ class ModelThread {
     return Effect.gen({ self: this }, function* () {
       for (;;) {
         const message = yield* word
-        if (message.type === "piece") {
-          const { number, section, bytes: content } = message
-          yield* store.write({ modelId, number, partnerId, clientId, section, content })
+        if (message.type === "written") {
           passPausePoint("piece-written")
-          this.tell({ type: "taken", job })
+          this.tell({ type: "heard", job })
         } else if (message.type === "built") {
           const { built, whole } = message
           if (!built.ok || whole === null) return built
@@ -157,8 +153,10 @@ class ModelThread {
 
   private start(): Worker {
     const { program, memoryMegabytes } = this.options
+    const keyring = this.sealing.keyring()
+    this.sealsWith = keyring.current
     const worker = new Worker(program, {
-      workerData: this.data,
+      workerData: { databaseUrl: this.databaseUrl, keyring } satisfies ModelThreadData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32 },
       // What it prints is nobody's, and it knows nothing of the service's environment.
       stdout: true,
@@ -173,11 +171,23 @@ class ModelThread {
   }
 
   private hear(message: FromModelThread): void {
+    this.tellKeys()
     if (message.type !== "alive") {
       const inbox = this.inboxes.get(message.job)
       return inbox === undefined ? undefined : void Queue.offerUnsafe(inbox, message)
     }
     for (const inbox of this.inboxes.values()) Queue.offerUnsafe(inbox, message)
+  }
+
+  /**
+   * After a rotation. A build says something every second: what is sealed with an older key is in the database long before the last
+   * look for such values.
+   */
+  private tellKeys(): void {
+    if (this.sealing.current() === this.sealsWith) return
+    const keyring = this.sealing.keyring()
+    this.sealsWith = keyring.current
+    this.tell({ type: "keys", keyring })
   }
 
   /** Ends the thread and all builds in it. */

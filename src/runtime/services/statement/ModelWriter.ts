@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
+import type { JsonObject } from "../../../machines/Effects.ts"
 import type { ModelHead, ModelRow, SectionFacts, Skeleton } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import type { Unavailable } from "../../engine/mailbox/DispatchError.ts"
@@ -16,6 +17,8 @@ export type Emit<E> = (rows: ReadonlyArray<ModelRow>) => Effect.Effect<void, E>
 /** A section whose facts are known, and whose rows come page by page. */
 export interface PlannedSection<E> {
   readonly facts: SectionFacts
+  /** Facts that are known once the rows have come: those that stand behind `rows` in the order of names. */
+  readonly after?: () => JsonObject
   readonly rows: (emit: Emit<E>) => Effect.Effect<void, E>
 }
 
@@ -53,18 +56,30 @@ export const writeModel = (
   sections: ReadonlyArray<PlannedSection<Wrong>>
 ): Effect.Effect<StoredModel, Wrong> => {
   const writing = new Writing(target)
-  const skeleton: Skeleton = { ...head, sections: sections.map(({ facts }) => ({ ...facts, rows: [] })) }
-  const frames = framesOf(skeleton)
-  if (frames.length !== sections.length + 1) throw new Error("a section's facts look like rows")
+  const framesNow = (): ReadonlyArray<string> => {
+    const skeleton: Skeleton = { ...head, sections: sections.map(factsNow) }
+    const frames = framesOf(skeleton)
+    if (frames.length !== sections.length + 1) throw new Error("a section's facts look like rows")
+    return frames
+  }
+  let frames = framesNow()
   return Effect.gen(function* () {
     for (const [at, section] of sections.entries()) {
       yield* writing.frame(frames[at] as string)
       yield* section.rows((rows) => writing.rows(at, rows))
       yield* writing.endSection(at)
+      if (section.after !== undefined) frames = framesNow()
     }
     yield* writing.frame(frames[sections.length] as string)
     return yield* writing.finish
   }).pipe(Effect.onError(() => Effect.ignore(target.models.drop(target.modelId))))
+}
+
+const factsNow = ({ facts, after }: PlannedSection<Wrong>): Skeleton["sections"][number] => {
+  const later = after?.() ?? {}
+  if (Object.keys(later).some((name) => name < "rows"))
+    throw new Error("a fact stands before the rows that it rests on")
+  return { ...facts, ...later, rows: [] }
 }
 
 class Writing {

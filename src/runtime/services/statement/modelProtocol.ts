@@ -1,5 +1,6 @@
-/** What the service and the thread that builds models say to one another. Pieces wait for one another, so nothing piles up. */
+/** What the service and the thread that builds models say to one another. */
 import type { ModelHead } from "../../../machines/statement/StatementModel.ts"
+import type { SealingKeys } from "../../engine/sealing/Sealing.ts"
 import type { NewModel } from "../../ports/StatementModels.ts"
 import type { Building } from "./Building.ts"
 import type { Built } from "./buildStatement.ts"
@@ -9,6 +10,8 @@ import type { PlanTerms } from "./planStatement.ts"
 export interface ModelThreadData {
   /** With its password: the thread is a part of the process. */
   readonly databaseUrl: string
+  /** What pieces are sealed with at first. */
+  readonly keyring: SealingKeys
 }
 
 /** A model to build: all that the thread has to know besides what it reads. */
@@ -21,20 +24,16 @@ export interface AskedModel {
 
 export type ToModelThread =
   | { readonly type: "build"; readonly job: number; readonly asked: AskedModel }
-  /** A piece is stored. */
-  | { readonly type: "taken"; readonly job: number }
+  /** Pieces are sealed with these from now on. */
+  | { readonly type: "keys"; readonly keyring: SealingKeys }
+  /** That a piece is stored: the next one may be. */
+  | { readonly type: "heard"; readonly job: number }
   /** Nobody wants it any more. */
   | { readonly type: "stop"; readonly job: number }
 
 export type FromModelThread =
-  /** A piece of canonical text; `section`: -1 where it holds no rows. */
-  | {
-      readonly type: "piece"
-      readonly job: number
-      readonly number: number
-      readonly section: number
-      readonly bytes: Uint8Array
-    }
+  /** A piece is stored. */
+  | { readonly type: "written"; readonly job: number }
   /** Behind all pieces; `whole` is null where the statement is refused. */
   | { readonly type: "built"; readonly job: number; readonly built: Built; readonly whole: NewModel | null }
   /** The database is away. */
@@ -44,7 +43,5 @@ export type FromModelThread =
   /** Of all jobs: the thread is well. */
   | { readonly type: "alive" }
 
-/** Pieces of a job that may be on their way to the database. */
-export const piecesOnTheWay = 2
 /** How often a thread says that it is well, milliseconds. */
 export const aliveMillis = 1_000

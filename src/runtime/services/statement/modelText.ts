@@ -22,38 +22,43 @@ export const rowText = (row: ModelRow): string => {
 interface Shape {
   readonly names: ReadonlyArray<string>
   readonly order: ReadonlyArray<string> | null
+  /** They come in order. */
+  readonly isOrdered: boolean
 }
 
 /** The shapes met lately; rows of a section have one or a few. */
 const shapes: Array<Shape> = []
 const mostShapes = 32
 
-const isOf = ({ names }: Shape, found: ReadonlyArray<string>): boolean =>
+const isOf = (names: ReadonlyArray<string>, found: ReadonlyArray<string>): boolean =>
   names.length === found.length && names.every((name, at) => name === found[at])
 
-const orderOf = (found: ReadonlyArray<string>): ReadonlyArray<string> | null => {
-  for (const shape of shapes) if (isOf(shape, found)) return shape.order
+const shapeOf = (found: ReadonlyArray<string>): Shape => {
+  for (const shape of shapes) if (isOf(shape.names, found)) return shape
   const isOwn = found.some((name) => /^[0-9]|^__proto__$/.test(name))
-  const shape = { names: found, order: isOwn ? null : found.toSorted() }
+  const order = isOwn ? null : found.toSorted()
+  const shape = { names: found, order, isOrdered: order !== null && isOf(order, found) }
   shapes.unshift(shape)
   if (shapes.length > mostShapes) shapes.pop()
-  return shape.order
+  return shape
 }
 
 /** The same with the members of every object in the order of their names, for one writing of the whole; null: it can't be had. */
 const inOrder = (value: Json): Json | null => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null
   const members = value as JsonObject
-  const order = orderOf(Object.keys(members))
+  const { order, isOrdered } = shapeOf(Object.keys(members))
   if (order === null) return null
-  const ordered: Record<string, Json> = {}
+  // Most come in order, and are their own copy then.
+  let ordered: Record<string, Json> | null = isOrdered ? null : {}
   for (const name of order) {
     const member = members[name] as Json
     const whole = typeof member === "object" && member !== null ? inOrder(member) : member
     if (whole === null && member !== null) return null
-    ordered[name] = whole
+    if (ordered === null && whole !== member) ordered = { ...members }
+    if (ordered !== null) ordered[name] = whole
   }
-  return ordered
+  return ordered ?? members
 }
 
 /** What stands before, between and behind the rows of the sections: one more text than sections. */

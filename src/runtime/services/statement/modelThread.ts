@@ -1,15 +1,17 @@
 /**
- * The thread that builds models: reads, puts into canonical text and hashes what the service then stores. Some builds at a time, each
- * from its cut alone. Started by ModelBuilds.ts with a cap on its memory.
+ * The thread that builds models: reads, puts into canonical text, hashes, seals and stores, so that none of it passes through the
+ * memory of those who serve. Some builds at a time, each from its cut alone. Started by ModelBuilds.ts with a cap on its memory.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Fiber, ManagedRuntime, Redacted, Semaphore } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, ManagedRuntime, Redacted, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import { availableParallelism } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { giveWay } from "../../engine/giveWay.ts"
 import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
-import type { NewModel, StatementModels } from "../../ports/StatementModels.ts"
+import { makeSealing, type SealingKeys } from "../../engine/sealing/Sealing.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { type NewModel, type NewPiece, StatementModels } from "../../ports/StatementModels.ts"
 import { layerDatabasePool } from "../../store/databasePool.ts"
 import { type Built, buildModel } from "./buildStatement.ts"
 import {
@@ -17,7 +19,6 @@ import {
   type AskedModel,
   type FromModelThread,
   type ModelThreadData,
-  piecesOnTheWay,
   type ToModelThread
 } from "./modelProtocol.ts"
 import { reasonOf } from "./reasonOf.ts"
@@ -27,80 +28,113 @@ if (port === null) throw new Error("this is a thread of the service")
 // Somebody waits for it, if not as urgently as those whom the service answers meanwhile.
 giveWay("some")
 
-/** A page is read while another one is written, by one processor fewer than there are: callers find one free, in the database too. */
-const connections = Math.min(3, Math.max(1, availableParallelism() - 1))
+const { databaseUrl, keyring } = workerData as ModelThreadData
+
+/** Of keys that have come from another thread: bytes. */
+const ownKeys = ({ current, keys }: SealingKeys): SealingKeys => ({
+  current,
+  keys: new Map([...keys].map(([number, bytes]) => [number, Buffer.from(bytes)]))
+})
+const sealing = makeSealing(ownKeys(keyring))
+
+/**
+ * A page is read while another one is written, by one processor fewer than there are: callers find one free, in the database too. One
+ * more stores pieces.
+ */
+const connections = Math.min(3, Math.max(1, availableParallelism() - 1)) + 1
 
 const database = ManagedRuntime.make(
-  layerDatabasePool({
-    url: Redacted.make((workerData as ModelThreadData).databaseUrl),
-    maxConnections: connections,
-    applicationName: "brokerage-statements"
-  })
+  StatementModels.layer.pipe(
+    Layer.provide(SealingService.layer(sealing)),
+    Layer.provideMerge(
+      layerDatabasePool({
+        url: Redacted.make(databaseUrl),
+        maxConnections: connections,
+        applicationName: "brokerage-statements"
+      })
+    )
+  )
 )
 
-const say = (message: FromModelThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
+const say = (message: FromModelThread): void =>
   // A thread speaks to its parent alone: there is no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  port.postMessage(message, [...transfer])
+  port.postMessage(message)
 
 interface Running {
-  readonly room: Semaphore.Semaphore
-  fiber: Fiber.Fiber<void> | null
+  readonly fiber: Fiber.Fiber<void>
+  /** Pieces that the service has heard of. */
+  readonly heard: Semaphore.Semaphore
 }
 
 const running = new Map<number, Running>()
 
-/** Hands pieces to the service, which stores them, and keeps what is said of the whole. */
-class Handed {
+/** Stores a piece while the next one is made, and keeps what is said of the whole: the service finishes it, or drops it. */
+class Writing {
   whole: NewModel | null = null
   private readonly job: number
-  private readonly room: Semaphore.Semaphore
+  private readonly heard: Semaphore.Semaphore
+  private readonly store: StatementModels["Service"]
+  private onTheWay: Fiber.Fiber<unknown, Unavailable> | null = null
 
-  constructor(job: number, room: Semaphore.Semaphore) {
+  constructor(job: number, store: StatementModels["Service"], heard: Semaphore.Semaphore) {
     this.job = job
-    this.room = room
+    this.heard = heard
+    this.store = store
   }
 
-  readonly write: StatementModels["Service"]["write"] = ({ number, section, content }) =>
-    Effect.map(this.room.take(1), () => {
-      // Bytes of their own: what belongs to a pool can't be handed over.
-      const bytes = new TextEncoder().encode(content as string)
-      say({ type: "piece", job: this.job, number, section, bytes }, [bytes.buffer as ArrayBuffer])
+  readonly write = (piece: NewPiece): Effect.Effect<void, Unavailable> =>
+    Effect.gen({ self: this }, function* () {
+      yield* this.settled
+      const written = Effect.andThen(
+        Effect.map(this.store.write(piece), () => say({ type: "written", job: this.job })),
+        this.heard.take(1)
+      )
+      // Later ones look whether the first is there.
+      if (piece.number === 0) yield* written
+      else this.onTheWay = yield* Effect.forkChild(written)
     })
 
-  readonly finish = (model: NewModel): Effect.Effect<number> =>
-    Effect.sync(() => {
+  readonly finish = (model: NewModel): Effect.Effect<number, Unavailable> =>
+    Effect.map(this.settled, () => {
       this.whole = model
       return model.id
     })
 
-  /** What is stored is the service's. */
   readonly drop = (): Effect.Effect<void> => Effect.void
+
+  private get settled(): Effect.Effect<unknown, Unavailable> {
+    return this.onTheWay === null ? Effect.void : Fiber.join(this.onTheWay)
+  }
 }
 
-const built = (models: Handed, { modelId, building, head, terms }: AskedModel) =>
-  Effect.flatMap(PgClient.PgClient, (sql) =>
-    buildModel(models, modelId, { building: { ...building, sql }, head, terms })
-  )
-
-const told = (job: number, models: Handed, exit: Exit.Exit<Built, Unavailable | SqlError.SqlError>): void => {
-  if (Exit.isSuccess(exit)) return say({ type: "built", job, built: exit.value, whole: models.whole })
+const told = (
+  job: number,
+  exit: Exit.Exit<readonly [Built, NewModel | null], Unavailable | SqlError.SqlError>
+): void => {
+  if (Exit.isSuccess(exit)) return say({ type: "built", job, built: exit.value[0], whole: exit.value[1] })
   if (Cause.hasInterruptsOnly(exit.cause)) return
   const error = Cause.squash(exit.cause)
   if (error instanceof Unavailable) return say({ type: "away", job })
   say({ type: "failed", job, reason: reasonOf(error) })
 }
 
+const build = (job: number, { modelId, building, head, terms }: AskedModel, heard: Semaphore.Semaphore) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const writing = new Writing(job, yield* StatementModels, heard)
+    const built = yield* buildModel(writing, modelId, { building: { ...building, sql }, head, terms })
+    return [built, writing.whole] as const
+  })
+
 const begin = (job: number, asked: AskedModel): void => {
-  const room = Semaphore.makeUnsafe(piecesOnTheWay)
-  const own: Running = { room, fiber: null }
-  running.set(job, own)
-  const models = new Handed(job, room)
-  own.fiber = database.runFork(
-    Effect.map(Effect.exit(built(models, asked)), (exit) => told(job, models, exit)).pipe(
+  const heard = Semaphore.makeUnsafe(0)
+  const fiber = database.runFork(
+    Effect.map(Effect.exit(build(job, asked, heard)), (exit) => told(job, exit)).pipe(
       Effect.ensuring(Effect.sync(() => void running.delete(job)))
     )
   ) as Fiber.Fiber<void>
+  running.set(job, { fiber, heard })
 }
 
 const alive = setInterval(() => {
@@ -110,9 +144,10 @@ alive.unref()
 
 port.on("message", (message: ToModelThread) => {
   if (message.type === "build") return begin(message.job, message.asked)
+  if (message.type === "keys") return sealing.adopt(ownKeys(message.keyring))
   const own = running.get(message.job)
   if (own === undefined) return
-  if (message.type === "taken") return void Effect.runFork(own.room.release(1))
+  if (message.type === "heard") return void Effect.runFork(own.heard.release(1))
   running.delete(message.job)
-  if (own.fiber !== null) Effect.runFork(Fiber.interrupt(own.fiber))
+  Effect.runFork(Fiber.interrupt(own.fiber))
 })

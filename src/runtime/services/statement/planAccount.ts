@@ -30,7 +30,6 @@ interface Line {
   readonly currency: Currency
   readonly opening: Held
   readonly moved: Held
-  readonly totals: Map<string, bigint>
   rows: number
 }
 
@@ -70,20 +69,19 @@ const lineOf = (currency: Currency): Line => ({
   currency,
   opening: { cash: 0n, reserved: 0n },
   moved: { cash: 0n, reserved: 0n },
-  totals: new Map(),
   rows: 0
 })
 
 const sums = ({ sql, client }: Building, stretch: Parameters<typeof postingSums>[2]) =>
   reading(postingSums(sql, client.clientId, stretch))
 
-const count = (line: Line, { kind, type, amount, rows }: PostingSum): void => {
+const count = (line: Line, { kind, amount, rows }: PostingSum): void => {
   line.moved[kind] += amount
-  line.totals.set(type, (line.totals.get(type) ?? 0n) + amount)
   line.rows += rows
 }
 
-const sectionOf = (at: Building, { currency, opening, moved, totals }: Line): PlannedSection<Wrong> => {
+const sectionOf = (at: Building, { currency, opening, moved }: Line): PlannedSection<Wrong> => {
+  const totals = new Map<string, bigint>()
   const text = (minor: bigint) => formatAmount(minor, currency)
   const held = ({ cash, reserved }: Held) => ({ cash: text(cash), reserved: text(reserved) })
   return {
@@ -91,19 +89,27 @@ const sectionOf = (at: Building, { currency, opening, moved, totals }: Line): Pl
       name: "ACCOUNT",
       currency,
       opening: held(opening),
-      closing: held({ cash: opening.cash + moved.cash, reserved: opening.reserved + moved.reserved }),
+      closing: held({ cash: opening.cash + moved.cash, reserved: opening.reserved + moved.reserved })
+    },
+    after: () => ({
       totals: [...totals]
         .toSorted(([one], [other]) => (one < other ? -1 : 1))
         .map(([type, amount]) => ({ type, amount: text(amount) }))
-    },
-    rows: (emit) => rowsOf(at, currency, { ...opening }, emit)
+    }),
+    rows: (emit) => rowsOf(at, currency, { balance: { ...opening }, totals }, emit)
   }
+}
+
+/** What its rows add up to. */
+interface Running {
+  readonly balance: Held
+  readonly totals: Map<string, bigint>
 }
 
 const rowsOf = (
   { sql, client, start, cut }: Building,
   currency: Currency,
-  balance: Held,
+  { balance, totals }: Running,
   emit: Emit<Wrong>
 ): Effect.Effect<void, Wrong> =>
   eachPage(
@@ -111,24 +117,25 @@ const rowsOf = (
     (after) =>
       Effect.flatMap(
         reading(postingsOf(sql, client.clientId, currency, { after, to: cut.postingId }, pageRows)),
-        (postings) =>
-          Effect.map(venueTimes(sql, postings), (times) => postings.map((of, at) => ({ of, ts: times[at] ?? null })))
+        (postings) => venueTimes(sql, postings)
       ),
     ({ of }) => of.postingId,
     (postings) =>
       emit(
-        postings.map(({ of: { postingId, txId, ts, type, refs, amount, kind }, ts: venueTs }) => {
+        postings.map(({ of: { postingId, txId, ts, type, refs, amount, kind }, venueTs }) => {
           balance[kind] += amount
+          totals.set(type, (totals.get(type) ?? 0n) + amount)
+          // In the order of names: nothing is left to be put into order.
           return {
-            postingId,
-            txId,
-            ts,
-            venueTs,
-            type,
-            refs,
             amount: formatAmount(amount, currency),
             balance: formatAmount(balance[kind], currency),
-            kind
+            kind,
+            postingId,
+            refs,
+            ts,
+            txId,
+            type,
+            venueTs
           }
         })
       ),

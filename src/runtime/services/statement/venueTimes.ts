@@ -2,50 +2,44 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SwapContext } from "../../../machines/swap/Swap.ts"
-import { int8s } from "../../store/arrays.ts"
 import { contractTimes } from "../../store/reads/statementContracts.ts"
-import { type StatedPosting, tradeTimes } from "../../store/reads/statementReads.ts"
+import type { StatedPosting, TimedPosting } from "../../store/reads/statementReads.ts"
 import { swapsByIds } from "../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
 
-const tradeKey = /^(?:pnl|commission|spot|release):([0-9]+:[0-9]+)$/
+/** A posting with the venue's time: Unix ms; null where the venue has no part in it. */
+export interface AtVenue {
+  readonly of: TimedPosting
+  readonly venueTs: number | null
+}
 
-/** The order and trade that a posting is of. */
-const tradeOf = ({ key }: StatedPosting): string | null => tradeKey.exec(key)?.[1] ?? null
-
-/** Of each posting in turn: Unix ms; null where the venue has no part in it. */
 export const venueTimes = (
   sql: PgClient.PgClient,
-  postings: ReadonlyArray<StatedPosting>
-): Reading<ReadonlyArray<number | null>> =>
+  postings: ReadonlyArray<TimedPosting>
+): Reading<ReadonlyArray<AtVenue>> =>
   Effect.gen(function* () {
-    const tradesOf = postings.map(tradeOf)
-    const trades = tradesOf.flatMap((trade) => (trade === null ? [] : [trade.split(":").map(Number)]))
-    const contracts = postings.flatMap((posting, at) => {
-      const contract = tradesOf[at] === null ? contractOf(posting) : null
-      return contract === null ? [] : [contract]
-    })
-    const ofTrades =
-      trades.length === 0
-        ? new Map<string, number>()
-        : yield* reading(
-            tradeTimes(sql, int8s(trades.map(([order = 0]) => order)), int8s(trades.map(([, trade = 0]) => trade)))
-          )
-    const ofContracts = contracts.length === 0 ? new Map() : yield* reading(contractTimes(sql, [...new Set(contracts)]))
-    const swaps = postings.flatMap((posting) => (told.has(posting.type) ? (swapOf(posting) ?? []) : []))
-    const ofSwaps =
-      swaps.length === 0 ? new Map<number, SwapContext>() : yield* reading(swapsByIds(sql, [...new Set(swaps)]))
-    return postings.map((posting, at) => {
+    const contracts = new Set<number>()
+    const swaps = new Set<number>()
+    for (const posting of postings) {
+      if (posting.tradeTs !== null) continue
+      const contract = contractOf(posting)
+      const swap = told.has(posting.type) ? swapOf(posting) : null
+      if (contract !== null) contracts.add(contract)
+      if (swap !== null) swaps.add(swap)
+    }
+    const ofContracts = contracts.size === 0 ? new Map() : yield* reading(contractTimes(sql, [...contracts]))
+    const ofSwaps = swaps.size === 0 ? new Map<number, SwapContext>() : yield* reading(swapsByIds(sql, [...swaps]))
+    const timeOf = (posting: TimedPosting): number | null => {
+      if (posting.tradeTs !== null) return posting.tradeTs
       if (told.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
       if (posting.type === "FUNDING") return numberOr(posting.refs["settledAt"])
-      const trade = tradesOf[at] ?? null
-      if (trade !== null) return ofTrades.get(trade) ?? null
       const contract = contractOf(posting)
       if (contract === null) return null
       const times = ofContracts.get(contract)
       return (posting.type === "BARRIER_SETTLE" ? times?.closedAt : times?.openedAt) ?? null
-    })
+    }
+    return postings.map((of) => ({ of, venueTs: timeOf(of) }))
   })
 
 /** Of a swap: the venue took it, or paid. */

@@ -65,11 +65,10 @@ export const postingChunkEnd = (
     ([row]) => (row?.last == null ? null : Number(row.last))
   )
 
-/** What postings of one currency, kind and type add up to. */
+/** What postings of one currency and kind add up to. */
 export interface PostingSum {
   readonly currency: Currency
   readonly kind: "cash" | "reserved"
-  readonly type: string
   /** Minor units. */
   readonly amount: bigint
   readonly rows: number
@@ -83,9 +82,8 @@ export const postingSums = (
 ): Reading<ReadonlyArray<PostingSum>> =>
   Effect.map(
     sql.unsafe<Omit<PostingSum, "amount" | "rows"> & { readonly amount: string; readonly rows: bigint }>(
-      `SELECT p.currency, p.kind, t.type, sum(p.amount)::text AS amount, count(*) AS rows
-         FROM postings p JOIN ledger_transactions t USING (tx_id)
-        WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3 GROUP BY p.currency, p.kind, t.type`,
+      `SELECT currency, kind, sum(amount)::text AS amount, count(*) AS rows FROM postings
+        WHERE client_id = $1 AND posting_id > $2 AND posting_id <= $3 GROUP BY currency, kind`,
       [BigInt(clientId), BigInt(after), BigInt(to)]
     ),
     (rows) => rows.map((row) => ({ ...row, amount: BigInt(row.amount), rows: Number(row.rows) }))
@@ -159,6 +157,15 @@ const statedPosting = (row: RawPosting): StatedPosting => ({
 
 const postingColumns = "p.posting_id, p.tx_id, t.key, t.type, t.ts, p.amount, p.currency, p.kind, t.refs"
 
+/** A posting, and the venue's time of the trade that it is of; null: it is of none. */
+export interface TimedPosting extends StatedPosting {
+  readonly tradeTs: number | null
+}
+
+/** The venue's time of the trade that a transaction's key names. */
+const tradeTs = `CASE WHEN t.key ~ '^(pnl|commission|spot|release):[0-9]+:[0-9]+$'
+  THEN (SELECT f.ts FROM fills f WHERE f.order_id = split_part(t.key, ':', 2)::int8 AND f.trade_id = split_part(t.key, ':', 3)::int8) END`
+
 /** A client's postings of one currency in the order of their ids, at most `limit`. */
 export const postingsOf = (
   sql: PgClient.PgClient,
@@ -166,15 +173,16 @@ export const postingsOf = (
   currency: Currency,
   { after, to }: IdRange,
   limit: number
-): Reading<ReadonlyArray<StatedPosting>> =>
+): Reading<ReadonlyArray<TimedPosting>> =>
   Effect.map(
-    sql.unsafe<RawPosting>(
-      `SELECT ${postingColumns} FROM postings p JOIN ledger_transactions t USING (tx_id)
+    sql.unsafe<RawPosting & { readonly trade_ts: bigint | null }>(
+      `SELECT ${postingColumns}, ${tradeTs} AS trade_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
         WHERE p.client_id = $1 AND p.posting_id > $2 AND p.posting_id <= $3 AND p.currency = $4
         ORDER BY p.posting_id LIMIT $5`,
       [BigInt(clientId), BigInt(after), BigInt(to), currency, BigInt(limit)]
     ),
-    (rows) => rows.map(statedPosting)
+    (rows) =>
+      rows.map((row) => ({ ...statedPosting(row), tradeTs: row.trade_ts === null ? null : Number(row.trade_ts) }))
   )
 
 /** All postings of these types in a stretch of a client's postings, in the order of their ids. */
@@ -300,21 +308,6 @@ export const fillSums = (
       [BigInt(clientId), BigInt(after), BigInt(to)]
     ),
     (rows) => rows.map((row) => ({ ...row, notional: BigInt(row.notional), rows: Number(row.rows) }))
-  )
-
-/** The venue's times of trades, by order and trade. */
-export const tradeTimes = (
-  sql: PgClient.PgClient,
-  orderIds: unknown,
-  tradeIds: unknown
-): Reading<ReadonlyMap<string, number>> =>
-  Effect.map(
-    sql.unsafe<{ readonly order_id: bigint; readonly trade_id: bigint; readonly ts: bigint }>(
-      `SELECT f.order_id, f.trade_id, f.ts FROM unnest($1::int8[], $2::int8[]) AS v(o, t)
-         JOIN fills f ON f.order_id = v.o AND f.trade_id = v.t`,
-      [orderIds, tradeIds]
-    ),
-    (rows) => new Map(rows.map(({ order_id, trade_id, ts }) => [`${order_id}:${trade_id}`, Number(ts)]))
   )
 
 /** A partner's custody model at a moment; `now` is the one of now. */

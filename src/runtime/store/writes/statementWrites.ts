@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql"
 import { byteas, int8s, texts } from "../arrays.ts"
 import { placeOf } from "../../engine/journal/columnValues.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import { packed, unpacked } from "../pieceContent.ts"
 import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
 
 type Writing<A> = Effect.Effect<A, SqlError.SqlError>
@@ -34,7 +35,7 @@ export const writePiece = (
           BigInt(partnerId),
           BigInt(clientId),
           BigInt(section),
-          sealing.seal(content, place),
+          sealing.seal(packed(content), place),
           BigInt(storedAt)
         ]
       ),
@@ -112,7 +113,7 @@ export const writeModels = (
           int8s(pieces.map(({ partnerId }) => partnerId)),
           int8s(pieces.map(({ clientId }) => clientId)),
           int8s(pieces.map(({ section }) => section)),
-          byteas(pieces.map(({ content }) => sealing.seal(content, place))),
+          byteas(pieces.map(({ content }) => sealing.seal(packed(content), place))),
           int8s(pieces.map(({ storedAt }) => storedAt))
         ]
       ),
@@ -203,7 +204,7 @@ export const piecesOf = (
       rows.map(({ number, section, content }) => ({
         number: Number(number),
         section: Number(section),
-        content: sealing.open(content, place)
+        content: unpacked(sealing.openBytes(content, place))
       }))
   )
 
