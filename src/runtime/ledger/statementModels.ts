@@ -11,6 +11,7 @@ import type { StatementModelRow } from "../store/tables/statement.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { type AccountModel, AccountProof } from "./accountProof.ts"
+import { unpacked } from "../engine/sealing/packed.ts"
 import { modelsAfter, piecesOf, type ReadPiece } from "../store/writes/statementWrites.ts"
 
 /** Models named at a time, and pieces of one read at a time. */
@@ -29,7 +30,7 @@ const eachPiece = (
   Effect.gen(function* () {
     for (let after = -1; ;) {
       const pieces = yield* piecesOf(sql, sealing, id, { after, limit: piecesAtOnce, frames: false })
-      for (const piece of pieces) take(piece)
+      for (const piece of pieces) take({ ...piece, content: unpacked(piece.content) })
       const last = pieces.at(-1)
       if (last === undefined || pieces.length < piecesAtOnce) return
       after = last.number

@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql"
 import { Unavailable } from "../engine/mailbox/DispatchError.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
+import { unpacked } from "../engine/sealing/packed.ts"
 import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"
 import { whenAway } from "../store/whenAway.ts"
 import {
@@ -50,6 +51,8 @@ export class StatementModels extends Context.Service<
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
     /** The next pieces behind `after`; `frames`: those that hold no rows alone. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
+    /** The same as packed.ts packs them: for a thread that reads them itself. */
+    packedPieces(modelId: number, after: number): Effect.Effect<ReadonlyArray<ReadPiece<Uint8Array>>, Unavailable>
     /**
      * Removes models stored before this (wall clock, Unix ms) that no statement names, and pieces of none; of how many models.
      * It goes on where the last sweep of this process came to.
@@ -65,6 +68,8 @@ export class StatementModels extends Context.Service<
       const run = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
         withinTime(Effect.catch(statement, whenAway), () => new Unavailable({ unknown: false }))
       const drop = (modelId: number) => run(dropPieces(sql, modelId))
+      const packedOf = (modelId: number, after: number, frames: boolean) =>
+        run(piecesOf(sql, sealing, modelId, { after, limit: piecesAtOnce, frames }))
       const sweptTo: Record<"models" | "pieces", SweptTo> = {
         models: { storedAt: 0, id: 0 },
         pieces: { storedAt: 0, id: 0 }
@@ -109,7 +114,10 @@ export class StatementModels extends Context.Service<
           ),
         find: (modelId) => run(modelOf(sql, modelId)),
         pieces: (modelId, after, frames) =>
-          run(piecesOf(sql, sealing, modelId, { after, limit: piecesAtOnce, frames: frames !== undefined })),
+          Effect.map(packedOf(modelId, after, frames !== undefined), (found) =>
+            found.map((piece) => ({ ...piece, content: unpacked(piece.content) }))
+          ),
+        packedPieces: (modelId, after) => packedOf(modelId, after, false),
         sweep: (before) =>
           Effect.zipWith(sweep("models", before), sweep("pieces", before), (models, pieces) => models + pieces)
       })

@@ -1,5 +1,6 @@
 /** Models of statements kept in memory, for tests: the same promises as the stored ones, but for encryption. */
 import { Clock, Effect, Layer } from "effect"
+import { packed } from "../engine/sealing/packed.ts"
 import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"
 import { type NewModel, type NewPiece, StatementModels } from "./StatementModels.ts"
 
@@ -24,6 +25,10 @@ export const layerStatementModelsMemory = (): Layer.Layer<StatementModels> =>
         else yield* drop(model.id)
         return same?.id ?? model.id
       })
+    const page = (modelId: number, after: number, frames: boolean) =>
+      (pieces.get(modelId) ?? [])
+        .filter(({ number, section }) => number > after && (!frames || section === -1))
+        .slice(0, piecesAtOnce)
     return StatementModels.of({
       write,
       finish,
@@ -37,11 +42,10 @@ export const layerStatementModelsMemory = (): Layer.Layer<StatementModels> =>
           return new Map(ids)
         }),
       find: (modelId) => Effect.sync(() => models.get(modelId) ?? null),
-      pieces: (modelId, after, frames) =>
+      pieces: (modelId, after, frames) => Effect.sync(() => page(modelId, after, frames !== undefined)),
+      packedPieces: (modelId, after) =>
         Effect.sync(() =>
-          (pieces.get(modelId) ?? [])
-            .filter(({ number, section }) => number > after && (frames === undefined || section === -1))
-            .slice(0, piecesAtOnce)
+          page(modelId, after, false).map((piece) => ({ ...piece, content: packed(Buffer.from(piece.content)) }))
         ),
       sweep: () => Effect.succeed(0)
     })

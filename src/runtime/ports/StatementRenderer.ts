@@ -15,11 +15,11 @@ export interface RenderJob {
   readonly skeleton: Skeleton
   /** Rows of each section. */
   readonly counts: ReadonlyArray<number>
-  /** The next pieces of the canonical text behind one, none at its end; a section of -1: no rows. */
+  /** The next pieces of the canonical text behind one as they are packed, none at its end; a section of -1: no rows. */
   readonly pieces: (
     after: number
   ) => Effect.Effect<
-    ReadonlyArray<{ readonly number: number; readonly section: number; readonly content: string }>,
+    ReadonlyArray<{ readonly number: number; readonly section: number; readonly content: Uint8Array }>,
     Unavailable
   >
 }

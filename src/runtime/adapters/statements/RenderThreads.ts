@@ -9,7 +9,7 @@ import { statementLimits } from "../../../machines/shared/Limits.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { type RenderJob, StatementRenderer } from "../../ports/StatementRenderer.ts"
 import { ProcessorTurns } from "./ProcessorTurns.ts"
-import type { FromThread, Piece, RenderThreadData, ToThread } from "./protocol.ts"
+import type { FromThread, PackedPiece, RenderThreadData, ToThread } from "./protocol.ts"
 import { type Seat, Seats, type SeatsOptions } from "./Seats.ts"
 
 export interface RenderThreadsOptions extends SeatsOptions {
@@ -158,11 +158,11 @@ const tell = ({ worker }: Thread, message: ToThread): void => worker.postMessage
 /** The pieces one after the other, null behind the last; the next page is read while those of the last one are worked on. */
 const readAhead = (
   pieces: RenderJob["pieces"]
-): Effect.Effect<Effect.Effect<Piece | null, Unavailable>, never, Scope.Scope> =>
+): Effect.Effect<Effect.Effect<PackedPiece | null, Unavailable>, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const read = (after: number) => Effect.forkIn(pieces(after), scope)
-    let page: Array<Piece> = []
-    let ahead: Fiber.Fiber<ReadonlyArray<Piece & { readonly number: number }>, Unavailable> | null = null
+    let page: Array<PackedPiece> = []
+    let ahead: Fiber.Fiber<ReadonlyArray<PackedPiece & { readonly number: number }>, Unavailable> | null = null
     let isBegun = false
     return Effect.gen(function* () {
       while (page.length === 0) {
@@ -180,7 +180,7 @@ const readAhead = (
 /** Feeds the thread what it wants until it is done; a chunk is taken when the next one is asked for. */
 const chunksOf = (
   thread: Thread,
-  nextPiece: Effect.Effect<Piece | null, Unavailable>,
+  nextPiece: Effect.Effect<PackedPiece | null, Unavailable>,
   silentMillis: number
 ): Stream.Stream<Uint8Array, Unavailable> => {
   // It owes a word whenever this waits for one: it has been told that its chunk was taken.

@@ -18,15 +18,17 @@ export interface JobHead {
   readonly counts: ReadonlyArray<number>
 }
 
-export interface Piece {
+export interface Piece<Content = string> {
   readonly section: number
-  readonly content: string
+  readonly content: Content
 }
+/** As it is stored: the thread unpacks it. */
+export type PackedPiece = Piece<Uint8Array>
 
 export type ToThread =
   | { readonly type: "job"; readonly head: JobHead }
   /** What was wanted; null: the text has ended. */
-  | { readonly type: "piece"; readonly piece: Piece | null }
+  | { readonly type: "piece"; readonly piece: PackedPiece | null }
   /** A chunk has gone to its reader. */
   | { readonly type: "taken" }
 

@@ -1,10 +1,12 @@
 /** The rendering thread: one job at a time, each from its record alone. Started by RenderThreads.ts with a cap on its memory. */
 import { parentPort, threadId, workerData } from "node:worker_threads"
 import { giveWay } from "../../engine/giveWay.ts"
+import { unpacked } from "../../engine/sealing/packed.ts"
 import {
   chunksOnTheWay,
   type FromThread,
   type JobHead,
+  type PackedPiece,
   type Piece,
   type Rendering,
   type RenderThreadData,
@@ -32,25 +34,28 @@ const say = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): vo
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(message, [...transfer])
 
-let wanted: ((piece: Piece | null) => void) | null = null
+let wanted: ((piece: PackedPiece | null) => void) | null = null
 let room: (() => void) | null = null
 let onTheWay = 0
 const isFull = (): boolean => onTheWay >= chunksOnTheWay
 
-const next = (): Promise<Piece | null> =>
-  without(
-    new Promise((resolve) => {
+const next = async (): Promise<Piece | null> => {
+  const piece = await without(
+    new Promise<PackedPiece | null>((resolve) => {
       wanted = resolve
       say({ type: "want" })
     })
   )
+  return piece && { ...piece, content: unpacked(piece.content) }
+}
 
 const write = async (bytes: Uint8Array): Promise<void> => {
   while (isFull()) await without(new Promise<void>((resolve) => (room = resolve)))
   onTheWay++
-  // A copy of its own: what belongs to a pool can't be handed over.
-  const own = new Uint8Array(bytes)
-  say({ type: "chunk", bytes: own }, [own.buffer])
+  // What belongs to a pool can't be handed over: a copy of its own.
+  const isOwn = bytes.byteLength === bytes.buffer.byteLength
+  const own = isOwn ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
+  say({ type: "chunk", bytes: own }, [own.buffer as ArrayBuffer])
 }
 
 const render = async (head: JobHead): Promise<void> => {

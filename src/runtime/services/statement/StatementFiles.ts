@@ -83,7 +83,7 @@ export class StatementFiles extends Context.Service<
                 sha256: context.sha256,
                 skeleton: skeletonOf(yield* framesOf(row.modelId)),
                 counts: found.counts,
-                pieces: (after) => models.pieces(row.modelId, after)
+                pieces: (after) => models.packedPieces(row.modelId, after)
               })
             })
           )

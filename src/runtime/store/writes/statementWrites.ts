@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import { byteas, int8s, texts } from "../arrays.ts"
 import { placeOf } from "../../engine/journal/columnValues.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import { packed, unpacked } from "../pieceContent.ts"
+import { packed } from "../../engine/sealing/packed.ts"
 import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
 
 type Writing<A> = Effect.Effect<A, SqlError.SqlError>
@@ -180,11 +180,11 @@ export const modelsAfter = (
     (rows) => rows.map(modelRow)
   )
 
-/** A piece as it is read. */
-export interface ReadPiece {
+/** A piece as it is read: its text, or what packed.ts made of it. */
+export interface ReadPiece<Content = string> {
   readonly number: number
   readonly section: number
-  readonly content: string
+  readonly content: Content
 }
 
 /** The pieces of a model behind `after` in their order, at most `limit`; `frames`: those that hold no rows alone. */
@@ -193,7 +193,7 @@ export const piecesOf = (
   sealing: Sealing,
   modelId: number,
   { after, limit, frames }: { readonly after: number; readonly limit: number; readonly frames: boolean }
-): Writing<ReadonlyArray<ReadPiece>> =>
+): Writing<ReadonlyArray<ReadPiece<Buffer>>> =>
   Effect.map(
     sql.unsafe<{ readonly number: bigint; readonly section: bigint; readonly content: Uint8Array }>(
       `SELECT number, section, content FROM statement_pieces
@@ -204,7 +204,7 @@ export const piecesOf = (
       rows.map(({ number, section, content }) => ({
         number: Number(number),
         section: Number(section),
-        content: unpacked(sealing.openBytes(content, place))
+        content: sealing.openBytes(content, place)
       }))
   )
 

@@ -14,4 +14,5 @@ export const packed = (content: string | Uint8Array): Uint8Array => {
   return bytes.length < worthwhile ? bytes : gzipSync(bytes, { level: 1 })
 }
 
-export const unpacked = (stored: Buffer): string => (stored[0] === compressed ? gunzipSync(stored) : stored).toString()
+export const unpacked = (stored: Uint8Array): string =>
+  stored[0] === compressed ? gunzipSync(stored).toString() : Buffer.from(stored).toString()
