@@ -19,4 +19,7 @@ export interface Recorded {
 
 export const recordedFile = new URL("recorded.json", import.meta.url)
 
-export const recorded = (): Recorded => JSON.parse(readFileSync(recordedFile, "utf8")) as Recorded
+let kept: Recorded | null = null
+
+/** Read once: it is long, and every refusal of every operation is looked up in it. */
+export const recorded = (): Recorded => (kept ??= JSON.parse(readFileSync(recordedFile, "utf8")) as Recorded)

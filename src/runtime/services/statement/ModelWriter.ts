@@ -38,8 +38,9 @@ export interface StoredModel {
 
 /** Characters of a piece, about; a page of rows more at the most. */
 const pieceLength = 256 * 1024
-/** Rows written before whatever has arrived in the meantime is served. */
+/** Rows written, of however many models, before whatever has arrived in the meantime is served. */
 const rowsAtOnce = 250
+let rowsSince = 0
 
 interface Target {
   readonly models: Pick<StatementModels["Service"], "write" | "finish" | "drop">
@@ -110,6 +111,9 @@ class Writing {
           this.pending += count === 0 ? rowText(row) : `,${rowText(row)}`
         }
         if (this.pending.length >= pieceLength) yield* this.flush(section)
+        rowsSince += Math.min(rowsAtOnce, rows.length - at)
+        if (rowsSince < rowsAtOnce) continue
+        rowsSince = 0
         yield* breathe
       }
     })

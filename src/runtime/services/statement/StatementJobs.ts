@@ -147,34 +147,51 @@ export const jobsPlace = (stored: RowReads["Service"]): Effect.Effect<JobPlace |
     return first === undefined ? null : firstPlace(first.periodFrom)
   })
 
-/** A page that is made: what its clients have come to, in the order of their ids. */
-interface MadePage extends PageEnd {
-  /** Where the job stands behind it. */
+/** A page that is being made, and where the job stands behind it. */
+interface Ahead {
   readonly cursor: number
+  readonly isLast: boolean
+  readonly made: Fiber.Fiber<PageEnd, Unavailable>
 }
 
+/** Pages that are being made while one is stored: one reads while another one is put together. */
+const pagesAhead = 2
+
 /**
- * Goes on with a job to its end. While a page is stored the next one is made already; where the job comes to stand elsewhere than
+ * Goes on with a job to its end. While a page is stored the next ones are made already; where the job comes to stand elsewhere than
  * behind the page, what was made is left, and made again from there.
  */
 const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, DispatchError> =>
   Effect.gen(function* () {
     let job = begun
-    let page = yield* makePage(tools, job)
+    let ahead: ReadonlyArray<Ahead> = []
     for (;;) {
       const began = yield* Clock.currentTimeMillis
-      const storing = yield* Effect.forkChild(storePage(tools, job, page))
-      const { cursor, isLast } = page
-      const ahead = isLast ? null : yield* Effect.exit(makePage(tools, { ...job, cursor }))
-      const stored = yield* Fiber.join(storing)
+      ahead = yield* filled(tools, job, ahead)
+      const [page, ...others] = ahead as readonly [Ahead, ...ReadonlyArray<Ahead>]
+      const stored = yield* storePage(tools, job, yield* Fiber.join(page.made))
       // It stands elsewhere: whoever moves it is at it, and a look without a pause would find the same.
       if (stored === null) return yield* Effect.sleep(pauses.longest)
       if (stored.endedAt !== null) return
-      const isThere = ahead !== null && stored.cursor === cursor
+      const isThere = stored.cursor === page.cursor
+      if (!isThere) yield* Fiber.interruptAll(others.map(({ made }) => made))
+      ahead = isThere ? others : []
       job = stored
-      page = isThere ? yield* ahead : yield* makePage(tools, job)
       yield* pace(tools, (yield* Clock.currentTimeMillis) - began)
     }
+  })
+
+/** As many pages as may be made ahead, or as there are. */
+const filled = (
+  tools: JobsTools,
+  job: StatementJobRow,
+  ahead: ReadonlyArray<Ahead>
+): Effect.Effect<ReadonlyArray<Ahead>, Unavailable> =>
+  Effect.gen(function* () {
+    const pages = [...ahead]
+    while (pages.length < pagesAhead && pages.at(-1)?.isLast !== true)
+      pages.push(yield* beginPage(tools, { ...job, cursor: pages.at(-1)?.cursor ?? job.cursor }))
+    return pages
   })
 
 /** Least and longest pause after a page while others wait for the service. */
@@ -188,14 +205,16 @@ const pace = ({ host }: JobsTools, took: number): Effect.Effect<void> =>
       : breathe
   )
 
-const makePage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<MadePage, Unavailable> =>
+const beginPage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<Ahead, Unavailable> =>
   Effect.gen(function* () {
     const { clientIds, isLast } = yield* work.next(job)
-    const made = yield* work.make(job, clientIds)
-    const parts = made.toSorted((one, other) => one.clientId - other.clientId)
-    if (parts.length > 0) passPausePoint("models-written")
     const last = clientIds.at(-1) ?? null
-    return { parts, last, isLast, cursor: last ?? job.cursor }
+    const made = Effect.map(work.make(job, clientIds), (found): PageEnd => {
+      const parts = found.toSorted((one, other) => one.clientId - other.clientId)
+      if (parts.length > 0) passPausePoint("models-written")
+      return { parts, last, isLast }
+    })
+    return { cursor: last ?? job.cursor, isLast, made: yield* Effect.forkChild(made) }
   })
 
 const storePage = (

@@ -36,7 +36,7 @@ import { taxPartOf } from "./taxYears.ts"
 /** Clients of a night that are found at once, with a look over its executions: some hundred kilobytes. */
 const listed = 20_000
 /** Clients whose short statements are made together, and others, of which each takes long. */
-const nightPage = 64
+const nightPage = 32
 const singlePage = 16
 
 export const layerJobWork = Layer.effect(
