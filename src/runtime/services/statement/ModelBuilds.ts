@@ -32,7 +32,8 @@ const usual: ModelBuildsOptions = {
   program: new URL("modelThread.ts", import.meta.url)
 }
 
-type Store = Pick<StatementModels["Service"], "finish" | "drop">
+/** Null: nothing is stored. */
+type Store = Pick<StatementModels["Service"], "finish" | "drop"> | null
 
 export class ModelBuilds extends Context.Service<
   ModelBuilds,
@@ -56,7 +57,7 @@ export class ModelBuilds extends Context.Service<
           build: (store, modelId, facts) =>
             permits
               .withPermits(1)(thread.build(store, modelId, facts))
-              .pipe(Effect.onError(() => Effect.ignore(store.drop(modelId))))
+              .pipe(Effect.onError(() => (store === null ? Effect.void : Effect.ignore(store.drop(modelId)))))
         })
       })
     )
@@ -99,7 +100,7 @@ class ModelThread {
           () => Effect.sync(() => this.leave(job))
         )
         this.tellKeys()
-        this.tell({ type: "build", job, asked: { modelId, building: rest, head, terms } })
+        this.tell({ type: "build", job, asked: { modelId, isStored: store !== null, building: rest, head, terms } })
         return yield* this.ended(store, modelId, job, inbox)
       })
     )
@@ -125,7 +126,7 @@ class ModelThread {
           this.tell({ type: "heard", job })
         } else if (message.type === "built") {
           const { built, whole } = message
-          if (!built.ok || whole === null) return built
+          if (!built.ok || whole === null || store === null) return built
           return { ok: true, model: { ...built.model, modelId: yield* store.finish(whole) } }
         } else if (message.type === "failed") return yield* Effect.die(new Error(message.reason))
         else if (message.type === "away") return yield* away

@@ -90,14 +90,7 @@ export class Statements extends Context.Service<
       const newModelId = nextModelId(journal)
 
       /** A dry run stores no model. */
-      const modelsNow = () =>
-        currentDryRun() === null
-          ? models
-          : {
-              write: () => Effect.void,
-              drop: () => Effect.void,
-              finish: ({ id }: { readonly id: number }) => Effect.succeed(id)
-            }
+      const modelsNow = () => (currentDryRun() === null ? models : null)
 
       const periodAsked = (
         client: ClientRow,

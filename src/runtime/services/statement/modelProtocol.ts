@@ -17,6 +17,8 @@ export interface ModelThreadData {
 /** A model to build: all that the thread has to know besides what it reads. */
 export interface AskedModel {
   readonly modelId: number
+  /** Else its pieces go nowhere: a dry run. */
+  readonly isStored: boolean
   readonly building: Omit<Building, "sql">
   readonly head: Omit<ModelHead, "notes">
   readonly terms: PlanTerms

@@ -74,10 +74,10 @@ class Writing {
   whole: NewModel | null = null
   private readonly job: number
   private readonly heard: Semaphore.Semaphore
-  private readonly store: StatementModels["Service"]
+  private readonly store: Pick<StatementModels["Service"], "write">
   private onTheWay: Fiber.Fiber<unknown, Unavailable> | null = null
 
-  constructor(job: number, store: StatementModels["Service"], heard: Semaphore.Semaphore) {
+  constructor(job: number, store: Pick<StatementModels["Service"], "write">, heard: Semaphore.Semaphore) {
     this.job = job
     this.heard = heard
     this.store = store
@@ -119,10 +119,12 @@ const told = (
   say({ type: "failed", job, reason: reasonOf(error) })
 }
 
-const build = (job: number, { modelId, building, head, terms }: AskedModel, heard: Semaphore.Semaphore) =>
+const nowhere = { write: () => Effect.void }
+
+const build = (job: number, { modelId, isStored, building, head, terms }: AskedModel, heard: Semaphore.Semaphore) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const writing = new Writing(job, yield* StatementModels, heard)
+    const writing = new Writing(job, isStored ? yield* StatementModels : nowhere, heard)
     const built = yield* buildModel(writing, modelId, { building: { ...building, sql }, head, terms })
     return [built, writing.whole] as const
   })
