@@ -22,10 +22,12 @@ interface ClearOptions {
   readonly screeningRun?: number
 }
 
-const revisionOption = new Option(
-  "--revision <n>",
-  "the revision that was looked at, as case show and kyc show print it; a later one is not cleared"
-).argParser(whole(1, Number.MAX_SAFE_INTEGER))
+/** `what` does not happen to a later one. */
+const revisionOption = (what: string) =>
+  new Option(
+    "--revision <n>",
+    `the revision that was looked at, as case show and kyc show print it; a later one is not ${what}`
+  ).argParser(whole(1, Number.MAX_SAFE_INTEGER))
 
 const caseOption = new Option(
   "--case <id>",
@@ -98,7 +100,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
       "--note <text>",
       "what was found; kept in the case; required over any candidate of screening and over a true match"
     )
-    .addOption(revisionOption)
+    .addOption(revisionOption("cleared"))
     .addOption(caseOption)
     .addOption(screeningRunOption)
     .action((c: string, options: ClearOptions, command: Command) => clear(cli, c, options, command))
@@ -126,13 +128,19 @@ const addRejections = (kyc: Command, cli: Cli): void => {
     .description("reject reliance on the client's KYC package")
     .argument(clientArgument, clientMeaning)
     .addOption(required("--reason <text>", "why; the partner reads it"))
-    .action((c: string, { reason }: Reasoned, command: Command) =>
-      cli.call(command, (api) => api.kyc.reject({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: aboutClient(
-          c,
-          (it) => `Reject reliance on ${it}? Its level falls to NONE and the partner gets an event.`
-        )
-      })
+    .addOption(revisionOption("rejected"))
+    .action((c: string, { reason, revision }: Reasoned & Pick<ClearOptions, "revision">, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.kyc.reject({ params: { client: c }, payload: { reason, ...given({ revision }) } }),
+        clientView,
+        {
+          confirm: aboutClient(
+            c,
+            (it) => `Reject reliance on ${it}? Its level falls to NONE and the partner gets an event.`
+          )
+        }
+      )
     )
   kyc
     .command("reject-person")

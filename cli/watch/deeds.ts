@@ -167,7 +167,11 @@ const actOf = ({ item, verb, words }: Intent, seen: Partial<LookedAt>): Act => {
           payload: { ...seen, ...given({ note: reason === "" ? undefined : reason }) }
         })
     case "case reject":
-      return (api) => api.kyc.reject({ params: { client: String(clientId) }, payload: { reason } })
+      return (api) =>
+        api.kyc.reject({
+          params: { client: String(clientId) },
+          payload: { reason, ...given({ revision: seen.revision }) }
+        })
     default:
       throw new Error(`${kind} has no ${verb.name}`)
   }

@@ -238,6 +238,17 @@ describe("operator surface, kyc clear", () => {
       "ACTIVE"
     )
   })
+
+  it("D1: --revision rejects reliance on the revision that was looked at and on no other", async () => {
+    const { clientId } = await heldClient()
+    const reject = (revision: string) =>
+      ["kyc", "reject", String(clientId), "--reason", "forged", "--revision", revision] as const
+    const { code, data } = await refused([...reject("2")], "COMPLIANCE")
+    assert.deepStrictEqual([code, data], [4092, { reason: "FILE_CHANGED", revision: 1 }])
+    assert.notStrictEqual((await show(clientId)).kycPackage.status, "REJECTED")
+    await kyc("reject", clientId, "--reason", "forged", "--revision", "1")
+    assert.strictEqual((await show(clientId)).kycPackage.status, "REJECTED")
+  })
 })
 
 describe("operator surface, kyc show", () => {

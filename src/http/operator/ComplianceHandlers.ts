@@ -125,7 +125,7 @@ const kycHandlers = HttpApiBuilder.group(
           return compliance.clear(caller, params.client, note, looked)
         }),
       reject: ({ params, payload }) =>
-        ruleAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason, payload.revision)),
       "reject-person": ({ params, payload }) =>
         ruleAndShow(inspect, (caller) => lifecycle.rejectPerson(caller, params.client, payload.reason)),
       "request-documents": ({ params, payload }) =>

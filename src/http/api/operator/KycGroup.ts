@@ -106,9 +106,11 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     }),
     success
   }).pipe(openTo(compliance)),
-  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", { params: client, payload: reasoned, success }).pipe(
-    openTo(compliance)
-  ),
+  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", {
+    params: client,
+    payload: Schema.Struct({ reason: Reason, revision: Schema.optionalKey(anyId("The revision")) }),
+    success
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("reject-person", "/clients/:client/kyc/reject-person", {
     params: client,
     payload: reasoned,

@@ -81,8 +81,8 @@ export class Compliance extends Context.Service<
     requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
     /** Takes the client's accepted package as a sample. */
     sample(caller: OperatorCaller, client: string): Ruled
-    /** Refuses reliance on the client's KYC package. */
-    reject(caller: OperatorCaller, client: string, reason: string): Ruled
+    /** Refuses reliance on the client's KYC package, unless a revision came in after the one that was looked at. */
+    reject(caller: OperatorCaller, client: string, reason: string, revision?: number): Ruled
     /** Newest first; of one client when it is named. */
     cases(
       query: PageQuery & { readonly open: boolean; readonly client?: string }
@@ -165,8 +165,11 @@ export class Compliance extends Context.Service<
         requestDocuments: (caller, client, note) =>
           onClient(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
         sample: (caller, client) => onClient(caller, client, sampleClient),
-        reject: (caller, client, reason) =>
-          onClient(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
+        reject: (caller, client, reason, revision) =>
+          onClient(caller, client, (at, row) => {
+            const refusal = unlookedAt(at.turn.state, revision === undefined ? {} : { revision })
+            return refusal === null ? rejectReliance(at, row, cleanText(reason)) : refuse(refusal)
+          }),
         cases: ({ open, client, ...query }) =>
           Effect.gen(function* () {
             const found = client === undefined ? null : yield* findClient(host, sql, client)
