@@ -354,7 +354,7 @@ describe("operator surface, queue", () => {
         .slice(1)
         .reduce((sum, n) => sum + Number(n ?? 0), 0)
     for (const statement of [
-      waitingStatement(100, Date.now(), []),
+      waitingStatement(100, Date.now(), { withdrawals: [], swaps: [], calls: [] }),
       namedStatement("LOOK/c-1"),
       namedStatement(anna.email)
     ]) {

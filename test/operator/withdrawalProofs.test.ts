@@ -176,6 +176,10 @@ describe("operator surface, Four eyes: withdrawals and breaks", () => {
     const line = ["break", "close", String(opened.breakId), "--reason", "explained"]
     const approvalId = await asked(...line)
     assert.strictEqual((await service.done(["break", "list", "--status", "OPEN"])).breaks.length, 1)
+    const { waiting } = await service.done(["queue"])
+    const kinds = waiting.map(({ kind }: { readonly kind: string }) => kind)
+    assert.include(kinds, "approval")
+    assert.notInclude(kinds, "break", "what has been asked for waits as its approval alone")
     assert.strictEqual((await grant(approvalId)).result.status, "CLOSED")
     assert.strictEqual((await service.cli(line, "FINANCE")).refusal.code, 4092)
   })

@@ -12,7 +12,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { deliveriesCounted, waitingRows, type WaitingRow } from "../../store/reads/waitingReads.ts"
+import { type AskedFor, deliveriesCounted, waitingRows, type WaitingRow } from "../../store/reads/waitingReads.ts"
 import { type ClientOwner, ownersOf } from "../../store/reads/clientReads.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import type { ReconBreakRow } from "../../store/tables/reconciliation.ts"
@@ -68,11 +68,12 @@ export class WaitingQueue extends Context.Service<
               approvals: state.all("approvals").filter(({ state }) => state === "PENDING"),
               breaks: state.all("reconBreaks").filter(({ state }) => state === "OPEN")
             }))
-            const asked = withdrawalsOf(system.approvals)
+            const asked = askedFor(system.approvals)
+            const breaks = system.breaks.filter(({ id }) => !asked.breaks.has(id))
             const stored = yield* inTime(waitingRows(sql, limit, asOf - doubtAfterMillis, asked))
             const whole = [
               ...system.approvals.map((row) => ofApproval(row, system.breaks)),
-              ...system.breaks.map(ofBreak),
+              ...breaks.map(ofBreak),
               ...[...cases()].map(ofCase)
             ]
             const rows = stored.map((row) => ofRow(row, codeOf(numberOf(row.partner_id))))
@@ -161,11 +162,19 @@ const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Dra
   }
 }
 
-/** Withdrawals whose next step has been asked for: it waits as its approval, and to ask for it again is no decision. */
-const withdrawalsOf = (approvals: ReadonlyArray<ApprovalRow>): ReadonlyArray<number> =>
-  approvals.flatMap(({ command, args: { requestId } }) =>
-    command.startsWith("withdrawal ") && typeof requestId === "number" ? [requestId] : []
-  )
+/** What has been asked for: it waits as its approval, and to ask for it again is no decision. */
+const askedFor = (approvals: ReadonlyArray<ApprovalRow>): AskedFor & { readonly breaks: ReadonlySet<number> } => {
+  const asked = { withdrawals: new Array<number>(), swaps: new Array<number>(), calls: new Array<string>() }
+  const breaks = new Set<number>()
+  for (const { command, args } of approvals) {
+    const { requestId, swapId, breakId, ref } = args as { readonly [name: string]: unknown }
+    if (command.startsWith("withdrawal ") && typeof requestId === "number") asked.withdrawals.push(requestId)
+    if (command === "swap writeoff" && typeof swapId === "number") asked.swaps.push(swapId)
+    if (command === "break close" && typeof breakId === "number") breaks.add(breakId)
+    if (command === "venue resolve" && typeof ref === "string") asked.calls.push(ref)
+  }
+  return { ...asked, breaks }
+}
 
 const ofBreak = ({ id, state, partnerId, clientId, currency, context, openedAt }: ReconBreakRow): Draft => ({
   ...none,

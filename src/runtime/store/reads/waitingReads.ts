@@ -6,7 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { int8s } from "../arrays.ts"
+import { int8s, texts } from "../arrays.ts"
 
 export interface WaitingRow {
   readonly kind: string
@@ -32,7 +32,7 @@ const part = (kind: string, id: string, since: string, rest: string, from: strin
 
 const noMoney = "NULL::text AS currency, NULL::bigint AS amount"
 
-/** $1 how many of each kind, the oldest first; $2 the time before which a call of the venue counts as in doubt; $3 withdrawals that are left out. */
+/** $1 how many of each kind, the oldest first; $2 the time before which a call of the venue counts as in doubt; $3 to $5 withdrawals, swaps and calls that are left out. */
 const waitingText = [
   part(
     "deposit",
@@ -53,9 +53,15 @@ const waitingText = [
     "id",
     "coalesce(maturity_at, created_at)",
     "state, partner_id, client_id, currency, amount + reward - paid - written_off, symbol",
-    "swaps WHERE state = 'DEFAULTED' AND closed_at IS NULL"
+    "swaps WHERE state = 'DEFAULTED' AND closed_at IS NULL AND id <> ALL($4::bigint[])"
   ),
-  part("call", "ref", "at", `'IN_DOUBT'::text, partner_id, client_id, ${noMoney}, call`, "venue_calls WHERE at < $2"),
+  part(
+    "call",
+    "ref",
+    "at",
+    `'IN_DOUBT'::text, partner_id, client_id, ${noMoney}, call`,
+    "venue_calls WHERE at < $2 AND ref <> ALL($5::text[])"
+  ),
   part(
     "quarantine",
     "id",
@@ -90,10 +96,18 @@ const waitingText = [
   )
 ].join("\nUNION ALL\n")
 
+/** What waits as an approval, and is left out here. */
+export interface AskedFor {
+  readonly withdrawals: ReadonlyArray<number>
+  readonly swaps: ReadonlyArray<number>
+  /** Refs of calls. */
+  readonly calls: ReadonlyArray<string>
+}
+
 /** The statement, for a look at its plan. */
-export const waitingStatement = (limit: number, doubtBefore: number, withoutWithdrawals: ReadonlyArray<number>) => ({
+export const waitingStatement = (limit: number, doubtBefore: number, { withdrawals, swaps, calls }: AskedFor) => ({
   text: waitingText,
-  values: [BigInt(limit), BigInt(doubtBefore), int8s(withoutWithdrawals)]
+  values: [BigInt(limit), BigInt(doubtBefore), int8s(withdrawals), int8s(swaps), texts(calls)]
 })
 
 /** The oldest `limit` of each kind, and of each kind how many there are; in no order between kinds. */
@@ -101,8 +115,8 @@ export const waitingRows = (
   sql: PgClient.PgClient,
   limit: number,
   doubtBefore: number,
-  withoutWithdrawals: ReadonlyArray<number>
+  asked: AskedFor
 ): Effect.Effect<ReadonlyArray<WaitingRow>, SqlError.SqlError> => {
-  const { text, values } = waitingStatement(limit, doubtBefore, withoutWithdrawals)
+  const { text, values } = waitingStatement(limit, doubtBefore, asked)
   return sql.unsafe<WaitingRow>(text, values)
 }
