@@ -1,9 +1,11 @@
 /** Steps of scenarios of knock-out contracts: a client that may trade them, requests, and looks until something is so. */
 import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { setTimeout as pause } from "node:timers/promises"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
+import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { get, withPaths } from "./Builders.ts"
 import { knockOut } from "./barrierVenue.ts"
 import type { Answer, Service } from "./Service.ts"
@@ -29,7 +31,7 @@ export const barrierSteps = (
     post,
     rfqOf,
     looking,
-    /** A client at level MICA_MIFID with so much collateral, while the market has a live price. */
+    /** A client at level MICA_MIFID with so much collateral, while the market has a live price and the venue is connected. */
     trader: async (amount = "1000.00"): Promise<number> => {
       const clientId = await service.client(key)
       const answers = answersFor(questionnaire1, "PASS")
@@ -41,6 +43,11 @@ export const barrierSteps = (
       await looking(
         () => get(service, key, `/ticker?symbol=${knockOut}`),
         ({ status }) => status === 200
+      )
+      // A stream that was found to lack an event is connected anew.
+      await looking(
+        () => service.run(Effect.map(VenueLink, (link) => link.state())),
+        ({ connected }) => connected
       )
       return clientId
     },
