@@ -52,10 +52,9 @@ const next = async (): Promise<Piece | null> => {
 const write = async (bytes: Uint8Array): Promise<void> => {
   while (isFull()) await without(new Promise<void>((resolve) => (room = resolve)))
   onTheWay++
-  // What belongs to a pool can't be handed over: a copy of its own.
-  const isOwn = bytes.byteLength === bytes.buffer.byteLength
-  const own = isOwn ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
-  say({ type: "chunk", bytes: own }, [own.buffer as ArrayBuffer])
+  // A copy of its own: what belongs to a pool can't be handed over.
+  const own = new Uint8Array(bytes)
+  say({ type: "chunk", bytes: own }, [own.buffer])
 }
 
 const render = async (head: JobHead): Promise<void> => {

@@ -3,7 +3,7 @@
  * of due times, however many were missed. A job goes through its clients page by page; what a page has come to and the cursor
  * behind it are one commit. A client that fails is written down, tried again more and more seldom, and holds up nobody.
  */
-import { Clock, Effect, Fiber, Latch, Layer } from "effect"
+import { Clock, Effect, Fiber, Latch, Layer, type Scope } from "effect"
 import {
   equitiesDue,
   firstPlace,
@@ -154,7 +154,7 @@ interface Ahead {
   readonly made: Fiber.Fiber<PageEnd, Unavailable>
 }
 
-/** Pages that are being made while one is stored: one reads while another one is put together. */
+/** Pages that are begun and not stored: one reads while another one is put together, or stored. */
 const pagesAhead = 2
 
 /**
@@ -162,31 +162,34 @@ const pagesAhead = 2
  * behind the page, what was made is left, and made again from there.
  */
 const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, DispatchError> =>
-  Effect.gen(function* () {
-    let job = begun
-    let ahead: ReadonlyArray<Ahead> = []
-    for (;;) {
-      const began = yield* Clock.currentTimeMillis
-      ahead = yield* filled(tools, job, ahead)
-      const [page, ...others] = ahead as readonly [Ahead, ...ReadonlyArray<Ahead>]
-      const stored = yield* storePage(tools, job, yield* Fiber.join(page.made))
-      // It stands elsewhere: whoever moves it is at it, and a look without a pause would find the same.
-      if (stored === null) return yield* Effect.sleep(pauses.longest)
-      if (stored.endedAt !== null) return
-      const isThere = stored.cursor === page.cursor
-      if (!isThere) yield* Fiber.interruptAll(others.map(({ made }) => made))
-      ahead = isThere ? others : []
-      job = stored
-      yield* pace(tools, (yield* Clock.currentTimeMillis) - began)
-    }
-  })
+  // Whatever ends it ends the pages that it has begun.
+  Effect.scoped(
+    Effect.gen(function* () {
+      let job = begun
+      let ahead: ReadonlyArray<Ahead> = []
+      for (;;) {
+        const began = yield* Clock.currentTimeMillis
+        ahead = yield* filled(tools, job, ahead)
+        const [page, ...others] = ahead as readonly [Ahead, ...ReadonlyArray<Ahead>]
+        const stored = yield* storePage(tools, job, yield* Fiber.join(page.made))
+        // It stands elsewhere: whoever moves it is at it, and a look without a pause would find the same.
+        if (stored === null) return yield* Effect.sleep(pauses.longest)
+        if (stored.endedAt !== null) return
+        const isThere = stored.cursor === page.cursor
+        if (!isThere) yield* Fiber.interruptAll(others.map(({ made }) => made))
+        ahead = isThere ? others : []
+        job = stored
+        yield* pace(tools, (yield* Clock.currentTimeMillis) - began)
+      }
+    })
+  )
 
 /** As many pages as may be made ahead, or as there are. */
 const filled = (
   tools: JobsTools,
   job: StatementJobRow,
   ahead: ReadonlyArray<Ahead>
-): Effect.Effect<ReadonlyArray<Ahead>, Unavailable> =>
+): Effect.Effect<ReadonlyArray<Ahead>, Unavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const pages = [...ahead]
     while (pages.length < pagesAhead && pages.at(-1)?.isLast !== true)
@@ -205,7 +208,7 @@ const pace = ({ host }: JobsTools, took: number): Effect.Effect<void> =>
       : breathe
   )
 
-const beginPage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<Ahead, Unavailable> =>
+const beginPage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<Ahead, Unavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const { clientIds, isLast } = yield* work.next(job)
     const last = clientIds.at(-1) ?? null
@@ -214,7 +217,7 @@ const beginPage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<Ahe
       if (parts.length > 0) passPausePoint("models-written")
       return { parts, last, isLast }
     })
-    return { cursor: last ?? job.cursor, isLast, made: yield* Effect.forkChild(made) }
+    return { cursor: last ?? job.cursor, isLast, made: yield* Effect.forkScoped(made) }
   })
 
 const storePage = (
