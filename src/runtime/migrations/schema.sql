@@ -782,7 +782,7 @@ CREATE TABLE seals (
   custody_to bigint DEFAULT 0 NOT NULL,
   CONSTRAINT seals_pkey PRIMARY KEY (number)
 );
-CREATE INDEX seals_posting ON public.seals USING btree (posting_to);
+CREATE INDEX seals_posting_number ON public.seals USING btree (posting_to, number);
 CREATE TRIGGER seals_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE service_stamp (
@@ -1221,24 +1221,6 @@ AS $function$
       RETURN low;
     END $function$;
 
-CREATE OR REPLACE FUNCTION public.last_fill_near(of_client bigint, moment bigint, hint bigint)
- RETURNS bigint
- LANGUAGE plpgsql
- STABLE
-AS $function$
-    DECLARE
-      at_id bigint;
-      at_ts bigint;
-      next_ts bigint;
-    BEGIN
-      SELECT id, booked_at INTO at_id, at_ts FROM fills
-          WHERE client_id = of_client AND id <= hint ORDER BY id DESC LIMIT 1;
-      IF at_id IS NOT NULL AND at_ts >= moment THEN RETURN last_fill_before(of_client, moment); END IF;
-      SELECT booked_at INTO next_ts FROM fills WHERE client_id = of_client AND id > hint ORDER BY id LIMIT 1;
-      IF next_ts IS NOT NULL AND next_ts < moment THEN RETURN last_fill_before(of_client, moment); END IF;
-      RETURN coalesce(at_id, 0);
-    END $function$;
-
 CREATE OR REPLACE FUNCTION public.last_fill_of_all_before(moment bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1284,25 +1266,6 @@ AS $function$
         IF found_id IS NOT NULL AND found_ts < moment THEN low := found_id; ELSE high := mid; END IF;
       END LOOP;
       RETURN low;
-    END $function$;
-
-CREATE OR REPLACE FUNCTION public.last_posting_near(of_client bigint, moment bigint, hint bigint)
- RETURNS bigint
- LANGUAGE plpgsql
- STABLE
-AS $function$
-    DECLARE
-      at_id bigint;
-      at_ts bigint;
-      next_ts bigint;
-    BEGIN
-      SELECT p.posting_id, t.ts INTO at_id, at_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
-          WHERE p.client_id = of_client AND p.posting_id <= hint ORDER BY p.posting_id DESC LIMIT 1;
-      IF at_id IS NOT NULL AND at_ts >= moment THEN RETURN last_posting_before(of_client, moment); END IF;
-      SELECT t.ts INTO next_ts FROM postings p JOIN ledger_transactions t USING (tx_id)
-          WHERE p.client_id = of_client AND p.posting_id > hint ORDER BY p.posting_id LIMIT 1;
-      IF next_ts IS NOT NULL AND next_ts < moment THEN RETURN last_posting_before(of_client, moment); END IF;
-      RETURN coalesce(at_id, 0);
     END $function$;
 
 CREATE OR REPLACE FUNCTION public.last_posting_of_all_before(moment bigint)

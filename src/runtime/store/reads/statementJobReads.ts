@@ -117,9 +117,44 @@ export interface ClientCuts {
   readonly ledgerSeal: { readonly number: number; readonly hash: string } | null
 }
 
-const cutColumns = (name: string, moment: string, posting: string, fill: string) => `
-  last_posting_near(c.id, ${moment}, ${posting}) AS ${name}_posting, last_fill_near(c.id, ${moment}, ${fill}) AS ${name}_fill,
-  last_contract_before(c.id, ${moment}) AS ${name}_contract, last_swap_before(c.id, ${moment}) AS ${name}_swap`
+/** The newest row of the client up to a bound, and the one behind it. The bounds stand in `b`: so no plan rests on their values. */
+const around = (end: "start" | "end"): string => `
+  LEFT JOIN LATERAL (SELECT p.posting_id AS id, t.ts FROM postings p JOIN ledger_transactions t USING (tx_id)
+    WHERE p.client_id = c.id AND p.posting_id <= b.${end}_posting ORDER BY p.posting_id DESC LIMIT 1) ${end}_p ON true
+  LEFT JOIN LATERAL (SELECT t.ts FROM postings p JOIN ledger_transactions t USING (tx_id)
+    WHERE p.client_id = c.id AND p.posting_id > b.${end}_posting ORDER BY p.posting_id LIMIT 1) ${end}_pn ON true
+  LEFT JOIN LATERAL (SELECT id, booked_at AS ts FROM fills
+    WHERE client_id = c.id AND id <= b.${end}_fill ORDER BY id DESC LIMIT 1) ${end}_f ON true
+  LEFT JOIN LATERAL (SELECT booked_at AS ts FROM fills
+    WHERE client_id = c.id AND id > b.${end}_fill ORDER BY id LIMIT 1) ${end}_fn ON true`
+
+/** The row up to the bound is the last one before the moment, unless rows were booked out of order around it: then it is searched for. */
+const lastBefore = (end: "start" | "end", of: "posting" | "fill"): string => {
+  const at = `${end}_${of === "posting" ? "p" : "f"}`
+  return `CASE WHEN ${at}.ts >= b.${end}_ts OR ${at}n.ts < b.${end}_ts THEN last_${of}_before(c.id, b.${end}_ts)
+            ELSE coalesce(${at}.id, 0) END AS ${end}_${of}`
+}
+
+/** Most clients have none, and a look is far cheaper than a search. */
+const lastOfThose = (end: "start" | "end", of: "contract" | "swap", table: string): string =>
+  `CASE WHEN EXISTS (SELECT FROM ${table} WHERE client_id = c.id) THEN last_${of}_before(c.id, b.${end}_ts)
+     ELSE 0 END AS ${end}_${of}`
+
+const cutColumns = (end: "start" | "end"): string =>
+  [
+    lastBefore(end, "posting"),
+    lastBefore(end, "fill"),
+    lastOfThose(end, "contract", "barrier_contracts"),
+    lastOfThose(end, "swap", "swaps")
+  ].join(", ")
+
+const cutsText = `WITH cuts AS MATERIALIZED (
+    SELECT c.id, ${cutColumns("start")}, ${cutColumns("end")} FROM unnest($1::int8[]) AS c(id)
+      CROSS JOIN (SELECT $2::int8 AS start_ts, $3::int8 AS end_ts, $4::int8 AS start_posting, $5::int8 AS start_fill,
+        $6::int8 AS end_posting, $7::int8 AS end_fill OFFSET 0) b ${around("start")} ${around("end")})
+  SELECT cuts.*, s.number, s.hash FROM cuts
+    LEFT JOIN LATERAL (SELECT number, hash FROM seals WHERE posting_to >= cuts.end_posting AND cuts.end_posting > 0
+      ORDER BY posting_to, number LIMIT 1) s ON true`
 
 /** The cuts of many clients at both ends of a period. */
 export const cutsOfClients = (
@@ -129,22 +164,10 @@ export const cutsOfClients = (
   { start, end }: { readonly start: Bounds; readonly end: Bounds }
 ): Reading<ReadonlyArray<ClientCuts>> =>
   Effect.map(
-    sql.unsafe<Readonly<Record<string, bigint | null>> & { readonly hash: string | null }>(
-      `SELECT cuts.*, s.number, s.hash FROM (
-         SELECT c.id, ${cutColumns("start", "$2", "$4", "$5")}, ${cutColumns("end", "$3", "$6", "$7")}
-           FROM unnest($1::int8[]) AS c(id)) cuts
-         LEFT JOIN LATERAL (SELECT number, hash FROM seals WHERE posting_to >= cuts.end_posting AND cuts.end_posting > 0
-           ORDER BY posting_to, number LIMIT 1) s ON true`,
-      [
-        int8s(clientIds),
-        BigInt(from),
-        BigInt(to),
-        BigInt(start.posting),
-        BigInt(start.fill),
-        BigInt(end.posting),
-        BigInt(end.fill)
-      ]
-    ),
+    sql.unsafe<Readonly<Record<string, bigint | null>> & { readonly hash: string | null }>(cutsText, [
+      int8s(clientIds),
+      ...[from, to, start.posting, start.fill, end.posting, end.fill].map(BigInt)
+    ]),
     (rows) =>
       rows.map((row) => ({
         clientId: Number(row["id"]),
