@@ -11,7 +11,16 @@ const worthwhile = 1_024
 
 export const packed = (content: string | Uint8Array): Uint8Array => {
   const bytes = typeof content === "string" ? Buffer.from(content) : content
-  return bytes.length < worthwhile ? bytes : gzipSync(bytes, { level: 1 })
+  return bytes.length < worthwhile ? bytes : gzipSync(bytes, { level: 1, ...roomFor(bytes.length) })
+}
+
+/**
+ * The window of zlib that a text fills. Its usual room is a quarter of a megabyte outside of the heap: for each of very many short texts
+ * that is more to clear than to compress, and so much garbage that V8 collects all the heap over and over.
+ */
+const roomFor = (length: number) => {
+  const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(length))))
+  return { windowBits, memLevel: windowBits < 15 ? 6 : 8 }
 }
 
 export const unpacked = (stored: Uint8Array): string =>

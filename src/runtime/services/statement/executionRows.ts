@@ -15,25 +15,29 @@ const dayAndTime = (ts: number): Pick<ModelRow, "tradingDay" | "tradingTime"> =>
   return { tradingDay: iso.slice(0, 10), tradingTime: iso.slice(11) }
 }
 
-/** `settled`: the consideration as it was posted, minor units. */
-export const fillRow = (venue: string, fill: StatedFill, settled: bigint): ModelRow => ({
-  object: `fill:${fill.id}`,
-  bookedAt: fill.bookedAt,
-  venueTs: fill.ts,
-  ...dayAndTime(fill.ts),
-  orderType: fill.orderType,
-  venue,
-  instrument: fill.symbol,
-  side: fill.side,
-  nature: fill.origin === "CLOSE_OUT" ? "CLOSE_OUT" : fill.closedQty === null ? "TRADE" : "TRADE_CLOSING",
-  quantity: fill.qty,
-  unitPrice: fill.price,
-  consideration: formatAmount(settled, fill.currency),
-  commission: formatAmount(fill.commission, fill.currency),
-  currency: fill.currency,
-  orderId: fill.orderId,
-  tradeId: fill.tradeId
-})
+/** `settled`: the consideration as it was posted, minor units. In the order of the names, as it is written: there are very many. */
+export const fillRow = (venue: string, fill: StatedFill, settled: bigint): ModelRow => {
+  const { tradingDay, tradingTime } = dayAndTime(fill.ts)
+  return {
+    bookedAt: fill.bookedAt,
+    commission: formatAmount(fill.commission, fill.currency),
+    consideration: formatAmount(settled, fill.currency),
+    currency: fill.currency,
+    instrument: fill.symbol,
+    nature: fill.origin === "CLOSE_OUT" ? "CLOSE_OUT" : fill.closedQty === null ? "TRADE" : "TRADE_CLOSING",
+    object: `fill:${fill.id}`,
+    orderId: fill.orderId,
+    orderType: fill.orderType,
+    quantity: fill.qty,
+    side: fill.side,
+    tradeId: fill.tradeId,
+    tradingDay,
+    tradingTime,
+    unitPrice: fill.price,
+    venue,
+    venueTs: fill.ts
+  }
+}
 
 /** The rows of some events, with what they are of. */
 export const eventRows = (

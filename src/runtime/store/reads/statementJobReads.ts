@@ -204,10 +204,11 @@ export const fillsOfClients = (
     ),
     (rows) => {
       const found = new Map<number, Array<StatedFill>>()
-      for (const { client_id, ...row } of rows) {
-        const fills = found.get(Number(client_id)) ?? []
-        found.set(Number(client_id), fills)
-        fills.push(statedFill(row))
+      for (const row of rows) {
+        const clientId = Number(row.client_id)
+        const fills = found.get(clientId)
+        if (fills === undefined) found.set(clientId, [statedFill(row)])
+        else fills.push(statedFill(row))
       }
       return found
     }

@@ -242,26 +242,25 @@ export interface RawFill extends Omit<
 export const fillColumns = `f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency,
   f.notional, f.commission, f.realized_pnl, f.order_type, f.origin, f.ts, f.booked_at`
 
-export const statedFill = ({
-  order_id,
-  trade_id,
-  closed_qty,
-  realized_pnl,
-  order_type,
-  booked_at,
-  id,
-  ts,
-  ...row
-}: RawFill): StatedFill => ({
-  ...row,
-  id: Number(id),
-  orderId: Number(order_id),
-  tradeId: Number(trade_id),
-  closedQty: closed_qty,
-  realizedPnl: realized_pnl,
-  orderType: order_type,
-  ts: Number(ts),
-  bookedAt: Number(booked_at)
+/** Field by field: a copy of whatever is there costs several times as much. */
+export const statedFill = (row: RawFill): StatedFill => ({
+  id: Number(row.id),
+  orderId: Number(row.order_id),
+  tradeId: Number(row.trade_id),
+  symbol: row.symbol,
+  family: row.family,
+  side: row.side,
+  price: row.price,
+  qty: row.qty,
+  closedQty: row.closed_qty,
+  currency: row.currency,
+  notional: row.notional,
+  commission: row.commission,
+  realizedPnl: row.realized_pnl,
+  orderType: row.order_type,
+  origin: row.origin,
+  ts: Number(row.ts),
+  bookedAt: Number(row.booked_at)
 })
 
 /** A client's fills in the order of their ids, at most `limit`; of one family where it is said. */
