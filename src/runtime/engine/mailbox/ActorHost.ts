@@ -255,8 +255,9 @@ class Host {
   }
 
   private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
-    envelope.resume(result)
+    // First, for the one who has its answer goes on at once, and is not to find itself among those who wait.
     if (--this.waiting === 0) this.quiet.openUnsafe()
+    envelope.resume(result)
   }
 
   private pump(actor: Actor): void {
