@@ -47,6 +47,7 @@ import { m0043 } from "./0043_statement_jobs.ts"
 import { m0044 } from "./0044_sandbox_resets.ts"
 import { m0045 } from "./0045_fill_orders.ts"
 import { m0046 } from "./0046_unvalued_equities.ts"
+import { m0048 } from "./0048_maturing_swaps.ts"
 
 const run = Migrator.make({})
 
@@ -98,7 +99,8 @@ export const migrate = run({
     "0043_statement_jobs": m0043,
     "0044_sandbox_resets": m0044,
     "0045_fill_orders": m0045,
-    "0046_unvalued_equities": m0046
+    "0046_unvalued_equities": m0046,
+    "0048_maturing_swaps": m0048
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)
