@@ -48,6 +48,7 @@ import { m0044 } from "./0044_sandbox_resets.ts"
 import { m0045 } from "./0045_fill_orders.ts"
 import { m0046 } from "./0046_unvalued_equities.ts"
 import { m0047 } from "./0047_seals_by_posting.ts"
+import { m0048 } from "./0048_maturing_swaps.ts"
 
 const run = Migrator.make({})
 
@@ -100,7 +101,8 @@ export const migrate = run({
     "0044_sandbox_resets": m0044,
     "0045_fill_orders": m0045,
     "0046_unvalued_equities": m0046,
-    "0047_seals_by_posting": m0047
+    "0047_seals_by_posting": m0047,
+    "0048_maturing_swaps": m0048
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -536,7 +536,7 @@ CREATE TABLE notifications (
   CONSTRAINT notifications_pkey PRIMARY KEY (id)
 );
 CREATE INDEX notifications_feed ON public.notifications USING btree (client_id, ts, id);
-CREATE INDEX notifications_partner ON public.notifications USING btree (partner_id, ts);
+CREATE INDEX notifications_partner ON public.notifications USING btree (partner_id, ts, id);
 
 CREATE TABLE open_fundings (
   id bigint NOT NULL,
@@ -971,7 +971,6 @@ CREATE INDEX swaps_client_state ON public.swaps USING btree (client_id, state, i
 CREATE INDEX swaps_contract ON public.swaps USING btree (client_id, contract_id);
 CREATE INDEX swaps_live ON public.swaps USING btree (client_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
 CREATE INDEX swaps_partner ON public.swaps USING btree (partner_id, id);
-CREATE INDEX swaps_partner_live ON public.swaps USING btree (partner_id) WHERE ((state = ANY (ARRAY['ACCEPTING'::text, 'OPEN'::text, 'DEFAULTED'::text])) AND (closed_at IS NULL));
 CREATE INDEX swaps_state ON public.swaps USING btree (state, id);
 CREATE INDEX swaps_written_off ON public.swaps USING btree (client_id) WHERE (json_array_length((context -> 'writeOffs'::text)) > 0);
 

@@ -53,6 +53,8 @@ export class SubjectLoading {
 
   /** Reads waiting subjects, many at a time, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
+    // Whoever comes with the first one is read with it: alone it would cost a statement of its own.
+    Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {
         const actors = this.next()
