@@ -8,8 +8,8 @@ import type { RowReads } from "../../ports/RowReads.ts"
 
 /** Accounts whose clients are remembered. */
 const accountsKept = 100_000
-/** Accounts read at once. */
-const readAtOnce = 512
+/** Accounts read at once: what waits for them goes on at once, too. */
+const readAtOnce = 64
 
 type Found = Effect.Effect<number | null, DispatchError>
 
