@@ -34,6 +34,11 @@ describe("turns", () => {
     assert.strictEqual(bench.store.image("client:1").token, 20)
   })
 
+  it("whoever has its answer is not among those who wait, by the first thing that it does", async () => {
+    const waiting = Effect.map(bench.host.dispatch(increment(1)), () => bench.host.stats().waiting)
+    assert.strictEqual(await Effect.runPromise(waiting), 0)
+  })
+
   it("subjects are independent: one that waits for its commit holds nobody up", async () => {
     bench.hold = (commit) => commit.fence?.subject === "client:1"
     const slow = run(increment(1))

@@ -20,7 +20,8 @@ import { makeNight, NightFacts } from "../../../src/runtime/services/statement/n
 import { equityReplay, type ReplayedEquity } from "../../../src/runtime/store/checks/equityReplay.ts"
 import { heldAt } from "../../../src/runtime/store/reads/ledgerReads.ts"
 import { marksOfDays } from "../../../src/runtime/store/reads/statementCosts.ts"
-import { executingClients } from "../../../src/runtime/store/reads/statementJobReads.ts"
+import { boundsBefore, cutsOfClients, executingClients } from "../../../src/runtime/store/reads/statementJobReads.ts"
+import { cutBefore } from "../../../src/runtime/store/reads/statementReads.ts"
 import type { DailyEquityRow, HeldThen } from "../../../src/runtime/store/tables/statementJob.ts"
 import { testSealing } from "../engine/fixtures.ts"
 import { openPgBench } from "../engine/pgBench.ts"
@@ -92,6 +93,21 @@ const compareNight = async (stated: Stated, day: number): Promise<boolean> => {
   assert.strictEqual(part?.statement?.filing.model.sha256, hashOf(await stated.model("TRANSACTIONS", nightOf(day))))
   return true
 }
+
+/** The cuts of a day are those of a client by itself, whichever rows the bounds name: rows booked out of order lie beside them. */
+const compareCuts = (stated: Stated, day: number): Promise<void> =>
+  working(stated, ({ sql }) =>
+    Effect.gen(function* () {
+      const { from, to } = nightOf(day)
+      const expected = [yield* cutBefore(sql, clientId, from), yield* cutBefore(sql, clientId, to)]
+      const fitting = { start: yield* boundsBefore(sql, from), end: yield* boundsBefore(sql, to) }
+      const [none, all] = [{ posting: 0, fill: 0 }, yield* boundsBefore(sql, Number.MAX_SAFE_INTEGER)]
+      for (const bounds of [fitting, { start: none, end: none }, { start: all, end: all }]) {
+        const [found] = yield* cutsOfClients(sql, [clientId], nightOf(day), bounds)
+        assert.deepStrictEqual([found?.start, found?.cut], expected)
+      }
+    })
+  )
 
 /** The midnights of a life, and some behind it at which nothing happens any more. */
 const midnightsOf = ({ createdAt, now }: StatedLife) => ({
@@ -197,6 +213,7 @@ describe("jobs over random lives", () => {
             const stated = await stored(life, bench)
             const days = [...new Set(life.executions.map(({ at }) => startOfDay(at)))].slice(-12)
             for (const day of days) {
+              await compareCuts(stated, day)
               if (await compareNight(stated, day)) nights++
               await compareNight(stated, day + dayMillis)
             }
