@@ -10,7 +10,7 @@ import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import type { TableName, Tables } from "../store/Catalogue.ts"
 import { type Condition, pageOf, type PageQuery } from "../store/paging.ts"
-import { allRows, holdersOf, rowsWithIds } from "../store/reads/rowReads.ts"
+import { allRows, clientIdsOf, holdersOf, rowsWithIds } from "../store/reads/rowReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
 export class RowReads extends Context.Service<
@@ -29,6 +29,8 @@ export class RowReads extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
     /** Every row of a small table, in no order. */
     all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
+    /** The clients of these accounts (their uid); others than ours are left out. */
+    clientIds(accounts: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
     /** Which of the unique facts are taken, and by which object; free ones are left out. */
     holders(names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable>
   }
@@ -44,6 +46,7 @@ export class RowReads extends Context.Service<
         page: (table, conditions, query) => inTime(pageOf(sql, sealing, table, conditions, query)),
         among: (table, ids) => inTime(rowsWithIds(sql, sealing, table, ids)),
         all: (table) => inTime(allRows(sql, sealing, table)),
+        clientIds: (accounts) => inTime(clientIdsOf(sql, accounts)),
         holders: (names) => inTime(holdersOf(sql, names))
       })
     })

@@ -47,6 +47,12 @@ export const RowReadsMemory = {
             return store.rows(table).filter((row) => wanted.has((row as Record<string, number>)[key] as number))
           }),
         all: (table) => reach(() => store.rows(table)),
+        clientIds: (accounts) =>
+          reach(() => {
+            const wanted = new Set(accounts)
+            const found = store.rows("clients").filter(({ uid }) => wanted.has(uid))
+            return new Map(found.map(({ uid, id }) => [uid, id]))
+          }),
         holders: (names) =>
           reach(() =>
             names.flatMap((name) => {

@@ -25,6 +25,7 @@ const commits: ReadonlyArray<Commit> = [
     return clientCommit(id, null, {
       claims: [{ name: `ref:1:client-${id}`, owner: id }],
       rows: {
+        clients: [rows.clients],
         collateralReports: [{ ...rows.collateralReports, state: id % 2 === 0 ? "BOOKED" : "REFUSED" }],
         settlementItems: [{ ...rows.settlementItems, state: "PENDING", occurredAt: noon + id * 3_600_000 }]
       }
@@ -147,6 +148,18 @@ describe("RowReads", () => {
       (stored) => Effect.map(stored.all("collateralReports"), (rows) => rows.map((row) => row.id).toSorted()),
       ids
     ))
+
+  it("clientIds: of accounts of ours, others left out", async () => {
+    const uids = ids.map((id) => sampleRows(id).clients.uid)
+    await bothAnswer(
+      (stored) => stored.clientIds(["CL-none", uids[3] as string, uids[0] as string]),
+      new Map([
+        [uids[0] as string, 1],
+        [uids[3] as string, 4]
+      ])
+    )
+    await bothAnswer((stored) => stored.clientIds([]), new Map())
+  })
 
   it("holders: of the facts that are taken, none for free ones", () =>
     bothAnswer(

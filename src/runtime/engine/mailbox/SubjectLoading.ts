@@ -3,13 +3,16 @@
  * waits for are read apart and in turns with the others, of which there can be very many: they wait for one reading at the most.
  */
 import { Effect, Latch } from "effect"
-import { type Journal, JournalUnavailable } from "../journal/Journal.ts"
+import type { SubjectKey } from "../journal/Commit.ts"
+import { type Journal, JournalUnavailable, type SubjectImage } from "../journal/Journal.ts"
 import { withinTime } from "../withinTime.ts"
 import type { Actor } from "./Actor.ts"
 import { SubjectState } from "./SubjectState.ts"
 
-/** Subjects read from the database in one go. */
-const loadBatchLimit = 256
+/** Subjects read from the database in one go: that callers wait for, and others, whose rows must not keep the thread from callers. */
+const readAtOnce = { urgent: 256, others: 64 } as const
+/** Subjects that go on, each with what waits for it, before everybody else's work has its turn. */
+const givenAtOnce = 16
 
 type Loaded = (actor: Actor, found: SubjectState | JournalUnavailable) => void
 
@@ -39,12 +42,13 @@ export class SubjectLoading {
     this.work.openUnsafe()
   }
 
-  private next(): ReadonlyArray<Actor> {
+  private next(): Array<Actor> {
     this.wasUrgent = this.urgent.size > 0 && !(this.wasUrgent && this.others.size > 0)
     const waiting = this.wasUrgent ? this.urgent : this.others
+    const limit = this.wasUrgent ? readAtOnce.urgent : readAtOnce.others
     const actors: Array<Actor> = []
     for (const actor of waiting) {
-      if (actors.push(actor) === loadBatchLimit) break
+      if (actors.push(actor) === limit) break
     }
     for (const actor of actors) waiting.delete(actor)
     if (this.urgent.size + this.others.size === 0) this.work.closeUnsafe()
@@ -53,21 +57,17 @@ export class SubjectLoading {
 
   /** Reads waiting subjects, many at a time, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
+    // Whoever comes with the first one is read with it: alone it would cost a statement of its own.
+    Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {
         const actors = this.next()
         const load = this.journal.load(actors.map((actor) => actor.subject))
-        const none = (reason: string) => this.end(actors, () => new JournalUnavailable({ reason }))
+        const none = (reason: string) => this.end(actors, actors.length, () => new JournalUnavailable({ reason }))
         return withinTime(load, () => new JournalUnavailable({ reason: "the database hangs" })).pipe(
-          Effect.match({
-            onSuccess: (images) =>
-              this.end(actors, ({ subject }) => {
-                const image = images.get(subject)
-                return image === undefined
-                  ? new JournalUnavailable({ reason: "not read" })
-                  : new SubjectState(subject, image)
-              }),
-            onFailure: ({ reason }) => none(reason)
+          Effect.matchEffect({
+            onSuccess: (images) => this.give(actors, images),
+            onFailure: ({ reason }) => Effect.sync(() => none(reason))
           }),
           Effect.catchCause((cause) =>
             Effect.andThen(
@@ -81,8 +81,26 @@ export class SubjectLoading {
     Effect.forever({ disableYield: true })
   )
 
-  private end(actors: ReadonlyArray<Actor>, found: (actor: Actor) => SubjectState | JournalUnavailable): void {
-    for (const actor of actors) {
+  /** In stretches, or whoever else is there would wait for the turns of all. */
+  private give(actors: Array<Actor>, images: ReadonlyMap<SubjectKey, SubjectImage>): Effect.Effect<void> {
+    const found = ({ subject }: Actor) => {
+      const image = images.get(subject)
+      return image === undefined ? new JournalUnavailable({ reason: "not read" }) : new SubjectState(subject, image)
+    }
+    return Effect.whileLoop({
+      while: () => actors.length > 0,
+      body: () => {
+        this.end(actors, givenAtOnce, found)
+        return actors.length > 0 ? Effect.yieldNow : Effect.void
+      },
+      step: () => undefined
+    })
+  }
+
+  /** The first ones leave the list as they go on: what fails then concerns the others alone. */
+  private end(actors: Array<Actor>, most: number, found: (actor: Actor) => SubjectState | JournalUnavailable): void {
+    for (const actor of actors.slice(0, most)) {
+      actors.shift()
       actor.loading = false
       this.loaded(actor, found(actor))
     }

@@ -8,6 +8,7 @@ import { Effect, Semaphore } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
+import { AccountClients } from "./AccountClients.ts"
 import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import { asideOf, EventDecisions, type EventDecisionsParts } from "./EventDecisions.ts"
 import type { SetAside } from "./venueQuarantine.ts"
@@ -16,8 +17,6 @@ import type { SetAside } from "./venueQuarantine.ts"
 const accountsAtOnce = 512
 /** Accounts that ask the venue for something, side by side. */
 const waitingAtOnce = 256
-/** Accounts whose clients are remembered. */
-const accountsKept = 100_000
 /** Events that the venue gives in one answer. */
 const fetchPage = 1_000
 const beyond = "its sequence lies beyond what the venue has of its account"
@@ -42,7 +41,7 @@ export interface AccountEventsParts extends EventDecisionsParts {
 export class AccountEvents {
   private readonly parts: AccountEventsParts
   private readonly decisions: EventDecisions
-  private readonly clients = new Map<string, number>()
+  private readonly clients: AccountClients
   /** Of accounts with something on its way. */
   private readonly lanes = new Map<string, AccountLane>()
   /** Those with an event that nobody takes yet, in turn. */
@@ -53,7 +52,13 @@ export class AccountEvents {
 
   constructor(parts: AccountEventsParts) {
     this.parts = parts
+    this.clients = new AccountClients(parts.stored)
     this.decisions = new EventDecisions(parts)
+  }
+
+  /** Finds out whose accounts are, again and again. */
+  get finding(): Effect.Effect<void> {
+    return this.clients.run
   }
 
   /** Accounts with something on its way. */
@@ -173,7 +178,7 @@ export class AccountEvents {
   ): Effect.Effect<{ readonly after: number; readonly isThrough: boolean } | null, DispatchError | VenueUnanswered> {
     return this.inTurn(this.laneOf(account), () =>
       Effect.gen({ self: this }, function* () {
-        const clientId = yield* this.clientOf(account)
+        const clientId = yield* this.clients.of(account)
         if (clientId === null) return null
         const isThrough = yield* this.fetch(clientId, account, apart, to)
         return { after: yield* this.decisions.sequenceOf(clientId), isThrough }
@@ -213,7 +218,7 @@ export class AccountEvents {
 
   /** The first event that waits, and what is decided in the same turn; none when it can't be decided by itself. */
   private tryFirst(lane: AccountLane): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
-    return Effect.flatMap(this.clientOf(lane.account), (clientId) =>
+    return Effect.flatMap(this.clients.of(lane.account), (clientId) =>
       clientId === null ? Effect.succeed([]) : this.decisions.first(clientId, () => lane.waiting)
     )
   }
@@ -223,7 +228,7 @@ export class AccountEvents {
     return Effect.suspend(() => {
       const first = lane.waiting[0] as AccountEvent
       return Effect.gen({ self: this }, function* () {
-        const clientId = yield* this.clientOf(lane.account)
+        const clientId = yield* this.clients.of(lane.account)
         if (clientId === null) yield* apart(asideOf(first, "its account is none of ours"))
         else {
           const taken = yield* this.decisions.first(clientId, () => lane.waiting)
@@ -321,18 +326,6 @@ export class AccountEvents {
         if (missed.length < fetchPage || reached <= from) return isThrough
         from = reached
       }
-    })
-  }
-
-  private clientOf(account: string): Effect.Effect<number | null, DispatchError> {
-    const found = this.clients.get(account)
-    if (found !== undefined) return Effect.succeed(found)
-    const page = this.parts.stored.page("clients", [{ column: "uid", value: account }], { limit: 1 })
-    return Effect.map(page, ([client]) => {
-      if (client === undefined) return null
-      if (this.clients.size >= accountsKept) this.clients.delete(this.clients.keys().next().value as string)
-      this.clients.set(account, client.id)
-      return client.id
     })
   }
 }

@@ -123,6 +123,7 @@ export class EventIntake {
       forEver("how far the venue's events are taken could not be kept", this.keepMark),
       forEver("holes of the venue's events could not be looked for", this.watchHoles),
       forEver("accounts of the venue could not be read again", this.catchUp.round),
+      forEver("whose accounts of the venue are could not be read", this.parts.accounts.finding),
       forEver("what is set aside could not be logged", Effect.delay(this.parts.alarms.settle, settlePause))
     ]
   }

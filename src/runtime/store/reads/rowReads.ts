@@ -41,6 +41,18 @@ export const rowsWithIds = <T extends TableName>(
 export const allRows = <T extends TableName>(sql: PgClient.PgClient, sealing: Sealing, table: T): Rows<T> =>
   select(sql, sealing, table, "", [])
 
+/** The clients of these accounts. */
+export const clientIdsOf = (
+  sql: PgClient.PgClient,
+  accounts: ReadonlyArray<string>
+): Effect.Effect<ReadonlyMap<string, number>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly uid: string; readonly id: bigint }>("SELECT uid, id FROM clients WHERE uid = ANY($1)", [
+      texts(accounts)
+    ]),
+    (rows) => new Map(rows.map(({ uid, id }) => [uid, Number(id)]))
+  )
+
 /** Which of these unique facts are taken, and by which object. */
 export const holdersOf = (
   sql: PgClient.PgClient,

@@ -1,0 +1,72 @@
+/**
+ * Whose an account at the venue is. Those that are asked for while others are read are read together next: at one instant the venue
+ * may speak of every account, and a statement for each would keep callers from the database's connections.
+ */
+import { Effect, Exit, Latch } from "effect"
+import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+
+/** Accounts whose clients are remembered. */
+const accountsKept = 100_000
+/** Accounts read at once: what waits for them goes on at once, too. */
+const readAtOnce = 64
+
+type Found = Effect.Effect<number | null, DispatchError>
+
+export class AccountClients {
+  private readonly stored: Pick<RowReads["Service"], "clientIds">
+  private readonly known = new Map<string, number>()
+  /** Who waits for an account, the longest waiting first. */
+  private readonly asked = new Map<string, Array<(found: Found) => void>>()
+  private readonly work = Latch.makeUnsafe(false)
+
+  constructor(stored: Pick<RowReads["Service"], "clientIds">) {
+    this.stored = stored
+  }
+
+  /** The client of an account; null: it is none of ours. */
+  of(account: string): Found {
+    return Effect.suspend(() => {
+      const found = this.known.get(account)
+      return found === undefined ? this.ask(account) : Effect.succeed(found)
+    })
+  }
+
+  private ask(account: string): Found {
+    return Effect.callback((resume) => {
+      const others = this.asked.get(account)
+      if (others === undefined) this.asked.set(account, [resume])
+      else others.push(resume)
+      this.work.openUnsafe()
+    })
+  }
+
+  /** Reads what is asked for, for ever. */
+  readonly run: Effect.Effect<void> = Effect.suspend(() => this.work.await).pipe(
+    // Whoever asks with the first one is answered with it.
+    Effect.andThen(Effect.yieldNow),
+    Effect.andThen(
+      Effect.suspend(() => {
+        const accounts = [...this.asked.keys()].slice(0, readAtOnce)
+        return Effect.map(Effect.exit(this.stored.clientIds(accounts)), (found) => {
+          for (const account of accounts) this.answer(account, found)
+          if (this.asked.size === 0) this.work.closeUnsafe()
+        })
+      })
+    )
+  )
+
+  private answer(account: string, found: Exit.Exit<ReadonlyMap<string, number>, DispatchError>): void {
+    const answer = Exit.map(found, (ids) => this.keep(account, ids.get(account)))
+    const waiting = this.asked.get(account) ?? []
+    this.asked.delete(account)
+    for (const resume of waiting) resume(answer)
+  }
+
+  private keep(account: string, clientId: number | undefined): number | null {
+    if (clientId === undefined) return null
+    if (this.known.size >= accountsKept) this.known.delete(this.known.keys().next().value as string)
+    this.known.set(account, clientId)
+    return clientId
+  }
+}
