@@ -1,7 +1,7 @@
 /** What staking has to reach beside the references of the same run; rows that were not measured are not judged. */
 import type { Goal } from "../goals.ts"
 import type { MaturityFindings } from "./maturityRounds.ts"
-import type { ReadKind } from "./protocol.ts"
+import { plainNames, type ReadKind } from "./protocol.ts"
 import type { ReadFindings } from "./readRounds.ts"
 import type { StakingFindings } from "./stakingRounds.ts"
 import type { TakeFindings, TakeRow } from "./takeRounds.ts"
@@ -66,7 +66,14 @@ const takeGoals = ({ rows: { service, typical, tuned } }: TakeFindings): Readonl
 }
 
 const maturityGoals = ({ swaps, seconds, rate, plain, beside }: MaturityFindings): ReadonlyArray<Goal> => [
-  atLeast(`${swaps} maturities at one instant, plain SQL per swap`, times.plain, rate, plain.rate.median),
+  ...plain.map((other) =>
+    atLeast(
+      `${swaps} maturities at one instant, plain SQL, ${plainNames[other.way]}`,
+      times.plain,
+      rate,
+      other.rate.median
+    )
+  ),
   atMost(`${swaps} maturities at one instant`, maturitySeconds, seconds, "s"),
   atMost("callers' reads meanwhile, p99", callerMillis, beside.reads.p99Millis, "ms"),
   atMost("and their reports, p99", callerMillis, beside.reports.p99Millis, "ms")

@@ -63,4 +63,5 @@ export interface PlainMaturities {
 }
 
 export const plainWays = ["steps", "one"] as const
+export const plainNames = { steps: "row by row", one: "one statement a swap" } as const
 export type PlainWay = (typeof plainWays)[number]

@@ -3,6 +3,7 @@ import { disturbed, latencyRow, millis, rowsTable, spread, table, whole } from "
 import type { Spread } from "../rounds.ts"
 import { stakingGoals } from "./goals.ts"
 import type { MaturityFindings } from "./maturityRounds.ts"
+import { plainNames } from "./protocol.ts"
 import type { ReadFindings } from "./readRounds.ts"
 import type { StakingFindings } from "./stakingRounds.ts"
 import type { TakeFindings, TakeRow } from "./takeRounds.ts"
@@ -68,14 +69,14 @@ const maturitySection = (found: MaturityFindings): ReadonlyArray<string> => {
       ["swaps a second", "", "service is", "program us", "database us", "venue us"],
       [
         ["service, its callers beside it", whole(rate), "", whole(program), whole(database), whole(venue)],
-        [
-          `plain SQL, ${plain.way === "one" ? "one statement a swap" : "row by row"}, ${plain.concurrency} connections`,
-          spread(plain.rate, whole),
-          `${(rate / Math.max(1e-9, plain.rate.median)).toFixed(2)} x`,
+        ...plain.map((other) => [
+          `plain SQL, ${plainNames[other.way]}, ${other.concurrency} connections`,
+          spread(other.rate, whole),
+          `${(rate / Math.max(1e-9, other.rate.median)).toFixed(2)} x`,
           "",
           "",
           ""
-        ]
+        ])
       ]
     ),
     table(
