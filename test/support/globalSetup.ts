@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url"
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
+import { leftInMemory, useMemory } from "./memoryFolder.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -33,6 +34,7 @@ interface RunningServer {
 export default async function globalSetup(project: TestProject) {
   const minutes = howLong[process.env.npm_lifecycle_event ?? ""]
   if (minutes !== undefined) process.stderr.write(`${minutes}\n`)
+  const leaveMemory = useMemory()
   const folder = mkdtempSync(join(tmpdir(), prefix))
   const socket = process.platform === "win32" ? `\\\\.\\pipe\\${folder.replaceAll(/\W/g, "-")}` : join(folder, "socket")
   let starting: Promise<RunningServer> | undefined
@@ -53,6 +55,7 @@ export default async function globalSetup(project: TestProject) {
       () => undefined
     )
     rmSync(folder, { recursive: true, force: true })
+    leaveMemory()
   }
 }
 
@@ -70,10 +73,18 @@ const listening = (broker: Server, socket: string) =>
 
 /** A run that was killed (kill -9) leaves its server behind, on purpose of the supervisor: stop it and tidy up. */
 const removeLeftovers = async () => {
+  await removeFrom(tmpdir())
+  for (const left of leftInMemory()) {
+    await removeFrom(left)
+    rmSync(left, { recursive: true, force: true })
+  }
+}
+
+const removeFrom = async (place: string) => {
   const { isPostmasterOf, isRunning, lockDirectory, readPostmasterPid } =
     await import("../../src/runtime/adapters/postmasterPid.ts")
-  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
-    const data = join(tmpdir(), name, "data")
+  for (const name of readdirSync(place).filter((each) => each.startsWith(prefix))) {
+    const data = join(place, name, "data")
     // No lock: a run that is just starting or ending. Not to be locked: a run that lives.
     if (!existsSync(join(data, "supervisor.lock")) || lockDirectory(data) === undefined) continue
     const server = readPostmasterPid(join(data, "cluster"))
@@ -81,7 +92,7 @@ const removeLeftovers = async () => {
       process.kill(server.pid, "SIGQUIT")
       for (let round = 0; round < 250 && isRunning(server.pid); round++) await pause(20)
     }
-    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    rmSync(join(place, name), { recursive: true, force: true })
   }
 }
 
