@@ -119,7 +119,7 @@ describe("F1 rounding", () => {
     }
   })
 
-  it("F1: a text becomes what its decimal becomes, whatever its places, sign and zeros", () => {
+  it("F1: a figure becomes what decimal arithmetic makes of it, whatever its places, sign and zeros", () => {
     const whole = fc.oneof(fc.constantFrom("0", "00", "1e2", "+7"), fc.bigInt({ min: 0n, max: 10n ** 21n }).map(String))
     const fraction = fc.oneof(
       fc.constant(""),
@@ -131,10 +131,20 @@ describe("F1 rounding", () => {
       .filter((each) => !each.includes("-+") && !/e.*[.]/.test(each))
     fc.assert(
       fc.property(text, currency, (each, code) => {
-        assert.strictEqual(floorToMinor(each, code), floorToMinor(new MoneyDecimal(each), code))
-        assert.strictEqual(ceilToMinor(each, code), ceilToMinor(new MoneyDecimal(each), code))
+        const scale = scaleOf(code)
+        const rounded = (mode: Parameters<MoneyDecimal["toDecimalPlaces"]>[1]) =>
+          BigInt(new MoneyDecimal(each).toDecimalPlaces(scale, mode).mul(`1e${scale}`).toFixed(0))
+        for (const figure of [each, new MoneyDecimal(each)]) {
+          assert.strictEqual(floorToMinor(figure, code), rounded(MoneyDecimal.ROUND_FLOOR))
+          assert.strictEqual(ceilToMinor(figure, code), rounded(MoneyDecimal.ROUND_CEIL))
+        }
       })
     )
+  })
+
+  it("F1: what is no number is no money", () => {
+    for (const figure of ["", "NaN", "Infinity", "one", new MoneyDecimal(Number.NaN)])
+      assert.throws(() => floorToMinor(figure, "USDC"))
   })
 
   it("F1: floor and ceil enclose the figure, less than one minor unit apart", () => {

@@ -63,12 +63,10 @@ export const formatAmount = (minor: bigint, currency: Currency): string => {
 export const usdcMinor = (text: string): bigint => floorToMinor(text, "USDC")
 
 /** A signed figure seen by the client, in minor units, rounded towards minus infinity (F1, RND-011). */
-export const floorToMinor = (figure: Decimal | string, currency: Currency): bigint =>
-  toMinor(figure, currency, Decimal.ROUND_FLOOR)
+export const floorToMinor = (figure: Decimal | string, currency: Currency): bigint => toMinor(figure, currency, false)
 
 /** A requirement or charge written as a positive figure, in minor units, rounded towards plus infinity (F1, RND-011). */
-export const ceilToMinor = (figure: Decimal | string, currency: Currency): bigint =>
-  toMinor(figure, currency, Decimal.ROUND_CEIL)
+export const ceilToMinor = (figure: Decimal | string, currency: Currency): bigint => toMinor(figure, currency, true)
 
 /** Minor units as an exact decimal figure, for products with prices. */
 export const toDecimal = (minor: bigint, currency: Currency): Decimal => new MoneyDecimal(formatAmount(minor, currency))
@@ -95,16 +93,29 @@ export const PositiveAmountText = (currency: Currency) =>
     )
   )
 
-const signedGrammar = /^(-?)(0|[1-9][0-9]*)\.([0-9]+)$/
+const signedGrammar = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/
 
-const toMinor = (figure: Decimal | string, currency: Currency, mode: Decimal.Rounding): bigint =>
-  (typeof figure === "string" ? exactMinor(figure, currency) : null) ??
-  BigInt(
-    new MoneyDecimal(figure)
-      .toDecimalPlaces(currencyFacts[currency].scale, mode)
-      .mul(power(currencyFacts[currency].scale).toString())
-      .toFixed(0)
-  )
+/** `isUp`: rounds towards plus infinity, else towards minus infinity. What is no number is a defect. */
+const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): bigint => {
+  const text = typeof figure === "string" ? figure : figure.toFixed()
+  const minor = roundedMinor(text, currency, isUp) ?? roundedMinor(new MoneyDecimal(text).toFixed(), currency, isUp)
+  if (minor === null) throw new RangeError("a figure of money is no number")
+  return minor
+}
+
+/** Rounded by its digits: a fifth of what decimal arithmetic takes. Null: a text in another form. */
+const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint | null => {
+  const match = signedGrammar.exec(text)
+  if (match === null) return null
+  const [, sign = "", whole = "", fraction = ""] = match
+  const { scale } = currencyFacts[currency]
+  const kept = fraction.slice(0, scale)
+  const minor = BigInt(whole + kept) * power(scale - kept.length)
+  const isCut = fraction.length > scale && !isNothing(fraction.slice(scale))
+  // Away from zero: up what is positive, down what is negative.
+  const rounded = isCut && (sign === "") === isUp ? minor + 1n : minor
+  return sign === "" ? rounded : -rounded
+}
 
 /** The sum of signed amounts of a currency, as it is written. */
 export const amountPlus = (currency: Currency, ...amounts: ReadonlyArray<string>): string =>
@@ -121,15 +132,4 @@ export const minorOf = (amount: string, currency: Currency): bigint => {
   const signs = /^-*/.exec(amount)?.[0].length ?? 0
   const minor = floorToMinor(amount.slice(signs), currency)
   return signs % 2 === 1 ? -minor : minor
-}
-
-/** A text that has no more places than the currency needs no rounding: our own texts have exactly its scale. Null: another one. */
-const exactMinor = (text: string, currency: Currency): bigint | null => {
-  const match = signedGrammar.exec(text)
-  if (match === null) return null
-  const [, sign = "", whole = "", fraction = ""] = match
-  const { scale } = currencyFacts[currency]
-  if (fraction.length > scale) return null
-  const minor = BigInt(whole + fraction) * power(scale - fraction.length)
-  return sign === "" ? minor : -minor
 }
