@@ -61,7 +61,7 @@ export default async function globalSetup(project: TestProject) {
 
 /** Measured on the smallest machine we promise to run on. */
 const howLong: Readonly<Record<string, string>> = {
-  test: "All tests take about 45 minutes on two cores, less on more. Shorter: npm run test:fast, or npx vitest run FILE.",
+  test: "All tests take about 40 minutes on two cores, less on more. Shorter: npm run test:fast, or npx vitest run FILE.",
   "test:fast": "These tests take about 5 minutes on two cores, less on more."
 }
 
