@@ -1,8 +1,8 @@
-/** That a test which prints fails: whatever way it prints reaches the set-up of the tests (test/support/silence.ts). */
+/** That a test which prints fails: whatever way it prints reaches the set-up of the tests (test/support/printed.ts). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expectLog } from "./support/expectLog.ts"
-import { takePrinted } from "./support/silence.ts"
+import { takePrinted } from "./support/printed.ts"
 import { layerProvokedLogs, layerTestLogs } from "./support/testLogs.ts"
 
 const ways: ReadonlyArray<readonly [way: string, print: (text: string) => unknown]> = [

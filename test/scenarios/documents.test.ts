@@ -48,8 +48,8 @@ describe("documents", () => {
     ...over
   })
   const upload = (over: object = {}, of = clientId, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
-    service.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: body(over), headers })
-  const list = async (of = clientId) => (await get(service, key, `/clients/${of}/documents`)).json.data.documents
+    service.call("POST", `/partner/v1/clients/${target}/documents`, { key, body: body(over), headers })
+  const list = async (of = clientId) => (await get(service, key, `/clients/${target}/documents`)).json.data.documents
 
   beforeAll(async () => {
     service = await startService()
@@ -244,7 +244,7 @@ describe("documents", () => {
     await query(service, "UPDATE clients SET state = 'CLOSED' WHERE id = $1", [BigInt(closed)])
     const second = await startService({ database: service.database })
     const ask = (of: number) =>
-      second.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: body({ purpose: "identity" }) })
+      second.call("POST", `/partner/v1/clients/${target}/documents`, { key, body: body({ purpose: "identity" }) })
     assert.strictEqual((await ask(clientId)).status, 201)
     const refused = await ask(closed)
     assert.deepStrictEqual([refused.status, refused.json.code], [409, 4092])
@@ -263,9 +263,9 @@ describe("documents", () => {
 
   it("A1-01: an unknown or foreign client is 404 before the body is judged; a READ key is refused", async () => {
     const foreign = await service.client((await service.partner()).key)
-    for (const of of [foreign, 999_999]) {
-      assert.deepStrictEqual((await upload({ dataBase64: "" }, of)).json.code, 4004)
-      assert.strictEqual((await get(service, key, `/clients/${of}/documents`)).status, 404)
+    for (const target of [foreign, 999_999]) {
+      assert.deepStrictEqual((await upload({ dataBase64: "" }, target)).json.code, 4004)
+      assert.strictEqual((await get(service, key, `/clients/${target}/documents`)).status, 404)
     }
     const reader = await service.partner({}, "READ")
     const path = `/partner/v1/clients/${clientId}/documents`

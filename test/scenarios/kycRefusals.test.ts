@@ -20,12 +20,12 @@ describe("refusals", () => {
   it("doc 1: an unknown or foreign client is 404, also to GET; a READ key is refused", async () => {
     const { n, clientId } = await onboarded()
     const foreign = await service.client((await service.partner()).key)
-    for (const of of [foreign, 999_999]) {
+    for (const target of [foreign, 999_999]) {
       assert.deepStrictEqual(
-        [(await put(of, {})).status, (await put(of, sectionsOf(n, ["pep"]))).json.code],
+        [(await put(target, {})).status, (await put(target, sectionsOf(n, ["pep"]))).json.code],
         [404, 4004]
       )
-      assert.strictEqual((await get(service, key, `/clients/${of}/kyc`)).status, 404)
+      assert.strictEqual((await get(service, key, `/clients/${target}/kyc`)).status, 404)
     }
     const { key: reader } = await service.partner({}, "READ")
     const path = `/partner/v1/clients/${clientId}/kyc`
@@ -57,7 +57,7 @@ describe("refusals", () => {
     const { n, clientId } = await onboarded()
     const upload = async (of: number): Promise<number> => {
       const file = { name: "a.pdf", contentType: "x", dataBase64: btoa("%PDF-1.7\n1 0 obj\n"), purpose: "w9" }
-      const answer = await service.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: file })
+      const answer = await service.call("POST", `/partner/v1/clients/${target}/documents`, { key, body: file })
       return answer.json.data.documentId
     }
     const [own, other] = [await upload(clientId), await upload((await onboarded()).clientId)]

@@ -73,7 +73,7 @@ describe("events that the venue keeps no more", () => {
       venue.disconnect()
       world.run(5_000)
     }
-    for (const of of [account, uidOf(8)]) venue.say(of, saying(orderOf(null)))
+    for (const target of [account, uidOf(8)]) venue.say(target, saying(orderOf(null)))
     world.run(1_000)
     sayUnheard(account)
     sayUnheard(uidOf(8))
