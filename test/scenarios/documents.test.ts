@@ -48,8 +48,8 @@ describe("documents", () => {
     ...over
   })
   const upload = (over: object = {}, of = clientId, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
-    service.call("POST", `/partner/v1/clients/${target}/documents`, { key, body: body(over), headers })
-  const list = async (of = clientId) => (await get(service, key, `/clients/${target}/documents`)).json.data.documents
+    service.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: body(over), headers })
+  const list = async (of = clientId) => (await get(service, key, `/clients/${of}/documents`)).json.data.documents
 
   beforeAll(async () => {
     service = await startService()
@@ -244,7 +244,7 @@ describe("documents", () => {
     await query(service, "UPDATE clients SET state = 'CLOSED' WHERE id = $1", [BigInt(closed)])
     const second = await startService({ database: service.database })
     const ask = (of: number) =>
-      second.call("POST", `/partner/v1/clients/${target}/documents`, { key, body: body({ purpose: "identity" }) })
+      second.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: body({ purpose: "identity" }) })
     assert.strictEqual((await ask(clientId)).status, 201)
     const refused = await ask(closed)
     assert.deepStrictEqual([refused.status, refused.json.code], [409, 4092])

@@ -57,7 +57,7 @@ describe("refusals", () => {
     const { n, clientId } = await onboarded()
     const upload = async (of: number): Promise<number> => {
       const file = { name: "a.pdf", contentType: "x", dataBase64: btoa("%PDF-1.7\n1 0 obj\n"), purpose: "w9" }
-      const answer = await service.call("POST", `/partner/v1/clients/${target}/documents`, { key, body: file })
+      const answer = await service.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: file })
       return answer.json.data.documentId
     }
     const [own, other] = [await upload(clientId), await upload((await onboarded()).clientId)]
