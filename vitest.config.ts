@@ -1,6 +1,12 @@
-/** vitest.config: one run for all tests. Two workers fit the smallest machine we promise to run on (2 cores). */
-import { defineConfig } from "vitest/config"
+/**
+ * vitest.config: the three tiers of tests (test/support/tiers.ts). `vitest run` is the tier of npm test; `--mode fast` and
+ * `--mode deep` are the others.
+ */
+import { availableParallelism } from "node:os"
+import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { sliceOf } from "./test/support/every.ts"
+import { filesOf, misplaced, testFiles, tierOfMode } from "./test/support/tiers.ts"
 
 // Under an older Node dozens of tests would fail, each for another reason. npm and npx find the one of the packages.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
@@ -11,32 +17,65 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(1)
 }
 
-/** Minutes each: begun last, they would have one processor while the other waits for them. */
-const longest = ["simulation/power", "simulation/simulation", "scenarios/yamlFiles", "crash/crash"]
+const root = import.meta.dirname
+const files = testFiles(root)
+const wrong = misplaced(files)
+if (wrong.length > 0) {
+  console.error(wrong.join("\n"))
+  process.exit(1)
+}
 
-/** Until a run has left its times behind: the largest files first, which is not the order of their durations. */
+/** The order of projects: processes wait most, so they begin first and the others fill the processors beside them. */
+const projectOrder = ["process", "alone", "service", "pure"]
+/** Minutes each: a long file that begins last leaves one processor idle. */
+const longest = ["simulation/power", "simulation/simulation", "scenarios/yamlFiles", "crash/moneyCrash", "crash/crash"]
+
+/** Longest files first within each project. Until a run has recorded durations, the size of a file stands for its duration. */
 class LongestFirst extends BaseSequencer {
-  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+  override async sort(specifications: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     const rankOf = ({ moduleId }: TestSpecification) => {
       const found = longest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
       return found < 0 ? longest.length : found
     }
-    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other))
+    const projectOf = ({ project }: TestSpecification) => projectOrder.indexOf(project.name)
+    return (await super.sort(specifications)).toSorted(
+      (one, other) => projectOf(one) - projectOf(other) || rankOf(one) - rankOf(other)
+    )
   }
 }
 
-export default defineConfig({
-  test: {
-    sequence: { sequencer: LongestFirst },
-    include: ["test/**/*.test.ts", "linters/*.test.ts"],
-    globalSetup: ["test/support/globalSetup.ts"],
-    setupFiles: ["test/support/silence.ts"],
-    reporters: ["default", "json"],
-    outputFile: { json: "node_modules/.cache/test-results.json" },
-    pool: "forks",
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 30_000
+export default defineConfig(({ mode }) => {
+  const tier = tierOfMode(mode)
+  // One slice for all workers, also when a run passes midnight.
+  const { number, count } = sliceOf(process.env["SLICE"], Date.now())
+  const slice = `${number}/${count}`
+  if (tier === "deep") console.error(`Slice ${slice} of the whole matrix (SLICE=${slice}).`)
+  const { pure, service, alone, process: processes } = filesOf(tier, files)
+  /** A project without files is left out: vitest would give it every test file. */
+  const project = (name: string, include: Array<string>, isolate: boolean): Array<TestProjectConfiguration> =>
+    include.length === 0 ? [] : [{ extends: true, test: { name, include, isolate } }]
+  return {
+    test: {
+      projects: [
+        ...project("process", processes, true),
+        ...project("alone", alone, true),
+        ...project("service", service, false),
+        ...project("pure", pure, false)
+      ],
+      sequence: { sequencer: LongestFirst },
+      globalSetup: ["test/support/globalSetup.ts"],
+      setupFiles: ["test/support/silence.ts"],
+      env: { TIER: tier, SLICE: slice },
+      reporters: ["default", "json"],
+      outputFile: { json: "node_modules/.cache/test-results.json" },
+      pool: "forks",
+      // Node's own loader takes half the time of the runner's, and shares modules between the files of a worker.
+      experimental: { viteModuleRunner: false, nodeLoader: false },
+      // Many tests of processes wait for something, so one worker more than processors keeps both busy.
+      maxWorkers: availableParallelism() + 1,
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+      teardownTimeout: 30_000
+    }
   }
 })

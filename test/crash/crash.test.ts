@@ -6,6 +6,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { crashRounds } from "./crashRun.ts"
+import { isDeep } from "../support/every.ts"
 import type { Blow } from "./strike.ts"
 
 const seed = 20_261
@@ -34,17 +35,17 @@ const limit = 300_000
 describe("crash", () => {
   it.live(
     "SC-PLT-04: kill -9 of service, database, both and the venue loses and doubles nothing",
-    () => rounds(["service", "database", "both", "venue"]),
+    () => rounds(isDeep ? ["service", "database", "both", "venue"] : ["both"]),
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "F9, F10: the same in a falling market: whoever carries too much is closed out, owes nothing, and nothing of it is doubled",
     () => rounds(["service", "at:after-commit", "venue"], false, true),
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-PLT-04: killed exactly at each pause point of the commit path, the service loses and doubles nothing",
     () =>
       Effect.gen(function* () {
@@ -59,7 +60,7 @@ describe("crash", () => {
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-PLT-05: with its database killed again and again the service answers 503 with Retry-After; killed or paused, it recovers by itself",
     () =>
       Effect.gen(function* () {
@@ -69,13 +70,13 @@ describe("crash", () => {
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-PLT-04: SIGTERM under load drains, ends with 0 within 15 s and loses nothing",
     () => rounds(["sigterm"]),
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-PLT-04: of two services on one database the older one stops by itself, nothing is lost",
     () => rounds(["takeover"], true),
     limit

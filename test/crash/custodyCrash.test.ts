@@ -13,7 +13,8 @@ import { ledgerFaults } from "./crashRound.ts"
 import { type CrashWorld, withCrashWorld } from "./CrashWorld.ts"
 import { bounded } from "./patience.ts"
 import { dataOf } from "./moneyMoves.ts"
-import { restartToDieAt } from "./strike.ts"
+import { restartToDieAt, screenedOnce } from "./strike.ts"
+import { isDeep } from "../support/every.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 
 const seed = 60_211
@@ -60,10 +61,12 @@ describe("a change of custody model, killed", () => {
           const desk = yield* makeDesk(world)
           let changes = 0
           assert.sameMembers([...pausePoints], ["after-claim", ...new Set(passes.map(({ point }) => point))])
-          for (const { point, times, isIn } of passes)
+          for (const { point, times, isIn } of isDeep ? passes : passes.slice(-1))
             for (const to of ["PARTNER", "BROKER"] as const) {
               const from = to === "PARTNER" ? "BROKER" : "PARTNER"
               yield* desk.trade(from)
+              // The screening of the first start would take a pass of the point before the change does.
+              yield* screenedOnce(world)
               assert.deepStrictEqual(yield* restartToDieAt(world, point, times), [])
               const struck = yield* Effect.exit(world.operator.send(change(to)))
               assert.isTrue(Exit.isFailure(struck), `the change to ${to} was answered, not killed at ${point}`)
@@ -81,7 +84,7 @@ describe("a change of custody model, killed", () => {
     240_000
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-PLT-04: killed while the model changes and a deposit notice is filed at once, exactly one of them has its way",
     () =>
       withCrashWorld({ seed: seed + 1, rate: 1, workers: 4 }, (world) =>

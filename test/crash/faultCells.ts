@@ -8,7 +8,7 @@ import type { PausePoint } from "../../src/runtime/engine/PausePoints.ts"
 import type { FaultKind, FaultRoute } from "../../src/venue/testerTokens.ts"
 import type { Answer } from "../http/callServer.ts"
 import type { RealService } from "../support/RealService.ts"
-import { every } from "../support/every.ts"
+import { played } from "../support/every.ts"
 import { expectLog, mayLog } from "../support/expectLog.ts"
 import { killPostmaster } from "./postmaster.ts"
 import { readyAgain } from "./strike.ts"
@@ -110,15 +110,15 @@ export const answeredOnce = async ({ act }: Prepared, first: Answer | null, abou
 /** Fault, step, victim and point of a cell. */
 type Names = readonly [fault: FaultKind, step: string, victim: Victim, point: PausePoint]
 
-/** A test for each cell of the sample, or with EVERY=1 of the whole matrix. After one that failed the next has a new service. */
+/** A test for each cell that this run plays: the first of `some`, all of them, or the whole matrix. A failed cell restarts the service. */
 export const testCells = <Cell extends Names>(
   cells: () => Pick<Awaited<ReturnType<typeof startCells>>, "restart">,
   cellsOf: { readonly every: ReadonlyArray<Cell>; readonly some: ReadonlyArray<Cell> },
   play: (cell: Cell) => Promise<void>,
   cellMillis: number
 ): void => {
-  const played = every ? cellsOf.every : cellsOf.some
-  it.each(played.map((cell) => ({ cell, title: title(cell) })))(
+  const { some, every } = cellsOf
+  it.each(played({ usual: some.slice(0, 1), deep: some, every }).map((cell) => ({ cell, title: title(cell) })))(
     "$title",
     async ({ cell }) => {
       try {

@@ -5,6 +5,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { isDeep } from "../support/every.ts"
 import { type Balance, type History, judgeHistory, type Read } from "./balanceHistory.ts"
 import { BalanceWorkload } from "./BalanceWorkload.ts"
 import { ledgerFaults } from "./crashRound.ts"
@@ -13,8 +14,8 @@ import { bounded, until } from "./patience.ts"
 import { type Blow, killPointOf, restartToDieAt, strike } from "./strike.ts"
 
 const seed = 77_031
-const operations = 20_000
-const blows: ReadonlyArray<Blow> = [
+const operations = isDeep ? 20_000 : 4_000
+const allBlows: ReadonlyArray<Blow> = [
   "service",
   "database",
   "at:after-commit",
@@ -23,6 +24,7 @@ const blows: ReadonlyArray<Blow> = [
   "service",
   "database"
 ]
+const blows = isDeep ? allBlows : allBlows.slice(0, 1)
 
 /** The same history with a lost, a doubled and a stale last read is not proved. False: it has nothing to be lost. */
 const assertDoctoredFails = (history: History): boolean => {
@@ -49,7 +51,7 @@ const assertDoctoredFails = (history: History): boolean => {
 
 describe("linearizable balances", () => {
   it.live(
-    "SC-PLT-04: over seven crashes, 20,000 calls of partners, finance and readers at once have one order",
+    `SC-PLT-04: over ${blows.length} crashes, ${operations} calls of partners, finance and readers at once have one order`,
     () =>
       withCrashWorld({ seed, rate: 1, workers: 32 }, (world) =>
         Effect.gen(function* () {

@@ -12,6 +12,7 @@ import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { acknowledge, type WebhookBehaviour } from "../../simulator/partner/WebhookBehaviour.ts"
 import { laneLimits } from "../../src/runtime/services/webhook/DeliveryLanes.ts"
 import { notPublic } from "../../src/runtime/services/webhook/WebhookAddresses.ts"
+import { isDeep } from "../support/every.ts"
 import { type Canary, lure } from "./canary.ts"
 import { bounded, until, untilFound } from "./patience.ts"
 import { killPostmaster } from "./postmaster.ts"
@@ -132,7 +133,7 @@ describe("webhooks through crashes", () => {
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-WHK-06: the database killed again and again while deliveries flow: the service goes on by itself and makes all of them",
     () =>
       withWebhookCrashWorld({ seed: seed + 1 }, (world) =>
@@ -157,7 +158,7 @@ describe("webhooks through crashes", () => {
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "SC-PLT-04: SIGTERM while the endpoint hangs ends with 0 within 15 s; what hung is delivered after the restart",
     () =>
       withWebhookCrashWorld({ seed: seed + 2 }, (world) =>
@@ -183,7 +184,7 @@ describe("webhooks through crashes", () => {
     limit
   )
 
-  it.live(
+  it.live.runIf(isDeep)(
     "D14: killed before a commit there is no delivery for what was rolled back, killed after it there is one for each",
     () =>
       withWebhookCrashWorld({ seed: seed + 3 }, (world) =>

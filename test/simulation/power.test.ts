@@ -3,6 +3,7 @@
  * seeds, by the invariants that name them; and every invariant is shown to notice one (architecture, Proof).
  */
 import { assert, describe, it } from "@effect/vitest"
+import { isDeep } from "../support/every.ts"
 import { invariantOf } from "./Coverage.ts"
 import { invariants } from "./Findings.ts"
 import { mutations } from "./mutations.ts"
@@ -15,7 +16,7 @@ describe("a system with one fault is caught", () => {
     it(`${name}: ${shows.join(", ")}`, { timeout: 900_000 }, () => {
       const runs = noticing(mutation)
       assert.includeMembers([...runs.keys()], [...shows], `in ${patience} seeds`)
-      for (const { seed, digest } of runs.values()) {
+      for (const { seed, digest } of isDeep ? runs.values() : []) {
         assert.strictEqual(simulate(seed, seams()).digest, digest, `seed ${seed} repeats`)
       }
     })

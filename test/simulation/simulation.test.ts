@@ -1,17 +1,17 @@
 /**
- * The whole system under seeded chaos: 300 seeds, 1,000 with EVERY=1, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
+ * The whole system under seeded chaos: 40 seeds, 300 in a deep run, 1,000 with EVERY=1, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
  * failing seed is printed with its last steps and repeats identically (architecture, Proof).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
-import { every } from "../support/every.ts"
+import { every, isDeep } from "../support/every.ts"
 import { Coverage } from "./Coverage.ts"
 import { report } from "./report.ts"
 import { simulate } from "./simulate.ts"
 
 const root = join(import.meta.dirname, "../..")
-const seeds = Number(process.env["SIMULATION_SEEDS"] ?? (every ? 1_000 : 300))
+const seeds = Number(process.env["SIMULATION_SEEDS"] ?? (every ? 1_000 : isDeep ? 300 : 40))
 const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 /** Seeds of one test, and how long each may take on a busy machine. */
 const portion = 50

@@ -1,5 +1,48 @@
 /**
- * Whether all is played that the tests can play (EVERY=1, some hours), or a sample of it that changes with nothing: each fault,
- * each step and each point is in the sample, not each of their combinations.
+ * The part of a matrix that a run plays. `npm test` plays a fixed sample; `npm run test:deep` plays a larger one and a slice of
+ * the whole matrix; EVERY=1 plays the whole, which takes hours.
  */
 export const every = process.env["EVERY"] === "1"
+
+/** Whether this run plays more than the sample of `npm test`. */
+export const isDeep = every || process.env["TIER"] === "deep"
+
+interface Samples<A> {
+  /** One round or one cell: `npm test`. */
+  readonly usual: ReadonlyArray<A>
+  /** Each kind of case at least once; a deep run adds a slice of `every`. */
+  readonly deep: ReadonlyArray<A>
+  readonly every?: ReadonlyArray<A>
+}
+
+/** A slice of the whole matrix; all slices together are the whole. */
+export interface Slice {
+  /** From 1 to `count`. */
+  readonly number: number
+  readonly count: number
+}
+
+/** How many slices the whole has where none is named: a fortnight of deep runs plays all of it. */
+const slices = 14
+const dayMillis = 86_400_000
+
+/** Reads `3/14`; without a text the day chooses. Throws one sentence for any other text. */
+export const sliceOf = (text: string | undefined, now: number): Slice => {
+  if (text === undefined) return { number: (Math.floor(now / dayMillis) % slices) + 1, count: slices }
+  const [, number = 0, count = 0] = (/^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? []).map(Number)
+  if (number < 1 || number > count)
+    throw new Error(`SLICE is "${text}"; it must be a number and a count, such as 3/14.`)
+  return { number, count }
+}
+
+/** Every `count`-th case, from the `number`-th on. */
+export const inSlice = <A>(cases: ReadonlyArray<A>, { number, count }: Slice): ReadonlyArray<A> =>
+  cases.filter((_, index) => index % count === number - 1)
+
+/** The cases that this run plays; equal ones once. */
+export const played = <A>({ usual, deep, every: whole = deep }: Samples<A>): ReadonlyArray<A> => {
+  if (every) return whole
+  if (!isDeep) return usual
+  const cases = [...deep, ...inSlice(whole, sliceOf(process.env["SLICE"], Date.now()))]
+  return [...new Map(cases.map((each) => [JSON.stringify(each), each])).values()]
+}

@@ -32,8 +32,6 @@ interface RunningServer {
 
 /** Called once by vitest before the first test file; the returned function runs after the last one. */
 export default async function globalSetup(project: TestProject) {
-  const minutes = howLong[process.env.npm_lifecycle_event ?? ""]
-  if (minutes !== undefined) process.stderr.write(`${minutes}\n`)
   const leaveMemory = useMemory()
   const folder = mkdtempSync(join(tmpdir(), prefix))
   const socket = process.platform === "win32" ? `\\\\.\\pipe\\${folder.replaceAll(/\W/g, "-")}` : join(folder, "socket")
@@ -57,12 +55,6 @@ export default async function globalSetup(project: TestProject) {
     rmSync(folder, { recursive: true, force: true })
     leaveMemory()
   }
-}
-
-/** Measured on the smallest machine we promise to run on. */
-const howLong: Readonly<Record<string, string>> = {
-  test: "All tests take about 40 minutes on two cores, less on more. Shorter: npm run test:fast, or npx vitest run FILE.",
-  "test:fast": "These tests take about 5 minutes on two cores, less on more."
 }
 
 const listening = (broker: Server, socket: string) =>

@@ -1,0 +1,151 @@
+/**
+ * The tiers of tests. One table says for every test file how it runs and in which tier it begins; each tier holds the one
+ * before: `npm run test:fast`, `npm test`, `npm run test:deep`. A file that no row covers, or two rows, fails the run.
+ */
+import { globSync } from "node:fs"
+import { matchesGlob } from "node:path"
+
+const tiers = ["fast", "test", "deep"] as const
+export type Tier = (typeof tiers)[number]
+
+/** The tier of a mode of vitest (`--mode`); any other mode is the tier of `npm test`. */
+export const tierOfMode = (mode: string): Tier => tiers.find((tier) => tier === mode) ?? "test"
+
+/**
+ * `pure`: no database and no child process; HTTP on the stub is pure. `service`: the service in the test's own process, on a
+ * database. `process`: real services and child processes. Pure and service files share their worker with other files, as long
+ * as they do not change what a process has once; `process` files have a process of their own.
+ */
+type Kind = "pure" | "service" | "process"
+
+interface Row {
+  readonly kind: Kind
+  readonly files: ReadonlyArray<string>
+  readonly except?: ReadonlyArray<string>
+  /** Why these files need a worker of their own, although they are pure or service files. */
+  readonly alone?: string
+  /** The first tier that runs these files; `fast` for pure files and `test` for others where it is absent. */
+  readonly from?: Tier
+}
+
+/** Pure files in folders of service files. */
+const pureAmongServices = [
+  "test/guarantees/{lateObjects,riskIndex}.test.ts",
+  "test/operator/whenAway.test.ts",
+  "test/scenarios/{killStep,yamlForm,yamlRunner}.test.ts"
+]
+/** Service files in folders of pure files. */
+const servicesAmongPure = [
+  "test/runtime/{endedMigration,migrations,payoutCorrections,sealedSettlement,sealedValues,settlementBackfill}.test.ts",
+  "test/runtime/tradingTables.test.ts",
+  "test/runtime/engine/{batchStatement,catalogue,journalPg,journalPgFailures,lockedRows}.test.ts",
+  "test/runtime/engine/{subjectLoader,timers,workingOrders}.test.ts",
+  "test/runtime/ledger/*.test.ts",
+  "test/runtime/services/{exposureReads,levelReads,partnerBooks,rowReads}.test.ts",
+  "test/runtime/statement/{jobHistories,modelBuilds,statementHistories}.test.ts",
+  "test/runtime/webhooks/{deliveryFairness,deliveryStore,deliveryWorker,feedSweep,webhookPorts}.test.ts",
+  "test/runtime/webhooks/{webhookSender,wiring}.test.ts"
+]
+/** Files with child processes in folders of other kinds. */
+const processes = [
+  "test/cli/{completion,output,scripts,serveFailures,serveOutput,serveVenue}.test.ts",
+  "test/guarantees/{personalData,unwritable}.test.ts",
+  "test/http/{guides,roles}.test.ts",
+  "test/machines/pictures.test.ts",
+  "test/operator/{contractFaults,ledgerExport,machineFollow,questions,simVenueReal,venueComparison}.test.ts",
+  "test/runtime/{embeddedPostgres,embeddedVenue,launcher}.test.ts",
+  "test/runtime/statement/renderedFiles.test.ts",
+  "test/scenarios/{examples,firstHour,yamlFiles,yamlOwn}.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/venue/{fullDisk,serverProcess}.test.ts",
+  "test/webhooks/demoService.test.ts"
+]
+/** Crash files that judge recorded books: nothing is killed in them. */
+const audits = ["test/crash/{balanceHistory,simPartner,tradeAudit,webhookAudit}.test.ts"]
+const fakeTimers = ["test/http/readBody.test.ts"]
+const threads = ["test/runtime/statement/processorTurns.test.ts"]
+const timeZone = ["test/runtime/statement/referenceStatements.test.ts"]
+const spies = [
+  "test/guarantees/{outputGate,secrecy}.test.ts",
+  "test/operator/metrics.test.ts",
+  "test/scenarios/timers.test.ts"
+]
+
+const rows: ReadonlyArray<Row> = [
+  {
+    kind: "pure",
+    files: [
+      "test/*.test.ts",
+      "test/{cli,http,machines,runtime,venue,webhooks}/**/*.test.ts",
+      ...pureAmongServices,
+      ...audits
+    ],
+    except: [
+      ...servicesAmongPure,
+      ...processes,
+      ...fakeTimers,
+      ...threads,
+      ...timeZone,
+      "test/webhooks/listenCommand.test.ts"
+    ]
+  },
+  { kind: "pure", files: fakeTimers, alone: "it replaces the timers of its process" },
+  { kind: "pure", files: threads, alone: "it lowers the priority of threads" },
+  { kind: "pure", files: timeZone, alone: "it changes the time zone of its process" },
+  {
+    kind: "pure",
+    files: ["test/simulation/power.test.ts"],
+    alone: "it runs the whole system for minutes",
+    from: "test"
+  },
+  {
+    kind: "service",
+    files: [
+      "test/{guarantees,operator,scenarios}/*.test.ts",
+      ...servicesAmongPure,
+      "test/webhooks/listenCommand.test.ts"
+    ],
+    except: [...pureAmongServices, ...processes, ...spies]
+  },
+  { kind: "service", files: spies, alone: "it spies on functions that the whole process shares" },
+  {
+    kind: "process",
+    files: ["test/crash/*.test.ts", ...processes, "linters/*.test.ts"],
+    except: audits
+  },
+  { kind: "process", files: ["test/planted/*.test.ts"], from: "deep" }
+]
+
+const covers = ({ files, except = [] }: Row, file: string): boolean =>
+  files.some((glob) => matchesGlob(file, glob)) && !except.some((glob) => matchesGlob(file, glob))
+
+/** One sentence for each of these files that not exactly one row covers. */
+export const misplaced = (files: ReadonlyArray<string>, table: ReadonlyArray<Row> = rows): ReadonlyArray<string> =>
+  files.flatMap((file) => {
+    const found = table.filter((row) => covers(row, file)).length
+    if (found === 1) return []
+    const wrong = found === 0 ? "No row covers" : `${found} rows cover`
+    return [`${wrong} ${file}: each test file has one row in test/support/tiers.ts.`]
+  })
+
+/** Whether a tier runs the files of a row. */
+const isIn = (tier: Tier, { kind, from = kind === "pure" ? "fast" : "test" }: Row): boolean =>
+  tiers.indexOf(from) <= tiers.indexOf(tier)
+
+/** The test files of the project, with `/` between folders. */
+export const testFiles = (root: string): ReadonlyArray<string> =>
+  globSync(["test/**/*.test.ts", "linters/*.test.ts"], { cwd: root })
+    .map((file) => file.replaceAll("\\", "/"))
+    .toSorted()
+
+/** The files of a tier by kind; `alone` apart from those that share their worker. */
+export const filesOf = (tier: Tier, files: ReadonlyArray<string>) => {
+  const of = (wanted: (row: Row) => boolean) =>
+    files.filter((file) => rows.some((row) => isIn(tier, row) && wanted(row) && covers(row, file)))
+  return {
+    pure: of(({ kind, alone }) => kind === "pure" && alone === undefined),
+    service: of(({ kind, alone }) => kind === "service" && alone === undefined),
+    alone: of(({ alone }) => alone !== undefined),
+    process: of(({ kind }) => kind === "process")
+  }
+}
