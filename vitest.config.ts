@@ -3,8 +3,11 @@
  * `--mode deep` are the others.
  */
 import { availableParallelism } from "node:os"
+import { relative } from "node:path"
 import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+import durations from "./test/support/durations.json" with { type: "json" }
+import { runReport } from "./test/support/RunReport.ts"
 import { sliceOf } from "./test/support/every.ts"
 import { filesOf, misplaced, testFiles, tierOfMode } from "./test/support/tiers.ts"
 
@@ -27,20 +30,15 @@ if (wrong.length > 0) {
 
 /** The order of projects: processes wait most, so they begin first and the others fill the processors beside them. */
 const projectOrder = ["process", "alone", "service", "pure"]
-/** Minutes each: a long file that begins last leaves one processor idle. */
-const longest = ["simulation/power", "simulation/simulation", "scenarios/yamlFiles", "crash/moneyCrash", "crash/crash"]
+const durationOf: Readonly<Record<string, number>> = durations
 
-/** Longest files first within each project. Until a run has recorded durations, the size of a file stands for its duration. */
+/** Longest files first within each project: a long file that begins last leaves one processor idle. */
 class LongestFirst extends BaseSequencer {
   override async sort(specifications: Array<TestSpecification>): Promise<Array<TestSpecification>> {
-    const rankOf = ({ moduleId }: TestSpecification) => {
-      const found = longest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
-      return found < 0 ? longest.length : found
-    }
+    const millisOf = ({ moduleId }: TestSpecification) =>
+      durationOf[relative(root, moduleId).replaceAll("\\", "/")] ?? Number.MAX_SAFE_INTEGER
     const projectOf = ({ project }: TestSpecification) => projectOrder.indexOf(project.name)
-    return (await super.sort(specifications)).toSorted(
-      (one, other) => projectOf(one) - projectOf(other) || rankOf(one) - rankOf(other)
-    )
+    return specifications.toSorted((one, other) => projectOf(one) - projectOf(other) || millisOf(other) - millisOf(one))
   }
 }
 
@@ -66,7 +64,7 @@ export default defineConfig(({ mode }) => {
       globalSetup: ["test/support/globalSetup.ts"],
       setupFiles: ["test/support/silence.ts"],
       env: { TIER: tier, SLICE: slice },
-      reporters: ["default", "json"],
+      reporters: ["default", "json", runReport(tier, root, durations)],
       outputFile: { json: "node_modules/.cache/test-results.json" },
       pool: "forks",
       // Node's own loader takes half the time of the runner's, and shares modules between the files of a worker.

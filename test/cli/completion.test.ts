@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { hasTool, skipNote } from "../support/tools.ts"
 
 /** What bash would offer at the end of the line. */
 const offers = (script: string, line: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -24,38 +25,42 @@ const inFile = (script: string): string => {
   return file
 }
 
-const has = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0
-
 describe("brokerage completion", () => {
-  it.runIf(has("bash"))("bash offers commands, options and tokens where they stand", async () => {
-    const { stdout, status } = await runRecorded(["completion", "bash"])
-    assert.strictEqual(status, 0)
-    assert.deepStrictEqual(offers(stdout, ["withd"]), ["withdrawal"])
-    assert.includeMembers([...offers(stdout, ["withdrawal", ""])], ["list", "approve", "pay"])
-    assert.notInclude(offers(stdout, ["withdrawal", ""]), "--profile")
-    assert.includeMembers([...offers(stdout, ["withdrawal", "-"])], ["--profile", "--json"])
-    assert.deepStrictEqual(offers(stdout, ["key", "issue", "ACME", "--scope", ""]), ["READ", "TRADE"])
-    assert.deepStrictEqual(offers(stdout, ["partner", "reliance", "ACME", "APP"]), ["APPROVED"])
-    assert.include(offers(stdout, ["partner", "create", "--lic"]), "--licence")
-    assert.deepStrictEqual(offers(stdout, ["serve", "--kill"]), [])
-  })
-
-  it.runIf(has("fish"))("fish offers the same, behind options of the root too, and complains of nothing", async () => {
-    const { stdout } = await runRecorded(["completion", "fish"])
-    const asked = (line: string): ReadonlyArray<string> => {
-      const ran = spawnSync("fish", ["--no-config", inFile(`${stdout}\ncomplete -C '${line}'`)], { encoding: "utf8" })
-      assert.deepStrictEqual([ran.status, ran.stderr], [0, ""], line)
-      return ran.stdout.split("\n").flatMap((each) => each.split("\t")[0] || [])
+  it.skipIf(!hasTool("bash"))(
+    `bash offers commands, options and tokens where they stand${skipNote("bash")}`,
+    async () => {
+      const { stdout, status } = await runRecorded(["completion", "bash"])
+      assert.strictEqual(status, 0)
+      assert.deepStrictEqual(offers(stdout, ["withd"]), ["withdrawal"])
+      assert.includeMembers([...offers(stdout, ["withdrawal", ""])], ["list", "approve", "pay"])
+      assert.notInclude(offers(stdout, ["withdrawal", ""]), "--profile")
+      assert.includeMembers([...offers(stdout, ["withdrawal", "-"])], ["--profile", "--json"])
+      assert.deepStrictEqual(offers(stdout, ["key", "issue", "ACME", "--scope", ""]), ["READ", "TRADE"])
+      assert.deepStrictEqual(offers(stdout, ["partner", "reliance", "ACME", "APP"]), ["APPROVED"])
+      assert.include(offers(stdout, ["partner", "create", "--lic"]), "--licence")
+      assert.deepStrictEqual(offers(stdout, ["serve", "--kill"]), [])
     }
-    assert.deepStrictEqual(asked("brokerage withd"), ["withdrawal"])
-    assert.includeMembers([...asked("brokerage --json withdrawal ")], ["approve", "list", "pay"])
-    assert.deepStrictEqual(asked("brokerage key issue ACME --scope "), ["READ", "TRADE"])
-    assert.deepStrictEqual(asked("brokerage partner reliance ACME APP"), ["APPROVED"])
-    assert.deepStrictEqual(asked("brokerage partner create --lic"), ["--licence"])
-    assert.deepStrictEqual(asked("brokerage serve --kill"), [])
-  })
+  )
 
-  it.runIf(has("zsh"))("zsh takes it as the completion of brokerage", async () => {
+  it.skipIf(!hasTool("fish"))(
+    `fish offers the same, behind options of the root too, and complains of nothing${skipNote("fish")}`,
+    async () => {
+      const { stdout } = await runRecorded(["completion", "fish"])
+      const asked = (line: string): ReadonlyArray<string> => {
+        const ran = spawnSync("fish", ["--no-config", inFile(`${stdout}\ncomplete -C '${line}'`)], { encoding: "utf8" })
+        assert.deepStrictEqual([ran.status, ran.stderr], [0, ""], line)
+        return ran.stdout.split("\n").flatMap((each) => each.split("\t")[0] || [])
+      }
+      assert.deepStrictEqual(asked("brokerage withd"), ["withdrawal"])
+      assert.includeMembers([...asked("brokerage --json withdrawal ")], ["approve", "list", "pay"])
+      assert.deepStrictEqual(asked("brokerage key issue ACME --scope "), ["READ", "TRADE"])
+      assert.deepStrictEqual(asked("brokerage partner reliance ACME APP"), ["APPROVED"])
+      assert.deepStrictEqual(asked("brokerage partner create --lic"), ["--licence"])
+      assert.deepStrictEqual(asked("brokerage serve --kill"), [])
+    }
+  )
+
+  it.skipIf(!hasTool("zsh"))(`zsh takes it as the completion of brokerage${skipNote("zsh")}`, async () => {
     const { stdout } = await runRecorded(["completion", "zsh"])
     const asked = [
       "autoload -U compinit; compinit -D -u",
@@ -68,12 +73,13 @@ describe("brokerage completion", () => {
     assert.match(said, /_brokerage/)
   })
 
-  it.each(["bash", "zsh", "fish"].map((shell) => [shell, shell === "zsh" && !has("zsh") ? "bash" : shell] as const))(
+  const shells = ["bash", "zsh", "fish"] as const
+  it.each(shells.map((shell) => [shell, shell === "zsh" && !hasTool("zsh") ? "bash" : shell] as const))(
     "the script for %s is one that %s reads",
     async (shell, reader) => {
       const { stdout } = await runRecorded(["completion", shell])
       assert.include(stdout, "withdrawal")
-      if (!has(reader)) return
+      if (!hasTool(reader)) return
       const { status, stderr } = spawnSync(reader, ["-n", inFile(stdout)], { encoding: "utf8" })
       assert.deepStrictEqual([status, stderr], [0, ""])
     }

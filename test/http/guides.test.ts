@@ -3,7 +3,7 @@
  * computes, and the receivers run as they stand, in each language that is installed, and tell a true delivery from a false one.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -13,6 +13,7 @@ import { join } from "node:path"
 import { vi } from "vitest"
 import { guides, receivers, testVector } from "../../src/http/guides/guides.ts"
 import { openApiDocument } from "../../src/http/openApiDocument.ts"
+import { hasTool, skipNote, type ToolName } from "../support/tools.ts"
 
 const text = guides()
 const document = openApiDocument()
@@ -55,23 +56,16 @@ describe("guides", () => {
     assert.include(text, `\`${signed(timestamp)}\``))
 })
 
-/** How each receiver is run; null: its language is not installed. */
-const runsAs = (name: string, folder: string): readonly [program: string, ...args: Array<string>] | null => {
+/** How each receiver is run, and the tool that its language needs. */
+const runsAs = (
+  name: string,
+  folder: string
+): { readonly command: readonly [string, ...Array<string>]; readonly tools: ReadonlyArray<ToolName> } => {
   const file = join(folder, name)
-  if (name.endsWith(".mjs")) return [process.execPath, file]
-  if (name.endsWith(".py")) return installed("python3", "--version") ? ["python3", file] : null
-  if (name.endsWith(".go")) return installed("go", "version") ? ["go", "run", file] : null
-  return installed("javac", "-version") ? ["java", file] : null
-}
-
-const installed = (program: string, asked: string): boolean => {
-  try {
-    execFileSync(program, [asked], { stdio: "ignore" })
-    return true
-  } catch {
-    // Not there, or not able to run: the same for us.
-    return false
-  }
+  if (name.endsWith(".mjs")) return { command: [process.execPath, file], tools: [] }
+  if (name.endsWith(".py")) return { command: ["python3", file], tools: ["python3"] }
+  if (name.endsWith(".go")) return { command: ["go", "run", file], tools: ["go"] }
+  return { command: ["java", file], tools: ["javac"] }
 }
 
 const freePort = async (): Promise<number> => {
@@ -88,13 +82,12 @@ const folder = mkdtempSync(join(tmpdir(), "brokerage-receivers-"))
 describe("receivers", () => {
   for (const name of receivers) {
     copyFileSync(join(import.meta.dirname, "../../src/http/guides/receivers", name), join(folder, name))
-    const run = runsAs(name, folder)
-    const note = run === null ? " (SKIPPED: its language is not installed)" : ""
-    it.skipIf(run === null)(
-      `${name} answers 204 to what is signed, 400 to what is not${note}`,
+    const { command, tools } = runsAs(name, folder)
+    it.skipIf(!tools.every(hasTool))(
+      `${name} answers 204 to what is signed, 400 to what is not${skipNote(...tools)}`,
       async () => {
         const port = await freePort()
-        const [program, ...args] = run as readonly [string, ...Array<string>]
+        const [program, ...args] = command
         const child = spawn(program, args, {
           env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret },
           stdio: "ignore"

@@ -4,13 +4,12 @@
  * once.
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
-import { existsSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
+import { chromiumPath, hasTool, skipNote } from "../support/tools.ts"
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync)
-const missing = executablePath === undefined ? " (SKIPPED: no browser; apt-get install chromium)" : ""
+const missing = skipNote("chromium")
 
 let server: Running
 let browser: Browser
@@ -22,10 +21,10 @@ const opened = async (path: string): Promise<void> => {
   await page.goto(`https://127.0.0.1:${server.port}${path}`, { waitUntil: "networkidle" })
 }
 
-describe.skipIf(executablePath === undefined)(`the reference in a browser${missing}`, () => {
+describe.skipIf(!hasTool("chromium"))(`the reference in a browser${missing}`, () => {
   beforeAll(async () => {
     server = await startStubServer()
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] })
+    browser = await chromium.launch({ executablePath: chromiumPath as string, args: ["--no-sandbox"] })
     page = await browser.newPage({ ignoreHTTPSErrors: true, viewport: { width: 1400, height: 900 } })
     page.on("request", (request) => requests.push(request.url()))
     page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))

@@ -3,7 +3,7 @@
  * text and arrows there when a tool draws them that knows no style sheets (rsvg-convert, where it is installed).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { arrowsOf, moveText, rowName, statesOf } from "../../src/machines/describe.ts"
@@ -12,6 +12,7 @@ import { colours, drawMachine, escaped, lookOf } from "../../src/machines/pictur
 import { triedOf, triedText, trialOf } from "../../src/machines/picture/MachineCoverage.ts"
 import { type Box, fits, fonts, type MachineLayout, textWidth } from "../../src/machines/picture/MachineLayout.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { hasTool, skipNote } from "../support/tools.ts"
 
 const root = join(import.meta.dirname, "../..")
 const layouts = JSON.parse(readFileSync(join(root, "src/http/operator/atlas/layouts.json"), "utf8")) as Record<
@@ -19,8 +20,7 @@ const layouts = JSON.parse(readFileSync(join(root, "src/http/operator/atlas/layo
   MachineLayout
 >
 const pictureOf = (kind: Kind): string => readFileSync(join(root, `docs/machines/${kind}.svg`), "utf8")
-const renders = spawnSync("rsvg-convert", ["--version"]).status === 0
-const missing = renders ? "" : " (SKIPPED: no rsvg-convert; apt-get install librsvg2-bin)"
+const missing = skipNote("rsvg-convert")
 
 const overlap = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
@@ -107,7 +107,7 @@ describe("pictures of machines", () => {
     }
   })
 
-  it.skipIf(!renders)(`a tool without style sheets draws texts and arrows${missing}`, () => {
+  it.skipIf(!hasTool("rsvg-convert"))(`a tool without style sheets draws texts and arrows${missing}`, () => {
     const drawn = (svg: string) => execFileSync("rsvg-convert", ["--zoom", "0.5"], { input: svg, maxBuffer: 64 << 20 })
     for (const kind of kinds) {
       const picture = pictureOf(kind)

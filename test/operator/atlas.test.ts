@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { movers, moversOf } from "../../src/machines/movers.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
@@ -17,9 +17,9 @@ import { begin, step } from "../../src/runtime/engine/machine/step.ts"
 import { onboard, person, query } from "../support/Builders.ts"
 import { atlasCalls, type Got } from "./atlasCalls.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { chromiumPath, hasTool, skipNote } from "../support/tools.ts"
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync)
-const missing = executablePath === undefined ? " (SKIPPED: no browser; apt-get install chromium)" : ""
+const missing = skipNote("chromium")
 const hostile = "<script>alert(1)</script> 山田"
 
 let service: OperatorService
@@ -382,14 +382,14 @@ describe("the way of an object", () => {
   })
 })
 
-describe.skipIf(executablePath === undefined)(`the atlas in a browser${missing}`, () => {
+describe.skipIf(!hasTool("chromium"))(`the atlas in a browser${missing}`, () => {
   let browser: Browser
   let page: Page
   const hosts = new Set<string>()
   const complaints: Array<string> = []
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] })
+    browser = await chromium.launch({ executablePath: chromiumPath as string, args: ["--no-sandbox"] })
     page = await browser.newPage({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
     page.on("request", (sent) => sent.url().startsWith("data:") || hosts.add(new URL(sent.url()).origin))
     page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))

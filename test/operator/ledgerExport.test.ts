@@ -24,12 +24,12 @@ import {
 import { advance, collateral, dayMillis, get, onboard, person } from "../support/Builders.ts"
 import { readBeancount } from "./readBeancount.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { hasTool, skipNote } from "../support/tools.ts"
 
-const hledger = spawnSync("hledger", ["--version"]).status === 0
-const proved = it.skipIf(!hledger)
+const proved = it.skipIf(!hasTool("hledger"))
 /** Beancount itself, where it happens to be installed; our own strict reader everywhere. */
 const beancount = spawnSync("bean-check", ["--version"]).status === 0
-const hledgerNote = hledger ? "" : " (SKIPPED: hledger is not installed; apt-get install hledger)"
+const hledgerNote = skipNote("hledger")
 
 interface Client {
   readonly id: number
@@ -393,7 +393,7 @@ describe("A2-62: what a client has in reserve", () => {
     assert.strictEqual(balances.get(`Assets:Client:${id}:Cash USDC`), 293_000_001n)
     const { output, text } = await exported("hledger", ["--partner", "EXPB"])
     assert.include(text, `client:${id}:reserved  0.000000 USDC = 7.000000 USDC`)
-    if (hledger) assert.strictEqual(check(output).status, 0)
+    if (hasTool("hledger")) assert.strictEqual(check(output).status, 0)
     assert.match((await exported("csv")).text, new RegExp(`CLOSING,[^,]+,client:${id},reserved,USDC,7.000000,`))
   })
 })

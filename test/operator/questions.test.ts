@@ -3,13 +3,14 @@
  * stdout are; what they are about; and what the service refuses whoever asks.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { clearQuestion } from "../../cli/clearQuestion.ts"
 import { exitStatus } from "../../cli/CliIo.ts"
 import { runRecorded } from "./operatorHarness.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
+import { hasTool, skipNote } from "../support/tools.ts"
 
 const { service, heldClient } = await openOperatorScenario({ partner: { code: "ASKS" } })
 afterAll(() => {
@@ -42,11 +43,9 @@ describe("operator surface, the terminal that is asked", () => {
     assert.deepStrictEqual(await allowed(), ranges)
   })
 
-  // util-linux's script gives a command a terminal of its own; without it there is no other way to one from here.
-  const hasTerminals =
-    process.platform === "linux" && spawnSync("script", ["-qec", "test -t 0", "/dev/null"]).status === 0
-  it.runIf(hasTerminals)(
-    "pipes before and behind a command do not take the question away (skipped without the program script)",
+  // The program gives a command a terminal of its own; nothing else here can.
+  it.skipIf(!hasTool("script"))(
+    `pipes before and behind a command do not take the question away${skipNote("script")}`,
     async () => {
       await service.done(["partner", "cidrs", "ASKS", ...ranges])
       const line = [process.execPath, main, ...open()].map((word) => `'${word}'`).join(" ")

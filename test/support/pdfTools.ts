@@ -1,17 +1,11 @@
-/** The Debian tools that read a PDF as others do (poppler-utils, qpdf): a test that needs one skips, saying so, where it is missing. */
+/** The Debian tools that read a PDF as others do; a test that needs one is skipped where it is missing (tools.ts). */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-type Tool = "pdftotext" | "pdfinfo" | "pdffonts" | "pdfdetach" | "qpdf"
-
-const missing = (["pdftotext", "pdfinfo", "pdffonts", "pdfdetach", "qpdf"] as const).filter(
-  (tool) => spawnSync(tool, ["--version"]).error !== undefined
-)
-
-/** Why nothing can be read back here; null: everything is there. */
-export const noPdfTools = missing.length === 0 ? null : `not installed: ${missing.join(", ")}`
+export const pdfTools = ["pdftotext", "pdfinfo", "pdffonts", "pdfdetach", "qpdf"] as const
+type Tool = (typeof pdfTools)[number]
 
 /** A PDF on disk, for as long as `work` takes, and the tools run on it. */
 export const withPdf = <A>(bytes: Uint8Array, work: (run: (tool: Tool, ...args: Array<string>) => string) => A): A => {

@@ -11,13 +11,14 @@ import { csvColumns } from "../../../src/machines/statement/statementCsv.ts"
 import { renderCsv } from "../../../src/runtime/adapters/statements/renderCsv.ts"
 import { renderPdf } from "../../../src/runtime/adapters/statements/renderPdf.ts"
 import { parseCsv } from "../../support/parseCsv.ts"
-import { attachedModel, noPdfTools, withPdf } from "../../support/pdfTools.ts"
+import { attachedModel, pdfTools, withPdf } from "../../support/pdfTools.ts"
+import { hasTool, skipNote } from "../../support/tools.ts"
 import { hostileTexts, renderedBy, type SampleStatement, sampleStatement } from "../../support/sampleStatements.ts"
 
 const cases = statementKinds.flatMap((kind) => [0, 1, 60].map((rows) => ({ kind, rows })))
 /** Of a few rows: the tool that lists tags takes the square of their number. */
 const fewCases = statementKinds.flatMap((kind) => [0, 1, 12].map((rows) => ({ kind, rows })))
-const reading = `read back${noPdfTools === null ? "" : ` (skipped, ${noPdfTools})`}`
+const reading = `read back${skipNote(...pdfTools)}`
 
 /** Figures with places: no time, id, hash or page number is written so. */
 const figuresIn = (text: string): ReadonlyArray<string> =>
@@ -43,7 +44,7 @@ const counted = (words: ReadonlyArray<string>): ReadonlyMap<string, number> => {
   return found
 }
 
-describe.skipIf(noPdfTools !== null)(`PDF, ${reading}`, () => {
+describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
   it.each(cases)("STS-31: $kind of $rows rows: figures, pages, hash, tags, fonts, structure, model", async (each) => {
     const statement = sampleStatement(each.kind, each.rows, { second: each.rows === 60 })
     const { head, model } = statement

@@ -1,0 +1,79 @@
+/**
+ * The programs outside the project that tests use. Without a needed one a proof that the README cites does not run, so `.ci/run`
+ * installs it or fails; without an optional one its tests are skipped. A run ends with the list of its skipped tests.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+
+interface Tool {
+  /** Debian's package. */
+  readonly package: string
+  readonly needed: boolean
+  readonly isInstalled: () => boolean
+}
+
+const answers =
+  (program: string, ...args: ReadonlyArray<string>) =>
+  (): boolean =>
+    spawnSync(program, args).status === 0
+const poppler = { package: "poppler-utils", needed: true } as const
+
+const tools = {
+  qpdf: { package: "qpdf", needed: true, isInstalled: answers("qpdf", "--version") },
+  pdftotext: { ...poppler, isInstalled: answers("pdftotext", "-v") },
+  pdfinfo: { ...poppler, isInstalled: answers("pdfinfo", "-v") },
+  pdffonts: { ...poppler, isInstalled: answers("pdffonts", "-v") },
+  pdfdetach: { ...poppler, isInstalled: answers("pdfdetach", "-v") },
+  hledger: { package: "hledger", needed: true, isInstalled: answers("hledger", "--version") },
+  chromium: { package: "chromium", needed: false, isInstalled: () => chromiumPath !== undefined },
+  "rsvg-convert": { package: "librsvg2-bin", needed: false, isInstalled: answers("rsvg-convert", "--version") },
+  bash: { package: "bash", needed: false, isInstalled: answers("bash", "--version") },
+  fish: { package: "fish", needed: false, isInstalled: answers("fish", "--version") },
+  zsh: { package: "zsh", needed: false, isInstalled: answers("zsh", "--version") },
+  python3: { package: "python3", needed: false, isInstalled: answers("python3", "--version") },
+  go: { package: "golang-go", needed: false, isInstalled: answers("go", "version") },
+  javac: { package: "default-jdk-headless", needed: false, isInstalled: answers("javac", "-version") },
+  script: { package: "bsdutils", needed: false, isInstalled: answers("script", "-qec", "test -t 0", "/dev/null") }
+} as const satisfies Readonly<Record<string, Tool>>
+
+export type ToolName = keyof typeof tools
+
+/** The browser that tests drive; undefined where none is installed. */
+export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  existsSync
+)
+
+const found = new Map<ToolName, boolean>()
+
+/** Whether the tool runs on this machine; each is tried once. */
+export const hasTool = (name: ToolName): boolean => {
+  const known = found.get(name)
+  if (known !== undefined) return known
+  const installed = tools[name].isInstalled()
+  found.set(name, installed)
+  return installed
+}
+
+/** The end of a test's title that says why it is skipped; empty where every tool is installed. */
+export const skipNote = (...names: ReadonlyArray<ToolName>): string => {
+  const missing = names.filter((name) => !hasTool(name))
+  return missing.length === 0 ? "" : skippedFor(`${missing.join(", ")} not installed: ${packagesOf(missing).join(" ")}`)
+}
+
+/** The end of a title for any other reason. */
+export const skippedFor = (reason: string): string => ` (SKIPPED: ${reason})`
+
+/** The reason in a title; null where it has none. */
+export const skipReasonOf = (title: string): string | null => / \(SKIPPED: ([^)]*)\)/.exec(title)?.[1] ?? null
+
+const packagesOf = (names: ReadonlyArray<ToolName>): ReadonlyArray<string> => [
+  ...new Set(names.map((name) => tools[name].package))
+]
+
+/** Needed tools that are not installed now, with the packages that bring them. */
+export const missingNeeded = (
+  has: (name: ToolName) => boolean = (name) => tools[name].isInstalled()
+): { readonly names: ReadonlyArray<ToolName>; readonly packages: ReadonlyArray<string> } => {
+  const names = (Object.keys(tools) as Array<ToolName>).filter((name) => tools[name].needed && !has(name))
+  return { names, packages: packagesOf(names) }
+}
