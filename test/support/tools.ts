@@ -16,14 +16,16 @@ const answers =
   (program: string, ...args: ReadonlyArray<string>) =>
   (): boolean =>
     spawnSync(program, args).status === 0
+/** Some programs of poppler print their version and exit with another status than 0. */
+const exists = (program: string) => (): boolean => spawnSync(program, ["-v"]).error === undefined
 const poppler = { package: "poppler-utils", needed: true } as const
 
 const tools = {
   qpdf: { package: "qpdf", needed: true, isInstalled: answers("qpdf", "--version") },
-  pdftotext: { ...poppler, isInstalled: answers("pdftotext", "-v") },
-  pdfinfo: { ...poppler, isInstalled: answers("pdfinfo", "-v") },
-  pdffonts: { ...poppler, isInstalled: answers("pdffonts", "-v") },
-  pdfdetach: { ...poppler, isInstalled: answers("pdfdetach", "-v") },
+  pdftotext: { ...poppler, isInstalled: exists("pdftotext") },
+  pdfinfo: { ...poppler, isInstalled: exists("pdfinfo") },
+  pdffonts: { ...poppler, isInstalled: exists("pdffonts") },
+  pdfdetach: { ...poppler, isInstalled: exists("pdfdetach") },
   hledger: { package: "hledger", needed: true, isInstalled: answers("hledger", "--version") },
   chromium: { package: "chromium", needed: false, isInstalled: () => chromiumPath !== undefined },
   "rsvg-convert": { package: "librsvg2-bin", needed: false, isInstalled: answers("rsvg-convert", "--version") },
