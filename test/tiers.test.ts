@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { readFileSync } from "node:fs"
 import { join, matchesGlob } from "node:path"
 import { inSlice, sliceOf } from "./support/every.ts"
-import { filesOf, misplaced, testFiles } from "./support/tiers.ts"
+import { filesOf, misplaced, setsOf, testFiles } from "./support/tiers.ts"
 
 const root = join(import.meta.dirname, "..")
 const files = testFiles(root)
@@ -49,6 +49,13 @@ describe("tiers of tests", () => {
     assert.includeMembers(inTest, fast)
     assert.includeMembers(deep, inTest)
     assert.sameMembers(deep, [...files])
+  })
+
+  it("each file is in one set of the deep tier, and no set is empty", () => {
+    const sets = [...setsOf(files).values()]
+    assert.sameMembers(sets.flat(), [...files])
+    assert.lengthOf(sets.flat(), files.length)
+    for (const set of sets) assert.isNotEmpty(set)
   })
 
   it("every promise of the README and every rule has a test in npm test", () => {

@@ -9,12 +9,18 @@ import { skipReasonOf } from "./tools.ts"
 import type { Tier } from "./tiers.ts"
 
 const slowest = 10
-/** Milliseconds of each file of `npm test`; RECORD=1 replaces them. The longest files begin first. */
+/** The recorded durations; RECORD=1 replaces those of the tier that runs. The longest files begin first. */
 const durationsFile = "test/support/durations.json"
 /** Minutes that `npm test` may take on two cores, for ever. */
 const boundMinutes = 15
 const minutesOf = (millis: number): string => (millis / 60_000).toFixed(1)
 const secondsOf = (millis: number): string => (millis / 1_000).toFixed(1)
+
+/** Milliseconds of each file in a run of `npm test`, and in a deep one. */
+interface Durations {
+  readonly test: Readonly<Record<string, number>>
+  readonly deep: Readonly<Record<string, number>>
+}
 
 interface Run {
   readonly tier: Tier
@@ -51,8 +57,8 @@ export const closing = ({ tier, millis, files, skipped, kept }: Run): ReadonlyAr
 /** Why a test did not run, for a skipped test without a reason in its title. */
 const withoutReason = (tier: Tier): string => (tier === "deep" ? "no reason given" : "played in the deep tier")
 
-/** Prints the closing lines after the results; `kept` are the recorded durations. */
-export const runReport = (tier: Tier, root: string, kept: Readonly<Record<string, number>>): Reporter => {
+/** Prints the closing lines after the results. */
+export const runReport = (tier: Tier, root: string, durations: Durations): Reporter => {
   const began = performance.now()
   return {
     onTestRunEnd: (modules: ReadonlyArray<TestModule>) => {
@@ -68,11 +74,12 @@ export const runReport = (tier: Tier, root: string, kept: Readonly<Record<string
       }
       if (process.env["RECORD"] === "1") {
         const rounded = [...files].toSorted().map(([file, took]) => [file, Math.round(took)])
-        writeFileSync(join(root, durationsFile), `${JSON.stringify(Object.fromEntries(rounded), null, 2)}\n`)
+        const changed = { ...durations, [tier]: Object.fromEntries(rounded) }
+        writeFileSync(join(root, durationsFile), `${JSON.stringify(changed, null, 2)}\n`)
       }
       // One file is a developer's run: the list would hide its result.
       if (files.size < slowest) return
-      const lines = closing({ tier, millis: performance.now() - began, files, skipped, kept })
+      const lines = closing({ tier, millis: performance.now() - began, files, skipped, kept: durations.test })
       process.stdout.write(`\n${lines.join("\n")}\n`)
     }
   }

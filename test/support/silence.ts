@@ -1,11 +1,20 @@
-/** Set-up of every test file: a test that prints what it does not expect (`expectLog`) fails, with the text it printed. */
+/**
+ * Set-up of every test file: a test that prints what it does not expect (`expectLog`) fails, with the text it printed, and a file
+ * that leaves something behind fails, with a sentence that names it.
+ */
 import { afterAll, afterEach, assert } from "vitest"
+import { settledLeftovers, standing } from "./leftovers.ts"
 import { takePrinted } from "./printed.ts"
 
+const before = standing()
 const assertSilence = (): void => {
   const text = takePrinted()
   if (text !== "") assert.fail(`printed, and nothing expects it (expectLog):\n${text}`)
 }
 // Registered before the hooks of any file, so they run after them.
+afterAll(async () => {
+  const left = await settledLeftovers(before)
+  if (left.length > 0) assert.fail(`This file leaves something behind: ${left.join("; ")}.`)
+})
 afterEach(assertSilence)
 afterAll(assertSilence)

@@ -149,3 +149,18 @@ export const filesOf = (tier: Tier, files: ReadonlyArray<string>) => {
     process: of(({ kind }) => kind === "process")
   }
 }
+
+/** The named parts of the deep tier: a change plays those that it touches before it is done. `rest` is every other file. */
+const sets: Readonly<Record<string, ReadonlyArray<string>>> = {
+  simulation: ["test/simulation/*.test.ts"],
+  crash: ["test/crash/*.test.ts"],
+  scenarios: ["test/scenarios/yaml*.test.ts"],
+  planted: ["test/planted/*.test.ts"]
+}
+
+/** The names of all sets, and their files among these; each file is in one set. */
+export const setsOf = (files: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const isOf = (globs: ReadonlyArray<string>) => (file: string) => globs.some((glob) => matchesGlob(file, glob))
+  const named = Object.entries(sets).map(([name, globs]) => [name, files.filter(isOf(globs))] as const)
+  return new Map([...named, ["rest", files.filter((file) => !Object.values(sets).some((globs) => isOf(globs)(file)))]])
+}

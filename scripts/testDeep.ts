@@ -1,0 +1,44 @@
+/**
+ * npm run test:deep: the deep tier of tests, whole or by named sets: larger samples, every scenario, and one slice of the whole
+ * matrix. Exits as vitest does.
+ */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+import durations from "../test/support/durations.json" with { type: "json" }
+import { filesOf, setsOf, testFiles } from "../test/support/tiers.ts"
+import { scriptCommand } from "./scriptCommand.ts"
+
+const root = join(import.meta.dirname, "..")
+const sets = setsOf(Object.values(filesOf("deep", testFiles(root))).flat())
+
+const command = scriptCommand(
+  "test:deep",
+  "Plays the deep tier of tests, with one slice of the whole matrix (SLICE=3/14)."
+)
+  .option("--set <names...>", `plays these sets alone: ${[...sets.keys()].join(", ")}`)
+  .option("--list", "prints the sets with their files and minutes")
+  .argument("[files...]", "plays these test files alone")
+  .parse()
+const options = command.opts<{ readonly set?: ReadonlyArray<string>; readonly list?: true }>()
+
+const deep: Readonly<Record<string, number>> = durations.deep
+if (options.list === true) {
+  for (const [name, files] of sets) {
+    const minutes = files.reduce((sum, file) => sum + (deep[file] ?? 0), 0) / 60_000
+    console.log(
+      `${name.padEnd(12)}${String(files.length).padStart(4)} files  ${minutes.toFixed(1).padStart(6)} minutes of one worker`
+    )
+  }
+} else {
+  const chosen = (options.set ?? []).flatMap((name) => {
+    const files = sets.get(name)
+    if (files === undefined) return command.error(`error: there is no set "${name}": ${[...sets.keys()].join(", ")}`)
+    return files
+  })
+  const vitest = join(root, "node_modules/vitest/vitest.mjs")
+  const { status } = spawnSync(process.execPath, [vitest, "run", "--mode", "deep", ...chosen, ...command.args], {
+    cwd: root,
+    stdio: "inherit"
+  })
+  process.exitCode = status ?? 1
+}
