@@ -10,9 +10,8 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { VenueSwap } from "../../src/machines/venue/venueObjects.ts"
 import { callPoints, eventPoints } from "../../src/runtime/engine/PausePoints.ts"
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
-import { every } from "../support/every.ts"
 import { dataOf } from "../support/RealService.ts"
-import { answeredOnce, startCells, type Step, type Victim } from "./faultCells.ts"
+import { answeredOnce, startCells, type Step, testCells, type Victim } from "./faultCells.ts"
 import { makeTradeWorld, type Trader, type TradeWorld } from "./tradeWorld.ts"
 
 let world: TradeWorld
@@ -156,18 +155,7 @@ describe("D8: faults of the venue, and kills at every point of a take and of a p
     assert.sameMembers([...new Set(some.map(([, , , point]) => point))], [...callPoints, ...eventPoints])
   })
 
-  it.each(every ? all : some)(
-    "%s while %s: kill -9 of %s, %s",
-    async (...cell) => {
-      try {
-        await play(cell)
-      } catch (cause) {
-        await cells.restart()
-        throw cause
-      }
-    },
-    cellTime
-  )
+  testCells(() => cells, { every: all, some }, play, cellTime)
 
   it("what never came is released 300 s after the venue was certain of it, and no reserve is left", async () => {
     await cells.service().done("sim", "clock", "advance", "6m")

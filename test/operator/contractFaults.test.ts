@@ -15,6 +15,7 @@ import { faultKinds } from "../../src/venue/testerTokens.ts"
 import { query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { knockOut } from "../support/barrierVenue.ts"
+import { played } from "../support/every.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
@@ -111,8 +112,12 @@ const atRest = async () => {
 /** Faults of what these steps do not touch: orders, funding and staking. */
 const others = ["fill-before-ack", "writer-default", "unpriced-funding"]
 
+const kinds = faultKinds.filter((kind) => !others.includes(kind))
+/** A lost answer, a lost event and a venue that is away: the other kinds are played in the deep tier. */
+const usual = kinds.filter((kind) => ["timeout-after", "drop-events", "outage"].includes(kind))
+
 describe("D4, D5: faults of the venue", () => {
-  it.each(faultKinds.filter((kind) => !others.includes(kind)))(
+  it.each(played({ usual, deep: kinds }))(
     "%s while requests are made, accepted, withdrawn, closed and torn up",
     async (kind) => {
       const doing = await Promise.all(clients.map((clientId, at) => prepared[at]?.(clientId)))
