@@ -1,0 +1,102 @@
+/**
+ * The wall clock with sleeps that a test can end. A long pause or timeout of the service then costs no wall time: the test
+ * ends it after the event that it exists for. The time itself stays that of the wall, and every other sleep keeps its length.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import type { VenueProgress } from "../../src/runtime/ports/VenueProgress.ts"
+import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
+import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+
+interface Sleep {
+  readonly millis: number
+  readonly end: () => void
+}
+
+/** A timer of Node.js is no longer, ms. */
+const longestTimer = 2 ** 31 - 1
+
+export const quickClock = () => {
+  const wall = Effect.runSync(Clock.clockWith((clock) => Effect.succeed(clock)))
+  const sleeping = new Set<Sleep>()
+  /** Lengths whose sleeps end at once, and how many callers of `during` want each. */
+  const short = new Map<number, number>()
+  const began = new Set<() => void>()
+  const endable = (millis: number): Effect.Effect<void> =>
+    Effect.callback((resume) => {
+      const over = (): void => {
+        clearTimeout(timer)
+        sleeping.delete(each)
+      }
+      const each: Sleep = {
+        millis,
+        end: () => {
+          over()
+          resume(Effect.void)
+        }
+      }
+      const timer = setTimeout(each.end, millis)
+      sleeping.add(each)
+      for (const wake of began) wake()
+      return Effect.sync(over)
+    })
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: () => wall.currentTimeMillisUnsafe(),
+    currentTimeMillis: wall.currentTimeMillis,
+    currentTimeNanosUnsafe: () => wall.currentTimeNanosUnsafe(),
+    currentTimeNanos: wall.currentTimeNanos,
+    monotonicTimeNanosUnsafe: () => wall.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: wall.monotonicTimeNanos,
+    sleep: (duration) =>
+      Effect.suspend(() => {
+        const millis = Duration.toMillis(duration)
+        if (short.has(millis)) return Effect.yieldNow
+        return millis <= 0 || millis > longestTimer ? wall.sleep(duration) : endable(millis)
+      })
+  }
+  /** Ends the sleeps of this length that are under way. */
+  const end = (millis: number): void => {
+    for (const each of sleeping) if (each.millis === millis) each.end()
+  }
+  const layer = Layer.succeed(Clock.Clock, clock)
+  return {
+    layer,
+    end,
+    /** Sleeps of this length end at once while the work is done. */
+    during: async <A>(millis: number, work: () => Promise<A>): Promise<A> => {
+      short.set(millis, (short.get(millis) ?? 0) + 1)
+      end(millis)
+      try {
+        return await work()
+      } finally {
+        const left = (short.get(millis) as number) - 1
+        if (left === 0) short.delete(millis)
+        else short.set(millis, left)
+      }
+    },
+    /** Waits until such a sleep is under way, and ends it; its length. */
+    ended: (isIt: (millis: number) => boolean): Promise<number> =>
+      new Promise((resolve) => {
+        const find = (): void => {
+          const found = [...sleeping].find(({ millis }) => isIt(millis))
+          if (found === undefined) return
+          began.delete(find)
+          // Not within the fiber that begins to sleep.
+          setImmediate(() => {
+            found.end()
+            resolve(found.millis)
+          })
+        }
+        began.add(find)
+        find()
+      })
+  }
+}
+export type QuickClock = ReturnType<typeof quickClock>
+
+/**
+ * The intake of the venue's events as the runtime has it, and the clock for all that lies above the runtime: routes, workers
+ * and the comparison. Feed, calls and intake keep the wall clock, so that their timeouts of the same length are not ended.
+ */
+export const progressOn = ({ layer }: QuickClock): Layer.Layer<VenueProgress> =>
+  // The runtime provides what the intake needs.
+  Layer.merge(VenueEvents.layer(venueHandlers) as Layer.Layer<VenueProgress>, layer)
