@@ -10,6 +10,7 @@ import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { query } from "../support/Builders.ts"
 import { expectLog } from "../support/expectLog.ts"
+import { progressOn, quickClock } from "../support/quickClock.ts"
 import { openOperator, openOperatorScenario } from "./operatorScenario.ts"
 
 const position = (name: string, figure: string): Holding => ({ kind: "position", name, figure })
@@ -124,8 +125,15 @@ const layerVenue = Layer.effect(
 ).pipe(Layer.provide(venue.layer()))
 
 // Its tests put rows beside the venue's own tables on purpose.
-const { service, client } = await openOperatorScenario({ layerVenue, damaged: true })
+const clock = quickClock()
+const { service, client } = await openOperatorScenario({
+  layerVenue,
+  damaged: true,
+  venue: { progress: progressOn(clock) }
+})
 const verify = (...words: ReadonlyArray<string>) => service.cli(["sim", "verify", ...words])
+/** Where the wait is in vain: all 100 looks of 10 s are made, without the pauses of 100 ms between them. */
+const verifyInVain = () => clock.during(100, verify)
 
 describe("sim verify", () => {
   it("accounts that the venue has spoken of are compared; the first difference fails it", async () => {
@@ -219,7 +227,7 @@ describe("sim verify", () => {
       service,
       "INSERT INTO venue_calls (ref, partner_id, client_id, call, request, at) VALUES ('P-1', 1, 1, 'placeOrder', '{}', 1)"
     )
-    const { status, json } = await verify()
+    const { status, json } = await verifyInVain()
     await query(service, "DELETE FROM venue_calls")
     assert.deepStrictEqual([status, json.first, json.inFlight], [1, "the call P-1 is still in flight", ["P-1"]])
     assert.strictEqual((await verify()).status, 0)
@@ -227,7 +235,7 @@ describe("sim verify", () => {
 
   it("events of the venue that the service has not taken fail it after 10 s, by their number", async () => {
     unsent = 3
-    const behind = await verify()
+    const behind = await verifyInVain()
     unsent = 0
     assert.deepStrictEqual(
       [behind.status, behind.json.first, behind.json.eventsBehind, behind.json.inFlight],
@@ -244,7 +252,7 @@ describe("sim verify", () => {
     }
     // The service's own stream is open still and says nothing of them; a new one can't begin so far back.
     venue.forgotten = 4
-    const behind = await verify()
+    const behind = await verifyInVain()
     const sentence = "the venue does not keep the events after 0, and the service has not gone on yet"
     assert.deepStrictEqual([behind.status, behind.json.first, behind.json.eventsLost], [1, sentence, []])
     expectLog(/the venue does not keep the events that were read last: going on from its present one/)
