@@ -6,11 +6,13 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/v
 import { Effect, Layer } from "effect"
 import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
+import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { inTurn, putPosition } from "../support/orderRows.ts"
 import { expectLog } from "../support/expectLog.ts"
+import { progressOn, quickClock } from "../support/quickClock.ts"
 import { type Members, stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
@@ -23,22 +25,38 @@ const layerVenue = Layer.effect(
     Venue.of({ ...port, account: (name) => Effect.tap(port.account(name), () => Effect.sync(() => ++looks)) })
   )
 ).pipe(Layer.provide(world.layerVenue))
+/** Between the two looks of a comparison, ms. The test ends the pause: its two looks see two states only where it makes them. */
+const betweenLooks = 5_000
+const clock = quickClock()
 let service: OperatorService
 let steps: ReturnType<typeof barrierSteps>
 let clientId: number
 let uid: string
 beforeAll(async () => {
-  service = await startOperatorService({ layerVenue })
+  service = await startOperatorService({ layerVenue, venue: { progress: progressOn(clock) } })
   const { key } = await service.partner({ code: "CMP", custody: "PARTNER" })
   steps = barrierSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader()
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })
 afterAll(() => service.stop())
-beforeEach(() => {
+beforeEach(async () => {
   world.forget(false)
   world.hide(false)
+  await connected(true)
 })
+
+/** The service has found its connections so: the comparison waits for no event of one that is gone. */
+const connected = async (wanted: boolean): Promise<void> => {
+  const link = () => service.run(Effect.map(VenueLink, (link) => link.state()))
+  await steps.looking(link, (found) => found.connected === wanted)
+  if (wanted) await steps.priced()
+}
+const hideEvents = async (): Promise<void> => {
+  world.hide("events")
+  world.venue.disconnect()
+  await connected(false)
+}
 
 const opened = async (paths: Members = {}): Promise<number> => {
   const answer = await steps.post(clientId, "/rfq", steps.asked(paths))
@@ -51,7 +69,10 @@ const verify = () => service.cli(["sim", "verify"])
 type Break = { readonly reason: string; readonly amount: string; readonly pausesMoneyOut: boolean }
 const breaks = async (): Promise<ReadonlyArray<Break>> =>
   (await service.done(["break", "list", "--status", "OPEN"])).breaks
-const compare = () => service.run(Effect.flatMap(VenueComparison, ({ compare }) => compare(uid)))
+const compare = () =>
+  clock.during(betweenLooks, () => service.run(Effect.flatMap(VenueComparison, ({ compare }) => compare(uid))))
+const reconcile = (...words: ReadonlyArray<string>) =>
+  clock.during(betweenLooks, () => service.done(["venue", "reconcile", ...words]))
 const contract = (contractId: number) => service.done(["contract", "show", String(contractId)])
 
 describe("A2-103: service and venue are compared", () => {
@@ -73,7 +94,7 @@ describe("A2-103: service and venue are compared", () => {
     const differs = await verify()
     assert.strictEqual(differs.status, 1)
     assert.match(differs.json.first, new RegExp(`^contract .* of ${uid}: the service has 0.1000, the venue none$`))
-    const found = await steps.looking(breaks, ({ length }) => length > 0)
+    const found = await clock.during(betweenLooks, () => steps.looking(breaks, ({ length }) => length > 0))
     assert.deepStrictEqual(
       found.map(({ reason, amount }) => [reason, amount]),
       [[`The venue does not know contract ${id}.`, "190.000000"]]
@@ -87,7 +108,7 @@ describe("A2-103: service and venue are compared", () => {
 
   it("D5: the venue's word on an end was lost: the comparison takes it over, with one settlement", async () => {
     const contractId = await opened()
-    world.hide("events")
+    await hideEvents()
     world.price("57900")
     assert.deepStrictEqual(await compare(), [])
     assert.deepInclude(await contract(contractId), { state: "KNOCKED_OUT", pnl: "-190.000000" })
@@ -98,7 +119,7 @@ describe("A2-103: service and venue are compared", () => {
 
   it("D5: a contract whose expiry has passed unheard is asked for, and takes the venue's end", async () => {
     const contractId = await opened({ "barrier.expiryTs": Date.now() + 3_600_000 })
-    world.hide("events")
+    await hideEvents()
     // The venue's clock stands with its prices; the service's timer fires and asks, and nothing has ended there.
     world.freeze()
     expectLog(/past its expiry, and the venue has said nothing/)
@@ -110,9 +131,11 @@ describe("A2-103: service and venue are compared", () => {
     assert.deepInclude(await contract(contractId), { state: "OPEN" })
     world.venue.advance(Date.now() + 62 * 60_000)
     await service.done(["sim", "clock", "advance", "2m"])
-    const ended = await steps.looking(
-      () => contract(contractId),
-      ({ state }) => state !== "OPEN"
+    const ended = await clock.during(betweenLooks, () =>
+      steps.looking(
+        () => contract(contractId),
+        ({ state }) => state !== "OPEN"
+      )
     )
     assert.strictEqual(ended.state, "EXPIRED")
   }, 60_000)
@@ -123,14 +146,14 @@ describe("A2-103: service and venue are compared", () => {
     assert.isAtLeast(all.accounts, 1)
     await inTurn(service, clientId, (turn) => putPosition(turn, { symbol: "ETH-USDC-PERP", netQty: "0.500" }))
     expectLog(/service and venue differ/)
-    const one = await service.done(["venue", "reconcile", uid])
+    const one = await reconcile(uid)
     const sentence = "The position in ETH-USDC-PERP is 0.500 here and 0 at the venue."
     assert.deepStrictEqual([one.accounts, one.differences], [1, [sentence]])
     assert.include(
       (await breaks()).map(({ reason }) => reason),
       sentence
     )
-    assert.deepStrictEqual((await service.done(["venue", "reconcile", uid])).differences, [])
+    assert.deepStrictEqual((await reconcile(uid)).differences, [])
     const differs = await verify()
     assert.strictEqual(differs.json.first, `position ETH-USDC-PERP of ${uid}: the service has 0.500, the venue none`)
     const nobody = await service.cli(["venue", "reconcile", "NO-00000001"])
@@ -138,7 +161,7 @@ describe("A2-103: service and venue are compared", () => {
   }, 60_000)
 
   it("the house account of the venue is held against the venue's books: a difference that two looks see, once", async () => {
-    assert.deepStrictEqual((await service.done(["venue", "reconcile", uid])).differences, [])
+    assert.deepStrictEqual((await reconcile(uid)).differences, [])
     const plant = (more: bigint) =>
       inTurn(service, clientId, (turn) => {
         const row = turn.state.get("balances", `${clientId}\u0000USDC`)
@@ -154,15 +177,16 @@ describe("A2-103: service and venue are compared", () => {
       (seen) => seen > before
     )
     await plant(-5_000_000n)
-    assert.deepStrictEqual([(await passing).differences, looks - before], [[], 2])
+    const { differences } = await clock.during(betweenLooks, () => passing)
+    assert.deepStrictEqual([differences, looks - before], [[], 2])
     await plant(5_000_000n)
     expectLog(/service and venue differ/)
-    const [sentence, ...others] = (await service.done(["venue", "reconcile", uid])).differences
+    const [sentence, ...others] = (await reconcile(uid)).differences
     assert.deepStrictEqual(others, [])
     assert.strictEqual(sentence, "The ledger has -375 USDC of the venue, and the venue's own books have -380.")
     const found = (await breaks()).find(({ reason }) => reason === sentence)
     assert.deepInclude(found, { amount: "5.000000", pausesMoneyOut: true })
-    const again = await service.done(["venue", "reconcile", uid])
+    const again = await reconcile(uid)
     assert.deepStrictEqual([again.differences, again.withoutMoney], [[], 0])
     await plant(-5_000_000n)
   }, 60_000)

@@ -27,10 +27,17 @@ export const barrierSteps = (
       await pause(5)
     }
   }
+  const priced = () =>
+    looking(
+      () => get(service, key, `/ticker?symbol=${knockOut}`),
+      ({ status }) => status === 200
+    )
   return {
     post,
     rfqOf,
     looking,
+    /** The market has a live price. */
+    priced,
     /** A client at level MICA_MIFID with so much collateral, while the market has a live price and the venue is connected. */
     trader: async (amount = "1000.00"): Promise<number> => {
       const clientId = await service.client(key)
@@ -40,10 +47,7 @@ export const barrierSteps = (
       assert.strictEqual(data.verificationLevel, "MICA_MIFID")
       const reported = await report(clientId, { amount })
       assert.strictEqual(reported.status, 201, reported.text)
-      await looking(
-        () => get(service, key, `/ticker?symbol=${knockOut}`),
-        ({ status }) => status === 200
-      )
+      await priced()
       // A stream that was found to lack an event is connected anew.
       await looking(
         () => service.run(Effect.map(VenueLink, (link) => link.state())),
