@@ -3,15 +3,25 @@
  * missed; a client that fails is named, tried again, and holds up nobody.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
+import { Layer } from "effect"
+import { layerVenueProgressMemory } from "../../src/runtime/ports/VenueProgressMemory.ts"
 import { advance, query, rowsOf } from "../support/Builders.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { inTurn, putFill, putOrder } from "../support/orderRows.ts"
+import { quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { startService } from "../support/Service.ts"
 import { firstCopy, storeNight } from "../support/storedNight.ts"
 
 const day = 86_400_000
-const { service, client, now, call } = await openScenario({ damaged: true })
+/** Between two looks for failures that are due again, ms. */
+const retryLook = 20_000
+const clock = quickClock()
+const { service, client, now, call } = await openScenario({
+  damaged: true,
+  // Without a venue there are no events to take: the option carries the clock to the workers.
+  venue: { progress: Layer.merge(layerVenueProgressMemory(), clock.layer) }
+})
 /** Noon: a night is stated half an hour after it, so from just after midnight a day's jump would not come to it. */
 await advance(service, day + day / 2 - ((await now()) % day))
 
@@ -125,6 +135,7 @@ describe("statement jobs", () => {
     await advance(service, 3_600_000)
     await vi.waitFor(
       async () => {
+        clock.end(retryLook)
         const [solved] = await rowsOf(service, "statementJobFailures", "client_id = $1", [BigInt(bad)])
         assert.strictEqual(solved?.state, "SOLVED")
       },
