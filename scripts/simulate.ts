@@ -62,7 +62,7 @@ const searchSeeds = (): void => {
 
 const keepNoticed = (): void => {
   const kept = mutations.map((mutation) => {
-    const known = [...noticing(mutation).values()].map((run) => run.seed)
+    const known = [...noticing(mutation).runs.values()].map((run) => run.seed)
     console.log(`${mutation.name}: ${known.join(", ")}`)
     return [mutation.name, known] as const
   })

@@ -12,6 +12,7 @@ const run = {
     ["test/b.test.ts", 61_500]
   ]),
   skipped: new Map([["hledger not installed: hledger", 2]]),
+  notes: new Set<string>(),
   kept: { "test/a.test.ts": 900, "test/b.test.ts": 1_000 }
 } as const
 
@@ -24,6 +25,9 @@ describe("the end of a test run", () => {
       "Skipped:",
       "    2  hledger not installed: hledger"
     ]))
+
+  it("repeats what tests annotated", () =>
+    assert.include(closing({ ...run, notes: new Set(["a list is out of date"]) }), "a list is out of date"))
 
   it("beyond fifteen minutes it names the files that grew", () =>
     assert.deepStrictEqual(closing({ ...run, millis: 15.1 * minute, skipped: new Map() }).slice(3), [

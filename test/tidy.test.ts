@@ -127,6 +127,11 @@ const importsOf = (text: string): ReadonlyArray<string> =>
     (match) => (match[1] ?? match[2]) as string
   )
 
+/** A hook outside of any function. Files of one worker share modules, so such a hook would hold for the first of them. */
+const topHook = /^(?:after|before)(?:All|Each)\(/m
+const isSharedByTests = (file: string): boolean =>
+  /^test\/(?!.*\.test\.ts$)/.test(file) && file !== "test/support/silence.ts"
+
 const headless = "begins with no block comment that says what the file is"
 
 /** Every violation of the rules in a tree of (path, text). */
@@ -142,6 +147,7 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
       report("clock, chance or environment outside their services")
     if (statement.test(text) && !statementsAllowed.some((allowed) => allowed.test(file)))
       report("SQL outside src/runtime/store")
+    if (topHook.test(text) && isSharedByTests(file)) report("registers a hook for the first file of a worker alone")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
     if (area === undefined) continue
@@ -274,6 +280,12 @@ describe("tidy", () => {
       "src/runtime/workers/x.ts",
       "yield* sql<{ readonly id: bigint }>`VALUES (1)`",
       "SQL outside src/runtime/store"
+    ],
+    [
+      "a hook of a module that test files share",
+      "test/support/x.ts",
+      "afterEach(() => {})",
+      "registers a hook for the first file of a worker alone"
     ],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]

@@ -13,19 +13,25 @@ export type NoticedBy = Readonly<Record<string, ReadonlyArray<number>>>
 export const noticedByFile = new URL("noticedBy.json", import.meta.url)
 const readNoticedBy = (): NoticedBy => JSON.parse(readFileSync(noticedByFile, "utf8")) as NoticedBy
 
-const seedsFor = (name: string): ReadonlySet<number> => {
-  const kept = readNoticedBy()[name] ?? []
-  return new Set([...kept, ...Array.from({ length: patience }, (_, n) => n + 1)])
+interface Noticed {
+  /** A run that shows the fault, for each invariant that should and does. */
+  readonly runs: ReadonlyMap<string, Run>
+  /** The kept seeds were not enough, so others were searched. */
+  readonly searched: boolean
 }
 
-/** A run that tells of the fault, for each invariant that should and does. */
-export const noticing = ({ name: fault, shows, seams }: Mutation): ReadonlyMap<string, Run> => {
+/** Runs the kept seeds of a fault, and then others, until each of its invariants has noticed it. */
+export const noticing = ({ name: fault, shows, seams }: Mutation): Noticed => {
+  const kept = readNoticedBy()[fault] ?? []
+  const seeds = new Set([...kept, ...Array.from({ length: patience }, (_, n) => n + 1)])
   const runs = new Map<string, Run>()
-  for (const seed of seedsFor(fault)) {
+  let searched = false
+  for (const seed of seeds) {
     if (shows.every((name) => runs.has(name))) break
+    searched ||= !kept.includes(seed)
     const run = simulate(seed, seams())
     const name = run.finding?.invariant
     if (name !== undefined && !runs.has(name)) runs.set(name, run)
   }
-  return runs
+  return { runs, searched }
 }

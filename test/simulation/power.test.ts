@@ -13,8 +13,9 @@ import { simulate } from "./simulate.ts"
 describe("a system with one fault is caught", () => {
   for (const mutation of mutations) {
     const { name, shows, seams } = mutation
-    it(`${name}: ${shows.join(", ")}`, { timeout: 900_000 }, () => {
-      const runs = noticing(mutation)
+    it(`${name}: ${shows.join(", ")}`, { timeout: 900_000 }, async ({ annotate }) => {
+      const { runs, searched } = noticing(mutation)
+      if (searched) await annotate("noticedBy.json is out of date: npm run simulate -- --noticed")
       assert.includeMembers([...runs.keys()], [...shows], `in ${patience} seeds`)
       for (const { seed, digest } of isDeep ? runs.values() : []) {
         assert.strictEqual(simulate(seed, seams()).digest, digest, `seed ${seed} repeats`)

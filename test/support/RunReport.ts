@@ -29,12 +29,14 @@ interface Run {
   readonly files: ReadonlyMap<string, number>
   /** How many tests were skipped for each reason. */
   readonly skipped: ReadonlyMap<string, number>
+  /** Annotations of tests that passed. */
+  readonly notes: ReadonlySet<string>
   /** Milliseconds of each file in the run whose figures are kept. */
   readonly kept: Readonly<Record<string, number>>
 }
 
 /** The closing lines of a run. */
-export const closing = ({ tier, millis, files, skipped, kept }: Run): ReadonlyArray<string> => {
+export const closing = ({ tier, millis, files, skipped, notes, kept }: Run): ReadonlyArray<string> => {
   const ranked = [...files].toSorted(([, one], [, other]) => other - one)
   const grown = [...files]
     .map(([file, took]) => [file, took - (kept[file] ?? 0)] as const)
@@ -45,6 +47,7 @@ export const closing = ({ tier, millis, files, skipped, kept }: Run): ReadonlyAr
     ...ranked.slice(0, slowest).map(([file, took]) => `${secondsOf(took).padStart(7)} s  ${file}`),
     ...(skipped.size === 0 ? [] : ["Skipped:"]),
     ...[...skipped].map(([reason, count]) => `${String(count).padStart(5)}  ${reason}`),
+    ...notes,
     ...(tier !== "test" || millis <= boundMinutes * 60_000
       ? []
       : [
@@ -64,9 +67,11 @@ export const runReport = (tier: Tier, root: string, durations: Durations): Repor
     onTestRunEnd: (modules: ReadonlyArray<TestModule>) => {
       const files = new Map<string, number>()
       const skipped = new Map<string, number>()
+      const notes = new Set<string>()
       for (const each of modules) {
         const { duration, collectDuration, setupDuration } = each.diagnostic()
         files.set(relative(root, each.moduleId).replaceAll("\\", "/"), duration + collectDuration + setupDuration)
+        for (const test of each.children.allTests()) for (const { message } of test.annotations()) notes.add(message)
         for (const test of each.children.allTests("skipped")) {
           const reason = skipReasonOf(test.fullName) ?? withoutReason(tier)
           skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
@@ -79,7 +84,7 @@ export const runReport = (tier: Tier, root: string, durations: Durations): Repor
       }
       // One file is a developer's run: the list would hide its result.
       if (files.size < slowest) return
-      const lines = closing({ tier, millis: performance.now() - began, files, skipped, kept: durations.test })
+      const lines = closing({ tier, millis: performance.now() - began, files, skipped, notes, kept: durations.test })
       process.stdout.write(`\n${lines.join("\n")}\n`)
     }
   }

@@ -1,8 +1,8 @@
-/** A server on this machine that answers as the test has it; one at a time, gone after each test of its file. */
-import { afterEach } from "@effect/vitest"
+/** A server on this machine that answers as the test has it; one at a time, gone after the test that opened it. */
 import { Redacted } from "effect"
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { onTestFinished } from "vitest"
 import type { VenueConnection } from "../../src/runtime/ports/VenueConnection.ts"
 
 let server: Server | null = null
@@ -11,12 +11,12 @@ const end = (): void => {
   server?.close()
   server = null
 }
-afterEach(end)
 
 /** Its address; the one before it is gone. */
 export const listening = (listener: RequestListener): Promise<string> =>
   new Promise((resolve) => {
     end()
+    onTestFinished(end)
     const opened = createServer(listener).listen(0, "127.0.0.1", () =>
       resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`)
     )

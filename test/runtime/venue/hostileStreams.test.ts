@@ -323,12 +323,14 @@ describe("streams that fall silent", () => {
       })
     })
     let taken = 0
-    const slowly = venueLines(connectionTo(url), "/events", eventLine, 0, patience).pipe(
+    // The first line must arrive within the limit, also on a busy machine.
+    const limit = 4 * patience
+    const slowly = venueLines(connectionTo(url), "/events", eventLine, 0, limit).pipe(
       Stream.take(3),
       Stream.mapEffect(() =>
         Effect.delay(
           Effect.sync(() => ++taken),
-          2 * patience
+          limit + patience
         )
       )
     )
