@@ -59,8 +59,8 @@ interface Account {
 const collateralBits = 33
 const brokerBits = 50
 const unvalued: ReadonlyArray<Currency> = ["BTC", "ETH", "SOL", "BNB", "XRP"]
-/** Part of the writes that are tried once and given up when no answer comes. */
-const givenUpShare = 0.15
+/** The share of writes that are tried once: without an answer, their outcome stays unknown. */
+const givenUpShare = 0.5
 const collateralShare = 0.12
 /** Reads are fast: without a limit they would be nearly all there is. */
 const readShare = 0.6
