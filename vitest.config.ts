@@ -29,7 +29,7 @@ if (wrong.length > 0) {
 }
 
 /** The order of projects: processes wait most, so they begin first and the others fill the processors beside them. */
-const projectOrder = ["process", "alone", "service", "pure"]
+const projectOrder = ["process", "alone", "service", "sharing", "pure"]
 const durationOf: Readonly<Record<string, number>> = durations.test
 
 /** Longest files first within each project: a long file that begins last leaves one processor idle. */
@@ -48,21 +48,27 @@ export default defineConfig(({ mode }) => {
   const { number, count } = sliceOf(process.env["SLICE"], Date.now())
   const slice = `${number}/${count}`
   if (tier === "deep") console.error(`Slice ${slice} of the whole matrix (SLICE=${slice}).`)
-  const { pure, service, alone, process: processes } = filesOf(tier, files)
+  const { pure, service, sharing, alone, process: processes } = filesOf(tier, files)
   /** A project without files is left out: vitest would give it every test file. */
-  const project = (name: string, include: Array<string>, isolate: boolean): Array<TestProjectConfiguration> =>
-    include.length === 0 ? [] : [{ extends: true, test: { name, include, isolate } }]
+  const project = (
+    name: string,
+    include: Array<string>,
+    { isolate = false, before = [] }: { readonly isolate?: boolean; readonly before?: ReadonlyArray<string> } = {}
+  ): Array<TestProjectConfiguration> =>
+    include.length === 0
+      ? []
+      : [{ extends: true, test: { name, include, isolate, setupFiles: [...before, "test/support/silence.ts"] } }]
   return {
     test: {
       projects: [
-        ...project("process", processes, true),
-        ...project("alone", alone, true),
-        ...project("service", service, false),
-        ...project("pure", pure, false)
+        ...project("process", processes, { isolate: true }),
+        ...project("alone", alone, { isolate: true }),
+        ...project("service", service),
+        ...project("sharing", sharing, { before: ["test/operator/sharedService.ts"] }),
+        ...project("pure", pure)
       ],
       sequence: { sequencer: LongestFirst },
       globalSetup: ["test/support/globalSetup.ts"],
-      setupFiles: ["test/support/silence.ts"],
       env: { TIER: tier, SLICE: slice },
       reporters: ["default", "json", runReport(tier, root, durations)],
       outputFile: { json: "node_modules/.cache/test-results.json" },

@@ -25,6 +25,15 @@ export interface ScenarioOptions extends OpenOptions {
 /** Custody BROKER on the real venue's terms: clients' money lies with the service. */
 export const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 
+/** The service of this worker that its files share; only workers whose set-up starts one have it. */
+let shared: Service | undefined
+
+/** Whether the files of this worker share a service. */
+export const isShared = (): boolean => shared !== undefined
+
+/** Lets the files of this worker share a service. */
+export const share = (service: Service): void => void (shared = service)
+
 /** Opens a scenario over HTTP alone; `openOperatorScenario` also has the command line. */
 export const openScenario = (options: ScenarioOptions = {}) => openOn(startService, options)
 
@@ -44,10 +53,11 @@ export const openService = async <S extends Service>(
   start: (options: ServiceOptions) => Promise<S>,
   { damaged = false, ...options }: OpenOptions = {}
 ): Promise<S> => {
-  const service = await inTime(start(options))
+  const isOwn = shared === undefined || Object.keys(options).length > 0
+  const service = isOwn ? await inTime(start(options)) : (shared as S)
   afterAll(async () => {
     if (!damaged) assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
+    if (isOwn) await service.stop()
   })
   return service
 }

@@ -24,6 +24,8 @@ interface Row {
   readonly except?: ReadonlyArray<string>
   /** Why these files need a worker of their own, although they are pure or service files. */
   readonly alone?: string
+  /** Whether these files share one service per worker: each uses partners of its own and makes no claim about others. */
+  readonly shares?: true
   /** The first tier that runs these files; `fast` for pure files and `test` for others where it is absent. */
   readonly from?: Tier
 }
@@ -71,6 +73,15 @@ const spies = [
   "test/scenarios/timers.test.ts"
 ]
 
+const sharing = [
+  "test/operator/{appropriateness,deposits,documents,interfirm,largeBodies,payout,statements,lifecycle}.test.ts",
+  "test/scenarios/{appropriateness,collateral,collateralRefusals,deposits,dispositions,endedClients,kycRefusals}.test.ts",
+  "test/scenarios/{moneyBounds,notifications,onboarding,onboardingFields,platform,samePerson,settlement}.test.ts",
+  "test/scenarios/{settlementBulk,settlementItemReports,settlementReports,statementBooks,statementFaults}.test.ts",
+  "test/scenarios/{statementRoutes,verification,withdrawals}.test.ts",
+  "test/guarantees/{atMostOnce,tenantIsolation}.test.ts"
+]
+
 const rows: ReadonlyArray<Row> = [
   {
     kind: "pure",
@@ -105,8 +116,9 @@ const rows: ReadonlyArray<Row> = [
       ...servicesAmongPure,
       "test/webhooks/listenCommand.test.ts"
     ],
-    except: [...pureAmongServices, ...processes, ...spies]
+    except: [...pureAmongServices, ...processes, ...spies, ...sharing]
   },
+  { kind: "service", files: sharing, shares: true },
   { kind: "service", files: spies, alone: "it spies on functions that the whole process shares" },
   {
     kind: "process",
@@ -144,7 +156,8 @@ export const filesOf = (tier: Tier, files: ReadonlyArray<string>) => {
     files.filter((file) => rows.some((row) => isIn(tier, row) && wanted(row) && covers(row, file)))
   return {
     pure: of(({ kind, alone }) => kind === "pure" && alone === undefined),
-    service: of(({ kind, alone }) => kind === "service" && alone === undefined),
+    service: of(({ kind, alone, shares }) => kind === "service" && alone === undefined && shares === undefined),
+    sharing: of(({ shares }) => shares !== undefined),
     alone: of(({ alone }) => alone !== undefined),
     process: of(({ kind }) => kind === "process")
   }

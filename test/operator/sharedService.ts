@@ -1,0 +1,5 @@
+/** Set-up of files that share a service: it starts before the first of them in a worker, and ends with the worker. */
+import { isShared, share } from "../support/Scenario.ts"
+import { startOperatorService } from "./operatorHarness.ts"
+
+if (!isShared()) share(await startOperatorService())
