@@ -42,6 +42,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const isShuffled = process.argv.some((word) => word.startsWith("--sequence.shuffle"))
+
 export default defineConfig(({ mode }) => {
   const tier = tierOfMode(mode)
   // One slice for all workers, also when a run passes midnight.
@@ -67,7 +69,8 @@ export default defineConfig(({ mode }) => {
         ...project("sharing", sharing, { before: ["test/operator/sharedService.ts"] }),
         ...project("pure", pure)
       ],
-      sequence: { sequencer: LongestFirst },
+      // --sequence.shuffle.files keeps the runner's own random order.
+      sequence: isShuffled ? {} : { sequencer: LongestFirst },
       globalSetup: ["test/support/globalSetup.ts"],
       env: { TIER: tier, SLICE: slice },
       reporters: ["default", "json", runReport(tier, root, durations)],

@@ -14,7 +14,7 @@ const isReadByName = (file: string): boolean => /^src\/machines\/.+Rows\.ts$/.te
 /** Where Node, vitest or npm starts to read. */
 const isEntry = (file: string): boolean =>
   isReadByName(file) ||
-  /\.test\.ts$|^scripts\/[^/]+\.ts$|^(bench|cli|simulator\/venue)\/main\.ts$|^test\/support\/(globalSetup|silence)\.ts$|^vitest\.config\.ts$/.test(
+  /\.test\.ts$|^scripts\/[^/]+\.ts$|^(bench|cli|simulator\/venue)\/main\.ts$|^test\/(support\/(globalSetup|silence)|operator\/sharedService)\.ts$|^vitest\.config\.ts$/.test(
     file
   )
 

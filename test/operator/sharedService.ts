@@ -1,4 +1,4 @@
-/** Set-up of files that share a service: it starts before the first of them in a worker, and ends with the worker. */
+/** Set-up of the files that share a service: the service starts before the first of them in a worker, and ends with the worker. */
 import { isShared, share } from "../support/Scenario.ts"
 import { startOperatorService } from "./operatorHarness.ts"
 

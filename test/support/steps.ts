@@ -23,10 +23,14 @@ export const stepsOf = (service: Service, key: string) => ({
   now: (): Promise<number> => service.run(Effect.map(BusinessClock, (clock) => clock.now()))
 })
 
+let scenes = 0
+
 const clientSteps = (service: Service, key: string) => {
+  // Files that share a service have persons of their own.
+  const tag = `scene${++scenes}`
   let persons = 0
   const nextPerson = (): number => ++persons
-  const personOf = (n: number, paths: Members = {}) => person(n, "scene", paths)
+  const personOf = (n: number, paths: Members = {}) => person(n, tag, paths)
   const read = async (path: string) => (await get(service, key, path)).json.data
   const verificationOf = (clientId: number) => read(`/clients/${clientId}/verification`)
   return {

@@ -73,12 +73,16 @@ const spies = [
   "test/scenarios/timers.test.ts"
 ]
 
+/**
+ * They move neither clock nor prices, halt nothing, import no lists, change no keys, damage no rows and claim nothing of all
+ * partners.
+ */
 const sharing = [
-  "test/operator/{appropriateness,deposits,documents,interfirm,largeBodies,payout,statements,lifecycle}.test.ts",
-  "test/scenarios/{appropriateness,collateral,collateralRefusals,deposits,dispositions,endedClients,kycRefusals}.test.ts",
-  "test/scenarios/{moneyBounds,notifications,onboarding,onboardingFields,platform,samePerson,settlement}.test.ts",
-  "test/scenarios/{settlementBulk,settlementItemReports,settlementReports,statementBooks,statementFaults}.test.ts",
-  "test/scenarios/{statementRoutes,verification,withdrawals}.test.ts",
+  "test/operator/{appropriateness,badRequests,custodyChange,deposits,documents,interfirm}.test.ts",
+  "test/operator/{partnerClosing,payout,statements}.test.ts",
+  "test/scenarios/{collateral,collateralRefusals,deposits,dispositions,kycRefusals,moneyBounds,onboarding}.test.ts",
+  "test/scenarios/{onboardingFields,platform,settlementItemReports,statementBooks,statementRoutes}.test.ts",
+  "test/scenarios/{verification,withdrawals}.test.ts",
   "test/guarantees/{atMostOnce,tenantIsolation}.test.ts"
 ]
 
