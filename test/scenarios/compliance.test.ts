@@ -33,7 +33,7 @@ describe("compliance", () => {
     return verdict.ok ? null : verdict.refusal
   }
 
-  it("SC-ONB-03: a cleared review grants MICA, announces a decision and no second client.onboarded", async () => {
+  it("SC-ONB-03: a cleared review stores package, case, dispositions and decision, and announces no second client.onboarded", async () => {
     const { clientId, kycPackageId, review } = await onboarded(orlenko.paths)
     await comply(service, (compliance) => compliance.clear(officer, String(clientId), "another person"))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
