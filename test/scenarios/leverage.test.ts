@@ -7,8 +7,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { leverageProfiles } from "../../src/machines/market/marketTerms.ts"
 import { defaultSettings } from "../../src/runtime/Settings.ts"
 import { get, ofClient } from "../support/Builders.ts"
-import { mayLog } from "../support/expectLog.ts"
-import { inTurn, putOrder, putPosition } from "../support/orderRows.ts"
+import { inTurn, putPosition } from "../support/orderRows.ts"
 import { gold, marginUntil, perp, perpVenue } from "../support/perpVenue.ts"
 import { openScenario, openService } from "../support/Scenario.ts"
 import { startService } from "../support/Service.ts"
@@ -26,13 +25,12 @@ const rows = async (clientId: number) =>
   (await ofClient(service, "leverages", clientId)).map(({ symbol, leverage }) => [symbol, leverage])
 
 /** A client with so much collateral, long 0.1 at 60,000 where `long`, while the mark is live. */
-const holder = async (amount: string, { long = true, orders = 0 } = {}): Promise<number> => {
+const holder = async (amount: string, { long = true } = {}): Promise<number> => {
   const clientId = await service.client(key)
   assert.strictEqual((await report(clientId, { amount })).status, 201)
   await marginUntil(service, key, clientId, ({ marksFresh }) => marksFresh === true)
   await inTurn(service, clientId, (turn) => {
     if (long) putPosition(turn)
-    for (let order = 0; order < orders; order++) putOrder(turn)
   })
   return clientId
 }
@@ -106,17 +104,6 @@ describe("leverage", () => {
     assert.deepInclude((await choose(clientId, { leverage: 6 })).json, { leverage: 6, chosen: 6 })
   })
 
-  it("SC-MRG-19: NORMAL after it, the free margin below zero by what works: refused", async () => {
-    const clientId = await holder("1300", { orders: 1 })
-    const { status, json } = await choose(clientId, { leverage: 8 })
-    assert.deepStrictEqual([status, json.code], [409, 4090])
-    assert.deepInclude(json.data, {
-      initialMarginAfter: "1500.000000",
-      freeMarginAfter: "-200.000000",
-      riskStateAfter: "NORMAL"
-    })
-  })
-
   it("doc 1, Idempotency: PUT replays what it answered, refusals too; the stored choice again is no change", async () => {
     const clientId = await holder("1000")
     const first = await choose(clientId, { leverage: 5 }, { "Idempotency-Key": "a" })
@@ -174,8 +161,6 @@ describe("leverage", () => {
 
 describe("another schedule of leverage", () => {
   it("A2-10: a service on the ESMA schedule offers two on crypto, in the view and in the market's terms", async () => {
-    // The file's other service polls for the orders of the tests above, and its scripted venue answers no such query.
-    mayLog(/orders could not be asked for/)
     const marketTerms = { ...defaultSettings.marketTerms, leverage: leverageProfiles.esma }
     const strict = perpVenue()
     const esma = await startService({ layerVenue: strict.layerVenue, settings: { marketTerms } })

@@ -1,4 +1,4 @@
-/** A2-50, F3, F9: what refuses another choice of leverage, and what a refusal for its margin tells. */
+/** A2-50, F3, F9, SC-MRG-19: what refuses another choice of leverage, and what a refusal for its margin tells. */
 import { assert, describe, it } from "@effect/vitest"
 import { accountRisk, type AccountRisk } from "../../../src/machines/margin/accountRisk.ts"
 import { changeRefusal, overCap } from "../../../src/machines/order/leverageChange.ts"
@@ -44,7 +44,12 @@ describe("another leverage", () => {
     ["less is tied up, and it is a margin call all the same", riskAt(5, "700"), riskAt(6, "700"), null],
     ["less is tied up, and it is a close-out all the same", riskAt(5, "100"), riskAt(10, "100"), null],
     ["as much is tied up", riskAt(5, "100"), riskAt(5, "100"), null],
-    ["NORMAL after it, the free margin below zero", riskAt(10, "1300", 1), riskAt(8, "1300", 1), "MarginBreach"],
+    [
+      "SC-MRG-19: NORMAL after it, the free margin below zero",
+      riskAt(10, "1300", 1),
+      riskAt(8, "1300", 1),
+      "MarginBreach"
+    ],
     ["the same, the orders covered too", riskAt(10, "1500", 1), riskAt(8, "1500", 1), null]
   ] as const)("A2-50: %s", (_, before, after, tag) => {
     assert.strictEqual(refusedAs(before, after), tag)
