@@ -239,8 +239,13 @@ describe("SC-ONB-12: WARN", () => {
     )
     assert.strictEqual((await verificationOf(clientId)).appropriateness.acknowledgedAt, acknowledgedAt)
     assert.deepStrictEqual(await events(clientId, "client.level_changed"), [levelChanged("WARN", 80)])
-    assert.strictEqual((await acknowledge(clientId)).status, 409)
-    assert.strictEqual((await submit(clientId, "PASS")).status, 409, "A1-41: the block is judged before the time")
+    assert.deepStrictEqual(refusal(await acknowledge(clientId)), [409, 4092, "The warning is acknowledged already."])
+    // A1-41: the block is judged before the time.
+    assert.deepStrictEqual(refusal(await submit(clientId, "PASS")), [
+      409,
+      4092,
+      "The appropriateness block is approved already."
+    ])
   })
 
   it("A1-42: without a WARN that waits there is nothing to acknowledge", async () => {
