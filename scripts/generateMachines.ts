@@ -216,9 +216,7 @@ export const machineFiles = async (): Promise<ReadonlyMap<string, string>> => {
   ])
 }
 
-/** The generated files that are not as they should be on disk. */
-export const staleFiles = async (): Promise<ReadonlyArray<string>> => staleOf(await machineFiles())
-
+/** The paths of the generated files that differ from those on disk. */
 const staleOf = (files: ReadonlyMap<string, string>): ReadonlyArray<string> =>
   [...files].filter(([path, text]) => readOr(path, "") !== text).map(([path]) => path)
 
