@@ -75,8 +75,8 @@ describe("A1-05: what is counted", () => {
   })
   afterAll(() => server.close())
 
-  it("A1-05: HEAD and GET are reads, writes count apart, refusals carry Retry-After, all keys share the window", async () => {
-    server.stub.setPartner({ readPerMinute: 3, tradePerMinute: 1 })
+  it("A1-05, SC-PLT-02: HEAD and GET are reads, writes count apart, refusals carry Retry-After, all keys share the window", async () => {
+    server.stub.setPartner({ readPerMinute: 3, tradePerMinute: 2 })
     const first = await server.call("GET", "/partner/v1/me")
     assert.strictEqual(first.headers["ratelimit-limit"], "3")
     assert.strictEqual(first.headers["ratelimit-remaining"], "2")
@@ -88,6 +88,7 @@ describe("A1-05: what is counted", () => {
     assert.strictEqual(refused.headers["ratelimit-remaining"], "0")
     assert.strictEqual(refused.headers["ratelimit-reset"], refused.headers["retry-after"])
     assert.strictEqual((await server.call("POST", "/partner/v1/clients/41/collateral", { body: {} })).status, 201)
+    assert.strictEqual((await server.call("POST", "/partner/v1/clients/41/collateral", { raw: "{" })).status, 400)
     assert.strictEqual((await server.call("POST", "/partner/v1/clients/41/collateral", { body: {} })).status, 429)
     server.stub.setPartner({ readPerMinute: 4 })
     assert.strictEqual((await server.call("GET", "/partner/v1/me")).status, 200)

@@ -113,7 +113,7 @@ describe.each([
   )
 
   it.each(["OPTIONS", "TRACE", "PATCH", "QUERY", "PURGE"])(
-    "A1-02: %s is an unknown route, and its connection goes on",
+    "A1-02, SC-PLT-03: %s is an unknown route, and its connection goes on",
     async (verb) => {
       for (const path of ["/partner/v1/me", "/healthz", "/docs", "/operator/v1/x"]) {
         const answer = await target().call(verb, path)

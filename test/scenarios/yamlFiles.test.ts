@@ -118,6 +118,10 @@ describe("sim run, on the service of the data directory", () => {
         .toSorted()
     ))
 
+  // docs/rules.md names this file for these: here alone `npm test` plays the whole story.
+  it("npm test plays SC-MRG-01, SC-PLT-01 and SC-STK-01", () =>
+    assert.includeMembers(oneOfEach, ["SC-MRG-01", "SC-PLT-01", "SC-STK-01"]))
+
   it("a seed that has run here runs again", async () => {
     const first = await sim(["run", "SC-CUS-02", "--seed", "7", "--json"])
     const second = await sim(["run", "SC-CUS-02", "--seed", "7", "--json"])

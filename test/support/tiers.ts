@@ -81,7 +81,7 @@ const sharing = [
   "test/operator/{appropriateness,badRequests,custodyChange,deposits,documents,interfirm}.test.ts",
   "test/operator/{partnerClosing,payout,statements}.test.ts",
   "test/scenarios/{collateral,collateralRefusals,deposits,dispositions,kycRefusals,moneyBounds,onboarding}.test.ts",
-  "test/scenarios/{onboardingFields,platform,settlementItemReports,statementBooks,statementRoutes}.test.ts",
+  "test/scenarios/{onboardingFields,settlementItemReports,statementBooks,statementRoutes}.test.ts",
   "test/scenarios/{verification,withdrawals}.test.ts",
   "test/guarantees/{atMostOnce,tenantIsolation}.test.ts"
 ]
