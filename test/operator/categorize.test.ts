@@ -10,7 +10,7 @@ import { runRecorded } from "./operatorHarness.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
 
 const world = perpVenue()
-// Positions without fills, and money without its postings.
+// Positions without fills.
 const { service, key, call, report } = await openOperatorScenario({ layerVenue: world.layerVenue, damaged: true })
 
 const line = (clientId: number, categorization: string, ...more: ReadonlyArray<string>) => [
@@ -23,13 +23,13 @@ const line = (clientId: number, categorization: string, ...more: ReadonlyArray<s
   ...more
 ]
 
-/** A professional, long 0.1 at 60,000 where it holds something, which ties up 120 of so much collateral, and 600 of a retail client's. */
-const professional = async (amount: string, holds = true): Promise<number> => {
+/** A professional, long 0.1 at 60,000, which ties up 120 of so much collateral, and 600 of a retail client's. */
+const professional = async (amount: string): Promise<number> => {
   const clientId = await service.client(key)
   assert.strictEqual((await report(clientId, { amount })).status, 201)
   await marginUntil(service, key, clientId, ({ marksFresh }) => marksFresh === true)
   await service.done(line(clientId, "PROFESSIONAL"), "COMPLIANCE")
-  if (holds) await inTurn(service, clientId, (turn) => putPosition(turn))
+  await inTurn(service, clientId, (turn) => putPosition(turn))
   return clientId
 }
 const leverageOf = async (clientId: number) =>
@@ -108,18 +108,5 @@ describe("operator surface, client categorize: a client with positions", () => {
     assert.deepInclude(tried.would.rows, { close_outs: 1, orders: 1 })
     assert.deepStrictEqual(await ofClient(service, "closeOuts", clientId), [])
     assert.deepInclude(await leverageOf(clientId), { categorization: "PROFESSIONAL" })
-  })
-
-  it("SC-MRG-18: with a debt it is refused, with force too", async () => {
-    const clientId = await professional("1000", false)
-    await inTurn(service, clientId, (turn) => {
-      const row = turn.state.all("balances").find(({ currency }) => currency === "USDC")
-      if (row === undefined) throw new Error("the client has no money")
-      turn.draft.put("balances", { ...row, cash: -1n })
-    })
-    for (const force of [[], ["--force"]]) {
-      const { refusal } = await service.cli(line(clientId, "RETAIL", ...force), "COMPLIANCE")
-      assert.strictEqual(refusal.msg, "The client owes 0.000001 USDC, which must be settled before it becomes RETAIL.")
-    }
   })
 })

@@ -132,11 +132,12 @@ describe("a professional who becomes a retail client", () => {
     assert.isNull(toRetail("0", { force: true }))
   })
 
-  it("A2-102: owes nothing, and is in no close-out, whatever is forced", () => {
-    assert.strictEqual(
-      sentence(toRetail("-0.000001", { force: true })),
-      "The client owes 0.000001 USDC, which must be settled before it becomes RETAIL."
-    )
+  it("A2-102, SC-MRG-18: owes nothing, and is in no close-out, whatever is forced", () => {
+    for (const force of [false, true])
+      assert.strictEqual(
+        sentence(toRetail("-0.000001", { force })),
+        "The client owes 0.000001 USDC, which must be settled before it becomes RETAIL."
+      )
     assert.strictEqual(
       sentence(toRetail("5000", { episodeOpen: true, force: true })),
       "The account is being closed out, so its categorization can't be changed."

@@ -303,7 +303,7 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(episodes(back), ["DONE"])
   })
 
-  it("F10: a loss beyond the money is written off in the commit of the last fill", () => {
+  it("F10, SC-MRG-05: a loss beyond the money is written off in the commit of the last fill", () => {
     const first = judged(accountOf({ cash: "400", positions: [{ netQty: "0.1" }] }), at55)
     const end = judged(committed(first), at55, { now: contractsNow + 10, act: fills("55000") })
     assert.deepStrictEqual([episodes(end), end.draft.written("balances").at(-1)?.cash], [["DONE"], 0n])
