@@ -3,7 +3,6 @@
  * Idempotency; A1-51..A1-53; doc 3, partnerRef), on real sockets and a real database.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { type Answer } from "../support/Service.ts"
 import { openScenario } from "../support/Scenario.ts"
 
@@ -62,55 +61,4 @@ describe("at most once", () => {
     assert.strictEqual(await reportsOf("same-ref"), 1)
     assert.strictEqual(Number(await cash(clientId)) - Number(before), 1)
   })
-
-  it("SC-ONB-05: 40 onboardings with one e-mail or one reference make one client", async () => {
-    const bodies = Array.from({ length: 40 }, (_, n) => sampleOnboarding(500 + n, "race", Date.now()))
-    const byEmail = await Promise.all(
-      bodies.map((body) =>
-        service.call("POST", "/partner/v1/clients", { key, body: { ...body, email: "one@mail.example" } })
-      )
-    )
-    assert.deepStrictEqual(tally(byEmail), { 201: 1, "409 4090": 39 })
-    const byRef = await Promise.all(
-      bodies.map((body, n) =>
-        service.call("POST", "/partner/v1/clients", {
-          key,
-          body: { ...body, email: `ref${n}@mail.example`, partnerClientRef: "one-ref" }
-        })
-      )
-    )
-    assert.deepStrictEqual(tally(byRef), { 201: 1, "409 4092": 39 })
-    // The losers' e-mails are still free.
-    const free = await service.call("POST", "/partner/v1/clients", {
-      key,
-      body: {
-        ...sampleOnboarding(999, "race", Date.now()),
-        email: byRef.findIndex((answer) => answer.status === 409) === 0 ? "ref0@mail.example" : "ref1@mail.example"
-      }
-    })
-    assert.strictEqual(free.status, 201)
-  })
-
-  it("SC-ONB-17: an onboarding retried with its key after the answer was lost is the same client", async () => {
-    const body = sampleOnboarding(700, "lost", Date.now())
-    const send = () =>
-      service.call("POST", "/partner/v1/clients", { key, body, headers: { "idempotency-key": "onboard-700" } })
-    const [first, second] = [await send(), await send()]
-    assert.deepStrictEqual([second.status, second.text], [first.status, first.text])
-    const other = await service.call("POST", "/partner/v1/clients", {
-      key,
-      body: { ...body, email: "another@mail.example" },
-      headers: { "idempotency-key": "onboard-700" }
-    })
-    assert.deepStrictEqual([other.status, other.json.code], [409, 4092])
-  })
 })
-
-const tally = (answers: ReadonlyArray<Answer>): Record<string, number> => {
-  const counts: Record<string, number> = {}
-  for (const { status, json } of answers) {
-    const name = status === 201 ? "201" : `${status} ${json.code}`
-    counts[name] = (counts[name] ?? 0) + 1
-  }
-  return counts
-}

@@ -1,7 +1,7 @@
 /**
  * Forty clients posted at once with one e-mail, one reference or both: exactly one is created, the others answer the
- * documented conflict, and no table holds a row of a client that there is not (doc 1, Onboarding request and
- * Idempotency; SC-ONB-05, SC-ONB-06; A1-16, A1-18, A1-51).
+ * documented conflict, and no table holds a row of a client that there is not; under its key each gets its bytes again
+ * (doc 1, Onboarding request and Idempotency; SC-ONB-05, SC-ONB-06, SC-ONB-17; A1-16, A1-18, A1-51).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
