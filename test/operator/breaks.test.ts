@@ -56,7 +56,7 @@ describe("operator surface, break", () => {
   it("the statuses the command line offers are the break's", () =>
     assert.deepStrictEqual(tokens.breakStatuses, breakStatuses))
 
-  it("SC-CUS-08: a break pauses approvals in its scope until it is closed; new requests are accepted", async () => {
+  it("SC-CUS-08: a break pauses approvals until it is closed, whichever way its scope is named; new requests are accepted", async () => {
     for (const scope of ["ALL", "BREAK", `partner:${partner.partnerId}`, uid, `client:${clientId}`]) {
       const opened = await service.done(open(scope), "FINANCE")
       assert.deepInclude(opened, { status: "OPEN", amount: "-12.500000", pausesMoneyOut: true, closedAt: null })
