@@ -4,7 +4,7 @@
  * poll facts, never a fixed time.
  */
 import { PgConnection } from "@effect/sql-pg"
-import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
 import { batchLimit, type Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
@@ -22,70 +22,82 @@ import {
   tags,
   transaction
 } from "./fixtures.ts"
-import { openPgBench, type PgBench } from "./pgBench.ts"
+import { openPgBench } from "./pgBench.ts"
 import { eventually } from "./eventually.ts"
 
 const refused: Outcome = { _tag: "Unavailable", unknown: false }
 
-let bench: PgBench
-let scope: Scope.Closeable
-let other: PgConnection.PgConnection
-const start = async () => {
-  bench = await openPgBench()
-  scope = await Effect.runPromise(Scope.make())
-  other = await Effect.runPromise(PgConnection.make({ url: bench.url }).pipe(Scope.provide(scope)))
-}
-const stop = async () => {
-  await Effect.runPromise(Scope.close(scope, Exit.void))
-  await bench.close()
-}
-
-const run = (text: string) => Effect.runPromise(other.query(text))
-/** The other session runs these statements in a transaction and sits idle in it. */
-const hold = async (...statements: ReadonlyArray<string>): Promise<void> => {
-  for (const text of ["BEGIN", ...statements]) await run(text)
-}
-const letGo = () => run("ROLLBACK")
-
-/** A commit of client `id` with an event and an audit row, so that every counter is at stake. */
-const plain = (id: number, token: number | null, parts: Parameters<typeof clientCommit>[2] = {}): Commit =>
-  clientCommit(id, token, {
-    ...parts,
-    rows: { events: [eventRow(1, id)], audit: [auditRow(bench.journal.nextId("audit"), "act")], ...parts.rows }
-  })
-
 /** Clients that nobody touches but the test: the innocent. */
 const others = Array.from({ length: 60 }, (_, index) => index + 100)
-/** One more commit of each of them. */
-const round = (token: number | null) =>
-  submitAll(
-    bench.journal,
-    others.map((id) => plain(id, token))
-  )
 const assertAll = (tag: Outcome["_tag"], outcomes: ReadonlyArray<Outcome>) =>
   assert.deepStrictEqual(new Set(tags(outcomes)), new Set([tag]))
 
-/** Partner 1 and the others; each of these has one commit. */
-const open = async (): Promise<void> => {
-  await submit(bench.journal, commitOf({ rows: { partners: [sampleRows(1).partners] } }))
-  assertAll("Committed", await round(null))
+/** A journal on a database of its own, and another session of that database. */
+const start = async () => {
+  const bench = await openPgBench()
+  const { journal } = bench
+  const scope = await Effect.runPromise(Scope.make())
+  const other = await Effect.runPromise(PgConnection.make({ url: bench.url }).pipe(Scope.provide(scope)))
+  const run = (text: string) => Effect.runPromise(other.query(text))
+  /** A commit of client `id` with an event and an audit row, so that every counter is at stake. */
+  const plain = (id: number, token: number | null, parts: Parameters<typeof clientCommit>[2] = {}): Commit =>
+    clientCommit(id, token, {
+      ...parts,
+      rows: { events: [eventRow(1, id)], audit: [auditRow(journal.nextId("audit"), "act")], ...parts.rows }
+    })
+  /** One more commit of each of the others. */
+  const round = (token: number | null) =>
+    submitAll(
+      journal,
+      others.map((id) => plain(id, token))
+    )
+  return {
+    bench,
+    journal,
+    run,
+    plain,
+    round,
+    stop: async (): Promise<void> => {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await bench.close()
+    },
+    /** The other session runs these statements in a transaction and sits idle in it. */
+    hold: async (...statements: ReadonlyArray<string>): Promise<void> => {
+      for (const text of ["BEGIN", ...statements]) await run(text)
+    },
+    letGo: () => run("ROLLBACK"),
+    /** Partner 1 and the others; each of these has one commit. */
+    open: async (): Promise<void> => {
+      await submit(journal, commitOf({ rows: { partners: [sampleRows(1).partners] } }))
+      assertAll("Committed", await round(null))
+    },
+    /** What is answered in the moment of submitting. */
+    answeredAtOnce: (commit: Commit): Outcome | null => {
+      let told: Outcome | null = null
+      journal.submit(commit, (outcome) => (told = outcome))
+      return told
+    },
+    assertWhole: async (commits: number): Promise<void> => {
+      const seqs = (await bench.rows("events")).map((event) => event.seq).sort((a, b) => a - b)
+      assert.deepStrictEqual(
+        seqs,
+        Array.from({ length: commits }, (_, index) => index + 1)
+      )
+      assert.lengthOf(await bench.rows("audit"), commits)
+      assert.isNull(await storedChainBreak((table) => bench.rows(table)))
+    }
+  }
 }
+type World = Awaited<ReturnType<typeof start>>
 
-/** What is answered in the moment of submitting. */
-const answeredAtOnce = (commit: Commit): Outcome | null => {
-  let told: Outcome | null = null
-  bench.journal.submit(commit, (outcome) => (told = outcome))
-  return told
-}
-
-const assertWhole = async (commits: number): Promise<void> => {
-  const seqs = (await bench.rows("events")).map((event) => event.seq).sort((a, b) => a - b)
-  assert.deepStrictEqual(
-    seqs,
-    Array.from({ length: commits }, (_, index) => index + 1)
-  )
-  assert.lengthOf(await bench.rows("audit"), commits)
-  assert.isNull(await storedChainBreak((table) => bench.rows(table)))
+/** A test with a database of its own; such tests wait for their locks side by side. */
+const onItsOwn = (work: (world: World) => Promise<void>) => async (): Promise<void> => {
+  const world = await start()
+  try {
+    await work(world)
+  } finally {
+    await world.stop()
+  }
 }
 
 const timer = (id: number) => ({ subject: `client:${id}`, name: "expiry", dueAt: noon })
@@ -171,95 +183,101 @@ const cases: ReadonlyArray<Case> = [
 
 describe("rows held locked by another session, each wanted by one client", () => {
   const idOf = (which: Case) => cases.indexOf(which) + 1
-  const wants = (which: Case, token = 1) => plain(idOf(which), token, which.wants(idOf(which)))
+  const wants = (which: Case, token = 1) => world.plain(idOf(which), token, which.wants(idOf(which)))
   let rounds = 1
+  let world: World
 
   beforeAll(async () => {
-    await start()
-    await open()
-    const born = cases.map((each) => plain(idOf(each), null, each.has?.(idOf(each)) ?? {}))
-    assertAll("Committed", await submitAll(bench.journal, born))
-    await hold(...cases.map((each) => each.lock(idOf(each))))
+    world = await start()
+    await world.open()
+    const born = cases.map((each) => world.plain(idOf(each), null, each.has?.(idOf(each)) ?? {}))
+    assertAll("Committed", await submitAll(world.journal, born))
+    await world.hold(...cases.map((each) => each.lock(idOf(each))))
   })
-  afterAll(stop)
+  afterAll(() => world.stop())
 
   for (const each of cases) {
     it(`${each.what}: that client is refused, first after a wait, then at once; the others are written`, async () => {
-      const [told, beside] = await Promise.all([submit(bench.journal, wants(each)), round(rounds++)])
+      const [told, beside] = await Promise.all([submit(world.journal, wants(each)), world.round(rounds++)])
       assert.deepStrictEqual(told, refused)
       assertAll("Committed", beside)
-      assert.deepStrictEqual(answeredAtOnce(wants(each)), refused)
-      assertAll("Committed", await round(rounds++))
-      assert.isTrue(bench.journal.accepting())
-      assert.strictEqual(bench.journal.held().tables, 0)
+      assert.deepStrictEqual(world.answeredAtOnce(wants(each)), refused)
+      assertAll("Committed", await world.round(rounds++))
+      assert.isTrue(world.journal.accepting())
+      assert.strictEqual(world.journal.held().tables, 0)
     })
   }
 
   it("still held, all are still refused after they were asked for again", async () => {
-    const before = bench.journal.held().rows
+    const before = world.journal.held().rows
     assert.isAtLeast(before, cases.length)
     const looks = `SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'brokerage-journal'
       AND datname = current_database() AND query = 'ROLLBACK'`
-    await eventually(async () => Number((await bench.query(looks))[0]?.n) > 0)
-    for (const each of cases) assert.deepStrictEqual(answeredAtOnce(wants(each)), refused, each.what)
+    await eventually(async () => Number((await world.bench.query(looks))[0]?.n) > 0)
+    for (const each of cases) assert.deepStrictEqual(world.answeredAtOnce(wants(each)), refused, each.what)
   })
 
   it("free again, each is written once, and nothing is lost or doubled", async () => {
-    await letGo()
-    await eventually(() => bench.journal.held().rows === 0)
+    await world.letGo()
+    await eventually(() => world.journal.held().rows === 0)
     for (const token of [1, 2]) {
-      const some = cases.map((each) => (token === 1 ? wants(each) : plain(idOf(each), token)))
-      assertAll("Committed", await submitAll(bench.journal, some))
+      const some = cases.map((each) => (token === 1 ? wants(each) : world.plain(idOf(each), token)))
+      assertAll("Committed", await submitAll(world.journal, some))
     }
-    await assertWhole(others.length * rounds + cases.length * 3)
+    await world.assertWhole(others.length * rounds + cases.length * 3)
   })
 })
 
 describe("many rows held locked by another session", () => {
-  beforeEach(start)
-  afterEach(stop)
+  it(
+    "a whole batch of which most rows are held: found in one search, not one by one",
+    onItsOwn(async ({ assertWhole, hold, journal, letGo, open, plain }) => {
+      await open()
+      const ids = Array.from({ length: batchLimit }, (_, index) => index + 1_000)
+      await submitAll(
+        journal,
+        ids.map((id) => plain(id, null))
+      )
+      await hold("SELECT FROM balances WHERE client_id >= 1010 FOR UPDATE")
+      const begun = performance.now()
+      const outcomes = await submitAll(
+        journal,
+        ids.map((id) => plain(id, 1))
+      )
+      // One wait for the first lock, and no more than moments for the other 245.
+      assert.isBelow(performance.now() - begun, 5_000)
+      assert.deepStrictEqual(tags(outcomes), [
+        ...Array.from({ length: 10 }, () => "Committed"),
+        ...Array.from({ length: batchLimit - 10 }, () => "Unavailable")
+      ])
+      await letGo()
+      await eventually(() => journal.held().rows === 0)
+      await assertWhole(others.length + batchLimit + 10)
+    })
+  )
+})
 
-  it("a whole batch of which most rows are held: found in one search, not one by one", async () => {
-    await open()
-    const ids = Array.from({ length: batchLimit }, (_, index) => index + 1_000)
-    await submitAll(
-      bench.journal,
-      ids.map((id) => plain(id, null))
-    )
-    await hold("SELECT FROM balances WHERE client_id >= 1010 FOR UPDATE")
-    const begun = performance.now()
-    const outcomes = await submitAll(
-      bench.journal,
-      ids.map((id) => plain(id, 1))
-    )
-    // One wait for the first lock, and no more than moments for the other 245.
-    assert.isBelow(performance.now() - begun, 5_000)
-    assert.deepStrictEqual(tags(outcomes), [
-      ...Array.from({ length: 10 }, () => "Committed"),
-      ...Array.from({ length: batchLimit - 10 }, () => "Unavailable")
-    ])
-    await letGo()
-    await eventually(() => bench.journal.held().rows === 0)
-    await assertWhole(others.length + batchLimit + 10)
-  })
-
-  it("facts claimed and not committed: all are found, the blameless beside them is written", async () => {
-    await open()
-    const claimed = others.slice(1, 41)
-    await hold(...claimed.map((id) => `INSERT INTO claims (name, owner) VALUES ('email:${id}', 9)`))
-    const claiming = (id: number) => plain(id, 1, { claims: [{ name: `email:${id}`, owner: id }] })
-    const blameless = others[0] as number
-    const ids = [...claimed.slice(20), blameless, ...claimed.slice(0, 20)]
-    const outcomes = await submitAll(bench.journal, ids.map(claiming))
-    assert.deepStrictEqual(
-      tags(outcomes),
-      ids.map((id) => (id === blameless ? "Committed" : "Unavailable"))
-    )
-    await letGo()
-    await eventually(() => bench.journal.held().rows === 0)
-    assertAll("Committed", await submitAll(bench.journal, claimed.map(claiming)))
-    await assertWhole(others.length + 41)
-  })
+describe.concurrent("many facts claimed by another session", () => {
+  it(
+    "facts claimed and not committed: all are found, the blameless beside them is written",
+    onItsOwn(async ({ assertWhole, hold, journal, letGo, open, plain }) => {
+      await open()
+      const claimed = others.slice(1, 41)
+      await hold(...claimed.map((id) => `INSERT INTO claims (name, owner) VALUES ('email:${id}', 9)`))
+      const claiming = (id: number) => plain(id, 1, { claims: [{ name: `email:${id}`, owner: id }] })
+      const blameless = others[0] as number
+      const ids = [...claimed.slice(20), blameless, ...claimed.slice(0, 20)]
+      const outcomes = await submitAll(journal, ids.map(claiming))
+      assert.deepStrictEqual(
+        tags(outcomes),
+        ids.map((id) => (id === blameless ? "Committed" : "Unavailable"))
+      )
+      await letGo()
+      await eventually(() => journal.held().rows === 0)
+      assertAll("Committed", await submitAll(journal, claimed.map(claiming)))
+      await assertWhole(others.length + 41)
+    })
+  )
 })
 
 const tables: ReadonlyArray<readonly [string, string, boolean]> = [
@@ -269,92 +287,101 @@ const tables: ReadonlyArray<readonly [string, string, boolean]> = [
   ["the writer's row", "SELECT FROM writer FOR UPDATE", true]
 ]
 
-describe("a table held locked by another session", () => {
-  beforeEach(start)
-  afterEach(stop)
-
+describe.concurrent("a table held locked by another session", () => {
   for (const [what, lock, everybody] of tables) {
-    it(`${what}: who needs it is refused at once, ${everybody ? "which is everybody" : "others are written"}; it recovers by itself`, async () => {
-      await open()
-      await hold(lock)
-      const needy = () => plain(100, 1, { rows: money })
-      assert.deepStrictEqual(await submit(bench.journal, needy()), refused)
-      assert.deepStrictEqual(answeredAtOnce(needy()), refused)
-      assert.strictEqual(bench.journal.held().tables, 1)
-      assert.strictEqual(bench.journal.accepting(), !everybody)
-      // Nothing is in doubt: what memory holds can be read.
-      assert.isTrue(bench.journal.certain())
-      const blameless = await submit(bench.journal, plain(101, 1))
-      assert.deepStrictEqual(blameless._tag, everybody ? "Unavailable" : "Committed")
-      await letGo()
-      // Nobody asks for it meanwhile.
-      await eventually(() => bench.journal.held().tables === 0)
-      assert.strictEqual((await submit(bench.journal, needy()))._tag, "Committed")
-      await assertWhole(others.length + (everybody ? 1 : 2))
-    })
+    it(
+      `${what}: who needs it is refused at once, ${everybody ? "which is everybody" : "others are written"}; it recovers by itself`,
+      onItsOwn(async ({ answeredAtOnce, assertWhole, hold, journal, letGo, open, plain }) => {
+        await open()
+        await hold(lock)
+        const needy = () => plain(100, 1, { rows: money })
+        assert.deepStrictEqual(await submit(journal, needy()), refused)
+        assert.deepStrictEqual(answeredAtOnce(needy()), refused)
+        assert.strictEqual(journal.held().tables, 1)
+        assert.strictEqual(journal.accepting(), !everybody)
+        // Nothing is in doubt: what memory holds can be read.
+        assert.isTrue(journal.certain())
+        const blameless = await submit(journal, plain(101, 1))
+        assert.deepStrictEqual(blameless._tag, everybody ? "Unavailable" : "Committed")
+        await letGo()
+        // Nobody asks for it meanwhile.
+        await eventually(() => journal.held().tables === 0)
+        assert.strictEqual((await submit(journal, needy()))._tag, "Committed")
+        await assertWhole(others.length + (everybody ? 1 : 2))
+      })
+    )
   }
 
-  it("a partner's table that can't even be read: commits decided under a partner are refused, others written", async () => {
-    await open()
-    await hold("LOCK TABLE partners IN ACCESS EXCLUSIVE MODE")
-    const under = () => plain(100, 1, { partner: { partnerId: 1, epoch: 0 } })
-    const outcomes = await submitAll(bench.journal, [under(), plain(101, 1)])
-    assert.deepStrictEqual(outcomes, [refused, { _tag: "Committed" }])
-    assert.deepStrictEqual(answeredAtOnce(under()), refused)
-    await letGo()
-    await eventually(() => bench.journal.held().tables === 0)
-    assert.strictEqual((await submit(bench.journal, under()))._tag, "Committed")
-  })
+  it(
+    "a partner's table that can't even be read: commits decided under a partner are refused, others written",
+    onItsOwn(async ({ answeredAtOnce, hold, journal, letGo, open, plain }) => {
+      await open()
+      await hold("LOCK TABLE partners IN ACCESS EXCLUSIVE MODE")
+      const under = () => plain(100, 1, { partner: { partnerId: 1, epoch: 0 } })
+      const outcomes = await submitAll(journal, [under(), plain(101, 1)])
+      assert.deepStrictEqual(outcomes, [refused, { _tag: "Committed" }])
+      assert.deepStrictEqual(answeredAtOnce(under()), refused)
+      await letGo()
+      await eventually(() => journal.held().tables === 0)
+      assert.strictEqual((await submit(journal, under()))._tag, "Committed")
+    })
+  )
 
-  it("an advisory lock that a trigger waits for in every commit: refused at once, and it recovers by itself", async () => {
-    await open()
-    await bench.query(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  it(
+    "an advisory lock that a trigger waits for in every commit: refused at once, and it recovers by itself",
+    onItsOwn(async ({ answeredAtOnce, assertWhole, bench, hold, journal, letGo, open, plain }) => {
+      await open()
+      await bench.query(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$`)
-    await bench.query("CREATE TRIGGER wait BEFORE UPDATE ON subjects FOR EACH ROW EXECUTE FUNCTION wait()")
-    await hold("SELECT pg_advisory_xact_lock(7)")
-    const ids = others.slice(0, 5)
-    const outcomes = await submitAll(
-      bench.journal,
-      ids.map((id) => plain(id, 1))
-    )
-    assert.deepStrictEqual(
-      outcomes,
-      ids.map(() => refused)
-    )
-    assert.isFalse(bench.journal.accepting())
-    assert.deepStrictEqual(answeredAtOnce(plain(109, 1)), refused)
-    await letGo()
-    await eventually(() => bench.journal.accepting())
-    assert.strictEqual((await submit(bench.journal, plain(100, 1)))._tag, "Committed")
-    await assertWhole(others.length + 1)
-  })
+      await bench.query("CREATE TRIGGER wait BEFORE UPDATE ON subjects FOR EACH ROW EXECUTE FUNCTION wait()")
+      await hold("SELECT pg_advisory_xact_lock(7)")
+      const ids = others.slice(0, 5)
+      const outcomes = await submitAll(
+        journal,
+        ids.map((id) => plain(id, 1))
+      )
+      assert.deepStrictEqual(
+        outcomes,
+        ids.map(() => refused)
+      )
+      assert.isFalse(journal.accepting())
+      assert.deepStrictEqual(answeredAtOnce(plain(109, 1)), refused)
+      await letGo()
+      await eventually(() => journal.accepting())
+      assert.strictEqual((await submit(journal, plain(100, 1)))._tag, "Committed")
+      await assertWhole(others.length + 1)
+    })
+  )
 })
 
-describe("while another session holds a lock", () => {
-  beforeEach(start)
-  afterEach(stop)
-
-  it("the journal's connection is lost: it comes back, and who needs the row is refused again", async () => {
-    await open()
-    await hold("SELECT FROM subjects WHERE subject = 'client:100' FOR UPDATE")
-    assert.deepStrictEqual(await submit(bench.journal, plain(100, 1)), refused)
-    await bench.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+describe.concurrent("while another session holds a lock", () => {
+  it(
+    "the journal's connection is lost: it comes back, and who needs the row is refused again",
+    onItsOwn(async ({ assertWhole, bench, hold, journal, letGo, open, plain }) => {
+      await open()
+      await hold("SELECT FROM subjects WHERE subject = 'client:100' FOR UPDATE")
+      assert.deepStrictEqual(await submit(journal, plain(100, 1)), refused)
+      await bench.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = 'brokerage-journal' AND datname = current_database()`)
-    assert.strictEqual((await submit(bench.journal, plain(101, 1)))._tag, "Committed")
-    assert.deepStrictEqual(await submit(bench.journal, plain(100, 1)), refused)
-    await letGo()
-    await eventually(() => bench.journal.held().rows === 0)
-    assert.strictEqual((await submit(bench.journal, plain(100, 1)))._tag, "Committed")
-    await assertWhole(others.length + 2)
-  })
+      assert.strictEqual((await submit(journal, plain(101, 1)))._tag, "Committed")
+      assert.deepStrictEqual(await submit(journal, plain(100, 1)), refused)
+      await letGo()
+      await eventually(() => journal.held().rows === 0)
+      assert.strictEqual((await submit(journal, plain(100, 1)))._tag, "Committed")
+      await assertWhole(others.length + 2)
+    })
+  )
 
-  it("it commits a change of its own: the row is as it left it and the commit that waited is fenced", async () => {
-    await open()
-    await hold("UPDATE subjects SET token = 9 WHERE subject = 'client:100'")
-    assert.deepStrictEqual(await submit(bench.journal, plain(100, 1)), refused)
-    await run("COMMIT")
-    await eventually(() => bench.journal.held().rows === 0)
-    assert.strictEqual((await submit(bench.journal, plain(100, 1)))._tag, "Fenced")
-    assert.strictEqual((await submit(bench.journal, plain(100, 9)))._tag, "Committed")
-  })
+  it(
+    "it commits a change of its own: the row is as it left it and the commit that waited is fenced",
+    onItsOwn(async ({ hold, journal, open, plain, run }) => {
+      await open()
+      await hold("UPDATE subjects SET token = 9 WHERE subject = 'client:100'")
+      assert.deepStrictEqual(await submit(journal, plain(100, 1)), refused)
+      await run("COMMIT")
+      await eventually(() => journal.held().rows === 0)
+      assert.strictEqual((await submit(journal, plain(100, 1)))._tag, "Fenced")
+      assert.strictEqual((await submit(journal, plain(100, 9)))._tag, "Committed")
+    })
+  )
 })
