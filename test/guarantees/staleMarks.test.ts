@@ -3,14 +3,33 @@
  * preview and an accept are refused in the same words; closing stays open.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { get, ofClient } from "../support/Builders.ts"
+import { advance, get, ofClient } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = barrierVenue()
-const { service, key, call, report, adjust, rowOf, now } = await openScenario({ layerVenue: world.layerVenue })
+/** Between two looks of the risk monitor, ms. */
+const betweenLooks = 1_000
+const clock = quickClock()
+const { service, key, call, report, adjust, rowOf } = await openScenario({
+  layerVenue: world.layerVenue,
+  venue: { progress: progressOn(clock) }
+})
 const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
+/** No mark is live at this age, ms. */
+const tooOld = 10_001
+/** The venue says no price any more, and the marks that it has said are too old. */
+const silenced = async (): Promise<void> => {
+  world.freeze()
+  await advance(service, tooOld)
+}
+/** The venue says prices again, of the service's time. */
+const heardAgain = (): void => {
+  world.freeze(false)
+  world.leap(tooOld)
+}
 const stale = "The market has no live price at the moment: try again shortly."
 
 const unjudged = "The margin of the client's open positions can not be judged without live prices: try again shortly."
@@ -29,7 +48,7 @@ describe("F3: a mark that is older than ten seconds", () => {
     const contractId = await opened(clientId)
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
-    world.freeze()
+    await silenced()
     const preview = await looking(
       async () => (await post(clientId, "/rfq/preview", asked())).json.data,
       ({ accepted }) => accepted === false
@@ -45,7 +64,7 @@ describe("F3: a mark that is older than ten seconds", () => {
     assert.deepStrictEqual([out.status, out.json.data.report.refusal], [409, unjudged], out.text)
     const closing = await post(clientId, `/barriers/${contractId}/close`, {})
     assert.strictEqual(closing.status, 200, closing.text)
-    world.freeze(false)
+    heardAgain()
     await looking(
       async () => (await post(clientId, "/rfq/preview", asked())).json.data,
       ({ accepted: taken }) => taken
@@ -56,17 +75,15 @@ describe("F3: a mark that is older than ten seconds", () => {
     const clientId = await trader()
     const contractId = await opened(clientId)
     const picture = async () => (await get(service, key, `/clients/${clientId}/margin`)).json
-    world.freeze()
+    await silenced()
     await looking(picture, ({ marksFresh }) => marksFresh === false)
     await adjust(clientId, "-950")
     assert.strictEqual((await picture()).riskState, "CLOSE_OUT")
-    const begun = await now()
-    // The monitor looks once a second.
-    await looking(now, (at) => at - begun > 2_500)
+    await clock.rounds(betweenLooks, 3)
     assert.deepInclude(await rowOf(clientId), { riskState: "MARGIN_CALL", lifecycleState: "ACTIVE" })
     assert.deepStrictEqual(await ofClient(service, "closeOuts", clientId), [])
     assert.strictEqual((await contractsOf(clientId, "open"))[0].contractId, contractId)
-    world.freeze(false)
+    heardAgain()
     const [ended] = await looking(
       () => contractsOf(clientId, "history"),
       ({ length }) => length === 1

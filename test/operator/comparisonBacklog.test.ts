@@ -11,12 +11,16 @@ import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { inTurn } from "../support/orderRows.ts"
+import { quickClock } from "../support/quickClock.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 const world = barrierVenue()
 let looks = 0
 let asked = 0
+/** Between the two looks of a comparison, ms. The test ends the pause: what differs between them it makes itself. */
+const betweenLooks = 5_000
+const clock = quickClock()
 /** Open: all events are taken. */
 const taken = Latch.makeUnsafe(true)
 const layerVenue = Layer.effect(
@@ -25,11 +29,14 @@ const layerVenue = Layer.effect(
     Venue.of({ ...port, account: (name) => Effect.tap(port.account(name), () => Effect.sync(() => ++looks)) })
   )
 ).pipe(Layer.provide(world.layerVenue))
-const progress = layerVenueProgressMemory(() =>
-  Effect.suspend(() => {
-    asked++
-    return taken.await
-  })
+const progress = Layer.merge(
+  layerVenueProgressMemory(() =>
+    Effect.suspend(() => {
+      asked++
+      return taken.await
+    })
+  ),
+  clock.layer
 )
 let service: OperatorService
 let steps: ReturnType<typeof barrierSteps>
@@ -52,7 +59,7 @@ const plant = (more: bigint) =>
     turn.draft.put("balances", { ...row, fromVenue: row.fromVenue + more })
   })
 const reconcile = async (): Promise<ReadonlyArray<string>> =>
-  (await service.done(["venue", "reconcile", uid])).differences
+  (await clock.during(betweenLooks, () => service.done(["venue", "reconcile", uid]))).differences
 
 describe("A2-103: a comparison behind the venue's events", () => {
   it("looks a second time once they are taken, and finds nothing that they explain", async () => {

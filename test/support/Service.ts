@@ -19,6 +19,7 @@ import type { OperatorCaller } from "../../src/runtime/services/operator/Operato
 import { type PartnerBody, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
 import { holdAnswer, holdBody } from "./describedBodies.ts"
+import type { QuickClock } from "./quickClock.ts"
 import { makeTestDatabase } from "./TestDatabase.ts"
 import { layerTestLogs } from "./testLogs.ts"
 
@@ -65,6 +66,8 @@ export interface ServiceOptions {
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
   /** What stands for the venue. */
   readonly venue?: Pick<RuntimeOptions, "venue" | "listed" | "controls" | "progress">
+  /** The clock of all of it in place of the wall's; `progressOn` has one for what lies above the runtime alone. */
+  readonly clock?: QuickClock
 }
 
 export const startService = async (options: ServiceOptions = {}) => {
@@ -82,7 +85,9 @@ export const startService = async (options: ServiceOptions = {}) => {
       ...(options.layerVenue === undefined ? {} : { layerVenue: options.layerVenue }),
       ...options.keys,
       ...options.venue
-    }).pipe(Layer.provideMerge(layerTestLogs))
+    }).pipe(
+      Layer.provideMerge(options.clock === undefined ? layerTestLogs : Layer.merge(layerTestLogs, options.clock.layer))
+    )
   )
   const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> =>
     runtime.runPromise(effect as Effect.Effect<A, E, never>)

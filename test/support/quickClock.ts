@@ -2,13 +2,15 @@
  * The wall clock with sleeps that a test can end. A long pause or timeout of the service then costs no wall time: the test
  * ends it after the event that it exists for. The time itself stays that of the wall, and every other sleep keeps its length.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, type Fiber, Layer } from "effect"
 import type { VenueProgress } from "../../src/runtime/ports/VenueProgress.ts"
 import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 
 interface Sleep {
   readonly millis: number
+  /** Who sleeps. */
+  readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly end: () => void
 }
 
@@ -21,7 +23,7 @@ export const quickClock = () => {
   /** Lengths whose sleeps end at once, and how many callers of `during` want each. */
   const short = new Map<number, number>()
   const began = new Set<() => void>()
-  const endable = (millis: number): Effect.Effect<void> =>
+  const endable = (millis: number, fiber: Sleep["fiber"]): Effect.Effect<void> =>
     Effect.callback((resume) => {
       const over = (): void => {
         clearTimeout(timer)
@@ -29,6 +31,7 @@ export const quickClock = () => {
       }
       const each: Sleep = {
         millis,
+        fiber,
         end: () => {
           over()
           resume(Effect.void)
@@ -47,10 +50,10 @@ export const quickClock = () => {
     monotonicTimeNanosUnsafe: () => wall.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: wall.monotonicTimeNanos,
     sleep: (duration) =>
-      Effect.suspend(() => {
+      Effect.withFiber((fiber) => {
         const millis = Duration.toMillis(duration)
         if (short.has(millis)) return Effect.yieldNow
-        return millis <= 0 || millis > longestTimer ? wall.sleep(duration) : endable(millis)
+        return millis <= 0 || millis > longestTimer ? wall.sleep(duration) : endable(millis, fiber)
       })
   }
   /** Ends the sleeps of this length that are under way. */
@@ -58,9 +61,57 @@ export const quickClock = () => {
     for (const each of sleeping) if (each.millis === millis) each.end()
   }
   const layer = Layer.succeed(Clock.Clock, clock)
+  /** Waits until such a sleep is under way, and ends it; its length. */
+  const ended = (isIt: (millis: number) => boolean): Promise<number> =>
+    new Promise((resolve) => {
+      const find = (): void => {
+        const found = [...sleeping].find(({ millis }) => isIt(millis))
+        if (found === undefined) return
+        began.delete(find)
+        // Not within the fiber that begins to sleep.
+        setImmediate(() => {
+          found.end()
+          resolve(found.millis)
+        })
+      }
+      began.add(find)
+      find()
+    })
   return {
     layer,
     end,
+    ended,
+    /** Ends sleeps of this length until each fiber that sleeps so now, such as a worker between two rounds, has begun so many more. */
+    rounds: (millis: number, times: number): Promise<void> =>
+      new Promise((resolve) => {
+        const left = new Map<unknown, number>()
+        let last: ReadonlySet<Sleep> = new Set()
+        const look = (): void => {
+          const now = new Set([...sleeping].filter((each) => each.millis === millis))
+          for (const each of now) {
+            if (last.has(each)) continue
+            left.set(each.fiber, (left.get(each.fiber) ?? times + 1) - 1)
+            // Not within the fiber that begins to sleep.
+            setImmediate(each.end)
+          }
+          last = now
+          if (left.size === 0 || [...left.values()].some((rounds) => rounds > 0)) return
+          began.delete(look)
+          resolve()
+        }
+        began.add(look)
+        look()
+      }),
+    /** Ends the sleeps of this length once the event has come and one of them is under way; what the work comes to. */
+    after: async <A>(event: Promise<unknown>, millis: number, work: Promise<A>): Promise<A> => {
+      const ends = async (): Promise<void> => {
+        await event
+        await ended((each) => each === millis)
+        end(millis)
+      }
+      const [done] = await Promise.all([work, ends()])
+      return done
+    },
     /** Sleeps of this length end at once while the work is done. */
     during: async <A>(millis: number, work: () => Promise<A>): Promise<A> => {
       short.set(millis, (short.get(millis) ?? 0) + 1)
@@ -72,23 +123,7 @@ export const quickClock = () => {
         if (left === 0) short.delete(millis)
         else short.set(millis, left)
       }
-    },
-    /** Waits until such a sleep is under way, and ends it; its length. */
-    ended: (isIt: (millis: number) => boolean): Promise<number> =>
-      new Promise((resolve) => {
-        const find = (): void => {
-          const found = [...sleeping].find(({ millis }) => isIt(millis))
-          if (found === undefined) return
-          began.delete(find)
-          // Not within the fiber that begins to sleep.
-          setImmediate(() => {
-            found.end()
-            resolve(found.millis)
-          })
-        }
-        began.add(find)
-        find()
-      })
+    }
   }
 }
 export type QuickClock = ReturnType<typeof quickClock>
