@@ -6,10 +6,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { get, ofClient } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = barrierVenue()
-const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+/** The venue is asked once what became of a call before a test ends the wait of a route. */
+const routes = quickClock()
+const { service, key, call, report } = await openScenario({
+  layerVenue: world.layerVenue,
+  venue: { progress: progressOn(routes) }
+})
 const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
 
 const commissions = async (clientId: number): Promise<ReadonlyArray<string>> =>
@@ -65,7 +71,8 @@ describe("A2-26: one accept, one contract", () => {
       if (name === "voidRefs") questions++
       return {}
     })
-    const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
+    const accepting = post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
+    const answer = await routes.after(world.asked("voidRefs"), answerWithin, accepting)
     assert.strictEqual(answer.status, 502, answer.text)
     await looking(
       () => Promise.resolve(questions),
@@ -85,7 +92,8 @@ describe("A2-26: one accept, one contract", () => {
     world.failing((name) =>
       name === "requestQuotes" ? { lost: "before" } : name === "voidRefs" ? { lost: "before" } : {}
     )
-    const first = await call("POST", clientId, "/rfq", asked(), headers)
+    const asking = call("POST", clientId, "/rfq", asked(), headers)
+    const first = await routes.after(world.asked("voidRefs"), answerWithin, asking)
     assert.strictEqual(first.status, 502, first.text)
     const { rfqId } = first.json.data
     assert.deepInclude(await rfqOf(clientId, rfqId), { state: "OPEN", venueRfqId: null })

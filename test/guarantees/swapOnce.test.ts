@@ -4,12 +4,19 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient } from "../support/Builders.ts"
+import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const world = stakingVenue()
-const steps = await openScenario({ layerVenue: world.layerVenue })
+/** The venue is asked once what became of a call before a test ends the wait of a route. */
+const routes = quickClock()
+const steps = await openScenario({
+  layerVenue: world.layerVenue,
+  clock: world.clock,
+  venue: { progress: progressOn(routes) }
+})
 const { service, key } = steps
 holdVenueBooks(service, () => world.venue.ledger())
 const { lender, offered, take, taken, until, held, read, looking } = stakingSteps(service, key, world, steps)
@@ -52,7 +59,7 @@ describe("D8: a take is made once", () => {
     const anna = await lender({ eth: "15" })
     const offerId = await offered("ETH-SWAP")
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
-    const asked = await take(anna, offerId, "10")
+    const asked = await routes.after(world.asked("voidRefs"), answerWithin, take(anna, offerId, "10"))
     assert.strictEqual(asked.status, 502, asked.text)
     const again = await take(anna, offerId, "10").finally(() => world.failing(() => ({})))
     assert.deepStrictEqual([again.status, again.json.code], [400, 4000], again.text)

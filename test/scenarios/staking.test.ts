@@ -11,7 +11,7 @@ import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const day = 86_400_000
 const world = stakingVenue()
-const steps = await openScenario({ layerVenue: world.layerVenue })
+const steps = await openScenario({ layerVenue: world.layerVenue, clock: world.clock })
 const { service, key, call } = steps
 holdVenueBooks(service, () => world.venue.ledger())
 const { lender, offered, take, taken, until, later, held, read, swap, writeOff, looking } = stakingSteps(

@@ -8,12 +8,21 @@ import { swapRef } from "../../src/machines/swap/Swap.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { ofClient, rowsOf } from "../support/Builders.ts"
+import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator } from "../support/Service.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const world = stakingVenue()
-const steps = await openScenario({ layerVenue: world.layerVenue })
+/** The venue is asked once what became of a call before a test ends the wait of a route. */
+const routes = quickClock()
+/** Between the two looks of a comparison, ms. */
+const betweenLooks = 5_000
+const steps = await openScenario({
+  layerVenue: world.layerVenue,
+  clock: world.clock,
+  venue: { progress: progressOn(routes) }
+})
 const { service, key, report } = steps
 const { lender, offered, take, taken, until, later, held, looking, read, swap } = stakingSteps(
   service,
@@ -44,7 +53,7 @@ const resolvedTake = async (clientId: number, tradeOf: (real: number) => number)
     if (asked === "takeOffer") world.hide("events")
     return asked === "takeOffer" ? { lost: "after" } : asked === "voidRefs" ? { lost: "before" } : {}
   })
-  const swapId = await unknownTake(clientId, offerId, "10")
+  const swapId = await routes.after(world.asked("voidRefs"), answerWithin, unknownTake(clientId, offerId, "10"))
   const [real] = world.venue.account(await uidOf(clientId))?.swaps ?? []
   const verdict = await service.run(
     Effect.provide(
@@ -89,7 +98,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
     const { swapId, contractId } = await resolvedTake(anna, (real) => real)
     assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
     const uid = await uidOf(anna)
-    await service.run(VenueComparison.use(({ compare }) => compare(uid)))
+    await routes.during(betweenLooks, () => service.run(VenueComparison.use(({ compare }) => compare(uid))))
     world.hide(false)
     await until(anna, swapId, (found) => found.contractId === contractId)
     assert.deepStrictEqual(await breaksOf(anna), [])

@@ -9,7 +9,7 @@ import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const day = 86_400_000
 const world = stakingVenue()
-const steps = await openScenario({ layerVenue: world.layerVenue })
+const steps = await openScenario({ layerVenue: world.layerVenue, clock: world.clock })
 const { lender, offered, take, taken, until, later, read, writeOff, looking } = stakingSteps(
   steps.service,
   steps.key,

@@ -7,13 +7,20 @@ import { Effect } from "effect"
 import { swapRef } from "../../src/machines/swap/Swap.ts"
 import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { ofClient, query, rowsOf } from "../support/Builders.ts"
+import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator } from "../support/Service.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 
 const day = 86_400_000
 const world = stakingVenue()
-const steps = await openScenario({ layerVenue: world.layerVenue })
+/** The venue is asked once what became of a call before a test ends the wait of a route. */
+const routes = quickClock()
+const steps = await openScenario({
+  layerVenue: world.layerVenue,
+  clock: world.clock,
+  venue: { progress: progressOn(routes) }
+})
 const { service, key } = steps
 const { lender, offered, take, taken, until, later, held, swap, looking, read } = stakingSteps(
   service,
@@ -96,7 +103,7 @@ describe("a take that the venue never answers", () => {
   const silent = async (clientId: number): Promise<number> => {
     const offerId = await offered("ETH-SWAP")
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
-    const { json } = await take(clientId, offerId, "10")
+    const { json } = await routes.after(world.asked("voidRefs"), answerWithin, take(clientId, offerId, "10"))
     return json.data.swapId
   }
 

@@ -6,7 +6,7 @@ import { holdVenueBooks } from "../support/venueBooks.ts"
 
 const day = 86_400_000
 const world = stakingVenue()
-const steps = await openScenario({ layerVenue: world.layerVenue })
+const steps = await openScenario({ layerVenue: world.layerVenue, clock: world.clock })
 const { service, key, call, now } = steps
 holdVenueBooks(service, () => world.venue.ledger())
 const { lender, taken, until, later, held, read } = stakingSteps(service, key, world, steps)

@@ -16,13 +16,19 @@ const hidden = new VenueUnanswered({ reason: "hidden" })
 
 export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
+  /** Who waits until it is asked something. */
+  const waiting = new Map<Asked, Set<() => void>>()
   let hiding: boolean | "events" = false
   let forgetful = false
   let denying = false
   let delivered: (event: VenueEvent) => Deliveries = () => [0]
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
-    fault: (asked, refs) => fault(asked, refs),
+    fault: (asked, refs) => {
+      for (const wake of waiting.get(asked) ?? []) wake()
+      waiting.delete(asked)
+      return fault(asked, refs)
+    },
     deliveries: (event) => (hiding === false ? delivered(event) : [])
   })
   const shown = <Outcome extends VenueOutcome>(outcome: Outcome): Outcome =>
@@ -87,6 +93,9 @@ export const barrierVenue = () => {
     },
     /** What becomes of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
+    /** Ends when it is asked so the next time. */
+    asked: (what: Asked): Promise<void> =>
+      new Promise((resolve) => void waiting.set(what, (waiting.get(what) ?? new Set()).add(resolve))),
     /** A dealer's quote on a request; its id. */
     quote: (rfqId: number, at: string, { qty = "0.1", dealer = "alpha", validFor = 60_000 } = {}): number => {
       const quoted = { type: "quote", rfqRef: requestRef(rfqId), dealer, price: at, qty } as const

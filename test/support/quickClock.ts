@@ -14,6 +14,9 @@ interface Sleep {
   readonly end: () => void
 }
 
+/** A route waits so long for the end of a call of the venue, before it answers that nobody knows it, ms. */
+export const answerWithin = 5_000
+
 /** A timer of Node.js is no longer, ms. */
 const longestTimer = 2 ** 31 - 1
 

@@ -11,9 +11,13 @@ import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
 import { barrierVenue } from "./barrierVenue.ts"
 import { advance, get } from "./Builders.ts"
 import { orderSteps } from "./orderSteps.ts"
+import { quickClock } from "./quickClock.ts"
 import type { Answer, Service } from "./Service.ts"
 import { operator } from "./Service.ts"
 import type { Headers, Members, stepsOf } from "./steps.ts"
+
+/** Between two readings of the board of offers, ms. */
+const boardPause = 2_000
 
 const isEvent = (line: object): line is VenueEvent => "fact" in line && "number" in line
 
@@ -40,6 +44,8 @@ export const stakingVenue = () => {
   return {
     ...world,
     layerVenue,
+    /** A service that has it reads the board at once when an offer is put there. */
+    clock: quickClock(),
     /** While it does, it says that the first payment of each swap was another amount. */
     restate: (on: boolean) => void (restating = on),
     command,
@@ -93,7 +99,10 @@ export const stakingSteps = (
   const offered = async (symbol: string, given: Members = {}): Promise<number> => {
     const offerId = world.offer(symbol, given)
     await looking(
-      async () => (await get(service, key, "/staking/offers")).json.data?.offers ?? [],
+      async () => {
+        world.clock.end(boardPause)
+        return (await get(service, key, "/staking/offers")).json.data?.offers ?? []
+      },
       (offers: ReadonlyArray<{ readonly offerId: number }>) => offers.some((each) => each.offerId === offerId)
     )
     return offerId
