@@ -3,17 +3,56 @@
  * A2-21..A2-28, A2-110).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { get, ofClient, partners, rowCounts } from "../support/Builders.ts"
+import { Effect, Latch, Layer } from "effect"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
+import { Venue } from "../../src/runtime/ports/Venue.ts"
+import { advance, get, ofClient, partners, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue, knockOut } from "../support/barrierVenue.ts"
 import { heldAt } from "../support/lockTable.ts"
+import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { type Answer, operator } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 
 const world = barrierVenue()
-const { service, partner, key, call, report, restrict, reject } = await openScenario({ layerVenue: world.layerVenue })
+/** While it is closed, the venue does not come to answer requests. */
+const answering = Latch.makeUnsafe(true)
+const layerVenue = Layer.effect(
+  Venue,
+  Effect.map(Venue, (port) =>
+    Venue.of({
+      ...port,
+      write: (name, request) =>
+        name === "requestQuotes"
+          ? Effect.andThen(answering.await, port.write(name, request))
+          : port.write(name, request)
+    })
+  )
+).pipe(Layer.provide(world.layerVenue))
+/** Of what holds the venue's feed, and of routes and workers. */
+const [clock, routes] = [quickClock(), quickClock()]
+/** Between two looks of the feed at the listing, and of the router at what rests, ms. */
+const lookEvery = 1_000
+const { service, partner, key, call, report, restrict, reject } = await openScenario({
+  layerVenue,
+  clock,
+  venue: { progress: progressOn(routes) }
+})
 const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
+
+/** Both clocks go on by so much, and the router looks at what rests. */
+const later = async (millis: number): Promise<void> => {
+  world.leap(millis)
+  await advance(service, millis)
+  routes.end(lookEvery)
+}
+/** Looks until it is so, while the feed reads the listing again and again. */
+const listed = <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> =>
+  looking(() => {
+    clock.end(lookEvery)
+    return look()
+  }, found)
 
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 
@@ -97,16 +136,24 @@ describe("asking for quotes", () => {
 
   it("F18: after three quotes that the venue did not execute the router rests before the next, longer each time", async () => {
     const clientId = await trader()
+    const business = await service.run(BusinessClock)
     const tries: Array<number> = []
     world.failing((name) => {
       if (name !== "acceptQuote") return {}
-      tries.push(Date.now())
+      tries.push(business.now())
       return { refused: "out of order" }
     })
     const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
     for (const dealer of ["a", "b", "c", "d", "e"]) world.quote(rfqId, "60000", { dealer })
     await looking(
       () => Promise.resolve(tries),
+      ({ length }) => length === 3
+    )
+    await looking(
+      async () => {
+        await later(100)
+        return tries
+      },
       ({ length }) => length === 5
     )
     world.failing(() => ({}))
@@ -120,13 +167,14 @@ describe("asking for quotes", () => {
 
   it("F18, A2-22: why the router took no quote is still said when the quote is gone and when the request has ended", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5", expiresInMs: 1_500 }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5", expiresInMs: 30_000 }))).json.data
     const quoteId = world.quote(rfqId, "60020")
     const autoAcceptNote = "The premium at this quote exceeds the request's budget."
     await until(clientId, rfqId, (rfq) => rfq.autoAcceptNote === autoAcceptNote)
     world.withdraw(rfqId, quoteId)
     const gone = await until(clientId, rfqId, (rfq) => rfq.quotes[0].state === "WITHDRAWN")
     assert.strictEqual(gone.autoAcceptNote, autoAcceptNote)
+    await later(30_000)
     const ended = await until(clientId, rfqId, ({ state }) => state === "EXPIRED")
     for (const rfq of [ended, await rfqOf(clientId, rfqId)]) {
       assert.deepInclude(rfq, { autoAcceptNote, rejectReason: null })
@@ -203,11 +251,14 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
     world.venue.apply({ type: "command", command: { type: "halt", symbol: knockOut } })
-    const ended = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
+    const ended = await listed(
+      () => rfqOf(clientId, rfqId),
+      (rfq) => rfq.state !== "OPEN"
+    )
     world.venue.apply({ type: "command", command: { type: "resume", symbol: knockOut } })
     assert.strictEqual(ended.state, "CANCELLED")
     assert.match(ended.rejectReason, /halt/i)
-    await looking(
+    await listed(
       async () => (await post(clientId, "/rfq/preview", asked())).json.data,
       ({ accepted }) => accepted === true
     )
@@ -238,7 +289,7 @@ describe("taking back and refusals", () => {
 
   it("D4: a request that the venue has not answered yet is nobody's business: it is not listed, read, accepted or cancelled", async () => {
     const clientId = await trader()
-    world.failing((name) => (name === "requestQuotes" ? { toVenue: 2_000 } : {}))
+    answering.closeUnsafe()
     const asking = post(clientId, "/rfq", asked({ autoAccept: false }))
     const [row] = await looking(
       () => ofClient(service, "rfqs", clientId),
@@ -256,7 +307,7 @@ describe("taking back and refusals", () => {
       answers.map(({ status, json }) => [status, json.msg]),
       answers.map(() => [404, "Request not found."])
     )
-    world.failing(() => ({}))
+    answering.openUnsafe()
     assert.strictEqual((await asking).status, 200)
   }, 20_000)
 
@@ -314,7 +365,8 @@ describe("taking back and refusals", () => {
     await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     const headers = { "Idempotency-Key": `lost-${rfqId}` }
     world.failing((name) => (name === "read" ? {} : { lost: "before" }))
-    const first = await call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
+    const accepting = call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
+    const first = await routes.after(world.asked("voidRefs"), answerWithin, accepting)
     assert.deepStrictEqual([first.status, first.json.code], [502, 5020], first.text)
     assert.deepStrictEqual(first.json.data, { reason: "OUTCOME_PENDING", rfqId, quoteId, accepting: true })
     assert.isTrue((await rfqOf(clientId, rfqId)).accepting)

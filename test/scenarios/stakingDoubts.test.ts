@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { swapRef } from "../../src/machines/swap/Swap.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
+import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { ofClient, rowsOf } from "../support/Builders.ts"
 import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
@@ -16,6 +17,8 @@ import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 const world = stakingVenue()
 /** The venue is asked once what became of a call before a test ends the wait of a route. */
 const routes = quickClock()
+/** The board is read for so long before that is given up, ms. */
+const readLimit = 2_000
 /** Between the two looks of a comparison, ms. */
 const betweenLooks = 5_000
 const steps = await openScenario({
@@ -98,6 +101,12 @@ describe("A2-116: a take that staff resolved as executed", () => {
     const { swapId, contractId } = await resolvedTake(anna, (real) => real)
     assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
     const uid = await uidOf(anna)
+    // Once that is found, the comparison waits for no event of a connection that is gone.
+    world.venue.disconnect()
+    await looking(
+      () => service.run(Effect.map(VenueLink, (link) => link.state())),
+      ({ connected }) => !connected
+    )
     await routes.during(betweenLooks, () => service.run(VenueComparison.use(({ compare }) => compare(uid))))
     world.hide(false)
     await until(anna, swapId, (found) => found.contractId === contractId)
@@ -156,12 +165,17 @@ describe("STS-1: a board that can't be read", () => {
       (await steps.call("POST", dora, `/staking/${offerId}/explain`, { qty: "1" })).json.data.outcome
     const offerId = await offered("ETH-SWAP")
     let readings = 0
-    world.failing((asked) => {
-      if (asked !== "read") return {}
-      readings++
-      return { lost: "before", silent: true }
-    })
+    const unread = (whenAsked: () => void) =>
+      world.failing((asked) => {
+        if (asked !== "read") return {}
+        readings++
+        whenAsked()
+        return { lost: "before", silent: true }
+      })
+    // Until the board is too old nobody has to wait for a reading in vain; the takes below share one of its full length.
+    unread(() => void setImmediate(() => world.clock.end(readLimit)))
     assert.strictEqual(await looking(explained, (outcome) => outcome === "REFUSED"), "REFUSED")
+    unread(() => {})
     const before = readings
     const answers = await Promise.all(Array.from({ length: 12 }, () => take(dora, offerId, "1")))
     assert.deepStrictEqual(
