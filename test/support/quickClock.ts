@@ -62,7 +62,8 @@ export const quickClock = () => {
   /** Ends the sleeps of this length that are under way. */
   const end = (millis: number): void => {
     // Those of now: who wakes may sleep again before this is over.
-    for (const each of [...sleeping]) if (each.millis === millis) each.end()
+    const now = [...sleeping].filter((each) => each.millis === millis)
+    for (const each of now) each.end()
   }
   const layer = Layer.succeed(Clock.Clock, clock)
   /** Waits until such a sleep is under way, and ends it; its length. */
