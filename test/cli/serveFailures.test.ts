@@ -10,6 +10,8 @@ import { type AddressInfo, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { exitStatus } from "../../cli/CliIo.ts"
+import type { Ran } from "../operator/operatorHarness.ts"
+import { serveHere } from "../support/serveHere.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-serve-failures-"))
@@ -31,23 +33,47 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const serve = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resolve) => {
-    const child = spawn(process.execPath, [bin, "serve", "--data-dir", join(folder, "data"), ...args])
+type Said = Pick<Ran, "status" | "stdout" | "stderr">
+type Serve = (...args: ReadonlyArray<string>) => Promise<Said>
+
+const lineOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => [
+  "serve",
+  "--data-dir",
+  join(folder, "data"),
+  ...args
+]
+
+const inProcessOfItsOwn: Serve = (...args) =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [bin, ...lineOf(args)])
     children.push(child)
     const out = { stdout: "", stderr: "" }
     child.stdout.on("data", (chunk: Buffer) => void (out.stdout += chunk.toString("utf8")))
     child.stderr.on("data", (chunk: Buffer) => void (out.stderr += chunk.toString("utf8")))
-    child.once("close", (code) => resolve({ code, ...out }))
+    child.once("close", (code) => resolve({ status: code ?? Number.NaN, ...out }))
   })
 
-/** The sentence, and the same one as the only document with --json. */
-const refused = async (sentence: string, ...args: ReadonlyArray<string>): Promise<void> => {
-  const [plain, json] = [await serve(...args), await serve(...args, "--json")]
-  assert.deepStrictEqual(plain, { code: exitStatus.refused, stdout: "", stderr: `error: ${sentence}\n` })
-  assert.deepStrictEqual([json.code, json.stdout], [exitStatus.refused, ""])
-  assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
+const inThisProcess: Serve = async (...args) => {
+  const { status, stdout, stderr } = await serveHere(lineOf(args))
+  return { status, stdout, stderr }
 }
+
+/** The sentence, and the same one as the only document with --json. */
+const refusedBy =
+  (serve: Serve) =>
+  async (sentence: string, ...args: ReadonlyArray<string>): Promise<void> => {
+    assert.deepStrictEqual(await serve(...args), {
+      status: exitStatus.refused,
+      stdout: "",
+      stderr: `error: ${sentence}\n`
+    })
+    const json = await serve(...args, "--json")
+    assert.deepStrictEqual([json.status, json.stdout], [exitStatus.refused, ""])
+    assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
+  }
+const refused = refusedBy(inThisProcess)
+/** One start of each group: the process of every start that fails ends in one place. */
+const refusedAndEnded = refusedBy(inProcessOfItsOwn)
 
 /** The test database's address with something about it changed. */
 const databaseUrl = (change: (url: URL) => void = () => undefined): string => {
@@ -78,7 +104,7 @@ describe("serve: where it should listen", () => {
     ))
 
   it("an address of another machine", () =>
-    refused(
+    refusedAndEnded(
       "192.0.2.1 is no address of this machine: name one of its own with --host (0.0.0.0 for all of them).",
       "--host",
       "192.0.2.1",
@@ -99,6 +125,17 @@ describe("serve: where it should listen", () => {
       databaseUrl()
     )
   })
+})
+
+describe("serve: whom it should believe", () => {
+  const form = "Each entry must be an address range such as 203.0.113.0/24 or 2001:db8::/32."
+  it.each([
+    ["010.0.0.5", form],
+    ["10.0.0.1/8", "The address has bits set beyond its prefix: write the network address."],
+    ["router.internal", form]
+  ])("A1-08: an edge host that can't be read in one way stops the start: %s", (range, sentence) =>
+    refused(`--edge-host ${range}: ${sentence}`, "--role=edge", "--router-url=https://r", `--edge-host=${range}`)
+  )
 })
 
 describe("serve: a data directory that can't be made", () => {
@@ -125,7 +162,7 @@ describe("serve: a data directory that can't be made", () => {
   it("whose encryption keys are damaged", async () => {
     const damaged = mkdtempSync(join(folder, "damaged-"))
     writeFileSync(join(damaged, "encryption.keys"), "1 short\n")
-    await refused(
+    await refusedAndEnded(
       "The encryption keys can not be used (a line of encryption.keys is not a key number and 32 bytes in base64): restore encryption.keys of the data directory from its backup.",
       "--data-dir",
       damaged,
@@ -147,7 +184,7 @@ describe("serve: a database that can't be used", () => {
 
   it("it refuses the password, which nobody reads in the answer", async () => {
     const url = databaseUrl((at) => (at.password = "another"))
-    await refused(
+    await refusedAndEnded(
       `The database at ${place()} refuses this user (28P01): check user and password of --database-url, and the server's pg_hba.conf.`,
       "--database-url",
       url

@@ -118,21 +118,6 @@ describe("architecture 5: an edge and a router", () => {
     await allow([])
   })
 
-  it.each(["010.0.0.5", "10.0.0.1/8", "router.internal"])(
-    "A1-08: an edge host that can't be read in one way stops the start: %s",
-    async (range) => {
-      const failure = await start(join(folder, "none"), [
-        "--role=edge",
-        "--router-url=https://r",
-        `--edge-host=${range}`
-      ])
-        .then(() => "started")
-        .catch((error: Error) => error.message)
-      assert.include(failure, "ended (1)")
-      assert.include(failure, `--edge-host ${range}: `)
-    }
-  )
-
   it("architecture 5: while the router is dead the edge says so, and goes on when it is back", async () => {
     const gone = exitOf(router.child)
     router.child.kill("SIGKILL")
