@@ -3,7 +3,7 @@
  * fault; readers who stall, leave, and come in numbers; a server that stops. Nobody gets a file that only looks whole, and the thread
  * is free for the next one.
  */
-import { afterEach, assert, describe, it } from "@effect/vitest"
+import { afterEach, assert, describe, it, type TestContext } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { once } from "node:events"
@@ -60,20 +60,25 @@ const planted = (renderer: StatementRenderer["Service"]) =>
 const limits = { stallMillis: 300, headersMillis: 2_000, requestMillis: 5_000, keepAliveMillis: 300, checkMillis: 20 }
 const program = new URL("../support/faultyThread.ts", import.meta.url)
 const ends: Array<() => Promise<void>> = []
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end()
-})
+/** Ends what a test has started; of tests that run side by side, each ends its own. */
+const endAll = async (started: Array<() => Promise<void>>): Promise<void> => {
+  for (const end of started.splice(0).toReversed()) await end()
+}
+afterEach(() => endAll(ends))
 const start = async (
   options: Partial<RenderThreadsOptions>,
-  readers: Partial<typeof limits> = {}
+  server: { readonly readers?: Partial<typeof limits>; readonly closeMillis?: number } = {},
+  started = ends
 ): Promise<Running> => {
+  const { readers, ...others } = server
   const threads = ManagedRuntime.make(layerRenderThreads({ program, memoryMegabytes: 24, ...options }))
-  ends.push(() => threads.dispose())
+  started.push(() => threads.dispose())
   const on = await startStubServer({
+    ...others,
     limits: { ...limits, ...readers },
     planted: [planted(await threads.runPromise(StatementRenderer))]
   })
-  ends.push(() => on.close())
+  started.push(() => on.close())
   return on
 }
 const codeOf = ({ json }: Answer): unknown => (json as { readonly code?: unknown }).code
@@ -87,26 +92,46 @@ const isFree = async (on: Running): Promise<void> => {
   assert.deepStrictEqual([answer.status, answer.text], [200, "a".repeat(10)])
 }
 
+const before = "before its first byte: 503, and the next file is made by another thread"
+const isAway = async (on: Running, what: string): Promise<void> => {
+  const answer = await on.call("GET", jobOf(`${what} now`))
+  assert.deepStrictEqual([answer.status, codeOf(answer), answer.headers["retry-after"]], [503, 5030, "1"])
+  await isFree(on)
+}
+const inTheMiddle = "in the middle: the connection breaks off, without the end of a whole file"
+const breaksOff = async (on: Running, what: string): Promise<void> => {
+  const received = await (await ask(on, `${what} late`)).closed()
+  assert.strictEqual(statusLine(received), "HTTP/1.1 200 OK")
+  assert.include(received, "aaaaaaaaaa")
+  assert.notInclude(received, end)
+  await isFree(on)
+}
+
+/** Side by side: almost all of their time is the wait for the thread. */
+describe.concurrent("a thread that does not answer", () => {
+  const startFor = (onTestFinished: TestContext["onTestFinished"]): Promise<Running> => {
+    const started: typeof ends = []
+    onTestFinished(() => endAll(started))
+    // Longer than a thread takes to begin on a busy machine.
+    return start({ threads: 1, silentMillis: 4_000 }, {}, started)
+  }
+
+  it.for(["spinning", "silent"])(`%s ${before}`, async (what, { onTestFinished }) =>
+    isAway(await startFor(onTestFinished), what)
+  )
+
+  it.for(["spinning", "silent"])(`%s ${inTheMiddle}`, async (what, { onTestFinished }) =>
+    breaksOff(await startFor(onTestFinished), what)
+  )
+})
+
 describe("a thread with a fault", () => {
-  /** Longer than a thread takes to begin on a busy machine, where it is waited for. */
-  const patience = (what: string): number => (["spinning", "silent"].includes(what) ? 4_000 : 30_000)
-  const lost = ["memory", "killed", "spinning", "silent", "thrown"]
+  const lost = ["memory", "killed", "thrown"]
+  const startOne = () => start({ threads: 1, silentMillis: 30_000 })
 
-  it.each(lost)("%s before its first byte: 503, and the next file is made by another thread", async (what) => {
-    const on = await start({ threads: 1, silentMillis: patience(what) })
-    const answer = await on.call("GET", jobOf(`${what} now`))
-    assert.deepStrictEqual([answer.status, codeOf(answer), answer.headers["retry-after"]], [503, 5030, "1"])
-    await isFree(on)
-  })
+  it.each(lost)(`%s ${before}`, async (what) => isAway(await startOne(), what))
 
-  it.each(lost)("%s in the middle: the connection breaks off, without the end of a whole file", async (what) => {
-    const on = await start({ threads: 1, silentMillis: patience(what) })
-    const received = await (await ask(on, `${what} late`)).closed()
-    assert.strictEqual(statusLine(received), "HTTP/1.1 200 OK")
-    assert.include(received, "aaaaaaaaaa")
-    assert.notInclude(received, end)
-    await isFree(on)
-  })
+  it.each(lost)(`%s ${inTheMiddle}`, async (what) => breaksOff(await startOne(), what))
 
   it("a defect of the renderer: 500 with its id before the first byte, broken off behind it", async () => {
     const on = await start({ threads: 1 })
@@ -163,7 +188,10 @@ describe("readers", () => {
   })
 
   it("two slow ones of one partner: another partner waits for a while, then one of them is cut for it", async () => {
-    const on = await start({ threads: 2, shareMillis: 200 }, { stallMillis: 60_000, requestMillis: 60_000 })
+    const on = await start(
+      { threads: 2, shareMillis: 200 },
+      { readers: { stallMillis: 60_000, requestMillis: 60_000 } }
+    )
     const slow = [await ask(on, "endless"), await ask(on, "endless")]
     for (const each of slow) {
       await each.until("aaaa")
@@ -192,7 +220,7 @@ describe("readers", () => {
 
 describe("a server that stops", () => {
   it("ends what is still made when its time is up, and its threads", async () => {
-    const on = await start({ threads: 1 })
+    const on = await start({ threads: 1 }, { closeMillis: 500 })
     const reader = await ask(on, "endless")
     await reader.until("aaaa")
     const closed = once(reader.socket, "close")
