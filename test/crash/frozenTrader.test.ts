@@ -8,6 +8,7 @@ import { copyFileSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
 import { knockOut } from "../support/barrierVenue.ts"
+import { played } from "../support/every.ts"
 import { dataOf, type RealService } from "../support/RealService.ts"
 import { runVenue, type TestVenue } from "../venue/runningVenue.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
@@ -55,7 +56,7 @@ const there = async (uid: string): Promise<ReadonlyArray<VenueContract>> => {
 
 const slowAccepts = { type: "fault", kind: "slow", route: "accept", symbol: null, forMillis: null, times: 1 } as const
 
-/** How the older service comes to stand still in an accept, and whether the venue has executed it by then. */
+/** How the older service comes to stand still in an accept, and whether the venue has executed it by then: `npm test` plays one of each. */
 const frozenAt = [
   {
     when: "before the call leaves",
@@ -84,7 +85,7 @@ const frozenAt = [
 ] as const
 
 describe("a trader's service, frozen in mid-call and thawed after another took over", () => {
-  it.each(frozenAt)(
+  it.each(played({ usual: frozenAt.slice(0, 2), deep: frozenAt }))(
     "A2-26, A1-53: $when: one contract, one commission",
     async ({ when, executed, arm, stop }) => {
       const older = service

@@ -13,6 +13,7 @@ import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { isDeep } from "../support/every.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { runVenue } from "../venue/runningVenue.ts"
@@ -21,7 +22,7 @@ import type { VenueClient } from "../venue/venueClient.ts"
 import { venueSide } from "./venueSide.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
-const rounds = 8
+const rounds = isDeep ? 8 : 1
 const folder = mkdtempSync(join(tmpdir(), "brokerage-venue-crash-"))
 const dataDir = join(folder, "data")
 const { pid: venuePid, together, client: venueClient } = venueSide(dataDir)
@@ -61,19 +62,24 @@ const newClient = async (service: RealService, code: string): Promise<Client> =>
   return { id: data.clientId, uid: data.clientUid }
 }
 
-/** States of a client's probes by id, once none is in flight. */
-const ended = ({ id }: Client): Promise<ReadonlyMap<number, string>> =>
+/** States of a client's probes by id. */
+const probesOf = async ({ id }: Client): Promise<ReadonlyMap<number, string>> => {
+  const rows = await Effect.runPromise(
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      sql.unsafe<{ readonly id: bigint; readonly state: string }>(
+        "SELECT id, state FROM venue_probes WHERE client_id = $1 ORDER BY id",
+        [BigInt(id)]
+      )
+    ).pipe(Effect.provide(PgClient.layer({ url: database.url, maxConnections: 1 }), { local: true }))
+  )
+  return new Map(rows.map((row) => [Number(row.id), row.state]))
+}
+
+/** Those of `probesOf`, once none is in flight. */
+const ended = (client: Client): Promise<ReadonlyMap<number, string>> =>
   vi.waitFor(
     async () => {
-      const rows = await Effect.runPromise(
-        Effect.flatMap(PgClient.PgClient, (sql) =>
-          sql.unsafe<{ readonly id: bigint; readonly state: string }>(
-            "SELECT id, state FROM venue_probes WHERE client_id = $1 ORDER BY id",
-            [BigInt(id)]
-          )
-        ).pipe(Effect.provide(PgClient.layer({ url: database.url, maxConnections: 1 }), { local: true }))
-      )
-      const states = new Map(rows.map((row) => [Number(row.id), row.state]))
+      const states = await probesOf(client)
       assert.notInclude([...states.values()], "IN_FLIGHT")
       return states
     },
@@ -127,6 +133,12 @@ describe("venue calls over crashes", () => {
       const probing = Promise.allSettled(
         [1, 2].map(() => service.cli("sim", "venue", "probe", client.uid, "--calls", "6"))
       )
+      // Of the first round, the only one of `npm test`, there is something to strike.
+      if (round === 0)
+        await vi.waitFor(async () => assert.isNotEmpty([...(await probesOf(client))]), {
+          timeout: 20_000,
+          interval: 20
+        })
       await wait(random.between(0, 1_200))
       const victim = random.pick(["service", "venue", "both"] as const)
       if (victim !== "service") process.kill(await venuePid(), "SIGKILL")
@@ -142,7 +154,8 @@ describe("venue calls over crashes", () => {
     await service.done("sim", "venue", "clear")
     await service.done("sim", "venue", "probe", client.uid, "--calls", "1")
     const states = await ended(client)
-    assert.isAtLeast(states.size, 12)
+    // One command's calls are stored together.
+    assert.isAtLeast(states.size, isDeep ? 12 : 7)
     assert.include([...states.values()], "EXECUTED")
     await hold(venueClient(), client, states)
     await service.stop()
