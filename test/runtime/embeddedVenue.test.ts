@@ -99,7 +99,18 @@ const isUsed = (directory: string): boolean =>
     }
   })
 
-describe("a simulated venue that neither comes up nor ends", () => {
+/** A folder whose simulator ran and ended, and the path of its seat. */
+const leftFolder = Effect.gen(function* () {
+  const directory = folder()
+  const child = yield* Effect.promise(() => startChild(directory))
+  child.child.kill("SIGTERM")
+  yield* Effect.promise(() => child.ended)
+  const { seat } = JSON.parse(readFileSync(join(directory, "venue.json"), "utf8")) as { readonly seat: string }
+  return { directory, seat }
+})
+
+/** Side by side: almost all of their time is the wait for a start. */
+describe.concurrent("a simulated venue that neither comes up nor ends", () => {
   it.live("is ended after a bounded time, and the start fails in words", () =>
     Effect.gen(function* () {
       const directory = folder()
@@ -117,10 +128,10 @@ describe("a simulated venue that neither comes up nor ends", () => {
 
   it.live(
     "is tried again while supervised, each try said",
-    () =>
+    ({ onTestFinished }) =>
       Effect.gen(function* () {
-        expectLog(/nor ended within 12 s/)
-        expectLog(/the simulated venue (ended; starting it again|runs again)/)
+        expectLog(/nor ended within 12 s/, onTestFinished)
+        expectLog(/the simulated venue (ended; starting it again|runs again)/, onTestFinished)
         const directory = folder()
         const [begun, kept] = [join(directory, "begun.json"), join(directory, "kept.json")]
         yield* Effect.scoped(
@@ -142,16 +153,17 @@ describe("a simulated venue that neither comes up nor ends", () => {
       }),
     120_000
   )
-})
 
-/** A folder whose simulator ran and ended, and the path of its seat. */
-const leftFolder = Effect.gen(function* () {
-  const directory = folder()
-  const child = yield* Effect.promise(() => startChild(directory))
-  child.child.kill("SIGTERM")
-  yield* Effect.promise(() => child.ended)
-  const { seat } = JSON.parse(readFileSync(join(directory, "venue.json"), "utf8")) as { readonly seat: string }
-  return { directory, seat }
+  it.live("whoever holds its seat and says nothing is waited for as long as a start may take", () =>
+    Effect.gen(function* () {
+      const { directory, seat } = yield* leftFolder
+      servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))
+      const error = yield* Effect.flip(
+        Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory, startMillis: 1_500 }))
+      )
+      assert.match(error.message, /^Whoever holds the socket/)
+    })
+  )
 })
 
 describe("the seat of an embedded venue", () => {
@@ -181,17 +193,6 @@ describe("the seat of an embedded venue", () => {
       const key = readFileSync(join(directory, "venue.key"), "utf8").trim()
       assert.isFalse(seen.some((text) => text.includes(key)))
       assert.deepStrictEqual(asked, [])
-    })
-  )
-
-  it.live("one that says nothing is waited for as long as a start may take", () =>
-    Effect.gen(function* () {
-      const { directory, seat } = yield* leftFolder
-      servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))
-      const error = yield* Effect.flip(
-        Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory, startMillis: 1_500 }))
-      )
-      assert.match(error.message, /^Whoever holds the socket/)
     })
   )
 

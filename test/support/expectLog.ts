@@ -11,16 +11,20 @@ interface Expectation {
 }
 const expectations = new Set<Expectation>()
 
-/** Expects at least one line like this, logged or printed, until the end of the test that calls it. */
-export const expectLog = (text: RegExp): void => expect({ text, isSure: true, seen: 0 })
+/**
+ * Expects at least one line like this, logged or printed, until the end of the test that calls it; one that runs beside others
+ * says by its context's `onTestFinished` which it is.
+ */
+export const expectLog = (text: RegExp, finished = onTestFinished): void =>
+  expect({ text, isSure: true, seen: 0 }, finished)
 
 /** As `expectLog`, of what may be said, or not, by how quick the machine is. */
-export const mayLog = (text: RegExp): void => expect({ text, isSure: false, seen: 0 })
+export const mayLog = (text: RegExp): void => expect({ text, isSure: false, seen: 0 }, onTestFinished)
 
-const expect = (expectation: Expectation): void => {
+const expect = (expectation: Expectation, finished: typeof onTestFinished): void => {
   const { text, isSure } = expectation
   expectations.add(expectation)
-  onTestFinished(() => {
+  finished(() => {
     expectations.delete(expectation)
     if (isSure) assert.isAbove(expectation.seen, 0, `nothing like ${String(text)} was logged`)
   })
