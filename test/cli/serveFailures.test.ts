@@ -138,6 +138,22 @@ describe("serve: whom it should believe", () => {
   )
 })
 
+describe("serve: a venue that can't be used", () => {
+  const refusedVenue = (sentence: string, option: string, file: string) =>
+    refused(sentence, "--database-url", databaseUrl(), "--venue-url", "https://127.0.0.1:9", option, file)
+
+  it("a key that can't be read stops the start", async () => {
+    const empty = join(folder, "empty")
+    writeFileSync(empty, "two words")
+    const key = "--venue-key-file"
+    await refusedVenue("The file of --venue-key-file can not be read.", key, join(folder, "none"))
+    await refusedVenue("The file of --venue-key-file must hold one key and nothing else.", key, empty)
+  })
+
+  it("an authority that can't be read stops the start", () =>
+    refusedVenue("The file of --venue-ca can not be read.", "--venue-ca", join(folder, "none")))
+})
+
 describe("serve: a data directory that can't be made", () => {
   it.runIf(process.platform === "linux")("where the system takes no folders", () =>
     refused(
