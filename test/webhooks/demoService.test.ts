@@ -15,6 +15,7 @@ import { demoText } from "../../src/demo.ts"
 import { type Ready, serve } from "../../src/main.ts"
 import type { ServeOptions } from "../../src/serveOptions.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { isDeep } from "../support/every.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
 import { parseCsv } from "../support/parseCsv.ts"
 import { expectLog } from "../support/expectLog.ts"
@@ -340,7 +341,7 @@ describe("webhooks of the sandbox", () => {
         yield* sheet.line(/webhooks arrive at/)
         const told = (event: string) => new RegExp(`^webhook {2}${event} {2}#[0-9]+ {2}client 1 {2}signature ok$`)
         const [high = "", bring = "", carry = "", low = "", list = "", ledger = ""] = under(lines, "Bring money")
-        for (const [round, at] of ["11", "12"].entries()) {
+        for (const [round, at] of (isDeep ? ["11", "12"] : ["11"]).entries()) {
           assert.strictEqual((yield* pasted(high)).status, 0)
           assert.strictEqual((yield* paste(bring, at)).status, 201)
           const carried = JSON.parse((yield* paste(carry, at)).body.toString())
