@@ -8,7 +8,7 @@ import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import durations from "./test/support/durations.json" with { type: "json" }
 import { runReport } from "./test/support/RunReport.ts"
-import { sliceOf } from "./test/support/every.ts"
+import { every, sliceOf } from "./test/support/every.ts"
 import { filesOf, misplaced, testFiles, tierOfMode } from "./test/support/tiers.ts"
 
 // Under an older Node dozens of tests would fail, each for another reason. npm and npx find the one of the packages.
@@ -42,15 +42,17 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const isShuffled = process.argv.some((word) => word.startsWith("--sequence.shuffle"))
+const isShuffled = process.argv.some((word) => /^--sequence\.shuffle(\.files)?(=|$)/.test(word))
 
 export default defineConfig(({ mode }) => {
   const tier = tierOfMode(mode)
   // One slice for all workers, also when a run passes midnight.
   const { number, count } = sliceOf(process.env["SLICE"], Date.now())
   const slice = `${number}/${count}`
-  if (tier === "deep") console.error(`Slice ${slice} of the whole matrix (SLICE=${slice}).`)
+  if (tier === "deep" && !every)
+    console.error(`This run plays slice ${slice} of the whole matrix; SLICE=${slice} repeats it.`)
   const { pure, service, sharing, alone, process: processes } = filesOf(tier, files)
+  const total = pure.length + service.length + sharing.length + alone.length + processes.length
   /** A project without files is left out: vitest would give it every test file. */
   const project = (
     name: string,
@@ -73,13 +75,14 @@ export default defineConfig(({ mode }) => {
       sequence: isShuffled ? {} : { sequencer: LongestFirst },
       globalSetup: ["test/support/globalSetup.ts"],
       env: { TIER: tier, SLICE: slice },
-      reporters: ["default", "json", runReport(tier, root, durations)],
+      reporters: ["default", "json", runReport(tier, total, root, durations)],
       outputFile: { json: "node_modules/.cache/test-results.json" },
       pool: "forks",
       // Node's own loader takes half the time of the runner's, and shares modules between the files of a worker.
       experimental: { viteModuleRunner: false, nodeLoader: false },
-      // Many tests of processes wait for something, so one worker more than processors keeps both busy.
-      maxWorkers: availableParallelism() + 1,
+      // Tests of processes mostly wait, so one worker more than processors keeps all processors busy. The test database has
+      // 100 connections, which eight workers do not use up.
+      maxWorkers: Math.min(availableParallelism() + 1, 8),
       testTimeout: 30_000,
       hookTimeout: 60_000,
       teardownTimeout: 30_000

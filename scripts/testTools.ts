@@ -1,6 +1,6 @@
 /**
- * What `.ci/run` does before the tests: finds the needed tools of tests (test/support/tools.ts), installs missing ones where this
- * process may, and fails with their names otherwise.
+ * Checks that the needed tools of tests are installed (test/support/tools.ts). With --install it installs missing ones as root. It
+ * fails with the names of those that are still missing.
  */
 import { spawnSync } from "node:child_process"
 import { missingNeeded } from "../test/support/tools.ts"

@@ -24,6 +24,24 @@ const plants: ReadonlyArray<readonly [name: string, plant: () => Promise<() => v
     "a spy on max is not restored"
   ],
   [
+    "a replaced member of a global object",
+    async () => {
+      const { random } = Math
+      Math.random = () => 0.5
+      return () => void (Math.random = random)
+    },
+    "Math.random is replaced"
+  ],
+  [
+    "a handler of a process event",
+    async () => {
+      const handler = (): void => {}
+      process.on("SIGUSR2", handler)
+      return () => void process.off("SIGUSR2", handler)
+    },
+    "a handler of the process event SIGUSR2 is left"
+  ],
+  [
     "fake timers",
     async () => {
       vi.useFakeTimers({ toFake: ["Date"] })

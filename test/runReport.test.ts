@@ -1,11 +1,12 @@
 /** The closing lines of a test run: the slowest files, skipped tests with their reasons, and the files that grew beyond the bound. */
 import { assert, describe, it } from "@effect/vitest"
-import { closing } from "./support/RunReport.ts"
+import { closing, hollow } from "./support/RunReport.ts"
 import { missingNeeded, skippedFor, skipReasonOf } from "./support/tools.ts"
 
 const minute = 60_000
 const run = {
   tier: "test",
+  isWhole: true,
   millis: 9 * minute,
   files: new Map([
     ["test/a.test.ts", 1_000],
@@ -19,7 +20,7 @@ const run = {
 describe("the end of a test run", () => {
   it("names its minutes, the slowest files and what was skipped", () =>
     assert.deepStrictEqual(closing(run), [
-      "Tests of the test tier took 9.0 minutes. The 2 slowest files:",
+      "npm test took 9.0 minutes. The 2 slowest files:",
       "   61.5 s  test/b.test.ts",
       "    1.0 s  test/a.test.ts",
       "Skipped:",
@@ -34,6 +35,21 @@ describe("the end of a test run", () => {
       "npm test took longer than 15 minutes: move samples to the deep tier. Files that grew most:",
       "  +60.5 s  test/b.test.ts"
     ]))
+
+  it("a run of some files has no bound", () =>
+    assert.lengthOf(closing({ ...run, isWhole: false, millis: 80 * minute, skipped: new Map() }), 3))
+
+  it("names a file of which no test ran, unless a tool is missing", () => {
+    const skipped = { title: "kills it", ran: false }
+    const files = new Map([
+      ["test/a.test.ts", [skipped, skipped]],
+      ["test/b.test.ts", [skipped, { title: "restarts it", ran: true }]],
+      ["test/c.test.ts", [{ title: `draws it${skippedFor("no browser")}`, ran: false }]]
+    ])
+    assert.deepStrictEqual(hollow(files), [
+      "test/a.test.ts plays no test in this tier: its row in test/support/tiers.ts must begin in a later one."
+    ])
+  })
 
   it("a deep run has no bound", () =>
     assert.lengthOf(closing({ ...run, tier: "deep", millis: 80 * minute, skipped: new Map() }), 3))

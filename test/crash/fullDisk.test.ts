@@ -7,7 +7,7 @@
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit, Redacted } from "effect"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs"
 import type { IncomingMessage } from "node:http"
@@ -18,13 +18,12 @@ import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { type Answer, callServer } from "../http/callServer.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { stateOf } from "./tradeWorld.ts"
-import { skippedFor } from "../support/tools.ts"
+import { hasTool, skipNote } from "../support/tools.ts"
 
 const isolated = ["--user", "--map-root-user", "--mount", "--", "sh", "-c"]
 const megabytes = 160
 const folder = Fs.mkdtempSync(join(tmpdir(), "brokerage-full-disk-"))
 const mount = `mount -t tmpfs -o size=${megabytes}m,mode=0700 none "${folder}"`
-const canMount = spawnSync("unshare", [...isolated, mount]).status === 0
 
 interface Ready {
   readonly url: string
@@ -50,233 +49,229 @@ const start = async (): Promise<{
   return { child, ready: JSON.parse(line) as Ready, log: () => log }
 }
 
-describe.runIf(canMount)(
-  `a full disk${canMount ? "" : skippedFor("this process may not mount a file system")}`,
-  { timeout: 120_000 },
-  () => {
-    let service: Awaited<ReturnType<typeof start>>
-    let agent: Agent
-    let key: string
-    let clientId: number
-    /** A file of the service's own world, as seen from here. */
-    const inside = (file: string): string => `/proc/${service.ready.pid}/root${file}`
-    const ballast = () => inside(`${folder}/ballast`)
-    const acknowledged = new Map<string, string>()
-    const sent = new Set<string>()
+describe.skipIf(!hasTool("mount"))(`a full disk${skipNote("mount")}`, { timeout: 120_000 }, () => {
+  let service: Awaited<ReturnType<typeof start>>
+  let agent: Agent
+  let key: string
+  let clientId: number
+  /** A file of the service's own world, as seen from here. */
+  const inside = (file: string): string => `/proc/${service.ready.pid}/root${file}`
+  const ballast = () => inside(`${folder}/ballast`)
+  const acknowledged = new Map<string, string>()
+  const sent = new Set<string>()
 
-    const cli = async (...args: ReadonlyArray<string>) => {
-      const { url, operatorKeyFile, caFile } = service.ready
-      const operatorKey = Fs.readFileSync(inside(operatorKeyFile), "utf8").trim()
-      const ran = await runRecorded([
-        ...args,
-        "--json",
-        "--yes",
-        "--url",
-        url,
-        "--operator-key",
-        operatorKey,
-        "--ca",
-        inside(caFile)
-      ])
-      assert.strictEqual(ran.status, 0, ran.stderr)
-      return ran.json
+  const cli = async (...args: ReadonlyArray<string>) => {
+    const { url, operatorKeyFile, caFile } = service.ready
+    const operatorKey = Fs.readFileSync(inside(operatorKeyFile), "utf8").trim()
+    const ran = await runRecorded([
+      ...args,
+      "--json",
+      "--yes",
+      "--url",
+      url,
+      "--operator-key",
+      operatorKey,
+      "--ca",
+      inside(caFile)
+    ])
+    assert.strictEqual(ran.status, 0, ran.stderr)
+    return ran.json
+  }
+  const call = (method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answer> =>
+    callServer(agent, Number(new URL(service.ready.url).port), method, path, {
+      key,
+      headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+      ...(body === undefined ? {} : { body })
+    })
+  const report = async (name: string): Promise<number> => {
+    sent.add(name)
+    const body = { partnerRef: name, direction: "DEPOSIT", amount: "1", note: "x".repeat(200) }
+    const { status, text, headers } = await call("POST", `/partner/v1/clients/${clientId}/collateral`, body, name)
+    if (status === 201) {
+      assert.strictEqual(acknowledged.get(name) ?? text, text)
+      acknowledged.set(name, text)
+    } else {
+      assert.strictEqual(status, 503, text)
+      assert.isDefined(headers["retry-after"])
     }
-    const call = (method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answer> =>
-      callServer(agent, Number(new URL(service.ready.url).port), method, path, {
-        key,
-        headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
-        ...(body === undefined ? {} : { body })
-      })
-    const report = async (name: string): Promise<number> => {
-      sent.add(name)
-      const body = { partnerRef: name, direction: "DEPOSIT", amount: "1", note: "x".repeat(200) }
-      const { status, text, headers } = await call("POST", `/partner/v1/clients/${clientId}/collateral`, body, name)
-      if (status === 201) {
-        assert.strictEqual(acknowledged.get(name) ?? text, text)
-        acknowledged.set(name, text)
-      } else {
-        assert.strictEqual(status, 503, text)
-        assert.isDefined(headers["retry-after"])
-      }
-      return status
-    }
-    const many = (prefix: string, count: number): Promise<ReadonlyArray<number>> =>
-      Promise.all(Array.from({ length: count }, (_, n) => report(`${prefix}-${n}`)))
-    /** Leaves no byte on the file system. */
-    const fill = (): void => {
-      const file = Fs.openSync(ballast(), "a")
-      try {
-        for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 4)) {
-          const block = Buffer.alloc(size)
-          try {
-            while (Fs.writeSync(file, block) > 0);
-          } catch (error) {
-            assert.strictEqual((error as { readonly code?: string }).code, "ENOSPC")
-          }
+    return status
+  }
+  const many = (prefix: string, count: number): Promise<ReadonlyArray<number>> =>
+    Promise.all(Array.from({ length: count }, (_, n) => report(`${prefix}-${n}`)))
+  /** Leaves no byte on the file system. */
+  const fill = (): void => {
+    const file = Fs.openSync(ballast(), "a")
+    try {
+      for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 4)) {
+        const block = Buffer.alloc(size)
+        try {
+          while (Fs.writeSync(file, block) > 0);
+        } catch (error) {
+          assert.strictEqual((error as { readonly code?: string }).code, "ENOSPC")
         }
-      } finally {
-        Fs.closeSync(file)
       }
+    } finally {
+      Fs.closeSync(file)
     }
+  }
 
-    const query = async (text: string): Promise<ReadonlyArray<object>> => {
-      const asked = Effect.flatMap(PgConnection.make({ url: databaseUrl() }), (session) => session.query(text))
-      return (await Effect.runPromise(Effect.scoped(asked))).rows as unknown as ReadonlyArray<object>
-    }
-    const databaseUrl = (): Redacted.Redacted => {
-      const read = (name: string) => Fs.readFileSync(inside(`${folder}/data/postgres/${name}`), "utf8").trim()
-      return Redacted.make(`postgres://brokerage:${read("password")}@127.0.0.1:${read("port")}/brokerage`)
-    }
-    /** Postings without an end: the books are not proved any more. */
-    const storePostings = async (rows: number): Promise<void> => {
-      await query(`INSERT INTO ledger_transactions (tx_id, key, type, actor, reason, client_id, partner_id, refs, ts)
+  const query = async (text: string): Promise<ReadonlyArray<object>> => {
+    const asked = Effect.flatMap(PgConnection.make({ url: databaseUrl() }), (session) => session.query(text))
+    return (await Effect.runPromise(Effect.scoped(asked))).rows as unknown as ReadonlyArray<object>
+  }
+  const databaseUrl = (): Redacted.Redacted => {
+    const read = (name: string) => Fs.readFileSync(inside(`${folder}/data/postgres/${name}`), "utf8").trim()
+    return Redacted.make(`postgres://brokerage:${read("password")}@127.0.0.1:${read("port")}/brokerage`)
+  }
+  /** Postings without an end: the books are not proved any more. */
+  const storePostings = async (rows: number): Promise<void> => {
+    await query(`INSERT INTO ledger_transactions (tx_id, key, type, actor, reason, client_id, partner_id, refs, ts)
       SELECT 1000000 + g, t.key || ':' || g, t.type, t.actor, t.reason, t.client_id, t.partner_id, t.refs, t.ts
         FROM generate_series(1, ${rows}) AS g, (SELECT * FROM ledger_transactions WHERE client_id = ${clientId} LIMIT 1) AS t`)
-      await query(`INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
+    await query(`INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
       SELECT 1000000 + 2 * g + p.posting_id % 2, 1000000 + g, p.account, p.client_id, p.partner_id, p.currency, p.kind, p.amount
         FROM generate_series(1, ${rows}) AS g, postings p
        WHERE p.tx_id = (SELECT tx_id FROM ledger_transactions WHERE client_id = ${clientId} LIMIT 1)`)
-    }
-    /** The service stops itself at the next passing of the point. */
-    const freezeAt = async (point: string): Promise<void> => {
-      const file = inside(`${folder}/data/kill-at`)
-      Fs.writeFileSync(file, `${point} stop`)
-      process.kill(service.ready.pid, "SIGUSR2")
-      await vi.waitFor(() => assert.isFalse(Fs.existsSync(file)), { timeout: 10_000, interval: 5 })
-    }
-    /** A file; `meanwhile` is done when its first bytes are there. */
-    const read = async (path: string, meanwhile = () => {}): Promise<Buffer> => {
-      const asked = request(`${service.ready.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } })
-      asked.end()
-      const [answer] = (await once(asked, "response")) as [IncomingMessage]
-      meanwhile()
-      const parts: Array<Buffer> = []
-      for await (const part of answer) parts.push(part as Buffer)
-      return Buffer.concat(parts)
-    }
-    const serverLog = (): string => Fs.readFileSync(inside(`${folder}/data/postgres/postgres.log`), "utf8")
-    /** Writes the database's log full: the first segment that finds no room ends the server. */
-    const exhaustLog = async (): Promise<void> => {
-      const url = databaseUrl()
-      const statement = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 4000000))::text"
-      const exit = await Effect.runPromiseExit(
-        Effect.flatMap(PgConnection.make({ url }), (session) => Effect.forever(session.query(statement))).pipe(
-          Effect.scoped,
-          Effect.timeout("60 seconds")
-        )
-      )
-      assert.isTrue(Exit.isFailure(exit))
-    }
-    /** Every report that was ever sent is booked after a retry, once, with the bytes that were acknowledged. */
-    const assertNothingLost = async (first: string): Promise<void> => {
-      await vi.waitFor(async () => assert.strictEqual(await report(first), 201), { timeout: 60_000, interval: 200 })
-      for (const name of sent) assert.strictEqual(await report(name), 201, name)
-      const balances = await call("GET", `/partner/v1/clients/${clientId}/balances`)
-      assert.include(balances.text, `"cash":"${sent.size}.000000"`)
-      const proof = await cli("ledger", "verify")
-      assert.isTrue(proof.ok, JSON.stringify(proof))
-    }
-
-    beforeAll(async () => {
-      service = await start()
-      agent = new Agent({ ca: Fs.readFileSync(inside(service.ready.caFile)), keepAlive: true })
-      await cli(
-        "partner",
-        "create",
-        "--code",
-        "FULL",
-        "--name",
-        "Full",
-        "--legal-name",
-        "Full AG",
-        "--country",
-        "DE",
-        "--licence",
-        "MICA_CASP",
-        "--custody",
-        "PARTNER",
-        "--collateral-asset",
-        "EURD",
-        "--sandbox"
-      )
-      await cli("partner", "reliance", "FULL", "APPROVED", "--reason", "test")
-      await cli("partner", "limits", "FULL", "--read", "1000000", "--trade", "1000000")
-      key = (await cli("key", "issue", "FULL", "--label", "test", "--scope", "TRADE")).key
-      const onboarded = await call("POST", "/partner/v1/clients", sampleOnboarding(1, "full-disk", Date.now()))
-      clientId = (onboarded.json as { readonly data: { readonly clientId: number } }).data.clientId
-    }, 90_000)
-    afterAll(async () => {
-      agent?.destroy()
-      if (service !== undefined && service.child.exitCode === null) {
-        service.child.kill("SIGTERM")
-        await once(service.child, "exit")
-      }
-      Fs.rmSync(folder, { recursive: true, force: true })
-    }, 60_000)
-
-    it("architecture 8: refused with 503 while full; after room is made all is booked once and the books hold", async () => {
-      assert.deepStrictEqual(new Set(await many("before", 20)), new Set([201]))
-      fill()
-      // Until pages and log segments with room are used up, reports are still booked.
-      for (let round = 0; !(await many(`full-${round}`, 100)).includes(503); round++) assert.isBelow(round, 400)
-      await vi.waitFor(async () => assert.notInclude(await many("refused", 20), 201), { timeout: 60_000 })
-      for (const path of [`/partner/v1/clients/${clientId}/collateral`, "/healthz"])
-        assert.strictEqual((await call("GET", path)).status, 200)
-      assert.match(service.log(), /the database refuses to write.*53100/)
-      Fs.rmSync(ballast())
-      await assertNothingLost("refused-0")
-    })
-
-    it("architecture 8: with no room for its log the database ends; it and the service come back with the room", async () => {
-      fill()
-      const starts = () => serverLog().split("starting PostgreSQL").length
-      const before = starts()
-      await exhaustLog()
-      assert.include(serverLog(), "PANIC")
-      await vi.waitFor(async () => assert.notInclude(await many("log", 20), 201), { timeout: 60_000 })
-      assert.strictEqual((await call("GET", "/healthz")).status, 503)
-      // Tried again at growing intervals, not in a loop.
-      await vi.waitFor(() => assert.isAbove(starts(), before), { timeout: 60_000 })
-      assert.isBelow(starts() - before, 20)
-      Fs.rmSync(ballast())
-      await assertNothingLost("log-0")
-    })
-
-    it("STS-22: full in the middle of a model: 503 and nothing half, then one; a PDF that is being read comes whole", async () => {
-      await storePostings(6_000)
-      const statements = `/partner/v1/clients/${clientId}/statements`
-      const to = Date.now()
-      const ask = () => call("POST", statements, { kind: "ACCOUNT", from: to - 86_400_000, to }, "a-statement")
-      const count = async (table: string): Promise<number> => {
-        const [row] = await query(`SELECT count(*) AS n FROM ${table}`)
-        return Number((row as { readonly n: bigint }).n)
-      }
-      await freezeAt("piece-written")
-      const asked = ask()
-      await vi.waitFor(() => assert.match(stateOf(service.ready.pid), /^[Tt]/), { timeout: 20_000, interval: 10 })
-      assert.strictEqual(await count("statement_pieces"), 1)
-      fill()
-      process.kill(service.ready.pid, "SIGCONT")
-      const refused = await asked
-      assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [503, "1"], refused.text)
-      Fs.rmSync(ballast())
-      // Where its log had no room either, the database comes back first.
-      const stored = () => Promise.all([count("statements"), count("statement_models")])
-      assert.deepStrictEqual(await vi.waitFor(stored, { timeout: 60_000, interval: 200 }), [0, 0])
-      const made = await vi.waitFor(
-        async () => {
-          const answer = await ask()
-          assert.strictEqual(answer.status, 200, answer.text)
-          return answer
-        },
-        { timeout: 60_000, interval: 200 }
-      )
-      assert.deepStrictEqual(await stored(), [1, 1])
-      const { statementId } = made.json as { readonly statementId: number }
-      const whole = await read(`${statements}/${statementId}/pdf`)
-      const again = await read(`${statements}/${statementId}/pdf`, fill)
-      assert.isTrue(again.equals(whole))
-      Fs.rmSync(ballast())
-    })
   }
-)
+  /** The service stops itself at the next passing of the point. */
+  const freezeAt = async (point: string): Promise<void> => {
+    const file = inside(`${folder}/data/kill-at`)
+    Fs.writeFileSync(file, `${point} stop`)
+    process.kill(service.ready.pid, "SIGUSR2")
+    await vi.waitFor(() => assert.isFalse(Fs.existsSync(file)), { timeout: 10_000, interval: 5 })
+  }
+  /** A file; `meanwhile` is done when its first bytes are there. */
+  const read = async (path: string, meanwhile = () => {}): Promise<Buffer> => {
+    const asked = request(`${service.ready.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } })
+    asked.end()
+    const [answer] = (await once(asked, "response")) as [IncomingMessage]
+    meanwhile()
+    const parts: Array<Buffer> = []
+    for await (const part of answer) parts.push(part as Buffer)
+    return Buffer.concat(parts)
+  }
+  const serverLog = (): string => Fs.readFileSync(inside(`${folder}/data/postgres/postgres.log`), "utf8")
+  /** Writes the database's log full: the first segment that finds no room ends the server. */
+  const exhaustLog = async (): Promise<void> => {
+    const url = databaseUrl()
+    const statement = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 4000000))::text"
+    const exit = await Effect.runPromiseExit(
+      Effect.flatMap(PgConnection.make({ url }), (session) => Effect.forever(session.query(statement))).pipe(
+        Effect.scoped,
+        Effect.timeout("60 seconds")
+      )
+    )
+    assert.isTrue(Exit.isFailure(exit))
+  }
+  /** Every report that was ever sent is booked after a retry, once, with the bytes that were acknowledged. */
+  const assertNothingLost = async (first: string): Promise<void> => {
+    await vi.waitFor(async () => assert.strictEqual(await report(first), 201), { timeout: 60_000, interval: 200 })
+    for (const name of sent) assert.strictEqual(await report(name), 201, name)
+    const balances = await call("GET", `/partner/v1/clients/${clientId}/balances`)
+    assert.include(balances.text, `"cash":"${sent.size}.000000"`)
+    const proof = await cli("ledger", "verify")
+    assert.isTrue(proof.ok, JSON.stringify(proof))
+  }
+
+  beforeAll(async () => {
+    service = await start()
+    agent = new Agent({ ca: Fs.readFileSync(inside(service.ready.caFile)), keepAlive: true })
+    await cli(
+      "partner",
+      "create",
+      "--code",
+      "FULL",
+      "--name",
+      "Full",
+      "--legal-name",
+      "Full AG",
+      "--country",
+      "DE",
+      "--licence",
+      "MICA_CASP",
+      "--custody",
+      "PARTNER",
+      "--collateral-asset",
+      "EURD",
+      "--sandbox"
+    )
+    await cli("partner", "reliance", "FULL", "APPROVED", "--reason", "test")
+    await cli("partner", "limits", "FULL", "--read", "1000000", "--trade", "1000000")
+    key = (await cli("key", "issue", "FULL", "--label", "test", "--scope", "TRADE")).key
+    const onboarded = await call("POST", "/partner/v1/clients", sampleOnboarding(1, "full-disk", Date.now()))
+    clientId = (onboarded.json as { readonly data: { readonly clientId: number } }).data.clientId
+  }, 90_000)
+  afterAll(async () => {
+    agent?.destroy()
+    if (service !== undefined && service.child.exitCode === null) {
+      service.child.kill("SIGTERM")
+      await once(service.child, "exit")
+    }
+    Fs.rmSync(folder, { recursive: true, force: true })
+  }, 60_000)
+
+  it("architecture 8: refused with 503 while full; after room is made all is booked once and the books hold", async () => {
+    assert.deepStrictEqual(new Set(await many("before", 20)), new Set([201]))
+    fill()
+    // Until pages and log segments with room are used up, reports are still booked.
+    for (let round = 0; !(await many(`full-${round}`, 100)).includes(503); round++) assert.isBelow(round, 400)
+    await vi.waitFor(async () => assert.notInclude(await many("refused", 20), 201), { timeout: 60_000 })
+    for (const path of [`/partner/v1/clients/${clientId}/collateral`, "/healthz"])
+      assert.strictEqual((await call("GET", path)).status, 200)
+    assert.match(service.log(), /the database refuses to write.*53100/)
+    Fs.rmSync(ballast())
+    await assertNothingLost("refused-0")
+  })
+
+  it("architecture 8: with no room for its log the database ends; it and the service come back with the room", async () => {
+    fill()
+    const starts = () => serverLog().split("starting PostgreSQL").length
+    const before = starts()
+    await exhaustLog()
+    assert.include(serverLog(), "PANIC")
+    await vi.waitFor(async () => assert.notInclude(await many("log", 20), 201), { timeout: 60_000 })
+    assert.strictEqual((await call("GET", "/healthz")).status, 503)
+    // Tried again at growing intervals, not in a loop.
+    await vi.waitFor(() => assert.isAbove(starts(), before), { timeout: 60_000 })
+    assert.isBelow(starts() - before, 20)
+    Fs.rmSync(ballast())
+    await assertNothingLost("log-0")
+  })
+
+  it("STS-22: full in the middle of a model: 503 and nothing half, then one; a PDF that is being read comes whole", async () => {
+    await storePostings(6_000)
+    const statements = `/partner/v1/clients/${clientId}/statements`
+    const to = Date.now()
+    const ask = () => call("POST", statements, { kind: "ACCOUNT", from: to - 86_400_000, to }, "a-statement")
+    const count = async (table: string): Promise<number> => {
+      const [row] = await query(`SELECT count(*) AS n FROM ${table}`)
+      return Number((row as { readonly n: bigint }).n)
+    }
+    await freezeAt("piece-written")
+    const asked = ask()
+    await vi.waitFor(() => assert.match(stateOf(service.ready.pid), /^[Tt]/), { timeout: 20_000, interval: 10 })
+    assert.strictEqual(await count("statement_pieces"), 1)
+    fill()
+    process.kill(service.ready.pid, "SIGCONT")
+    const refused = await asked
+    assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [503, "1"], refused.text)
+    Fs.rmSync(ballast())
+    // Where its log had no room either, the database comes back first.
+    const stored = () => Promise.all([count("statements"), count("statement_models")])
+    assert.deepStrictEqual(await vi.waitFor(stored, { timeout: 60_000, interval: 200 }), [0, 0])
+    const made = await vi.waitFor(
+      async () => {
+        const answer = await ask()
+        assert.strictEqual(answer.status, 200, answer.text)
+        return answer
+      },
+      { timeout: 60_000, interval: 200 }
+    )
+    assert.deepStrictEqual(await stored(), [1, 1])
+    const { statementId } = made.json as { readonly statementId: number }
+    const whole = await read(`${statements}/${statementId}/pdf`)
+    const again = await read(`${statements}/${statementId}/pdf`, fill)
+    assert.isTrue(again.equals(whole))
+    Fs.rmSync(ballast())
+  })
+})

@@ -12,8 +12,17 @@ import { pausePoints } from "../../src/runtime/engine/PausePoints.ts"
 import type { PartnerAnswer } from "../../simulator/partner/PartnerClient.ts"
 import { ledgerFaults } from "./crashRound.ts"
 import { type CrashWorld, withCrashWorld } from "./CrashWorld.ts"
-import { type Books, dataOf, makeMoneyDesk, type MoneyDesk, type Move, moveNames, type Row } from "./moneyMoves.ts"
-import { every, isDeep } from "../support/every.ts"
+import {
+  type Books,
+  dataOf,
+  makeMoneyDesk,
+  type MoneyDesk,
+  type Move,
+  type MoveName,
+  moveNames,
+  type Row
+} from "./moneyMoves.ts"
+import { isDeep, played } from "../support/every.ts"
 import { bounded } from "./patience.ts"
 import { restartToDieAt, screenedOnce } from "./strike.ts"
 
@@ -25,11 +34,11 @@ const isCommitted = (point: string): boolean => point === "after-commit"
 /** Only requests with a key pass the point behind its claim. */
 const passes = (point: string, { call }: Move): boolean => point !== "after-claim" || call.idempotencyKey !== undefined
 
-/** Half of the transitions at each point, and each transition at half of the points; EVERY=1 plays all. `npm test` kills at one point. */
-const sampled =
-  (point: (typeof pausePoints)[number]) =>
-  (_: string, index: number): boolean =>
-    every || (index + pausePoints.indexOf(point)) % 2 === 0
+/** Half of the transitions at each point, and each transition at half of the points; slices play the other half. */
+const sampled = (point: (typeof pausePoints)[number], names: ReadonlyArray<MoveName>): ReadonlyArray<MoveName> => {
+  const half = names.filter((_, index) => (index + pausePoints.indexOf(point)) % 2 === 0)
+  return played({ usual: half, deep: half, every: names })
+}
 
 const listOf = (data: Row): ReadonlyArray<Row> =>
   (Object.values(data).find((value) => Array.isArray(value)) ?? []) as ReadonlyArray<Row>
@@ -42,7 +51,10 @@ describe("money transitions, killed", () => {
         withCrashWorld({ seed, rate: 1, workers: 4 }, (world) =>
           Effect.gen(function* () {
             const desk = yield* makeMoneyDesk(world)
-            const names = moveNames.filter((name) => point !== "after-claim" || isKeyed(name)).filter(sampled(point))
+            const names = sampled(
+              point,
+              moveNames.filter((name) => point !== "after-claim" || isKeyed(name))
+            )
             const moves = yield* Effect.forEach(names, desk.ready)
             const books = booksOf(world, desk)
             yield* screenedOnce(world)

@@ -83,7 +83,7 @@ describe("sim partner run", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("SC-PLT-05: a service that never answers ends the run with what is left open", () =>
+  it.live("a service that never answers ends the run with what is left open", () =>
     Effect.gen(function* () {
       const options = {
         key: Redacted.make("pbk_test"),

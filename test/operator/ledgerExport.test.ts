@@ -28,7 +28,7 @@ import { hasTool, skipNote } from "../support/tools.ts"
 
 const proved = it.skipIf(!hasTool("hledger"))
 /** Beancount itself, where it happens to be installed; our own strict reader everywhere. */
-const beancount = spawnSync("bean-check", ["--version"]).status === 0
+const beancount = hasTool("bean-check")
 const hledgerNote = skipNote("hledger")
 
 interface Client {

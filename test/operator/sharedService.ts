@@ -1,4 +1,4 @@
-/** Set-up of the files that share a service: the service starts before the first of them in a worker, and ends with the worker. */
+/** Set-up that starts one service per worker before the worker's first file; the end of the worker stops it. */
 import { isShared, share } from "../support/Scenario.ts"
 import { startOperatorService } from "./operatorHarness.ts"
 

@@ -11,7 +11,7 @@ import type { CliIo } from "../../cli/CliIo.ts"
 import { allScenarios, findScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
-import { every, isDeep } from "../support/every.ts"
+import { isDeep, played } from "../support/every.ts"
 import { startRealService } from "../support/RealService.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
 
@@ -78,14 +78,11 @@ const oneOfEach = parts.flat().flatMap((group) =>
     .slice(0, 1)
 )
 /** Each on a service of its own: it moves the clock and bends the venue. */
-const runs = (every ? [1, 2] : [1]).flatMap((seed) =>
-  (isDeep ? parts : [oneOfEach]).map((groups) => ({
-    seed,
-    groups,
-    first: groups[0],
-    dir: join(folder, `${groups[0]}-${seed}`)
-  }))
-)
+const runsOf = (seeds: ReadonlyArray<number>, ofGroups: ReadonlyArray<ReadonlyArray<string>>) =>
+  seeds.flatMap((seed) =>
+    ofGroups.map((groups) => ({ seed, groups, first: groups[0], dir: join(folder, `${groups[0]}-${seed}`) }))
+  )
+const runs = played({ usual: runsOf([1], [oneOfEach]), deep: runsOf([1], parts), every: runsOf([1, 2], parts) })
 
 describe("sim run, on the service of the data directory", () => {
   // Most of a run is waiting (timeouts, retries), and what bends the venue runs alone: all of them wait at the same time.

@@ -11,16 +11,16 @@ import { join } from "node:path"
 import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
-import { every, isDeep } from "../support/every.ts"
+import { isDeep, played } from "../support/every.ts"
 import { eventually } from "../runtime/engine/eventually.ts"
 
 const ids = allScenarios()
   .scenarios.filter(({ own }) => own)
   .map(({ id }) => id)
 const main = join(import.meta.dirname, "../../cli/main.ts")
-const seeds = every ? [1, 2] : [1]
+const seeds = played({ usual: [1], deep: [1], every: [1, 2] })
 /** One that needs no service of its own: it gets another one than those. */
-const played = ["SC-CUS-02", ...(isDeep ? ids : ids.slice(0, 1))]
+const chosen = ["SC-CUS-02", ...(isDeep ? ids : ids.slice(0, 1))]
 /** Where the runs make their data directories: nobody else's are there. */
 const folder = mkdtempSync(join(tmpdir(), "brokerage-own-"))
 const { TMPDIR } = process.env
@@ -35,7 +35,7 @@ describe("sim run --own", () => {
   // Most of it is waiting for an outage and for starts: two seeds (EVERY=1) wait at the same time.
   it(`${isDeep ? "every scenario" : "a scenario"} that kills passes, and nothing is left behind`, async () => {
     const runs = await Promise.all(
-      seeds.map((seed) => runRecorded(["sim", "run", ...played, "--own", "--seed", String(seed), "--json"]))
+      seeds.map((seed) => runRecorded(["sim", "run", ...chosen, "--own", "--seed", String(seed), "--json"]))
     )
     for (const { status, json, stderr } of runs) {
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
@@ -44,7 +44,7 @@ describe("sim run --own", () => {
         [],
         stderr
       )
-      assert.deepStrictEqual([status, results.map(({ id }) => id), json.leftOut], [0, played, []])
+      assert.deepStrictEqual([status, results.map(({ id }) => id), json.leftOut], [0, chosen, []])
     }
     assert.deepStrictEqual(readdirSync(folder), [])
   }, 900_000)

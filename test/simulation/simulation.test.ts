@@ -1,18 +1,22 @@
 /**
- * The whole system under seeded chaos: 40 seeds, 300 in a deep run, 1,000 with EVERY=1, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
- * failing seed is printed with its last steps and repeats identically (architecture, Proof).
+ * The whole system under seeded chaos. `npm test` plays 40 seeds, a deep run 300 and a slice of 1,000. SIMULATION_SEEDS and
+ * SIMULATION_SEED choose how many and the first. A failing seed is printed with its last steps and repeats identically
+ * (architecture, Proof).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
-import { every, isDeep } from "../support/every.ts"
+import { played } from "../support/every.ts"
 import { Coverage } from "./Coverage.ts"
 import { report } from "./report.ts"
 import { type Run, simulate } from "./simulate.ts"
 
 const root = join(import.meta.dirname, "../..")
-const seeds = Number(process.env["SIMULATION_SEEDS"] ?? (every ? 1_000 : isDeep ? 300 : 40))
 const first = Number(process.env["SIMULATION_SEED"] ?? 1)
+const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, index) => first + index)
+const chosen = process.env["SIMULATION_SEEDS"]
+const seeds =
+  chosen === undefined ? played({ usual: range(40), deep: range(300), every: range(1_000) }) : range(Number(chosen))
 /** Seeds of one test, and how long each may take on a busy machine. */
 const portion = 50
 const millisPerSeed = 10_000
@@ -30,10 +34,10 @@ const runOf = (seed: number): Run => {
 }
 
 describe("simulation: five partners, an operator, compliance, dying processes and lying receivers", () => {
-  for (let from = first; from < first + seeds; from += portion) {
-    const to = Math.min(from + portion, first + seeds)
-    it(`seeds ${from} to ${to - 1}: every invariant holds`, { timeout: portion * millisPerSeed }, () => {
-      for (let seed = from; seed < to; seed++) {
+  for (let from = 0; from < seeds.length; from += portion) {
+    const some = seeds.slice(from, from + portion)
+    it(`seeds ${some[0]} to ${some.at(-1)}: every invariant holds`, { timeout: portion * millisPerSeed }, () => {
+      for (const seed of some) {
         const run = runOf(seed)
         if (run.finding !== null) assert.fail(report(run))
         seen.add(run.coverage)
@@ -41,11 +45,14 @@ describe("simulation: five partners, an operator, compliance, dying processes an
     })
   }
 
-  it.runIf(seeds >= 300)("all of them take every step of requests and contracts that a simulation can take", () => {
-    assert.deepStrictEqual(seen.unstepped(), [])
-  })
+  it.runIf(seeds.length >= 300)(
+    "all of them take every step of requests and contracts that a simulation can take",
+    () => {
+      assert.deepStrictEqual(seen.unstepped(), [])
+    }
+  )
 
-  it.runIf(seeds >= 300)("they come to all that falling markets can do to an account", () => {
+  it.runIf(seeds.length >= 300)("they come to all that falling markets can do to an account", () => {
     assert.deepStrictEqual(seen.uncalled(), [])
   })
 })

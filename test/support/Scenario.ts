@@ -25,7 +25,7 @@ export interface ScenarioOptions extends OpenOptions {
 /** Custody BROKER on the real venue's terms: clients' money lies with the service. */
 export const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 
-/** The service of this worker that its files share; only workers whose set-up starts one have it. */
+/** The shared service of this worker, if its set-up (sharedService.ts) has started one. */
 let shared: Service | undefined
 
 /** Whether the files of this worker share a service. */
@@ -48,12 +48,12 @@ export const openOn = async <S extends Service>(
   return { service, partner, key: partner.key, ...stepsOf(service, partner.key) }
 }
 
-/** A service without any partner until the file's last test; the books must hold then, unless `damaged`. */
+/** Opens a service, shared or of its own, until the file's last test; the books must hold then, unless `damaged`. */
 export const openService = async <S extends Service>(
   start: (options: ServiceOptions) => Promise<S>,
   { damaged = false, ...options }: OpenOptions = {}
 ): Promise<S> => {
-  const isOwn = shared === undefined || Object.keys(options).length > 0
+  const isOwn = shared === undefined || damaged || Object.keys(options).length > 0
   const service = isOwn ? await inTime(start(options)) : (shared as S)
   afterAll(async () => {
     if (!damaged) assert.deepStrictEqual(await brokenInvariants(service), [])

@@ -66,7 +66,7 @@ export interface ServiceOptions {
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
   /** What stands for the venue. */
   readonly venue?: Pick<RuntimeOptions, "venue" | "listed" | "controls" | "progress">
-  /** The clock of all of it in place of the wall's; `progressOn` has one for what lies above the runtime alone. */
+  /** Replaces the wall clock of the whole service; `progressOn` replaces it for routes, workers and the comparison only. */
   readonly clock?: QuickClock
 }
 

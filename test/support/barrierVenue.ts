@@ -16,7 +16,7 @@ const hidden = new VenueUnanswered({ reason: "hidden" })
 
 export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
-  /** Who waits until it is asked something. */
+  /** Those who wait for a request of a kind. */
   const waiting = new Map<Asked, Set<() => void>>()
   let hiding: boolean | "events" = false
   let forgetful = false
@@ -93,7 +93,7 @@ export const barrierVenue = () => {
     },
     /** What becomes of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
-    /** Ends when it is asked so the next time. */
+    /** Ends at the next request of this kind. */
     asked: (what: Asked): Promise<void> =>
       new Promise((resolve) => void waiting.set(what, (waiting.get(what) ?? new Set()).add(resolve))),
     /** A dealer's quote on a request; its id. */

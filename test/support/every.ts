@@ -22,11 +22,11 @@ export interface Slice {
   readonly count: number
 }
 
-/** How many slices the whole has where none is named: a fortnight of deep runs plays all of it. */
+/** The default number of slices: deep runs on 14 days in a row play the whole matrix. */
 const slices = 14
 const dayMillis = 86_400_000
 
-/** Reads `3/14`; without a text the day chooses. Throws one sentence for any other text. */
+/** Reads `3/14`; without a text the date selects the slice. Throws one sentence for any other text. */
 export const sliceOf = (text: string | undefined, now: number): Slice => {
   if (text === undefined) return { number: (Math.floor(now / dayMillis) % slices) + 1, count: slices }
   const [, number = 0, count = 0] = (/^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? []).map(Number)

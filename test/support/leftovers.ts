@@ -1,6 +1,6 @@
 /**
- * What a test file leaves behind in a worker that other files use after it: a changed environment, a spy, fake timers, a timer
- * that keeps the process alive, a listening socket.
+ * Finds the state that a test file leaves in a worker for the files after it: a changed environment, a spy, a replaced member of
+ * a global object, fake timers, a handler of process events, a timer that keeps the process alive, a listening socket.
  */
 import { vi } from "vitest"
 
@@ -12,8 +12,27 @@ const resources: Readonly<Record<string, string>> = {
   PipeServerWrap: "a listening socket"
 }
 
+/** Objects that all files of a worker share, by the name that a failure gives them. */
+const globals: Readonly<Record<string, object>> = { globalThis, Math, console, process, performance }
+
+/** The members of these objects; accessors are not read. */
+const membersNow = (): ReadonlyMap<string, unknown> =>
+  new Map(
+    Object.entries(globals).flatMap(([name, owner]) =>
+      Object.entries(Object.getOwnPropertyDescriptors(owner)).flatMap(([member, { value }]) =>
+        typeof value === "function" ? [[`${name}.${member}`, value as unknown] as const] : []
+      )
+    )
+  )
+
+const handlersNow = (): ReadonlyMap<string, number> =>
+  new Map(process.eventNames().map((name) => [String(name), process.listenerCount(name)]))
+
 export interface Standing {
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly members: ReadonlyMap<string, unknown>
+  /** How many handlers each event of the process has. */
+  readonly handlers: ReadonlyMap<string, number>
   readonly counts: ReadonlyMap<string, number>
 }
 
@@ -24,11 +43,16 @@ const counted = (): ReadonlyMap<string, number> => {
 }
 
 /** The state of the process before a file. */
-export const standing = (): Standing => ({ env: { ...process.env }, counts: counted() })
+export const standing = (): Standing => ({
+  env: { ...process.env },
+  members: membersNow(),
+  handlers: handlersNow(),
+  counts: counted()
+})
 
 type Spy = readonly [object: object, name: PropertyKey]
 const spies: Array<Spy> = []
-// One wrapper a process; the set-up of each file imports this module, which is evaluated once.
+// One wrapper per process: the set-up of each file imports this module, which is evaluated once.
 vi.spyOn = new Proxy(vi.spyOn, {
   apply: (target, self, args: [object, PropertyKey]) => {
     spies.push([args[0], args[1]])
@@ -48,22 +72,30 @@ export const leftovers = (before: Standing): ReadonlyArray<string> => {
       .map((name) => `the environment variable ${name} is changed`),
     ...spies.filter(isSpied).map(([, name]) => `a spy on ${String(name)} is not restored`),
     ...(vi.isFakeTimers() ? ["timers are fake"] : []),
+    ...[...now.members]
+      .filter(([name, member]) => before.members.has(name) && before.members.get(name) !== member)
+      .map(([name]) => `${name} is replaced`),
+    ...[...now.handlers]
+      .filter(([name, count]) => count > (before.handlers.get(name) ?? 0))
+      .map(([name]) => `a handler of the process event ${name} is left`),
     ...Object.entries(resources)
       .filter(([kind]) => (now.counts.get(kind) ?? 0) > (before.counts.get(kind) ?? 0))
       .map(([, name]) => `${name} is left`)
   ]
 }
 
-/** Sockets and timers end a moment after they are closed: until then the check is repeated, this often. */
+/** Closed sockets and timers disappear a moment later, so the check is repeated. */
 const rounds = 100
 const pauseMillis = 20
 
-/** As `leftovers`, after whatever ends by itself has ended. */
+/** As `leftovers`, after a wait of up to 2 s for resources that are closing. Restores what it can for the next file. */
 export const settledLeftovers = async (before: Standing): Promise<ReadonlyArray<string>> => {
   for (let round = 0; ; round++) {
     const found = leftovers(before)
     if (found.length === 0 || round === rounds) {
       spies.length = 0
+      vi.restoreAllMocks()
+      vi.useRealTimers()
       return found
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMillis).unref())

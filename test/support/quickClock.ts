@@ -1,6 +1,6 @@
 /**
  * The wall clock with sleeps that a test can end. A long pause or timeout of the service then costs no wall time: the test
- * ends it after the event that it exists for. The time itself stays that of the wall, and every other sleep keeps its length.
+ * ends it once the awaited event has happened. The time stays that of the wall, and every other sleep keeps its length.
  */
 import { Clock, Duration, Effect, type Fiber, Layer } from "effect"
 import type { VenueProgress } from "../../src/runtime/ports/VenueProgress.ts"
@@ -9,21 +9,20 @@ import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts
 
 interface Sleep {
   readonly millis: number
-  /** Who sleeps. */
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly end: () => void
 }
 
-/** A route waits so long for the end of a call of the venue, before it answers that nobody knows it, ms. */
+/** A route's wait for the end of a call of the venue, before it answers that the outcome is unknown, ms. */
 export const answerWithin = 5_000
 
-/** A timer of Node.js is no longer, ms. */
+/** The longest delay of setTimeout, ms. */
 const longestTimer = 2 ** 31 - 1
 
 export const quickClock = () => {
   const wall = Effect.runSync(Clock.clockWith((clock) => Effect.succeed(clock)))
   const sleeping = new Set<Sleep>()
-  /** Lengths whose sleeps end at once, and how many callers of `during` want each. */
+  /** Sleep lengths that end at once, each with the number of open `during` calls. */
   const short = new Map<number, number>()
   const began = new Set<() => void>()
   const endable = (millis: number, fiber: Sleep["fiber"]): Effect.Effect<void> =>
@@ -61,19 +60,19 @@ export const quickClock = () => {
   }
   /** Ends the sleeps of this length that are under way. */
   const end = (millis: number): void => {
-    // Those of now: who wakes may sleep again before this is over.
+    // A fiber that wakes may sleep again before this loop ends.
     const now = [...sleeping].filter((each) => each.millis === millis)
     for (const each of now) each.end()
   }
   const layer = Layer.succeed(Clock.Clock, clock)
-  /** Waits until such a sleep is under way, and ends it; its length. */
+  /** Waits for a matching sleep, ends it and returns its length. */
   const ended = (isIt: (millis: number) => boolean): Promise<number> =>
     new Promise((resolve) => {
       const find = (): void => {
         const found = [...sleeping].find(({ millis }) => isIt(millis))
         if (found === undefined) return
         began.delete(find)
-        // Not within the fiber that begins to sleep.
+        // To end a sleep inside the fiber that starts it would resume that fiber too early.
         setImmediate(() => {
           found.end()
           resolve(found.millis)
@@ -86,28 +85,27 @@ export const quickClock = () => {
     layer,
     end,
     ended,
-    /** Ends sleeps of this length until each fiber that sleeps so now, such as a worker between two rounds, has begun so many more. */
+    /** Ends sleeps of this length until each fiber that is in one now, such as a worker between two rounds, has begun `times` more. */
     rounds: (millis: number, times: number): Promise<void> =>
       new Promise((resolve) => {
         const left = new Map<unknown, number>()
         let last: ReadonlySet<Sleep> = new Set()
-        const look = (): void => {
+        const endNew = (): void => {
           const now = new Set([...sleeping].filter((each) => each.millis === millis))
           for (const each of now) {
             if (last.has(each)) continue
             left.set(each.fiber, (left.get(each.fiber) ?? times + 1) - 1)
-            // Not within the fiber that begins to sleep.
             setImmediate(each.end)
           }
           last = now
           if (left.size === 0 || [...left.values()].some((rounds) => rounds > 0)) return
-          began.delete(look)
+          began.delete(endNew)
           resolve()
         }
-        began.add(look)
-        look()
+        began.add(endNew)
+        endNew()
       }),
-    /** Ends the sleeps of this length once the event has come and one of them is under way; what the work comes to. */
+    /** Ends the sleeps of this length once the event has come and one of them is under way; the result of the work. */
     after: async <A>(event: Promise<unknown>, millis: number, work: Promise<A>): Promise<A> => {
       const ends = async (): Promise<void> => {
         await event
@@ -117,7 +115,7 @@ export const quickClock = () => {
       const [done] = await Promise.all([work, ends()])
       return done
     },
-    /** Sleeps of this length end at once while the work is done. */
+    /** Runs the work; sleeps of this length end at once meanwhile. */
     during: async <A>(millis: number, work: () => Promise<A>): Promise<A> => {
       short.set(millis, (short.get(millis) ?? 0) + 1)
       end(millis)
@@ -134,8 +132,8 @@ export const quickClock = () => {
 export type QuickClock = ReturnType<typeof quickClock>
 
 /**
- * The intake of the venue's events as the runtime has it, and the clock for all that lies above the runtime: routes, workers
- * and the comparison. Feed, calls and intake keep the wall clock, so that their timeouts of the same length are not ended.
+ * Gives the quick clock to routes, workers and the comparison. Feed, calls and the intake of events keep the wall clock: their
+ * timeouts can have the same length.
  */
 export const progressOn = ({ layer }: QuickClock): Layer.Layer<VenueProgress> =>
   // The runtime provides what the intake needs.

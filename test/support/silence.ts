@@ -11,7 +11,7 @@ const assertSilence = (): void => {
   const text = takePrinted()
   if (text !== "") assert.fail(`printed, and nothing expects it (expectLog):\n${text}`)
 }
-// Registered before the hooks of any file, so they run after them.
+// Hooks run in reverse order, so these run after all hooks of the file.
 afterAll(async () => {
   const left = await settledLeftovers(before)
   if (left.length > 0) assert.fail(`This file leaves something behind: ${left.join("; ")}.`)

@@ -16,7 +16,7 @@ import type { Answer, Service } from "./Service.ts"
 import { operator } from "./Service.ts"
 import type { Headers, Members, stepsOf } from "./steps.ts"
 
-/** Between two readings of the board of offers, ms. */
+/** The service's pause between two readings of the board of offers, ms. */
 const boardPause = 2_000
 
 const isEvent = (line: object): line is VenueEvent => "fact" in line && "number" in line
@@ -44,7 +44,7 @@ export const stakingVenue = () => {
   return {
     ...world,
     layerVenue,
-    /** A service that has it reads the board at once when an offer is put there. */
+    /** With this clock a service reads the board as soon as an offer is put there. */
     clock: quickClock(),
     /** While it does, it says that the first payment of each swap was another amount. */
     restate: (on: boolean) => void (restating = on),

@@ -2,8 +2,8 @@
  * The tiers of tests. One table says for every test file how it runs and in which tier it begins; each tier holds the one
  * before: `npm run test:fast`, `npm test`, `npm run test:deep`. A file that no row covers, or two rows, fails the run.
  */
-import { globSync } from "node:fs"
-import { matchesGlob } from "node:path"
+import { readdirSync } from "node:fs"
+import { join, matchesGlob, relative } from "node:path"
 
 const tiers = ["fast", "test", "deep"] as const
 export type Tier = (typeof tiers)[number]
@@ -13,8 +13,8 @@ export const tierOfMode = (mode: string): Tier => tiers.find((tier) => tier === 
 
 /**
  * `pure`: no database and no child process; HTTP on the stub is pure. `service`: the service in the test's own process, on a
- * database. `process`: real services and child processes. Pure and service files share their worker with other files, as long
- * as they do not change what a process has once; `process` files have a process of their own.
+ * database. `process`: real services and child processes; each file has a worker of its own. All other files share a worker,
+ * except those that change the state of their process (environment, time zone, globals): they are `alone`.
  */
 type Kind = "pure" | "service" | "process"
 
@@ -26,7 +26,7 @@ interface Row {
   readonly alone?: string
   /** Whether these files share one service per worker: each uses partners of its own and makes no claim about others. */
   readonly shares?: true
-  /** The first tier that runs these files; `fast` for pure files and `test` for others where it is absent. */
+  /** The first tier that runs these files. Default: `fast` for pure files, `test` for all others. */
   readonly from?: Tier
 }
 
@@ -70,17 +70,17 @@ const timeZone = ["test/runtime/statement/referenceStatements.test.ts"]
 const spies = [
   "test/guarantees/{outputGate,secrecy}.test.ts",
   "test/operator/metrics.test.ts",
-  "test/scenarios/timers.test.ts"
+  "test/scenarios/{documents,timers}.test.ts"
 ]
 
 /**
- * They move neither clock nor prices, halt nothing, import no lists, change no keys, damage no rows and claim nothing of all
- * partners.
+ * Files whose partners do not affect other partners: they move neither clock nor prices, halt nothing, import no lists, change
+ * no keys and damage no rows. Their counts of rows hold because one worker runs one file at a time.
  */
 const sharing = [
-  "test/operator/{appropriateness,badRequests,custodyChange,deposits,documents,interfirm}.test.ts",
+  "test/operator/{badRequests,custodyChange,deposits,documents,interfirm}.test.ts",
   "test/operator/{partnerClosing,payout,statements}.test.ts",
-  "test/scenarios/{collateral,collateralRefusals,deposits,dispositions,kycRefusals,moneyBounds,onboarding}.test.ts",
+  "test/scenarios/{collateral,collateralRefusals,deposits,kycRefusals,moneyBounds,onboarding}.test.ts",
   "test/scenarios/{onboardingFields,settlementItemReports,statementBooks,statementRoutes}.test.ts",
   "test/scenarios/{verification,withdrawals}.test.ts",
   "test/guarantees/{atMostOnce,tenantIsolation}.test.ts"
@@ -135,7 +135,7 @@ const rows: ReadonlyArray<Row> = [
 const covers = ({ files, except = [] }: Row, file: string): boolean =>
   files.some((glob) => matchesGlob(file, glob)) && !except.some((glob) => matchesGlob(file, glob))
 
-/** One sentence for each of these files that not exactly one row covers. */
+/** A sentence for each file that no row covers, or several. */
 export const misplaced = (files: ReadonlyArray<string>, table: ReadonlyArray<Row> = rows): ReadonlyArray<string> =>
   files.flatMap((file) => {
     const found = table.filter((row) => covers(row, file)).length
@@ -150,11 +150,13 @@ const isIn = (tier: Tier, { kind, from = kind === "pure" ? "fast" : "test" }: Ro
 
 /** The test files of the project, with `/` between folders. */
 export const testFiles = (root: string): ReadonlyArray<string> =>
-  globSync(["test/**/*.test.ts", "linters/*.test.ts"], { cwd: root })
-    .map((file) => file.replaceAll("\\", "/"))
+  ["test", "linters"]
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll("\\", "/"))
+    .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules/"))
     .toSorted()
 
-/** The files of a tier by kind; `alone` apart from those that share their worker. */
+/** The files of a tier by project of the test runner. */
 export const filesOf = (tier: Tier, files: ReadonlyArray<string>) => {
   const of = (wanted: (row: Row) => boolean) =>
     files.filter((file) => rows.some((row) => isIn(tier, row) && wanted(row) && covers(row, file)))

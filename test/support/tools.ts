@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 
 interface Tool {
-  /** Debian's package. */
+  /** The Debian package that provides it. */
   readonly package: string
   readonly needed: boolean
   readonly isInstalled: () => boolean
@@ -16,7 +16,7 @@ const answers =
   (program: string, ...args: ReadonlyArray<string>) =>
   (): boolean =>
     spawnSync(program, args).status === 0
-/** Some programs of poppler print their version and exit with another status than 0. */
+/** Some programs print their version and exit with another status than 0. */
 const exists = (program: string) => (): boolean => spawnSync(program, ["-v"]).error === undefined
 const poppler = { package: "poppler-utils", needed: true } as const
 
@@ -26,6 +26,24 @@ const tools = {
   pdfinfo: { ...poppler, isInstalled: exists("pdfinfo") },
   pdffonts: { ...poppler, isInstalled: exists("pdffonts") },
   pdfdetach: { ...poppler, isInstalled: exists("pdfdetach") },
+  "bean-check": { package: "beancount", needed: false, isInstalled: exists("bean-check") },
+  mount: {
+    package: "mount",
+    needed: false,
+    // A process may mount in a namespace of its own, where the system allows it.
+    isInstalled: answers(
+      "unshare",
+      "--user",
+      "--map-root-user",
+      "--mount",
+      "--",
+      "mount",
+      "-t",
+      "tmpfs",
+      "none",
+      "/mnt"
+    )
+  },
   hledger: { package: "hledger", needed: true, isInstalled: answers("hledger", "--version") },
   chromium: { package: "chromium", needed: false, isInstalled: () => chromiumPath !== undefined },
   "rsvg-convert": { package: "librsvg2-bin", needed: false, isInstalled: answers("rsvg-convert", "--version") },
