@@ -36,10 +36,10 @@ const plants: ReadonlyArray<readonly [name: string, plant: () => Promise<() => v
     "a handler of a process event",
     async () => {
       const handler = (): void => {}
-      process.on("SIGUSR2", handler)
-      return () => void process.off("SIGUSR2", handler)
+      process.on("beforeExit", handler)
+      return () => void process.off("beforeExit", handler)
     },
-    "a handler of the process event SIGUSR2 is left"
+    "a handler of the process event beforeExit is left"
   ],
   [
     "fake timers",

@@ -17,8 +17,8 @@ const { values } = parseArgs({
 const directory = values["data-dir"]
 if (directory === undefined) throw new Error("--data-dir is needed.")
 
-// It is started with every sandbox, and is to be there at once.
-enableCompileCache(join(directory, "compiled"))
+// Every sandbox starts a venue and waits for it. The cache is the launcher's (bin/brokerage.mjs): a new directory starts warm.
+enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/node-compile"))
 const { startVenue } = await import("./server/VenueProcess.ts")
 
 // Its log file lies on the disk of its books: on one that is full it goes on without words.

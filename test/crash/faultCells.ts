@@ -110,7 +110,10 @@ export const answeredOnce = async ({ act }: Prepared, first: Answer | null, abou
 /** Fault, step, victim and point of a cell. */
 type Names = readonly [fault: FaultKind, step: string, victim: Victim, point: PausePoint]
 
-/** A test for each cell that this run plays: the first of `some`, all of them, or the whole matrix. A failed cell restarts the service. */
+/**
+ * One test per cell: `npm test` plays the first of `some`, a deep run all of them and a slice of `every`. A failed cell restarts the
+ * service.
+ */
 export const testCells = <Cell extends Names>(
   cells: () => Pick<Awaited<ReturnType<typeof startCells>>, "restart">,
   cellsOf: { readonly every: ReadonlyArray<Cell>; readonly some: ReadonlyArray<Cell> },

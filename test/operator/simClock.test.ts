@@ -166,7 +166,7 @@ describe("operator surface, sim clock with a venue that is slow", () => {
     async () => {
       taken = () => Effect.never
       const before = await show()
-      // A part of the 30 s is over when it begins to wait for the events; the pauses of workers are whole seconds.
+      // The service has used a part of its 30 s when it starts to wait for events; the pauses of workers are whole seconds.
       const ended = clock.ended((millis) => millis > 29_000 && millis < 30_000)
       const [moved, patience] = await Promise.all([service.done(advance("1h")), ended])
       assert.deepInclude(moved, { behind: true, offsetMillis: before.offsetMillis + hour })

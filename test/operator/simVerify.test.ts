@@ -132,7 +132,7 @@ const { service, client } = await openOperatorScenario({
   venue: { progress: progressOn(clock) }
 })
 const verify = (...words: ReadonlyArray<string>) => service.cli(["sim", "verify", ...words])
-/** Where the wait is in vain: all 100 looks of 10 s are made, without the pauses of 100 ms between them. */
+/** Skips the 100 ms pauses between the 100 comparisons of a verification that finds a difference. */
 const verifyInVain = () => clock.during(100, verify)
 
 describe("sim verify", () => {

@@ -25,7 +25,7 @@ const layerVenue = Layer.effect(
     Venue.of({ ...port, account: (name) => Effect.tap(port.account(name), () => Effect.sync(() => ++looks)) })
   )
 ).pipe(Layer.provide(world.layerVenue))
-/** Between the two looks of a comparison, ms. The test ends the pause: its two looks see two states only where it makes them. */
+/** The pause between the two reads of a comparison, ms. The tests end it. */
 const betweenLooks = 5_000
 const clock = quickClock()
 let service: OperatorService
@@ -46,7 +46,7 @@ beforeEach(async () => {
   await connected(true)
 })
 
-/** The service has found its connections so: the comparison waits for no event of one that is gone. */
+/** Waits until the service knows that it is connected, or not: a comparison waits for no event of a lost connection. */
 const connected = async (wanted: boolean): Promise<void> => {
   const link = () => service.run(Effect.map(VenueLink, (link) => link.state()))
   await steps.looking(link, (found) => found.connected === wanted)

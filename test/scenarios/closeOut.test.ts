@@ -38,7 +38,7 @@ const at = async (clientId: number, price: string, pnl: string) => {
 }
 
 describe("an account with contracts alone", () => {
-  it("SC-MRG-08: with cash for its premiums it is NORMAL at any loss; the client hears once that a barrier is near, never of a margin call", async () => {
+  it("SC-MRG-08: with cash for its premiums the account is NORMAL at any loss and gets one notice, that of the near barrier", async () => {
     const { clientId, contractId } = await opened()
     await adjust(clientId, "-808.8")
     assert.strictEqual(await cash(clientId), "190.000000")
@@ -61,7 +61,7 @@ describe("an account with contracts alone", () => {
     assert.strictEqual((await post(clientId, `/barriers/${contractId}/close`, {})).status, 200)
   })
 
-  it("SC-MRG-21: the margin call stops withdrawals, the close-out is told once, and the write-off names its episode", async () => {
+  it("SC-MRG-21: the margin call stops withdrawals, the close-out is announced once, and the write-off names its episode", async () => {
     const { clientId, contractId } = await opened()
     await adjust(clientId, "-898.8")
     assert.deepInclude(await picture(clientId), { riskState: "MARGIN_CALL", marginLevel: "52.63" })

@@ -115,7 +115,7 @@ describe("sim run, on the service of the data directory", () => {
         .toSorted()
     ))
 
-  // docs/rules.md names this file for these: here alone `npm test` plays the whole story.
+  // docs/rules.md cites only this file for these rules, so `npm test` must play them.
   it("npm test plays SC-MRG-01, SC-PLT-01 and SC-STK-01", () =>
     assert.includeMembers(oneOfEach, ["SC-MRG-01", "SC-PLT-01", "SC-STK-01"]))
 

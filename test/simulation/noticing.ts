@@ -1,5 +1,5 @@
 /**
- * The first runs that tell of a fault. Which seeds told of it last is kept (`noticedBy.json`, written by
+ * The first runs that show a fault. The seeds that showed it last are kept (`noticedBy.json`, written by
  * `npm run simulate -- --noticed`) and tried first: that saves time, and decides nothing.
  */
 import { readFileSync } from "node:fs"

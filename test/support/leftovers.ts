@@ -13,7 +13,7 @@ const resources: Readonly<Record<string, string>> = {
 }
 
 /** Objects that all files of a worker share, by the name that a failure gives them. */
-const globals: Readonly<Record<string, object>> = { globalThis, Math, console, process, performance }
+const globals: Readonly<Record<string, object>> = { globalThis, Math, console, performance }
 
 /** The members of these objects; accessors are not read. */
 const membersNow = (): ReadonlyMap<string, unknown> =>
@@ -25,8 +25,14 @@ const membersNow = (): ReadonlyMap<string, unknown> =>
     )
   )
 
+/** Without signals: a library of the live board adds handlers for them once per process. */
 const handlersNow = (): ReadonlyMap<string, number> =>
-  new Map(process.eventNames().map((name) => [String(name), process.listenerCount(name)]))
+  new Map(
+    process
+      .eventNames()
+      .filter((name) => !String(name).startsWith("SIG"))
+      .map((name) => [String(name), process.listenerCount(name)])
+  )
 
 export interface Standing {
   readonly env: Readonly<Record<string, string | undefined>>

@@ -4,10 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { VenueClient } from "./venueClient.ts"
 
-const root = join(import.meta.dirname, "../..")
-const main = join(root, "simulator/venue/main.ts")
-/** That of the launcher: every folder is new, and its own would be empty. */
-const compileCache = join(root, "node_modules/.cache/node-compile")
+const main = join(import.meta.dirname, "../../simulator/venue/main.ts")
 
 export interface VenueChild {
   readonly client: VenueClient
@@ -21,8 +18,7 @@ export interface VenueChild {
 /** Starts it; rejects with what it said when it ends before it listens. */
 export const startChild = (directory: string, ...args: ReadonlyArray<string>): Promise<VenueChild> => {
   const child = spawn(process.execPath, [main, "--data-dir", directory, ...args], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: { NODE_COMPILE_CACHE: compileCache, ...process.env }
+    stdio: ["ignore", "ignore", "pipe"]
   })
   let text = ""
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>

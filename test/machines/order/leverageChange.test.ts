@@ -1,4 +1,4 @@
-/** A2-50, F3, F9, SC-MRG-19: what refuses another choice of leverage, and what a refusal for its margin tells. */
+/** Reasons to refuse a choice of leverage, and the figures of a refusal for its margin (A2-50, F3, F9, SC-MRG-19). */
 import { assert, describe, it } from "@effect/vitest"
 import { accountRisk, type AccountRisk } from "../../../src/machines/margin/accountRisk.ts"
 import { changeRefusal, overCap } from "../../../src/machines/order/leverageChange.ts"
