@@ -23,6 +23,7 @@ import { marksOfDays } from "../../../src/runtime/store/reads/statementCosts.ts"
 import { boundsBefore, cutsOfClients, executingClients } from "../../../src/runtime/store/reads/statementJobReads.ts"
 import { cutBefore } from "../../../src/runtime/store/reads/statementReads.ts"
 import type { DailyEquityRow, HeldThen } from "../../../src/runtime/store/tables/statementJob.ts"
+import { isDeep } from "../../support/every.ts"
 import { testSealing } from "../engine/fixtures.ts"
 import { openPgBench } from "../engine/pgBench.ts"
 import { clients } from "../rfq/rfqTurns.ts"
@@ -260,7 +261,7 @@ describe("jobs over random lives", () => {
             await bench.close()
           }
         }),
-        { numRuns: 6, seed: 29, endOnFailure: true }
+        { numRuns: isDeep ? 6 : 3, seed: 29, endOnFailure: true }
       )
       assert.isAbove(nights, 20)
       assert.isAbove(still, 20)

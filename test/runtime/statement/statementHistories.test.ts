@@ -9,6 +9,7 @@ import { type Period, quarterOf, startOfDay, taxPeriod } from "../../../src/mach
 import { naiveContract, naiveMean, naivePercent } from "../../fixtures/naiveStatements.ts"
 import { naiveFifo, naiveHmrc, type NaiveSlice } from "../../fixtures/naiveTax.ts"
 import { fraction, Fraction } from "../../fixtures/naiveTrading.ts"
+import { isDeep } from "../../support/every.ts"
 import { openPgBench } from "../engine/pgBench.ts"
 import { spot } from "../order/TradingWorld.ts"
 import { someLife } from "./someLife.ts"
@@ -280,7 +281,7 @@ describe("a second working out of statements", () => {
           }
         }
       ),
-      { numRuns: 12, seed: 17 }
+      { numRuns: isDeep ? 12 : 6, seed: 17 }
     )
     for (const method of ["FIFO", "SAME_DAY", "THIRTY_DAY", "S104"]) assert.isAbove(methods.get(method) ?? 0, 5, method)
     assert.isAbove(standing, 5)
