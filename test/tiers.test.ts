@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { readFileSync } from "node:fs"
 import { join, matchesGlob } from "node:path"
-import { inSlice, sliceOf } from "./support/every.ts"
+import { deepSample, inSlice, sliceOf } from "./support/every.ts"
 import { filesOf, misplaced, setsOf, testFiles } from "./support/tiers.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -120,6 +120,13 @@ describe("slices of the whole matrix", () => {
         assert.lengthOf(all, cases.length)
       })
     ))
+
+  it("a deep run plays its sample and a slice, each case once, in the order of the whole", () => {
+    const every = [1, 2, 3, 4, 5, 6, 7, 8]
+    assert.deepStrictEqual(deepSample({ deep: [5, 1], every }, { number: 2, count: 4 }), [1, 2, 5, 6])
+    assert.deepStrictEqual(deepSample({ deep: [9, 3], every }, { number: 3, count: 4 }), [3, 7, 9])
+    assert.deepStrictEqual(deepSample({ deep: [2, 2, 1] }, { number: 1, count: 4 }), [2, 1])
+  })
 
   it("the day chooses where none is named, and fourteen days choose all", () => {
     const days = Array.from({ length: 14 }, (_, day) => sliceOf(undefined, day * 86_400_000).number)

@@ -39,10 +39,18 @@ export const sliceOf = (text: string | undefined, now: number): Slice => {
 export const inSlice = <A>(cases: ReadonlyArray<A>, { number, count }: Slice): ReadonlyArray<A> =>
   cases.filter((_, index) => index % count === number - 1)
 
-/** The cases that this run plays; equal ones once. */
-export const played = <A>({ usual, deep, every: whole = deep }: Samples<A>): ReadonlyArray<A> => {
-  if (every) return whole
-  if (!isDeep) return usual
-  const cases = [...deep, ...inSlice(whole, sliceOf(process.env["SLICE"], Date.now()))]
-  return [...new Map(cases.map((each) => [JSON.stringify(each), each])).values()]
+/** The cases of a deep run, equal ones once, in the order of `every`: later cases may rest on earlier ones. */
+export const deepSample = <A>(
+  { deep, every: whole = deep }: Pick<Samples<A>, "deep" | "every">,
+  slice: Slice
+): ReadonlyArray<A> => {
+  const named = (cases: ReadonlyArray<A>) => cases.map((each) => [JSON.stringify(each), each] as const)
+  const chosen = new Map(named([...deep, ...inSlice(whole, slice)]))
+  return [...new Map([...named(whole), ...chosen])].flatMap(([name, each]) => (chosen.has(name) ? [each] : []))
+}
+
+/** The cases that this run plays. */
+export const played = <A>(samples: Samples<A>): ReadonlyArray<A> => {
+  if (every) return samples.every ?? samples.deep
+  return isDeep ? deepSample(samples, sliceOf(process.env["SLICE"], Date.now())) : samples.usual
 }

@@ -25,12 +25,12 @@ const membersNow = (): ReadonlyMap<string, unknown> =>
     )
   )
 
-/** Without signals: a library of the live board adds handlers for them once per process. */
+/** Without signals and exit: libraries (the live board's, the TypeScript compiler) add handlers for them once per process. */
 const handlersNow = (): ReadonlyMap<string, number> =>
   new Map(
     process
       .eventNames()
-      .filter((name) => !String(name).startsWith("SIG"))
+      .filter((name) => name !== "exit" && !String(name).startsWith("SIG"))
       .map((name) => [String(name), process.listenerCount(name)])
   )
 

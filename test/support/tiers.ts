@@ -2,7 +2,7 @@
  * The tiers of tests. One table says for every test file how it runs and in which tier it begins; each tier holds the one
  * before: `npm run test:fast`, `npm test`, `npm run test:deep`. A file that no row covers, or two rows, fails the run.
  */
-import { readdirSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join, matchesGlob, relative } from "node:path"
 
 const tiers = ["fast", "test", "deep"] as const
@@ -151,6 +151,7 @@ const isIn = (tier: Tier, { kind, from = kind === "pure" ? "fast" : "test" }: Ro
 /** The test files of the project, with `/` between folders. */
 export const testFiles = (root: string): ReadonlyArray<string> =>
   ["test", "linters"]
+    .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll("\\", "/"))
     .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules/"))
