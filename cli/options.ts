@@ -13,10 +13,10 @@ export const whole =
     return value
   }
 
-/** A duration such as 90s, 15m, 8h or 2d; milliseconds. */
+/** A duration such as 500ms, 90s, 15m, 8h or 2d; milliseconds. */
 export const durationOption = (text: string): number => {
   const millis = parseDuration(text)
-  if (millis === null) throw new InvalidArgumentError("It must be a duration such as 90s, 15m, 8h or 2d.")
+  if (millis === null) throw new InvalidArgumentError("It must be a duration such as 500ms, 90s, 15m, 8h or 2d.")
   return millis
 }
 

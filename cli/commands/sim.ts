@@ -38,7 +38,7 @@ export const addSimCommands = (program: Command, cli: Cli): Command => {
   clock
     .command("advance")
     .description("move business time forward; it never goes back. Tells which timers fired, and what is due next")
-    .addArgument(new Argument("[duration]", "how far: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addArgument(new Argument("[duration]", "how far: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(
       new Option("--to <date>", "to a moment, UTC: 2027-04-07, 2027-04-07T06:30, or Unix ms").argParser(momentOption)
     )

@@ -62,7 +62,7 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     )
     .option("--redirect", "answer 302 to a private address")
     .option("--silent", "accept deliveries and never answer")
-    .addOption(new Option("--for <duration>", "end after this: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(new Option("--for <duration>", "end after this: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .option("--tls-cert <file>", "certificate, PEM (default: one from the local authority in the data directory)")
     .option("--tls-key <file>", "its key, PEM")
     .addHelpText(

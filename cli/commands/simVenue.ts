@@ -171,7 +171,7 @@ const addFaultCommands = (venue: Command, send: Send): void => {
     .addArgument(tokenArgument("<KIND>", "what goes wrong", faultKinds))
     .addOption(tokenOption("--route <route>", "there alone", faultRoutes))
     .option("--symbol <symbol>", "for this market alone")
-    .addOption(new Option("--for <duration>", "for so long: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(new Option("--for <duration>", "for so long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(new Option("--times <n>", "so often").argParser(whole(1, 1_000_000)))
     .addOption(
       new Option("--delay <duration>", "lag of visibility-lag, slow and reorder-events (default 2s)").argParser(

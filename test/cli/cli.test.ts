@@ -392,6 +392,7 @@ describe("operator surface, machines without a service", () => {
 
 describe("durations", () => {
   it.each([
+    ["500ms", 500],
     ["90s", 90_000],
     ["15m", 900_000],
     ["8h", 28_800_000],
