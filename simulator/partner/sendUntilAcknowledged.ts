@@ -1,7 +1,7 @@
 /**
  * One request with idempotent retries: the same bytes under the same key until the service has answered for good
  * (doc 1, Idempotency; SC-ONB-17). Silence, 502, 503 and "still in progress" say nothing about the outcome, so nothing
- * may be concluded from them but to ask again; 429 says when. A 502 that names an order is its answer: the order is there, in
+ * may be concluded from them but to ask again; 429 says when. A 502 that names an object is its answer: the object is there, in
  * flight, and the same is answered to every retry (A1-51).
  */
 import { Effect } from "effect"
@@ -66,7 +66,7 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
       return false
     case 502:
       tally.badGateway++
-      return namesOrder(answer)
+      return namesObject(answer)
     case 503:
       tally.unavailable++
       if (answer.retryAfter === null) tally.unavailableWithoutRetryAfter++
@@ -82,7 +82,7 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
   }
 }
 
-const namesOrder = ({ body }: PartnerAnswer): boolean => /"orderId":\d/.test(body.toString())
+const namesObject = ({ body }: PartnerAnswer): boolean => /"(orderId|rfqId|swapId)":\d/.test(body.toString())
 
 /** 4092 stands for many conflicts; only the sentence says that the same request still runs (doc 1, Idempotency rule 2). */
 const saysInProgress = ({ body }: PartnerAnswer): boolean =>

@@ -78,11 +78,11 @@ describe("A1-53: a key whose request died with the service", () => {
     assert.include(["OPEN", "EXPIRED"], state)
   }, 60_000)
 
-  it("one that never came to the venue is answered as refused", async () => {
+  it("A2-26: one that never came to the venue answers 502: nothing was executed", async () => {
     await dies("before-call", "/rfq", body, "void")
     const { status, text } = await answered("/rfq", body, { ...body, qty: "0.02" }, "void")
-    assert.strictEqual(status, 400)
-    assert.include(text, "not found at the venue")
+    assert.strictEqual(status, 502)
+    assert.include(text, "The venue was not reached: nothing was executed.")
   }, 60_000)
 
   it("an accept and a request to close are answered with the contract and the request that were made of them", async () => {

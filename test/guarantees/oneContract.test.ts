@@ -3,7 +3,7 @@
  * silence (A1-51, A1-53, A2-26, D4).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { get, ofClient } from "../support/Builders.ts"
+import { get, notReached, ofClient } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
@@ -52,7 +52,12 @@ describe("A2-26: one accept, one contract", () => {
     const { clientId, rfqId, quoteId } = await quoted()
     world.failing((name) => (name === "acceptQuote" ? { lost: "before" } : {}))
     const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
-    assert.include([400, 502], answer.status)
+    assert.deepStrictEqual(
+      [answer.status, answer.json],
+      [502, notReached({ rfqId, quoteId, state: "OPEN", accepting: false })]
+    )
+    const again = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
+    assert.strictEqual(again.json.msg, "An accept of this quote did not reach the venue: accept another quote.")
     const free = await until(clientId, rfqId, (rfq) => !rfq.accepting)
     world.failing(() => ({}))
     assert.deepInclude(free, { state: "OPEN", acceptedQuoteId: null })

@@ -3,7 +3,7 @@
  * an order that never came to the venue comes back (A1-51, A1-53, A2-92, D6).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { ofClient, query } from "../support/Builders.ts"
+import { notReached, ofClient, query } from "../support/Builders.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { startService } from "../support/Service.ts"
@@ -58,20 +58,26 @@ describe("A1-51: one key, one order, one execution", () => {
     await assertExecutedOnce(clientId, taken[0]?.json.orderId)
   }, 60_000)
 
-  it("the call never comes to the venue: 502 with the names, the reference is voided, and nothing stays held", async () => {
+  it("A2-26: the call never comes to the venue: 502 kept under its key, nothing stays held, and a new key executes", async () => {
     const clientId = await trader()
     world.failing((name) => (name === "placeOrder" ? { lost: "before" } : {}))
     const first = await place(clientId, bid, keyed(clientId))
-    assert.include([400, 502], first.status, first.text)
     const [row] = await ofClient(service, "orders", clientId)
     const orderId = row?.id ?? assert.fail("no order")
-    await until(clientId, orderId, ({ state }) => state === "REJECTED")
+    assert.deepStrictEqual(
+      [first.status, first.json],
+      [502, notReached({ orderId, clOrdId: `O-${orderId}`, state: "REJECTED" })]
+    )
     world.failing(() => ({}))
     assert.strictEqual((await place(clientId, bid, keyed(clientId))).text, first.text)
     await idle()
     assert.strictEqual(world.venue.executions(`O-${orderId}`), 0)
     assert.strictEqual((await orderOf(clientId, orderId)).reject, "not found at the venue")
     assert.deepInclude(await read(clientId, "/margin"), { openOrders: 0, freeMargin: "1000.000000" })
+    assert.strictEqual(
+      (await place(clientId, bid, { "Idempotency-Key": `${keyed(clientId)["Idempotency-Key"]}-2` })).status,
+      200
+    )
   }, 90_000)
 
   it("a cancel whose answer is lost ends the order once; the next one says so", async () => {

@@ -32,6 +32,7 @@ import {
 } from "../../src/machines/order/OrderWire.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import { invalidWhole } from "../../src/machines/shared/RequestBody.ts"
+import { notReceived } from "../../src/machines/venue/venueCalls.ts"
 import { samplesOf } from "./standIn.ts"
 
 class MarginApi extends HttpApiGroup.make("margin").add(marginPreview, leverageView, leverageChoice, leveragePost) {}
@@ -210,16 +211,28 @@ describe("refusals with members of their own", () => {
   })
 
   it("A2-32: an order that was refused after it was written is named", () => {
-    const refusal = orderRejected({ orderId: 7, clOrdId: "O-7" }, sentence)
+    const refusal = orderRejected({ orderId: 7, clOrdId: "O-7" }, "insufficient liquidity")
     const answer = told(refusalText(refusingOrder(toWire(refusal))))
+    const said = "The venue has refused the order: insufficient liquidity."
     assert.deepStrictEqual(answer, {
       ...bad,
+      msg: said,
+      error: said,
       orderId: 7,
       clOrdId: "O-7",
       state: "REJECTED",
       data: { reason: "REFUSED_BY_VENUE" }
     })
     fits("orders.place", answer, 400)
+  })
+
+  it("A2-26: an order that the venue never received is named in data, and its answer is kept", () => {
+    const wire = toWire(orderRejected({ orderId: 7, clOrdId: "O-7" }, notReceived))
+    assert.deepStrictEqual([wire.status, wire.code], [502, 5020])
+    assert.strictEqual(wire.msg, "The venue was not reached: nothing was executed.")
+    assert.isUndefined(wire.passing)
+    assert.deepStrictEqual(wire.data, { reason: "VENUE_NOT_REACHED", orderId: 7, clOrdId: "O-7", state: "REJECTED" })
+    assert.deepStrictEqual(refusingOrder(wire), wire)
   })
 
   it("A2-92: an order whose answer has not come is named in data, and its refusal is kept", () => {

@@ -52,12 +52,12 @@ const nothing = { orderId: null, clOrdId: null, state: null }
 
 describe("A2-32: refusals with members of their own", () => {
   it("of the service, and the same bytes again under its key", async () => {
-    refusal = orderRejected({ orderId: 7, clOrdId: "O-7" }, "The venue has refused the order.")
+    refusal = orderRejected({ orderId: 7, clOrdId: "O-7" }, "closed")
     const headers = { "idempotency-key": "one" }
     const first = await server.call("POST", path, { body: {}, headers })
     assert.strictEqual(first.status, 400)
     assert.deepStrictEqual(first.json, {
-      ...bad("The venue has refused the order."),
+      ...bad("The venue has refused the order: closed."),
       orderId: 7,
       clOrdId: "O-7",
       state: "REJECTED",

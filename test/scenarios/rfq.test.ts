@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Latch, Layer } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { Venue } from "../../src/runtime/ports/Venue.ts"
-import { advance, get, ofClient, partners, rowCounts } from "../support/Builders.ts"
+import { advance, get, notReached, ofClient, partners, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue, knockOut } from "../support/barrierVenue.ts"
 import { heldAt } from "../support/lockTable.ts"
@@ -174,8 +174,10 @@ describe("asking for quotes", () => {
     world.withdraw(rfqId, quoteId)
     const gone = await until(clientId, rfqId, (rfq) => rfq.quotes[0].state === "WITHDRAWN")
     assert.strictEqual(gone.autoAcceptNote, autoAcceptNote)
-    await later(30_000)
+    // The service first: the venue's own end of the request would bring a reason.
+    await advance(service, 30_000)
     const ended = await until(clientId, rfqId, ({ state }) => state === "EXPIRED")
+    world.leap(30_000)
     for (const rfq of [ended, await rfqOf(clientId, rfqId)]) {
       assert.deepInclude(rfq, { autoAcceptNote, rejectReason: null })
       assert.deepInclude(rfq.quotes[0], { quoteId, state: "WITHDRAWN", acceptable: false })
@@ -357,6 +359,18 @@ describe("taking back and refusals", () => {
     assert.deepInclude(json.data, { state: "REJECTED", rejectReason: "not today" })
     assert.deepInclude(await rfqOf(clientId, json.data.rfqId), { state: "REJECTED", rejectReason: "not today" })
   })
+
+  it("A2-26: a request that the venue never receives answers 502 with its state, and a new key makes another", async () => {
+    const clientId = await trader()
+    const headers = { "Idempotency-Key": `never-${clientId}` }
+    world.failing((name) => (name === "requestQuotes" ? { lost: "before" } : {}))
+    const first = await call("POST", clientId, "/rfq", asked(), headers).finally(() => world.failing(() => ({})))
+    const [row] = await ofClient(service, "rfqs", clientId)
+    assert.deepStrictEqual([first.status, first.json], [502, notReached({ rfqId: row?.id, state: "REJECTED" })])
+    const again = await call("POST", clientId, "/rfq", asked(), headers)
+    assert.deepStrictEqual([again.status, again.text], [502, first.text])
+    assert.strictEqual((await post(clientId, "/rfq", asked())).status, 200)
+  }, 20_000)
 
   it("A1-51, A2-26: the venue's answer is lost: 502 under the key, and the accept is found out by itself", async () => {
     const clientId = await trader()

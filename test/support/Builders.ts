@@ -100,6 +100,12 @@ export const orlenko = {
   paths: named("Viktor", "Orlenko", "1970-03-04")
 } as const
 
+/** The body of a 502 for a call that the venue never received; `data`: its ids and state. */
+export const notReached = (data: object) => {
+  const msg = "The venue was not reached: nothing was executed."
+  return { code: 5020, msg, error: msg, data: { reason: "VENUE_NOT_REACHED", ...data } }
+}
+
 export const onboard = (service: Service, key: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
   service.call("POST", "/partner/v1/clients", { key, body, headers })
 

@@ -38,7 +38,7 @@ export class BarriersApi extends HttpApiGroup.make("barriers")
         OpenApi.annotations({
           summary: "Ask for quotes to close a contract",
           description:
-            "Goes to the contract's writer alone; the accept settles it at the quoted price, without commission. No verification and no margin stand against it. 400 when the contract is not open, and with data {rfqId} when a request to close it is open. 502 with data {rfqId, contractId} when the venue's answer is not known yet. The body may be left out, and may have up to 16 KB."
+            "Goes to the contract's writer alone; the accept settles it at the quoted price, without commission. No verification and no margin stand against it. 400 when the contract is not open, and with data {rfqId} when a request to close it is open. 502 with data {rfqId, contractId} when the venue's answer is not known yet. 502 with reason VENUE_NOT_REACHED and data {rfqId, contractId, state} when the venue never received the request: it may be sent again under a new key. The body may be left out, and may have up to 16 KB."
         })
       )
   )

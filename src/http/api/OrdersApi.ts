@@ -33,7 +33,7 @@ export class OrdersApi extends HttpApiGroup.make("orders")
       .annotateMerge(
         summary(
           "Place an order (bare)",
-          "Answers once the venue has: ACKED in the book, PENDING_TRIGGER of a conditional order, PARTIAL, FILLED, or CANCELLED when what took the market left a rest. 400 has orderId, clOrdId and state beside the sentence: those of an order that the venue refused, else null. 409 code 4091 with data {leverageSent, leverageStored} when leverage is not the one in force. 502 with data {orderId, clOrdId, state} when the venue's answer is not known yet: the order is there, and is resolved by itself. A 502 without data has written nothing. The body may have up to 16 KB."
+          "Answers once the venue has: ACKED in the book, PENDING_TRIGGER of a conditional order, PARTIAL, FILLED, or CANCELLED when what took the market left a rest. 400 has orderId, clOrdId and state beside the sentence: those of an order that the venue refused, else null. 409 code 4091 with data {leverageSent, leverageStored} when leverage is not the one in force. 502 with data {orderId, clOrdId, state} when the venue's answer is not known yet: the order is there, and is resolved by itself. 502 with reason VENUE_NOT_REACHED when the venue never received the order: nothing was executed, and it may be sent again under a new key. A 502 without data has written nothing. The body may have up to 16 KB."
         )
       ),
     HttpApiEndpoint.get("list", "/clients/:clientId/orders", {

@@ -37,7 +37,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
       .annotateMerge(
         summary(
           "Ask for quotes on a knock-out contract",
-          "Answers once the venue has the request, and waits for no quote: OPEN, or ACCEPTED when the router has accepted one by then. 400 with data {rfqId, state, rejectReason} when the venue refuses it; 502 with data {rfqId} when the venue's answer is not known yet: the request is there, and is resolved by itself. A 502 without data has written nothing. The body may have up to 16 KB."
+          "Answers once the venue has the request, and waits for no quote: OPEN, or ACCEPTED when the router has accepted one by then. 400 with data {rfqId, state, rejectReason} when the venue refuses it; 502 with data {rfqId} when the venue's answer is not known yet: the request is there, and is resolved by itself. 502 with reason VENUE_NOT_REACHED and data {rfqId, state} when the venue never received the request: nothing was executed, and it may be sent again under a new key. A 502 without data has written nothing. The body may have up to 16 KB."
         )
       ),
     HttpApiEndpoint.post("preview", "/clients/:clientId/rfq/preview", {
@@ -90,7 +90,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
       .annotateMerge(
         summary(
           "Accept a quote",
-          "Opens the contract, or closes it when the request is one to close: then settlePrice and realizedPnl stand in place of the premium's figures. Only an acceptable quote is taken, judged again at its price. 400 when the request is not open, an accept or a cancel is in flight or the quote is not acceptable; 404 for a request of nobody here, or a quote that it never had or that its dealer withdrew. 502 with data {rfqId, quoteId, accepting: true} when the venue's answer is not known yet: the request shows accepting until it is. The body may have up to 16 KB."
+          "Opens the contract, or closes it when the request is one to close: then settlePrice and realizedPnl stand in place of the premium's figures. Only an acceptable quote is taken, judged again at its price. 400 when the request is not open, an accept or a cancel is in flight or the quote is not acceptable; 404 for a request of nobody here, or a quote that it never had or that its dealer withdrew. 502 with data {rfqId, quoteId, accepting: true} when the venue's answer is not known yet: the request shows accepting until it is. 502 with reason VENUE_NOT_REACHED and data {rfqId, quoteId, state, accepting: false} when the venue never received the accept: nothing was executed, and another quote may be accepted. The body may have up to 16 KB."
         )
       ),
     HttpApiEndpoint.post("cancel", "/clients/:clientId/rfq/:rfqId/cancel", {

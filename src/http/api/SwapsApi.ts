@@ -33,7 +33,7 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
       .annotateMerge(
         summary(
           "Take a part of a staking offer",
-          "Sets notional and taker fee aside in the asset and answers once the venue has: OPEN. Judged on a board at most 3 seconds old. 404 when the offer has left the board, with data {swapId, state, rejectReason} when the venue said so; 400 with the same data when the venue refuses for another reason. 502 with data {swapId, offerId, state} when the venue's answer is not known yet: the take is there, and is adopted or released by itself. A 502 without data has written nothing. The body may have up to 16 KB."
+          "Sets notional and taker fee aside in the asset and answers once the venue has: OPEN. Judged on a board at most 3 seconds old. 404 when the offer has left the board, with data {swapId, state, rejectReason} when the venue said so; 400 with the same data when the venue refuses for another reason. 502 with data {swapId, offerId, state} when the venue's answer is not known yet: the take is there, and is adopted or released by itself. Its reason is VENUE_NOT_REACHED when the venue never received the take: nothing was executed, and its reserve comes back by itself. A 502 without data has written nothing. The body may have up to 16 KB."
         )
       ),
     HttpApiEndpoint.post("explain", "/clients/:clientId/staking/:offerId/explain", {

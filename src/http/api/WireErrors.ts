@@ -101,7 +101,7 @@ export const wireErrors = [
     code: 5020,
     status: 502,
     meaning:
-      "The venue can not be reached, or what was last known of the market is too old to be served. Without data nothing was done; with data what was asked is in flight at the venue and is resolved by itself.",
+      "The venue can not be reached, or what was last known of the market is too old to be served. Without data nothing was done; with data and reason OUTCOME_PENDING what was asked is in flight at the venue and is resolved by itself; with reason VENUE_NOT_REACHED the venue never received it and nothing was executed.",
     data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; {orderId, clOrdId, state} of an order or its cancel; none when nothing was written"
   },
   {

@@ -1,20 +1,23 @@
 /** What placing and cancelling an order are refused with once the order is stored (doc 2, Orders; A2-32, A2-92). */
-import type { Refusal } from "../shared/Refusal.ts"
+import { type Refusal, venueNotReached } from "../shared/Refusal.ts"
+import { notReceived } from "../venue/venueCalls.ts"
 import type { PlacedWire } from "./OrderWire.ts"
 
 const notKnown = "The venue has not answered yet: the order is in flight and is resolved by itself."
 
-/** 400 of an order that was stored and then refused, by the venue in its own words or by us. */
+/**
+ * Of an order that was stored and then rejected: 400 with the reason of the venue, or of the service, and 502 where the venue
+ * never received it.
+ */
 export const orderRejected = (
   { orderId, clOrdId }: Pick<PlacedWire, "orderId" | "clOrdId">,
-  sentence: string
-): Refusal => ({
-  _tag: "Invalid",
-  reason: "REFUSED_BY_VENUE",
-  sentence,
-  errors: null,
-  beside: { orderId, clOrdId, state: "REJECTED" }
-})
+  reason: string | null
+): Refusal => {
+  const order = { orderId, clOrdId, state: "REJECTED" } as const
+  if (reason === notReceived) return venueNotReached(order)
+  const sentence = `The venue has refused the order: ${reason ?? "no reason was given"}.`
+  return { _tag: "Invalid", reason: "REFUSED_BY_VENUE", sentence, errors: null, beside: order }
+}
 
 /** 502 of an order, or of its cancel, whose outcome at the venue is not known yet. */
 export const orderUnanswered = ({ orderId, clOrdId, state }: PlacedWire): Refusal => ({

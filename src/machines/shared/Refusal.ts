@@ -104,6 +104,13 @@ export const venueAway: Refusal = {
   reason: "VENUE_UNREACHABLE",
   sentence: "The venue can not be reached: nothing was done."
 }
+/** Of a voided call: the venue never received it. The answer is kept under its key. `data`: the call's ids and present state. */
+export const venueNotReached = (data: JsonObject): Refusal => ({
+  _tag: "VenueAway",
+  reason: "VENUE_NOT_REACHED",
+  sentence: "The venue was not reached: nothing was executed.",
+  data
+})
 /** 409 4092, with its reason. */
 export type Conflict = Extract<Refusal, { readonly _tag: "Conflict" }>
 export const conflict = (reason: Reason, sentence: string, data: JsonObject | null = null): Conflict => ({

@@ -2,6 +2,7 @@
  * A staking swap (D8). What it may cost is set aside by the commit that asks the venue to take it; the venue's word alone takes
  * it, pays it and ends it, each payment and each correction once. A take that is found after it was given up is taken over.
  */
+import { notReceived } from "../venue/venueCalls.ts"
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { amountPlus, formatAmount, isNothing, minorOf } from "../shared/Money.ts"
@@ -229,7 +230,7 @@ const doubt = swap.assign(({ context: { doubts }, event }) =>
 )
 const touched = swap.assign(({ event }) => ({ ts: event.at }))
 const refused = swap.assign(({ event }) => ({
-  rejectReason: event.type === "REFUSED" ? event.reason : "not found at the venue",
+  rejectReason: event.type === "REFUSED" ? event.reason : notReceived,
   ts: event.at
 }))
 const closed = (settleReason: SettleReason) =>

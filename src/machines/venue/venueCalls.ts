@@ -59,6 +59,9 @@ export type VenueCall = {
  */
 export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
 
+/** The reason that a row keeps for a voided call: the venue never received it and will never execute it (A2-26). */
+export const notReceived = "not found at the venue"
+
 export const VenueOutcome = Schema.Struct({
   ref: Ref,
   outcome: Schema.Literals(outcomes),

@@ -3,6 +3,7 @@
  * venue says of a contract by itself comes under the ref of the accept that opened it (`rfq/rfqHears.ts`).
  */
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { advance } from "../../effects/advance.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { windowElapsed } from "../rfq/rfqDecisions.ts"
@@ -18,7 +19,7 @@ export const contractHandler = (parts: HearingParts): VenueHandler => ({
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
     if (end !== null) return endKnown(hearing(turn, parts), row, end)
-    const reason = outcome.reason ?? "not found at the venue"
+    const reason = outcome.reason ?? notReceived
     advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason })
   },
   said: (turn, { id }) => contractInTurn(turn, id) !== undefined,

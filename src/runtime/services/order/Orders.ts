@@ -221,7 +221,7 @@ class Trading {
   /** What placing is answered as soon as all that the venue has said is booked; null: it is not. */
   private placed(row: OrderRow): Verdict<PlacedWire> | null {
     const { id: orderId, state, context } = row
-    if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), rejectSentence(context.reject)))
+    if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), context.reject))
     if (state === "SENT" || state === "CHECKED" || !isSettled(row, this.parts.unsettled)) return null
     // The word that the venue has it may come apart from its trades; one that takes the market ends with them.
     if ((state === "ACKED" || state === "PARTIAL") && takesMarket(context)) return null
@@ -296,5 +296,3 @@ class Trading {
 const takesMarket = ({ trigger, venueTif }: OrderRow["context"]): boolean =>
   trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 const namesOf = (orderId: number) => ({ orderId, clOrdId: orderRef(orderId) })
-const rejectSentence = (reason: string | null): string =>
-  `The venue has refused the order: ${reason ?? "no reason was given"}.`

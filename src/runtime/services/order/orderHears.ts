@@ -3,6 +3,7 @@
  * itself. Only trades with an id are booked: an order that the venue says is filled further than its trades here, or over, is
  * asked for (`OrderResync`), and nothing is inferred (A2-96).
  */
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { Effect } from "effect"
 import { callOfRef, cancelRef, isWorking, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
 import { pauseAfter } from "../../../machines/margin/CloseOut.ts"
@@ -34,8 +35,6 @@ import {
   reducesNothing
 } from "./orderDecisions.ts"
 import { Unsettled } from "./Unsettled.ts"
-
-const notFound = "not found at the venue"
 
 export interface OrderParts {
   readonly directory: Directory["Service"]
@@ -156,7 +155,7 @@ const heardOfPlacing = (at: Hearing, row: OrderRow, { outcome, reason, order }: 
     return
   }
   const isVoid = outcome === "VOID"
-  const event = { type: "REFUSED", at: turn.now, reason: isVoid ? notFound : (reason ?? "refused"), isVoid } as const
+  const event = { type: "REFUSED", at: turn.now, reason: isVoid ? notReceived : (reason ?? "refused"), isVoid } as const
   advance(turn, "orders", row, event, { of })
 }
 

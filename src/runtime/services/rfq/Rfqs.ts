@@ -39,13 +39,13 @@ import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecis
 import { clientAt, clientInTurn, type ClientNow, quoteJudge, rfqFacts } from "./rfqFacts.ts"
 import {
   acceptedIn,
+  acceptRefused,
   inFlight,
   noClient,
   noQuote,
   noRequest,
   notConfirmed,
   notOpen,
-  quoteRefused,
   rejected,
   standingRefusal
 } from "./rfqAnswers.ts"
@@ -366,7 +366,7 @@ class Requests {
         return { verdict: refuse(inFlight(data)), settle: null }
       }
       const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
-      return { verdict: refuse(why === undefined ? notOpen : quoteRefused(why)), settle: null }
+      return { verdict: refuse(why === undefined ? notOpen : acceptRefused(row, quoteId, why)), settle: null }
     })
   }
 

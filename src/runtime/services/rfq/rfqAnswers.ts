@@ -1,7 +1,15 @@
 /** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
 import type { JsonObject } from "../../../machines/Effects.ts"
 import type { AcceptWire } from "../../../machines/rfq/RfqWire.ts"
-import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import {
+  accept,
+  type Refusal,
+  refuse,
+  unknown,
+  venueNotReached,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
@@ -28,17 +36,26 @@ export const standingRefusal = (row: RfqRow): Refusal | null => {
   return stands === null ? null : invalidWhole(standingReasons[stands], stands)
 }
 export const notConfirmed = invalidWhole("REQUEST_NOT_CONFIRMED", "The venue has not confirmed the request yet.")
-/** Of a quote that the venue would not execute. */
-export const quoteRefused = (why: string): Refusal => invalidWhole("QUOTE_REFUSED", refusedSentence(why))
+/** The answer to an accept that was not executed, by the reason that the request keeps for the quote. */
+export const acceptRefused = ({ id: rfqId, state }: RfqRow, quoteId: number, why: string): Refusal =>
+  why === notReceived
+    ? venueNotReached({ rfqId, quoteId, state, accepting: false })
+    : invalidWhole("QUOTE_REFUSED", refusedSentence(why))
 
-/** Of a request that the venue did not take. */
-export const rejected = ({ id, context: { rejectReason } }: RfqRow): Refusal => ({
-  _tag: "Invalid",
-  reason: "REFUSED_BY_VENUE",
-  sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
-  errors: null,
-  data: { rfqId: id, state: "REJECTED", rejectReason }
-})
+/** Of a request that the venue refused or never received. */
+export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason } }: RfqRow): Refusal => {
+  if (rejectReason === notReceived) {
+    const closes = closeContractId === null ? {} : { contractId: closeContractId }
+    return venueNotReached({ rfqId, ...closes, state: "REJECTED" })
+  }
+  return {
+    _tag: "Invalid",
+    reason: "REFUSED_BY_VENUE",
+    sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
+    errors: null,
+    data: { rfqId, state: "REJECTED", rejectReason }
+  }
+}
 
 /** What an accept is answered as soon as its end is known; null: it is not. */
 export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<AcceptWire> | null => {
@@ -48,5 +65,5 @@ export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<
   const contract = contractId === null ? undefined : contractInTurn(turn, contractId)
   if (acceptedQuoteId === quoteId && contract !== undefined) return accept(acceptWire(row, contract))
   const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
-  return why === undefined ? null : refuse(quoteRefused(why))
+  return why === undefined ? null : refuse(acceptRefused(row, quoteId, why))
 }

@@ -2,6 +2,7 @@
  * What the gates of requests for quotes and of their quotes judge, gathered from a client as a turn or a reader sees it: the
  * one place, so that what is shown as acceptable is what an accept takes (A2-110, F18, F19).
  */
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { type CloseQuoteFacts, closeQuoteGates, type JudgedQuote } from "../../../machines/barrier/quoteAcceptance.ts"
 import { type Priced, pricedAt } from "../../../machines/barrier/priceRules.ts"
 import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
@@ -175,8 +176,11 @@ const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUnt
   return { state, price, qty, validUntil, refusedWith: refused === undefined ? null : refusedSentence(refused.reason) }
 }
 
-/** What is said of a quote whose accept the venue has refused. */
-export const refusedSentence = (reason: string): string => `The venue has refused to execute this quote: ${reason}.`
+/** Why a quote cannot be accepted again after an accept of it that was not executed. */
+export const refusedSentence = (reason: string): string =>
+  reason === notReceived
+    ? "An accept of this quote did not reach the venue: accept another quote."
+    : `The venue has refused to execute this quote: ${reason}.`
 
 /** A refusal as one sentence, where only that is shown. */
 export const sentenceOf = (refusal: Refusal): string => ("sentence" in refusal ? refusal.sentence : unverified)

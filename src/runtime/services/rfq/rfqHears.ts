@@ -3,6 +3,7 @@
  * says of them and of the contracts that their accepts opened. The venue is right in what it executed; what it executed late,
  * or under other terms than were accepted, is taken over with an alarm.
  */
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"
 import { quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -30,8 +31,6 @@ import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
 import type { QuoteBoard } from "./QuoteBoard.ts"
 import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
-
-const notFound = "not found at the venue"
 
 /** A client's turn that hears of requests and contracts, also of those that are over and have left memory. */
 export interface Hearing extends OwnedTurn {
@@ -80,7 +79,7 @@ const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: De
     if (rfq !== null) heardState(at, row, rfq)
     return
   }
-  const why = outcome === "VOID" ? notFound : (reason ?? "refused")
+  const why = outcome === "VOID" ? notReceived : (reason ?? "refused")
   advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: why })
 }
 
@@ -108,7 +107,7 @@ const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: Definit
     return void advance(turn, "rfqs", row, {
       type: "REFUSED",
       at: turn.now,
-      reason: row.context.rejectReason ?? notFound
+      reason: row.context.rejectReason ?? notReceived
     })
   }
   if (rfq !== null && rfq.state !== "OPEN") return heardState(at, row, rfq)
@@ -130,7 +129,7 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
     if (contract === null) return
     return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
-  const why = outcome === "VOID" ? notFound : (reason ?? "refused")
+  const why = outcome === "VOID" ? notReceived : (reason ?? "refused")
   const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
   if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(owned, next, rfq)
 }

@@ -5,7 +5,15 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { type GateResult, firstRefusal, notReached, walkGates } from "../../../machines/shared/Gates.ts"
-import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
+import {
+  accept,
+  type Refusal,
+  refuse,
+  unknown,
+  venueNotReached,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import { liveSwapStates, swapRef, type SwapState, swapStates } from "../../../machines/swap/Swap.ts"
 import type { SwapList, SwapsWire, SwapWire } from "../../../machines/swap/SwapWire.ts"
@@ -206,14 +214,24 @@ class Staking {
   /** Once the venue's word is known, or is not within its time: the take is in flight then (STS-3). */
   private answered(clientId: number, swapId: number): Effect.Effect<CallAnswer<SwapWire>, DispatchError> {
     const { host, stored } = this.parts
-    const resident = host.read(clientSubject(clientId), (state) => state.get("swaps", String(swapId)))
-    const found = Effect.flatMap(resident, (row) =>
-      row === undefined ? firstRow(stored, "swaps", [{ column: "id", value: swapId }]) : Effect.succeed(row)
+    const resident = host.read(clientSubject(clientId), (state) => {
+      const row = state.get("swaps", String(swapId))
+      return row === undefined ? undefined : { row, inFlight: state.get("venueCalls", swapRef(swapId)) !== undefined }
+    })
+    const found = Effect.flatMap(resident, (seen) =>
+      seen === undefined
+        ? Effect.map(firstRow(stored, "swaps", [{ column: "id", value: swapId }]), (row) =>
+            row === null ? null : { row, inFlight: false }
+          )
+        : Effect.succeed(seen)
     )
-    return Effect.flatMap(found, (row): Effect.Effect<CallAnswer<SwapWire>, DispatchError> =>
-      row === null
+    return Effect.flatMap(found, (seen): Effect.Effect<CallAnswer<SwapWire>, DispatchError> =>
+      seen === null
         ? Effect.fail(new FactNeeded({ fact: `swap:${swapId}` }))
-        : Effect.succeed({ verdict: taken(row) ?? refuse(unanswered(row)), settle: null })
+        : Effect.succeed({
+            verdict: taken(seen.row) ?? refuse(seen.inFlight ? unanswered(seen.row) : voided(seen.row)),
+            settle: null
+          })
     )
   }
 }
@@ -227,7 +245,10 @@ const taken = (row: SwapRow): Verdict<SwapWire> | null => {
 /** The venue's own words for an offer that is on its board no more. */
 const goneOffers: ReadonlySet<string> = new Set(["unknown offer", "offer expired"])
 
-const rejected = ({ id: swapId, state, context: { rejectReason } }: SwapRow): Refusal => {
+const rejected = (row: SwapRow): Refusal => {
+  const { id: swapId, state } = row
+  const { rejectReason } = row.context
+  if (rejectReason === notReceived) return voided(row)
   const data = { swapId, state, rejectReason }
   if (goneOffers.has(rejectReason ?? ""))
     return { _tag: "Unknown", reason: "OFFER_GONE", sentence: "The offer has left the board.", data }
@@ -236,6 +257,10 @@ const rejected = ({ id: swapId, state, context: { rejectReason } }: SwapRow): Re
     data
   } as Refusal
 }
+
+/** Of a take that was voided. Its reserve is held until its release. */
+const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
+  venueNotReached({ swapId, offerId, state })
 
 const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal => ({
   _tag: "VenueAway",
