@@ -106,7 +106,7 @@ describe("a trader's service, frozen in mid-call and thawed after another took o
       service = await next()
       await world.venue.together(service)
       const first = await accept(service, { rfqId, quoteId })
-      assert.strictEqual(first.status, executed ? 200 : 400, first.text)
+      assert.strictEqual(first.status, executed ? 200 : 502, first.text)
       const second = await world.quoteOf(service, trader, waiting.rfqId)
       const traded = dataOf(await accept(service, { rfqId: waiting.rfqId, quoteId: second }))
       older.signal("SIGCONT")
