@@ -178,7 +178,9 @@ describe("A2-103: service and venue are compared", () => {
     )
     await plant(-5_000_000n)
     const { differences } = await clock.during(betweenLooks, () => passing)
-    assert.deepStrictEqual([differences, looks - before], [[], 2])
+    assert.deepStrictEqual(differences, [])
+    // The comparison in the background may read the account as well.
+    assert.isAtLeast(looks - before, 2)
     await plant(5_000_000n)
     expectLog(/service and venue differ/)
     const [sentence, ...others] = (await reconcile(uid)).differences
