@@ -1,4 +1,4 @@
-/** What a file leaves behind is named: each kind is planted, found, removed and found no more. */
+/** The check of leftovers names each kind: a test plants it, finds it, removes it and finds it no more. */
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { createServer } from "node:net"

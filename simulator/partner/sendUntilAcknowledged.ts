@@ -1,8 +1,8 @@
 /**
- * One request with idempotent retries: the same bytes under the same key until the service has answered for good
- * (doc 1, Idempotency; SC-ONB-17). Silence, 502, 503 and "still in progress" say nothing about the outcome, so nothing
- * may be concluded from them but to ask again; 429 says when. A 502 that names an object is its answer: the object is there, in
- * flight, and the same is answered to every retry (A1-51).
+ * One request with idempotent retries: the same bytes under the same key until the service has answered for good. A timeout,
+ * a 503, "still in progress" and a 502 without an object leave the outcome unknown, so the request is retried; a 429 says when.
+ * A 502 that names an object is the kept answer: its call is in flight, or never reached the venue (doc 1, Idempotency;
+ * SC-ONB-17, A1-51).
  */
 import { Effect } from "effect"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "./PartnerClient.ts"

@@ -133,7 +133,7 @@ describe("venue calls over crashes", () => {
       const probing = Promise.allSettled(
         [1, 2].map(() => service.cli("sim", "venue", "probe", client.uid, "--calls", "6"))
       )
-      // Of the first round, the only one of `npm test`, there is something to strike.
+      // `npm test` plays this round only, so a call must be under way before the strike.
       if (round === 0)
         await vi.waitFor(async () => assert.isNotEmpty([...(await probesOf(client))]), {
           timeout: 20_000,

@@ -45,12 +45,7 @@ const leaveOut = (omissions: ReadonlyArray<TestOmission>): Promise<void> =>
   })
 
 /** What is true of the tree, and of the noun in it, beside the tests that name omissions. */
-const rules = [
-  "the layout rules hold",
-  "no import circles",
-  "defines what is cited",
-  "events produced"
-]
+const rules = ["the layout rules hold", "no import circles", "defines what is cited", "events produced"]
 const filesOfRules = [
   "test/tidy.test.ts",
   "test/rules.test.ts",

@@ -154,7 +154,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
     120_000
   )
 
-  it.live("whoever holds its seat and says nothing is waited for as long as a start may take", () =>
+  it.live("a silent holder of its seat gets as long as a start may take", () =>
     Effect.gen(function* () {
       const { directory, seat } = yield* leftFolder
       servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))

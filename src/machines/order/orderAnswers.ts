@@ -5,10 +5,7 @@ import type { PlacedWire } from "./OrderWire.ts"
 
 const notKnown = "The venue has not answered yet: the order is in flight and is resolved by itself."
 
-/**
- * Of an order that was stored and then rejected: 400 with the reason of the venue, or of the service, and 502 where the venue
- * never received it.
- */
+/** The answer to an order that was stored and then rejected: 502 if the venue never received it, else 400 with the reason. */
 export const orderRejected = (
   { orderId, clOrdId }: Pick<PlacedWire, "orderId" | "clOrdId">,
   reason: string | null

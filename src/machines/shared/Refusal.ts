@@ -104,7 +104,7 @@ export const venueAway: Refusal = {
   reason: "VENUE_UNREACHABLE",
   sentence: "The venue can not be reached: nothing was done."
 }
-/** Of a voided call: the venue never received it. The answer is kept under its key. `data`: the call's ids and present state. */
+/** The answer to a request whose call was voided, kept under its key. `data`: the ids and the present state of its object. */
 export const venueNotReached = (data: JsonObject): Refusal => ({
   _tag: "VenueAway",
   reason: "VENUE_NOT_REACHED",

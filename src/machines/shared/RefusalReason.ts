@@ -142,7 +142,8 @@ const ofPace = {
 
 /** 502 5020; where nothing was done the answer has no data at all. */
 const ofVenue = {
-  OUTCOME_PENDING: "What was asked is in flight at the venue and is resolved by itself: read it before you ask again.",
+  OUTCOME_PENDING:
+    "The request is in flight at the venue and is resolved by itself: read its state before you send another.",
   VENUE_NOT_REACHED:
     "The venue was not reached and nothing was executed: send the request again under a new Idempotency-Key."
 } as const

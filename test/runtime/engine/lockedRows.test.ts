@@ -71,11 +71,11 @@ const start = async () => {
       await submit(journal, commitOf({ rows: { partners: [sampleRows(1).partners] } }))
       assertAll("Committed", await round(null))
     },
-    /** What is answered in the moment of submitting. */
+    /** The outcome of a commit that is decided while it is submitted; null: it is decided later. */
     answeredAtOnce: (commit: Commit): Outcome | null => {
-      let told: Outcome | null = null
-      journal.submit(commit, (outcome) => (told = outcome))
-      return told
+      let answered: Outcome | null = null
+      journal.submit(commit, (outcome) => (answered = outcome))
+      return answered
     },
     assertWhole: async (commits: number): Promise<void> => {
       const seqs = (await bench.rows("events")).map((event) => event.seq).sort((a, b) => a - b)
@@ -304,7 +304,7 @@ describe.concurrent("a table held locked by another session", () => {
         const blameless = await submit(journal, plain(101, 1))
         assert.deepStrictEqual(blameless._tag, everybody ? "Unavailable" : "Committed")
         await letGo()
-        // Nobody asks for it meanwhile.
+        // No commit needs the table meanwhile: the journal notices its release by itself.
         await eventually(() => journal.held().tables === 0)
         assert.strictEqual((await submit(journal, needy()))._tag, "Committed")
         await assertWhole(others.length + (everybody ? 1 : 2))

@@ -16,7 +16,7 @@ import { hasTool, skipNote } from "../../support/tools.ts"
 import { hostileTexts, renderedBy, type SampleStatement, sampleStatement } from "../../support/sampleStatements.ts"
 
 const cases = statementKinds.flatMap((kind) => [0, 1, 60].map((rows) => ({ kind, rows })))
-/** Of a few rows: each has many tags. */
+/** Cases of a few rows, because each row has many tags. */
 const fewCases = statementKinds.flatMap((kind) => [0, 1, 12].map((rows) => ({ kind, rows })))
 const reading = `read back${skipNote(...pdfTools)}`
 

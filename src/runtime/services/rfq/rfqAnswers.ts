@@ -42,7 +42,7 @@ export const acceptRefused = ({ id: rfqId, state }: RfqRow, quoteId: number, why
     ? venueNotReached({ rfqId, quoteId, state, accepting: false })
     : invalidWhole("QUOTE_REFUSED", refusedSentence(why))
 
-/** Of a request that the venue refused or never received. */
+/** The answer to a request for quotes that the venue refused or never received. */
 export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason } }: RfqRow): Refusal => {
   if (rejectReason === notReceived) {
     const closes = closeContractId === null ? {} : { contractId: closeContractId }

@@ -107,7 +107,8 @@ const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: Definit
     return void advance(turn, "rfqs", row, {
       type: "REFUSED",
       at: turn.now,
-      reason: row.context.rejectReason ?? notReceived
+      // Not the reason of a voided call: this one was received, and executed.
+      reason: row.context.rejectReason ?? "no longer open at the venue"
     })
   }
   if (rfq !== null && rfq.state !== "OPEN") return heardState(at, row, rfq)

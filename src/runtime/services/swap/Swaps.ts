@@ -258,7 +258,7 @@ const rejected = (row: SwapRow): Refusal => {
   } as Refusal
 }
 
-/** Of a take that was voided. Its reserve is held until its release. */
+/** The answer to a take that was voided; its reserve is held until its release. */
 const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
   venueNotReached({ swapId, offerId, state })
 
