@@ -12,6 +12,7 @@ import { ClaimLost, type DispatchError, type StoreAnswer } from "../../runtime/e
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { answerClaim } from "../../runtime/engine/journal/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
+import { ShortLivedMap } from "../../runtime/engine/ShortLivedMap.ts"
 import { isSame, keyedForm, type KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
 import type { AnswerStore } from "../../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../runtime/store/tables/engine.ts"
@@ -171,7 +172,7 @@ interface Run {
 const rerunLimit = 3
 
 export class Idempotency {
-  private readonly inFlight = new Map<string, InFlight>()
+  private readonly inFlight = new ShortLivedMap<string, InFlight>()
   private readonly recent = new RecentAnswers()
   private readonly options: IdempotencyOptions
   private readonly waitMillis: number

@@ -10,12 +10,14 @@ import { Effect } from "effect"
 /** Most requests of one connection that are served or wait. With the answer to the last of them the connection ends. */
 export const pipelineLimit = 32
 
-interface Line {
-  /** Of requests in their order; the first one is being served. */
-  readonly responses: Array<ServerResponse>
-  /** Calls a waiting request: it is served now (true), or that its connection has gone. */
-  readonly waiting: Map<ServerResponse, (served: boolean) => void>
+interface Place {
+  readonly response: ServerResponse
+  /** Ends the wait of the request: it is served now (true), or its connection is closed. Null while it does not wait. */
+  wake: ((served: boolean) => void) | null
 }
+
+/** The requests of a connection in their order; the first one is being served. */
+type Line = Array<Place>
 
 const lines = new WeakMap<Socket, Line>()
 
@@ -25,19 +27,22 @@ const lines = new WeakMap<Socket, Line>()
  */
 export const turnOf = (socket: Socket, response: ServerResponse): Effect.Effect<boolean> | null => {
   const line = lines.get(socket) ?? newLine(socket)
-  line.responses.push(response)
+  const place: Place = { response, wake: null }
+  line.push(place)
   response.once("close", () => next(socket, line))
-  if (line.responses.length === 1) return null
-  if (line.responses.length >= pipelineLimit) endAfter(socket, response)
+  if (line.length === 1) return null
+  if (line.length >= pipelineLimit) endAfter(socket, response)
   return Effect.callback<boolean>((resume) => {
-    line.waiting.set(response, (served) => resume(Effect.succeed(served)))
-    return Effect.sync(() => line.waiting.delete(response))
+    place.wake = (served) => resume(Effect.succeed(served))
+    return Effect.sync(() => {
+      place.wake = null
+    })
   })
 }
 
 /** The last request of a connection that has arrived in full and will be answered; null when there is none. */
 export const lastWhole = (socket: Socket): ServerResponse | null =>
-  lines.get(socket)?.responses.findLast((response) => response.req.complete) ?? null
+  lines.get(socket)?.findLast(({ response }) => response.req.complete)?.response ?? null
 
 /** Lets an answer be the last one of its connection; what stands behind its request is not read any more. */
 export const endAfter = (socket: Socket, last: ServerResponse): void => {
@@ -47,23 +52,21 @@ export const endAfter = (socket: Socket, last: ServerResponse): void => {
 }
 
 const newLine = (socket: Socket): Line => {
-  const line: Line = { responses: [], waiting: new Map() }
+  const line: Line = []
   lines.set(socket, line)
   socket.once("close", () => {
     lines.delete(socket)
-    for (const wake of line.waiting.values()) wake(false)
+    for (const { wake } of line) wake?.(false)
   })
   return line
 }
 
 /** The first answer has left. A connection that ends with it serves nothing more. */
-const next = (socket: Socket, { responses, waiting }: Line): void => {
-  responses.shift()
-  const [response] = responses
-  if (response === undefined || socket.destroyed || socket.writableEnded) return
-  const wake = waiting.get(response)
-  waiting.delete(response)
-  wake?.(true)
+const next = (socket: Socket, line: Line): void => {
+  line.shift()
+  const [first] = line
+  if (first === undefined || socket.destroyed || socket.writableEnded) return
+  first.wake?.(true)
 }
 
 /** What Node's parser hands over goes nowhere. Node has no public way to it, and what it has read it parses to the end. */

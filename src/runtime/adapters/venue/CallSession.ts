@@ -12,6 +12,7 @@ import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machine
 import { isHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
 import { callSession, SessionAnswer, sessionLineLimit } from "../../../venue/callSession.ts"
 import { type Line, LineCutter } from "../../../venue/LineCutter.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 
@@ -57,7 +58,7 @@ export class CallSession {
 /** One connection, from the request that opens it to its end. */
 class OpenSession {
   isOver = false
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly waiting = new ShortLivedMap<number, Waiting>()
   private readonly cutter = new LineCutter(sessionLineLimit)
   private readonly watch: NodeJS.Timeout
   private socket: Duplex | null = null
@@ -106,7 +107,7 @@ class OpenSession {
 
   private look(patience: number): void {
     if (++this.quietLooks > looks) return this.end(`silent for ${patience} ms`)
-    for (const [id, waiting] of this.waiting) {
+    for (const [id, waiting] of this.waiting.entries()) {
       if (++waiting.looks <= looks) continue
       this.waiting.delete(id)
       waiting.answer(unanswered(`no answer within ${patience} ms`))

@@ -30,6 +30,7 @@ import { IdsExhausted } from "../journal/IdBlocks.ts"
 import { Journal, JournalUnavailable, type Lane, type Outcome } from "../journal/Journal.ts"
 import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
+import { ShortLivedMap } from "../ShortLivedMap.ts"
 import { SubjectLoading } from "./SubjectLoading.ts"
 import { SubjectState } from "./SubjectState.ts"
 
@@ -112,7 +113,7 @@ type Look<A> = (state: SubjectState, facts: Facts) => A
 const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
 
 class Host {
-  readonly actors = new Map<SubjectKey, Actor>()
+  readonly actors = new ShortLivedMap<SubjectKey, Actor>()
   readonly committed: CommittedRows
   readonly lane: InternalLane
   readonly loading: SubjectLoading
@@ -248,9 +249,9 @@ class Host {
   /** Drops idle subjects, the longest unused first; looks at a bounded number of them. */
   private evict(): void {
     let looked = 0
-    for (const [subject, actor] of this.actors) {
+    for (const actor of this.actors.values()) {
       if (this.actors.size < this.residentLimit || ++looked > 64) return
-      if (!actor.busy && !actor.loading && actor.queue.length === 0) this.actors.delete(subject)
+      if (!actor.busy && !actor.loading && actor.queue.length === 0) this.actors.delete(actor.subject)
     }
   }
 

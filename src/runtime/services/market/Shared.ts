@@ -2,9 +2,11 @@
  * Values that are made once for each state of what they are made of, and by key (a depth, a limit): one object for all
  * readers until the state is another one, so that it is written as JSON once.
  */
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
+
 export class Shared<K, A extends object> {
   private state: unknown = null
-  private readonly made = new Map<K, A>()
+  private readonly made = new ShortLivedMap<K, A>()
   private readonly kept: number
 
   /** `kept`: values of different keys that are kept of one state. */

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { isWorking } from "../../../machines/order/Order.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { answerWithin } from "../venue/CallAnswers.ts"
 import type { Unsettled } from "./Unsettled.ts"
@@ -15,7 +16,7 @@ export const isSettled = (row: OrderRow, unsettled: Unsettled["Service"]): boole
 }
 
 export class OrderWaits {
-  private readonly waiting = new Map<number, Set<(row: OrderRow) => void>>()
+  private readonly waiting = new ShortLivedMap<number, Set<(row: OrderRow) => void>>()
 
   constructor(host: ActorHost["Service"]) {
     host.onCommitted("orders", (row) => {

@@ -5,6 +5,7 @@
 import { Context, Layer } from "effect"
 import type { Heard } from "../../../machines/rfq/Rfq.ts"
 import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 
 /** Quotes kept of a request: its newest (A2-22). */
 export const quotesKept = 100
@@ -29,7 +30,7 @@ export class QuoteBoard extends Context.Service<QuoteBoard, Board>()("brokerage/
 }
 
 export class Board {
-  private readonly requests = new Map<number, Request>()
+  private readonly requests = new ShortLivedMap<number, Request>()
   private readonly listeners: Array<Listener> = []
   private arrivals = 0
 

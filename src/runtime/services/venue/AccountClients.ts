@@ -4,6 +4,7 @@
  */
 import { Effect, Exit, Latch } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 
 /** Accounts whose clients are remembered. */
@@ -17,7 +18,7 @@ export class AccountClients {
   private readonly stored: Pick<RowReads["Service"], "clientIds">
   private readonly known = new Map<string, number>()
   /** Who waits for an account, the longest waiting first. */
-  private readonly asked = new Map<string, Array<(found: Found) => void>>()
+  private readonly asked = new ShortLivedMap<string, Array<(found: Found) => void>>()
   private readonly work = Latch.makeUnsafe(false)
 
   constructor(stored: Pick<RowReads["Service"], "clientIds">) {

@@ -6,6 +6,7 @@
  */
 import { Effect, Semaphore } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
 import { AccountClients } from "./AccountClients.ts"
@@ -43,7 +44,7 @@ export class AccountEvents {
   private readonly decisions: EventDecisions
   private readonly clients: AccountClients
   /** Of accounts with something on its way. */
-  private readonly lanes = new Map<string, AccountLane>()
+  private readonly lanes = new ShortLivedMap<string, AccountLane>()
   /** Those with an event that nobody takes yet, in turn. */
   private readonly ready: Array<AccountLane> = []
   private workers = 0

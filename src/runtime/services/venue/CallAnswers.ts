@@ -7,6 +7,7 @@ import { Context, Deferred, Effect, Layer } from "effect"
 import { ActorHost, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Commit } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { Tables } from "../../store/Catalogue.ts"
 import { clientSubject } from "../client/clientState.ts"
 
@@ -49,7 +50,7 @@ export class CallAnswers extends Context.Service<
     CallAnswers,
     Effect.gen(function* () {
       const host = yield* ActorHost
-      const waiters = new Map<string, Waiter>()
+      const waiters = new ShortLivedMap<string, Waiter>()
       host.onCallEnded((ref, commit) => {
         const waiter = waiters.get(ref)
         if (waiter === undefined) return

@@ -12,6 +12,7 @@
  * the one is lost, the other protects.
  */
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 
 /** Calls on their way at once, and of one client: what one has hanging leaves ways to the others. */
@@ -52,10 +53,10 @@ export class CallLanes {
   /** Calls on their way to the venue. */
   running = 0
   private readonly bounds: Bounds
-  private readonly lanes = new Map<number, Lane>()
+  private readonly lanes = new ShortLivedMap<number, Lane>()
   /** Lanes with a call that may be made, in turn. */
   private readonly ready: Array<Lane> = []
-  private readonly held = new Map<string, Call>()
+  private readonly held = new ShortLivedMap<string, Call>()
 
   constructor(bounds: Bounds) {
     this.bounds = bounds

@@ -1,10 +1,11 @@
 /** Who waits until what became of calls is known, whichever way it comes to be (A1-51: 502 after 5 s). */
 import { Effect, Latch } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import { answerWithin } from "./CallAnswers.ts"
 
 export class CallWaiters {
-  private readonly waiters = new Map<string, Set<() => void>>()
+  private readonly waiters = new ShortLivedMap<string, Set<() => void>>()
 
   /** What became of the call is known. */
   tell(ref: string): void {

@@ -6,6 +6,7 @@
  */
 import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { answerWithin } from "./CallAnswers.ts"
@@ -76,7 +77,7 @@ export class LostCalls {
   lookups = 0
   alarms = 0
   private readonly parts: LostCallsParts
-  private readonly lost = new Map<string, Lost>()
+  private readonly lost = new ShortLivedMap<string, Lost>()
   private readonly wake = Latch.makeUnsafe(false)
   private readonly room = Semaphore.makeUnsafe(writesAtOnce)
 

@@ -8,6 +8,7 @@ import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import { connectionError } from "./attemptError.ts"
 import { DeliveryLanes, laneLimits, type LaneLimits } from "./DeliveryLanes.ts"
@@ -91,7 +92,8 @@ class Worker {
   private readonly lanes: DeliveryLanes
   /** Every delivery leased here whose result is not written yet. */
   private readonly held = new Set<number>()
-  private readonly sends = new Set<Fiber.Fiber<void>>()
+  /** By delivery. */
+  private readonly sends = new ShortLivedMap<number, Fiber.Fiber<void>>()
   private readonly wake = Latch.makeUnsafe(true)
   private readonly quiet = Latch.makeUnsafe(true)
   private leases = 0
@@ -225,8 +227,8 @@ class Worker {
       )
     )
     const fiber = fork(Effect.map(sending, (outcome) => this.finished(row, outcome, startedAt)))
-    this.sends.add(fiber)
-    fiber.addObserver(() => this.sends.delete(fiber))
+    this.sends.set(row.id, fiber)
+    fiber.addObserver(() => this.sends.delete(row.id))
   }
 
   private finished(row: DeliveryRow, outcome: SendOutcome, startedAt: number): void {
@@ -261,7 +263,7 @@ class Worker {
     this.quiet.closeUnsafe()
     // What does not end in time keeps its lease: the next worker takes it over after 60 s.
     return Effect.timeoutOption(this.quiet.await, Math.max(0, this.stopBy - now)).pipe(
-      Effect.andThen(Effect.suspend(() => Fiber.interruptAll(this.sends)))
+      Effect.andThen(Effect.suspend(() => Fiber.interruptAll([...this.sends.values()])))
     )
   })
 }

@@ -1,0 +1,64 @@
+/** Entries that come and go at speed leave with their values, unlike those of a Map. */
+import { assert, describe, it } from "@effect/vitest"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { ShortLivedMap } from "../../../src/runtime/engine/ShortLivedMap.ts"
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as (options: { readonly type: "minor" | "major" }) => void
+
+interface Kept {
+  set(key: number, value: object): unknown
+  delete(key: number): boolean
+}
+
+const alive = 64
+const entries = 20_000
+/** A value of some kilobytes. */
+const value = (): object => Array.from({ length: 500 }, (_, at) => at)
+
+/** What a young collection leaves of values that a map of the old generation has held and given up, bytes. */
+const leftBehind = (map: Kept): number => {
+  for (let key = 0; key < alive; key++) map.set(key, value())
+  collect({ type: "major" })
+  const before = process.memoryUsage().heapUsed
+  for (let key = alive; key < entries; key++) {
+    map.set(key, value())
+    map.delete(key - alive)
+  }
+  collect({ type: "minor" })
+  collect({ type: "minor" })
+  return process.memoryUsage().heapUsed - before
+}
+
+describe("entries that come and go at speed", () => {
+  it("do not grow old with the tables that the map has replaced", () => {
+    const ofMap = leftBehind(new Map<number, object>())
+    const ofShortLived = leftBehind(new ShortLivedMap<number, object>())
+    assert.isBelow(ofShortLived, ofMap / 4)
+  })
+
+  it("keep their places and leave while they are iterated", () => {
+    const map = new ShortLivedMap<string, { n: number }>()
+    for (const [n, key] of ["a", "b", "c"].entries()) map.set(key, { n })
+    map.set("a", { n: 9 })
+    assert.deepStrictEqual(
+      [...map.entries()],
+      [
+        ["a", { n: 9 }],
+        ["b", { n: 1 }],
+        ["c", { n: 2 }]
+      ]
+    )
+    const seen: Array<number> = []
+    for (const { n } of map.values()) {
+      seen.push(n)
+      map.delete("b")
+    }
+    assert.deepStrictEqual(seen, [9, 2])
+    assert.isFalse(map.delete("b"))
+    assert.deepStrictEqual([map.size, map.has("a"), map.has("b"), map.get("b")], [2, true, false, undefined])
+    map.clear()
+    assert.deepStrictEqual([map.size, [...map.keys()]], [0, []])
+  })
+})
