@@ -4,6 +4,7 @@ import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
 import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
 import type { MarginFindings } from "./margin/marginRounds.ts"
+import type { FairnessFindings } from "./fairness/fairnessRounds.ts"
 import type { OrderFindings } from "./orders/orderRounds.ts"
 import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
@@ -79,6 +80,8 @@ export interface Findings {
   readonly staking?: StakingFindings
   /** Measured by itself only (--only statements). */
   readonly statements?: StatementFindings
+  /** Measured by itself only (--only fairness). */
+  readonly fairness?: FairnessFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements|fairness
  * (one part, printed and not written), --rows one,crowd,takes,... (of the parts margin, staking and statements, these alone),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
@@ -20,6 +20,8 @@ import { measureFeed } from "./markets/feedRounds.ts"
 import { measureLostCalls } from "./markets/lostCalls.ts"
 import { measureStarts } from "./markets/starts.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
+import { measureFairness } from "./fairness/fairnessRounds.ts"
+import { fairnessGoals } from "./fairness/section.ts"
 import { orderGoals } from "./orders/goals.ts"
 import { marginGoals } from "./margin/goals.ts"
 import { measureMargin } from "./margin/marginRounds.ts"
@@ -28,6 +30,7 @@ import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import {
   corePlanOf,
   eventFlowPlanOf,
+  fairnessPlanOf,
   feedPlanOf,
   lostCallsPlanOf,
   marginPlanOf,
@@ -217,7 +220,8 @@ const parts = {
   orders: (plan: Plan) => measureOrders({ ...orderPlanOf(plan), progress }),
   margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress }),
   staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress }),
-  statements: (plan: Plan) => measureStatements({ ...statementPlanOf(plan), progress })
+  statements: (plan: Plan) => measureStatements({ ...statementPlanOf(plan), progress }),
+  fairness: (plan: Plan) => measureFairness({ ...fairnessPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -251,12 +255,13 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding, orders, margin, staking, statements }: Partial<Findings>): boolean =>
+const hasFailed = ({ onboarding, orders, margin, staking, statements, fairness }: Partial<Findings>): boolean =>
   typeof onboarding?.listedFailure === "string" ||
   (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached)) ||
   (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached)) ||
   (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached)) ||
-  (statements !== undefined && statementGoals(statements).some(({ reached }) => !reached))
+  (statements !== undefined && statementGoals(statements).some(({ reached }) => !reached)) ||
+  (fairness !== undefined && fairnessGoals(fairness).some(({ reached }) => !reached))
 
 /** Data directories of the parts. */
 const folders = [
@@ -279,7 +284,8 @@ const folders = [
   "staking/maturities",
   "statements/files",
   "statements/night",
-  "statements/nights"
+  "statements/nights",
+  "fairness"
 ] as const
 
 interface Options {

@@ -140,6 +140,9 @@ export const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmM
   warmMillis
 })
 
+/** Long enough for a p99 of orders that come one after the other. */
+const fairnessMillis = 8_000
+
 /** An order takes two commits and a call of the venue, which a busy machine makes slow. */
 const orderMillis = 3_000
 
@@ -151,6 +154,13 @@ export const orderPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMil
   warmMillis: Math.max(orderMillis, warmMillis),
   filledEach: quick ? 5 : 10,
   holders: quick ? 50 : 100
+})
+
+export const fairnessPlanOf = ({ dataDirectory, quick, rounds, sliceMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "fairness"),
+  rounds: quick ? 1 : Math.min(3, rounds),
+  sliceMillis: Math.max(fairnessMillis, sliceMillis),
+  stored: quick ? 500 : 600
 })
 
 export const marginPlanOf = ({ dataDirectory, quick, rows }: Plan): Omit<MarginPlan, "progress"> => ({

@@ -1,6 +1,7 @@
 /** The findings as Markdown: printed at the end of a run, and written to docs/benchmarks.md with --write. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { contractsSection } from "./contracts/section.ts"
+import { fairnessSection } from "./fairness/section.ts"
 import type { Findings, Reports } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { marginSection } from "./margin/section.ts"
@@ -141,7 +142,8 @@ ${figuresTable(findings)}
 
 /** The sections of the parts that were measured alone. */
 export const renderParts = (findings: Partial<Findings>): string => {
-  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin, staking, statements } = findings
+  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin, staking, statements, fairness } =
+    findings
   return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
@@ -154,13 +156,14 @@ export const renderParts = (findings: Partial<Findings>): string => {
     ...(orders === undefined ? [] : [`## Orders\n\n${ordersSection(orders)}`]),
     ...(margin === undefined ? [] : [`## Margin\n\n${marginSection(margin)}`]),
     ...(staking === undefined ? [] : [`## Staking and account reads\n\n${stakingSection(staking)}`]),
-    ...(statements === undefined ? [] : [`## Statements\n\n${statementsSection(statements)}`])
+    ...(statements === undefined ? [] : [`## Statements\n\n${statementsSection(statements)}`]),
+    ...(fairness === undefined ? [] : [`## Fairness\n\n${fairnessSection(fairness)}`])
   ].join("\n\n")
 }
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking, statements) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking, statements, fairness) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 

@@ -50,16 +50,23 @@ export const connections = 64
 export const holdMark = (service: RunningService, of: string, price: string) =>
   operator(service, "POST", "/sim/venue/price", { symbol: of, price })
 
+/** A partner with so many clients that may trade. */
+export const makeTraders = async (
+  service: RunningService,
+  code: string,
+  custody: "BROKER" | "PARTNER",
+  clients: number
+): Promise<Traders> => {
+  const partner = await createPartner(service, code, custody)
+  return { partner, clientIds: await onboardTraders(service, partner, clients, { custody, cash }, code) }
+}
+
 export const makeWorld = async (plan: OrderPlan): Promise<OrderWorld> => {
   const service = await startService(plan.dataDirectory)
   await holdMark(service, symbol, markPrice)
   await operator(service, "POST", "/sim/venue/book", { symbol, size: bookSize })
-  const traders = async (code: string, custody: "BROKER" | "PARTNER"): Promise<Traders> => {
-    const partner = await createPartner(service, code, custody)
-    return { partner, clientIds: await onboardTraders(service, partner, plan.clients, { custody, cash }, code) }
-  }
-  const custodian = await traders("ORDERP", "PARTNER")
-  const broker = await traders("ORDERB", "BROKER")
+  const custodian = await makeTraders(service, "ORDERP", "PARTNER", plan.clients)
+  const broker = await makeTraders(service, "ORDERB", "BROKER", plan.clients)
   plan.progress(`${2 * plan.clients} clients may trade`)
   const venue = await venueSeat(plan.dataDirectory)
   return { plan, service, venue, load: new Child("orders/load.ts"), custodian, broker }

@@ -17,6 +17,7 @@ const requestsOf = (slice: OrderSlice): (() => string | null) => {
   }
   const { clientIds } = slice
   const nextClient = () => clientIds[at++ % clientIds.length]
+  if (slice.kind === "list") return () => `GET ${path(nextClient(), "/orders?limit=500")}${common}\r\n`
   if (slice.kind === "margin") return () => `GET ${path(nextClient(), "/margin")}${common}\r\n`
   const body = JSON.stringify({ ...slice.order, type: "LIMIT" })
   const head = `${common}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`

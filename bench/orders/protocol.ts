@@ -38,7 +38,13 @@ export interface FigureSlice extends Window {
   readonly order: AskedLimit
 }
 
-export type OrderSlice = PlaceSlice | CancelSlice | FigureSlice
+/** The largest page of a client's orders, client by client in turn. */
+export interface ListSlice extends Window {
+  readonly kind: "list"
+  readonly clientIds: ReadonlyArray<number>
+}
+
+export type OrderSlice = PlaceSlice | CancelSlice | FigureSlice | ListSlice
 
 /** `lastText`: the last answer's body. */
 export type OrderResult = SliceResult & { readonly lastText: string }

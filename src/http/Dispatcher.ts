@@ -21,7 +21,7 @@ import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
 import type { AnyHandlers, AnyRead, AnyWrite, Served } from "./handlers/feature.ts"
 import { handlersByOperation } from "./handlers/handlersByOperation.ts"
-import { outgoing, refusalOf } from "./handlers/handler.ts"
+import { outgoing, refusalOf, type Reply } from "./handlers/handler.ts"
 import {
   type AnswerHeaders,
   answerNow,
@@ -46,6 +46,7 @@ import {
   type Rendered
 } from "./middleware/idempotency.ts"
 import { parseBody } from "./middleware/parseBody.ts"
+import { PageLane } from "./middleware/PageLane.ts"
 import { parseQuery } from "./middleware/queries.ts"
 import { wholeSeconds } from "./middleware/RateWindows.ts"
 import { readBody } from "./middleware/readBody.ts"
@@ -136,6 +137,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   private readonly surface: Surface<P, S>
   private readonly parts: Parts<P>
   private readonly options: DispatcherOptions
+  private readonly pages = new PageLane(() => this.parts.host.stats().waiting > 0)
 
   private constructor(surface: Surface<P, S>, parts: Parts<P>, options: DispatcherOptions) {
     this.surface = surface
@@ -180,7 +182,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       this.options.hints?.give(exchange)
       return exchange.method === "GET"
         ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
-        : this.write(admitted)
+        : this.pages.before(this.write(admitted))
     } catch (error) {
       return Effect.die(error)
     }
@@ -195,7 +197,10 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const input = { exchange, caller: principal.caller, params, query }
     if (errors === null) {
       const run = typeof handler === "function" ? handler : handler.run
-      return Effect.mapEager(run(input), (reply) => outgoing(route.form, reply))
+      const render = (reply: Reply<unknown>): Outgoing => outgoing(route.form, reply)
+      const { limit } = query
+      if (typeof limit !== "number") return Effect.mapEager(run(input), render)
+      return this.pages.run(principal.id, limit, { read: () => run(input), render })
     }
     // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)

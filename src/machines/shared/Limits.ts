@@ -90,6 +90,18 @@ export const bodyBudget = {
   waitMillis: 5 * second
 } as const
 
+/**
+ * Pages of lists: rows that are read at once, by all principals and by one; pages of one that wait, and how long; how long a page
+ * gives way to requests that write. Ours.
+ */
+export const pageBudget = {
+  rows: 1_000,
+  share: 500,
+  waiting: 256,
+  waitMillis: 8 * second,
+  pauseMillis: 2
+} as const
+
 /** Live partner documents per client and file name length (doc 1 Limits; A1-37). */
 export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYears: 5 } as const
 

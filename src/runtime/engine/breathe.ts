@@ -10,5 +10,26 @@ export const breathe: Effect.Effect<void> = Effect.callback<void>((resume) => {
   return Effect.sync(() => clearImmediate(turn))
 })
 
+/** Maps items, with a turn of the event loop after every `slice` of them. */
+export const mapInSlices = <A, B>(
+  items: ReadonlyArray<A>,
+  slice: number,
+  map: (item: A) => B
+): Effect.Effect<ReadonlyArray<B>> => {
+  if (items.length <= slice) return Effect.sync(() => items.map(map))
+  const mapped: Array<B> = []
+  return Effect.as(
+    Effect.whileLoop({
+      while: () => mapped.length < items.length,
+      body: () => {
+        for (const item of items.slice(mapped.length, mapped.length + slice)) mapped.push(map(item))
+        return breathe
+      },
+      step: () => undefined
+    }),
+    mapped
+  )
+}
+
 /** From how many bytes on a piece of work is long: some milliseconds for one pass. */
 export const longWork = 1024 * 1024

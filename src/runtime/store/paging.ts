@@ -3,6 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
+import { mapInSlices } from "../engine/breathe.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { catalogue, type TableName, type Tables } from "./Catalogue.ts"
 import { heldIn, type TableSpec } from "./Table.ts"
@@ -45,6 +46,9 @@ export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row
   return { shown, end: { hasMore, nextBefore: hasMore && last !== undefined ? idOf(last) : null } }
 }
 
+/** Rows of a page that are decoded in one piece: less than a millisecond. */
+const decodedAtOnce = 100
+
 /** At most `limit` rows; ask for one more than the page to know whether there are more. */
 export const pageOf = <T extends TableName>(
   sql: PgClient.PgClient,
@@ -69,7 +73,7 @@ export const pageOf = <T extends TableName>(
   if (query.before !== undefined) tests.push(`"${id}" < $${values.push(BigInt(query.before))}`)
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const text = `SELECT ${columnList(spec as TableSpec)} FROM ${spec.sqlName}${where} ORDER BY "${id}" DESC LIMIT $${values.push(BigInt(query.limit))}`
-  return Effect.map(sql.unsafe<Record<string, unknown>>(text, values), (rows) =>
-    rows.map((raw) => decodeRow(spec as TableSpec, raw, sealing) as Tables[T])
+  return Effect.flatMap(sql.unsafe<Record<string, unknown>>(text, values), (rows) =>
+    mapInSlices(rows, decodedAtOnce, (raw) => decodeRow(spec as TableSpec, raw, sealing) as Tables[T])
   )
 }

@@ -1,0 +1,141 @@
+/**
+ * Pages of lists, which are long work for the database and for the only thread: each principal has a share of the rows that are
+ * read at once, principals are served in turn, and a page gives way to requests that write between its pieces of work.
+ */
+import { Effect } from "effect"
+import { pageBudget } from "../../machines/shared/Limits.ts"
+import { breathe } from "../../runtime/engine/breathe.ts"
+import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
+import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
+
+interface Waiter {
+  readonly rows: number
+  readonly start: () => void
+}
+
+/** The pages of one principal. */
+interface Line {
+  /** Rows of its pages that are being read. */
+  held: number
+  readonly waiting: Array<Waiter>
+}
+
+export class PageLane {
+  private held = 0
+  /** Requests that write, from their bodies to their answers. */
+  private writing = 0
+  /** In the order of their turns: a principal whose page starts goes to the end. */
+  private readonly lines = new Map<PrincipalId, Line>()
+  private readonly isPressed: () => boolean
+
+  /** `isPressed`: whether turns are decided or committed, those of the venue's events included. */
+  constructor(isPressed: () => boolean) {
+    this.isPressed = isPressed
+  }
+
+  /** Serves a request that writes: pages give way to it. */
+  before<A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      this.writing++
+      return Effect.ensuring(
+        write,
+        Effect.sync(() => void this.writing--)
+      )
+    })
+  }
+
+  /**
+   * Reads a page of at most so many rows and renders it, when the principal has room. Fails with `Unavailable` when too many of its
+   * pages wait, or this one has waited too long.
+   */
+  run<A, B, E>(
+    principal: PrincipalId,
+    rows: number,
+    page: { readonly read: () => Effect.Effect<A, E>; readonly render: (found: A) => B }
+  ): Effect.Effect<B, E | Unavailable> {
+    const work = Effect.suspend(page.read).pipe(
+      Effect.tap(() => this.giveWay),
+      Effect.map(page.render),
+      Effect.tap(() => this.giveWay)
+    )
+    const left = Effect.sync(() => this.leave(principal, rows))
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.andThen(restore(this.enter(principal, rows)), Effect.ensuring(restore(work), left))
+    )
+  }
+
+  private readonly giveWay: Effect.Effect<void> = Effect.suspend(() =>
+    this.writing > 0 || this.isPressed() ? pause : breathe
+  )
+
+  private enter(principal: PrincipalId, rows: number): Effect.Effect<void, Unavailable> {
+    return Effect.suspend(() => {
+      const line = this.lines.get(principal) ?? { held: 0, waiting: [] }
+      if (!this.lines.has(principal)) this.lines.set(principal, line)
+      if (line.waiting.length === 0 && this.hasRoom(line, rows)) {
+        this.start(principal, line, rows)
+        return Effect.void
+      }
+      if (line.waiting.length >= pageBudget.waiting) return Effect.fail(new Unavailable({ unknown: false }))
+      return Effect.callback<void, Unavailable>((resume) => {
+        const giveUp = (): void => {
+          clearTimeout(timer)
+          line.waiting.splice(line.waiting.indexOf(waiter), 1)
+          this.forget(principal, line)
+        }
+        const timer = setTimeout(() => {
+          giveUp()
+          resume(Effect.fail(new Unavailable({ unknown: false })))
+        }, pageBudget.waitMillis)
+        const waiter: Waiter = {
+          rows,
+          start: () => {
+            clearTimeout(timer)
+            resume(Effect.void)
+          }
+        }
+        line.waiting.push(waiter)
+        return Effect.sync(giveUp)
+      })
+    })
+  }
+
+  private leave(principal: PrincipalId, rows: number): void {
+    const line = this.lines.get(principal) as Line
+    this.held -= rows
+    line.held -= rows
+    this.forget(principal, line)
+    for (const [next, waiting] of this.lines) {
+      const [first] = waiting.waiting
+      if (first === undefined || !this.hasRoom(waiting, first.rows)) continue
+      waiting.waiting.shift()
+      this.start(next, waiting, first.rows)
+      first.start()
+    }
+  }
+
+  /** A page larger than a share or than the whole budget is read when nothing else of it is held. */
+  private hasRoom(line: Line, rows: number): boolean {
+    return (
+      (line.held === 0 || line.held + rows <= pageBudget.share) &&
+      (this.held === 0 || this.held + rows <= pageBudget.rows)
+    )
+  }
+
+  private start(principal: PrincipalId, line: Line, rows: number): void {
+    this.held += rows
+    line.held += rows
+    this.lines.delete(principal)
+    this.lines.set(principal, line)
+  }
+
+  private forget(principal: PrincipalId, line: Line): void {
+    if (line.held === 0 && line.waiting.length === 0) this.lines.delete(principal)
+  }
+}
+
+/** Long enough for what a commit or the venue has answered to go on first. */
+const pause: Effect.Effect<void> = Effect.callback<void>((resume) => {
+  const timer = setTimeout(() => resume(Effect.void), pageBudget.pauseMillis)
+  return Effect.sync(() => clearTimeout(timer))
+})

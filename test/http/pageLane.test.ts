@@ -1,0 +1,124 @@
+/** Pages of lists: shares of rows, turns of principals, and what a page gives way to. */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { PageLane } from "../../src/http/middleware/PageLane.ts"
+import { pageBudget } from "../../src/machines/shared/Limits.ts"
+import type { PrincipalId } from "../../src/runtime/services/shared/Principal.ts"
+
+const page: number = pageBudget.share
+
+/** A lane with pages that end by name. */
+const laneOf = (isPressed = () => false) => {
+  const lane = new PageLane(isPressed)
+  const begun: Array<string> = []
+  const ends = new Map<string, Deferred.Deferred<void>>()
+  const run = (principal: PrincipalId, name: string, rows = page) => {
+    const end = Deferred.makeUnsafe<void>()
+    ends.set(name, end)
+    return Effect.runFork(
+      lane.run(principal, rows, {
+        read: () => {
+          begun.push(name)
+          return Deferred.await(end)
+        },
+        render: () => name
+      })
+    )
+  }
+  const end = (name: string) => Deferred.doneUnsafe(ends.get(name) as Deferred.Deferred<void>, Effect.void)
+  return { lane, begun, run, end }
+}
+
+describe("pages of lists", () => {
+  it.effect("a principal with many pages keeps its share, and another's page starts at once", () =>
+    Effect.gen(function* () {
+      const { begun, run, end } = laneOf()
+      const flood = Array.from({ length: 64 }, (_, n) => run("partner:1", `flood ${n}`))
+      assert.deepStrictEqual(begun, ["flood 0"])
+      const other = run("partner:2", "other")
+      assert.deepStrictEqual(begun, ["flood 0", "other"])
+      end("other")
+      assert.strictEqual(yield* Fiber.join(other), "other")
+      for (const [n, fiber] of flood.entries()) {
+        end(`flood ${n}`)
+        yield* Fiber.join(fiber)
+      }
+      assert.lengthOf(begun, 65)
+    })
+  )
+
+  it.effect("principals whose pages wait are served in turn, whoever began to wait first", () =>
+    Effect.gen(function* () {
+      const { begun, run, end } = laneOf()
+      const fibers = [1, 2, 3, 4].flatMap((n) =>
+        Array.from({ length: 16 }, (_, at) => run(`partner:${n}`, `${n} ${at}`))
+      )
+      const late = run("partner:5", "late")
+      for (let served = 0; !begun.includes("late"); served++) {
+        assert.isBelow(served, 5)
+        end(begun[served] as string)
+        yield* Fiber.join(
+          fibers[Number(begun[served]?.split(" ")[0]) * 16 - 16 + Number(begun[served]?.split(" ")[1])] as never
+        )
+      }
+      yield* Fiber.interruptAll([...fibers, late])
+    })
+  )
+
+  it.effect("small pages share what one large page takes", () =>
+    Effect.gen(function* () {
+      const { begun, run } = laneOf()
+      const small = Array.from({ length: 30 }, (_, n) => run("partner:1", `small ${n}`, page / 10))
+      assert.lengthOf(begun, 10)
+      yield* Fiber.interruptAll(small)
+    })
+  )
+
+  it.effect(
+    "a page gives way before it is rendered and before it is sent while turns or requests that write are under way",
+    () =>
+      Effect.gen(function* () {
+        let pressed = 0
+        const { lane } = laneOf(() => {
+          pressed++
+          return false
+        })
+        const seen: Array<string> = []
+        const read = { read: () => Effect.succeed(1), render: (n: number) => seen.push(`page ${n}`) }
+        yield* lane.before(
+          Effect.gen(function* () {
+            const fiber = Effect.runFork(lane.run("partner:1", page, read))
+            yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+            // A turn of the loop is over, and the page waits for longer than that.
+            assert.deepStrictEqual(seen, [])
+            yield* Fiber.join(fiber)
+          })
+        )
+        assert.strictEqual(pressed, 0)
+        yield* lane.run("partner:1", page, read)
+        assert.strictEqual(pressed, 2)
+      })
+  )
+
+  it.effect("too many waiting pages are refused, and pages that fail or are given up leave their rows", () =>
+    Effect.gen(function* () {
+      const { lane, begun, run, end } = laneOf()
+      const first = run("partner:1", "first")
+      const waiting = Array.from({ length: pageBudget.waiting }, (_, n) => run("partner:1", `waits ${n}`))
+      const refused = yield* Effect.exit(lane.run("partner:1", page, { read: () => Effect.void, render: () => null }))
+      assert.isTrue(Exit.isFailure(refused))
+      yield* Fiber.interruptAll(waiting)
+      assert.deepStrictEqual(begun, ["first"])
+      const failing = Effect.exit(lane.run("partner:1", page, { read: () => Effect.fail("away"), render: () => null }))
+      end("first")
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(yield* failing, Exit.fail("away"))
+      const running = run("partner:1", "interrupted")
+      yield* Fiber.interrupt(running)
+      const next = run("partner:1", "next")
+      assert.deepStrictEqual(begun, ["first", "interrupted", "next"])
+      end("next")
+      yield* Fiber.join(next)
+    })
+  )
+})
