@@ -32,7 +32,7 @@ const replacement = (table: string, column: string): string => {
   if (column === "uid") return `t.uid || '-' || g`
   if (column === "partner_client_ref") return `'stored-' || g`
   if (column === "email") return `'stored.' || g || '@mail.example'`
-  if (column === "person_key") return `t.person_key || '-' || g`
+  if (column === "person_key") return `replace(t.person_key, ':', ':' || g || '-')`
   return `t.${column}`
 }
 

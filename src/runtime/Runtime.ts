@@ -45,6 +45,7 @@ import { DailyMarks, layerDailyMarks } from "./services/market/DailyMarks.ts"
 import { layerLastMarks } from "./services/market/LastMarks.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
+import { layerPersonWatch } from "./services/client/PersonWatch.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
@@ -195,6 +196,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
       Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
+    layerPersonWatch,
     layerPayoutCorrections,
     layerStatementJobs.pipe(Layer.provide(hasVenue(options) ? layerDailyMarks : DailyMarks.none)),
     hasVenue(options)

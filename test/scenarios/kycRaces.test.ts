@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { personClaims as claimsOf, personKeyOf } from "../../src/machines/kyc/personKey.ts"
 import { buildReportingRecord } from "../../src/machines/reporting/ReportingRecord.ts"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
@@ -15,7 +16,7 @@ import type { TimerHandlers } from "../../src/runtime/engine/timers/Timers.ts"
 import { expiryHandlers } from "../../src/runtime/services/document/documentExpiry.ts"
 import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
-import { displayNameOf, personText, reportingFacts } from "../../src/runtime/services/kyc/sectionValues.ts"
+import { displayNameOf, personFacts, reportingFacts } from "../../src/runtime/services/kyc/sectionValues.ts"
 import { storedSections } from "../../src/runtime/services/kyc/KycUpdatePlan.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import { advance, comply, dayMillis, get, ofClient, orlenko, query, rowCounts, rowsOf } from "../support/Builders.ts"
@@ -71,10 +72,10 @@ const assertWhole = async (clientId: number, revision: number): Promise<void> =>
   const sections = storedSections(await ofClient(service, "blockPayloads", clientId))
   const [client] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
   const [record] = await ofClient(service, "reportingRecords", clientId)
-  const personKey = service.database.sealing.fingerprint(personText(sections))
+  const personKey = personKeyOf(personFacts(sections), service.database.sealing.fingerprint)
   assert.strictEqual(client?.displayName, displayNameOf(sections.personalInfo))
   assert.strictEqual(client?.personKey, personKey)
-  assert.deepStrictEqual(await personClaims(clientId), [`person:${personKey}`])
+  assert.deepStrictEqual(await personClaims(clientId), claimsOf(personKey))
   const built = buildReportingRecord(reportingFacts(sections), record?.builtAt ?? 0, record?.fromRevision ?? 0)
   assert.deepStrictEqual(record?.record as unknown, built)
   const revisions = await ofClient(service, "kycRevisions", clientId)

@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { hanging } from "../../src/runtime/engine/journal/sqlFailure.ts"
+import { firstPersonKey, personClaims } from "../../src/machines/kyc/personKey.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { placeOf } from "../../src/runtime/engine/journal/columnValues.ts"
 import type { Sealing } from "../../src/runtime/engine/sealing/Sealing.ts"
@@ -83,14 +84,34 @@ const openOfClient: Answerer = ({ match, values, store }) => {
   return [...Map.groupBy(open, ({ state }) => state)].map(([state, rows]) => ({ state, n: BigInt(rows.length) }))
 }
 
-/** One row when the person's unique fact may be given back with this client (`accountFacts`). */
-const freePerson: Answerer = ({ values: [name, id, personKey], store }) => {
-  const owner = store.ownerOf(name as string)
-  const isHeld = store
-    .rows("clients")
-    .some((row) => row.id === owner && BigInt(row.id) !== id && row.personKey === personKey && row.state !== "CLOSED")
-  return owner === undefined || isHeld ? [] : [{}]
-}
+/** The claims of a person that may be given back with this client (`freeClaims`). */
+const freePerson: Answerer = ({ values: [, id], store }) =>
+  personClaims(store.rows("clients").find((row) => BigInt(row.id) === id)?.personKey ?? "").flatMap((name) => {
+    const owner = store.ownerOf(name)
+    const isHeld = store
+      .rows("clients")
+      .some((row) => row.id === owner && BigInt(row.id) !== id && row.state !== "CLOSED" && holds(row.personKey, name))
+    return owner === undefined || isHeld ? [] : [{ name }]
+  })
+
+const holds = (personKey: string, claim: string): boolean => personClaims(personKey).includes(claim)
+
+/** Clients in the order of their ids: those to be keyed (`clientsToKey`), those once refused (`clientsRefused`). */
+const clientPage =
+  (ids: (store: MemoryStore) => ReadonlyArray<number>): Answerer =>
+  ({ values: [after = 0, limit], store }) =>
+    [...new Set(ids(store))]
+      .filter((id) => BigInt(id) > BigInt(after))
+      .toSorted((a, b) => a - b)
+      .slice(0, Number(limit))
+      .map((id) => ({ id: BigInt(id) }))
+
+const toKey = clientPage((store) =>
+  store.rows("clients").flatMap(({ id, personKey }) => (personKey < firstPersonKey ? [id] : []))
+)
+const refusedOnce = clientPage((store) =>
+  store.rows("decisions").flatMap(({ decision, clientId }) => (decision === "PERSON_REJECTED" ? [clientId] : []))
+)
 
 /** A payout that has a reference, with the balance right after it (`paidStatement`). */
 const paidOut: Answerer = ({ values: [txId, clientId], store }) => {
@@ -160,7 +181,9 @@ const known: ReadonlyArray<readonly [RegExp, Answerer]> = [
     /^SELECT state, count\(\*\) AS n FROM (\w+) WHERE client_id = \$1 AND state IN \((.*)\) GROUP BY state$/,
     openOfClient
   ],
-  [/^SELECT 1 FROM claims WHERE name = \$1 AND NOT EXISTS /, freePerson],
+  [/^SELECT name FROM claims WHERE name = ANY\(\$1\) AND NOT EXISTS /, freePerson],
+  [/^SELECT id FROM clients WHERE person_key < 'g' AND id > \$1 ORDER BY id LIMIT \$2$/, toKey],
+  [/^SELECT DISTINCT client_id AS id FROM decisions WHERE decision = 'PERSON_REJECTED' /, refusedOnce],
   [/^SELECT t\.reason, t\.ts, p\.currency, -p\.amount AS minor, /, paidOut],
   [/^SELECT (?:"\w+"(?:, )?)+ FROM (\w+)(?: WHERE (.*))? ORDER BY "\w+" DESC LIMIT \$\d+$/, page]
 ]

@@ -20,6 +20,7 @@ import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { layerPersonWatch } from "../../src/runtime/services/client/PersonWatch.ts"
 import { ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
 import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
 import { WatchLists } from "../../src/runtime/services/screening/WatchLists.ts"
@@ -360,6 +361,7 @@ export class SimProcess {
       layerOpeningWatch,
       layerOrderResync,
       layerNearLevels,
+      layerPersonWatch,
       layerRiskMonitor.pipe(Layer.provide(seenAs(seams.watching))),
       Orders.layer.pipe(Layer.provide(seenAs(seams.trading))),
       Swaps.layer.pipe(Layer.provide(seenAs(seams.trading))),

@@ -39,7 +39,7 @@ export const storeNight = async (run: Run, { clientId, orderId, clients, trades,
     uid: "t.uid || '-' || g",
     partner_client_ref: "'copy-' || g",
     email: "'copy.' || g || '@mail.example'",
-    person_key: "t.person_key || '-' || g"
+    person_key: "replace(t.person_key, ':', ':' || g || '-')"
   })
   const order = await columnsOf(run, "orders", { id: own, client_id: copy })
   const of = `FROM clients c, ${all} WHERE c.id = ${clientId}`

@@ -4,13 +4,14 @@
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /**
- * Points of a key rotation, a screening pass, a statement job, a statement's build and a reset of a sandbox (asked for; its venue
+ * Points of a key rotation, a screening pass, the keying of persons, a statement job, a statement's build and a reset of a sandbox (asked for; its venue
  * is gone and its database is not): passed once in a while, so random crash runs leave them out.
  */
 export const rarePoints = [
   "key-written",
   "values-resealed",
   "clients-judged",
+  "persons-keyed",
   "models-written",
   "piece-written",
   "reset-asked",

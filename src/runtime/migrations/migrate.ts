@@ -49,6 +49,7 @@ import { m0045 } from "./0045_fill_orders.ts"
 import { m0046 } from "./0046_unvalued_equities.ts"
 import { m0047 } from "./0047_seals_by_posting.ts"
 import { m0048 } from "./0048_maturing_swaps.ts"
+import { m0050 } from "./0050_person_keys.ts"
 
 const run = Migrator.make({})
 
@@ -102,7 +103,8 @@ export const migrate = run({
     "0045_fill_orders": m0045,
     "0046_unvalued_equities": m0046,
     "0047_seals_by_posting": m0047,
-    "0048_maturing_swaps": m0048
+    "0048_maturing_swaps": m0048,
+    "0050_person_keys": m0050
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -228,7 +228,8 @@ CREATE TABLE clients (
   CONSTRAINT clients_uid_key UNIQUE (uid)
 );
 CREATE INDEX clients_partner ON public.clients USING btree (partner_id, id DESC);
-CREATE INDEX clients_person ON public.clients USING btree (person_key);
+CREATE INDEX clients_person ON public.clients USING gin (string_to_array(person_key, ' '::text)) WITH (fastupdate=off);
+CREATE INDEX clients_to_key ON public.clients USING btree (id) WHERE (person_key < 'g'::text);
 
 CREATE TABLE close_outs (
   id bigint NOT NULL,
@@ -304,6 +305,7 @@ CREATE TABLE decisions (
   CONSTRAINT decisions_pkey PRIMARY KEY (id)
 );
 CREATE INDEX decisions_client ON public.decisions USING btree (client_id, id);
+CREATE INDEX decisions_refusals ON public.decisions USING btree (client_id) WHERE (decision = 'PERSON_REJECTED'::text);
 CREATE TRIGGER decisions_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decisions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE deposit_notices (

@@ -10,6 +10,7 @@ import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import type { TableName, Tables } from "../store/Catalogue.ts"
 import { type Condition, pageOf, type PageQuery } from "../store/paging.ts"
+import { clientsOfPerson } from "../store/reads/clientReads.ts"
 import { allRows, clientIdsOf, holdersOf, rowsWithIds } from "../store/reads/rowReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
@@ -31,6 +32,8 @@ export class RowReads extends Context.Service<
     all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
     /** The clients of these accounts (their uid); others than ours are left out. */
     clientIds(accounts: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
+    /** Clients that have one of these keys of a person (`personKeyOf`), highest id first, ids below `before`. */
+    persons(personKey: string, query: PageQuery): Effect.Effect<ReadonlyArray<Tables["clients"]>, Unavailable>
     /** Which of the unique facts are taken, and by which object; free ones are left out. */
     holders(names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable>
   }
@@ -47,6 +50,7 @@ export class RowReads extends Context.Service<
         among: (table, ids) => inTime(rowsWithIds(sql, sealing, table, ids)),
         all: (table) => inTime(allRows(sql, sealing, table)),
         clientIds: (accounts) => inTime(clientIdsOf(sql, accounts)),
+        persons: (personKey, query) => inTime(clientsOfPerson(sql, sealing, personKey, query)),
         holders: (names) => inTime(holdersOf(sql, names))
       })
     })

@@ -53,6 +53,15 @@ export const RowReadsMemory = {
             const found = store.rows("clients").filter(({ uid }) => wanted.has(uid))
             return new Map(found.map(({ uid, id }) => [uid, id]))
           }),
+        persons: (personKey, { limit, before = Number.MAX_SAFE_INTEGER }) =>
+          reach(() => {
+            const keys = new Set(personKey.split(" "))
+            return store
+              .rows("clients")
+              .filter(({ id, personKey: own }) => id < before && own.split(" ").some((key) => keys.has(key)))
+              .toSorted((a, b) => b.id - a.id)
+              .slice(0, limit)
+          }),
         holders: (names) =>
           reach(() =>
             names.flatMap((name) => {

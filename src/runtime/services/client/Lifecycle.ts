@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Verdict } from "../../../machines/shared/Refusal.ts"
+import { personClaims } from "../../../machines/kyc/personKey.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
@@ -21,9 +22,8 @@ import {
 } from "./lifecycleDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
 import { rejectPerson } from "../kyc/reviewDecisions.ts"
-import { personClaim } from "../kyc/kycDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
-import { canGiveBack } from "../../store/reads/clientReads.ts"
+import { freeClaims } from "../../store/reads/clientReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { openOutside } from "../../store/openRows.ts"
 
@@ -88,16 +88,15 @@ export class Lifecycle extends Context.Service<
 /** An item comes in with its posting, and a posting with its balance; steady postings must not keep the end from coming. */
 const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
 
-/** What the zero check needs beside the mailbox: open settlement items, and whose the person's unique fact is. */
+/** What the zero check needs beside the mailbox: open settlement items, and whose the person's unique facts are. */
 const accountFacts =
   (sql: PgClient.PgClient) =>
   (client: ClientRow): Effect.Effect<AccountFacts, Unavailable> =>
     withinTime(
       Effect.gen(function* () {
         const openItems = yield* openOutside(sql, client.id)
-        const name = personClaim(client.personKey)
         // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
-        return { openItems, personClaim: (yield* canGiveBack(sql, name, client)) ? name : null }
+        return { openItems, personClaims: yield* freeClaims(sql, personClaims(client.personKey), client.id) }
       }).pipe(Effect.catch(whenAway)),
       () => new Unavailable({ unknown: false })
     )

@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
 import { decodeOnboarding, type OnboardingBody } from "../../../machines/kyc/OnboardingBody.ts"
+import { personKeyOf } from "../../../machines/kyc/personKey.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidSections } from "../../../machines/shared/RequestBody.ts"
@@ -20,12 +21,12 @@ import { Settings } from "../../Settings.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "./clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { declaredRisks, personText, type PersonSections } from "../kyc/sectionValues.ts"
+import { declaredRisks, personFacts, type PersonSections } from "../kyc/sectionValues.ts"
 import { reviewReasons } from "../kyc/kycDecisions.ts"
 import { onboardClient, onboardingClaims, type OnboardingPlan } from "./onboardClient.ts"
 import { screenedPerson } from "../screening/rescreening.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { samePersonAs } from "./samePerson.ts"
+import { type Namesake, samePersonAs } from "./samePerson.ts"
 import { setSandboxTimers } from "./sandboxDecisions.ts"
 import { Screening } from "../screening/Screening.ts"
 
@@ -70,11 +71,12 @@ export class Onboarding extends Context.Service<
           partner: directory.partner(caller.partner.row.id) ?? caller.partner,
           request,
           clientId,
-          personKey: sealing.fingerprint(personText(sections)),
+          personKey: personKeyOf(personFacts(sections), sealing.fingerprint),
           screened,
           ...screening.lists(),
           reasons: reviewReasons(declaredRisks(sections.pep, request.received.attestation as Json), screened, settings),
           duplicateOf: null,
+          refused: [],
           threshold: settings.sourceOfWealthThreshold
         }
       }
@@ -119,7 +121,10 @@ export class Onboarding extends Context.Service<
         if (holder("email:") !== undefined) return Effect.succeed(refuse({ _tag: "EmailTaken" }))
         const person = holder("person:")
         if (person === undefined) return Effect.die(new Error("a claim was lost that onboarding does not make"))
-        return run(caller, duplicateOf(plan, person.owner), store)
+        return Effect.flatMap(samePersonAs(stored, plan.personKey, plan.clientId), (same) => {
+          const refused = same?.refused ?? []
+          return run(caller, duplicateOf(plan, { clientId: refused[0] ?? person.owner, refused }), store)
+        })
       }
 
       const referenceTaken = (clientId: number): Effect.Effect<OnboardingVerdict, Unavailable> =>
@@ -170,8 +175,12 @@ export class Onboarding extends Context.Service<
 }
 
 /** The same person is onboarded all the same, but compliance looks; this attempt claims no person. */
-const duplicateOf = (plan: OnboardingPlan, clientId: number): OnboardingPlan => ({
+const duplicateOf = (
+  plan: OnboardingPlan,
+  { clientId, refused }: Pick<Namesake, "clientId" | "refused">
+): OnboardingPlan => ({
   ...plan,
   duplicateOf: clientId,
+  refused,
   reasons: [...plan.reasons, "DUPLICATE_PERSON"]
 })

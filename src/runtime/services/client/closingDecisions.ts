@@ -17,8 +17,8 @@ import { keepDocumentsUntilDue } from "../document/documentRetention.ts"
 export interface AccountFacts {
   /** Sentences for what is open outside the mailbox: settlement items that nobody has settled. */
   readonly openItems: ReadonlyArray<string>
-  /** The claim of the person, when no other open client holds it as its own; null otherwise. */
-  readonly personClaim: string | null
+  /** The claims of the person that no other open client holds as its own. */
+  readonly personClaims: ReadonlyArray<string>
 }
 
 /** The unique fact of an e-mail, by the name that onboarding claims it under. */
@@ -59,7 +59,7 @@ export const closeClient = (
   }
   turn.draft.release(emailClaim(client.email))
   // A person refused for good stays known: the next onboarding of the same person goes to review.
-  if (facts.personClaim !== null && client.state !== "KYC_REJECTED") turn.draft.release(facts.personClaim)
+  if (client.state !== "KYC_REJECTED") for (const name of facts.personClaims) turn.draft.release(name)
   // A closed account gets no notice of its documents' dates.
   applyEffects(
     turn,

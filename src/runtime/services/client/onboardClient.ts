@@ -6,6 +6,7 @@ import type { Json } from "../../../machines/Effects.ts"
 import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
 import { type CaseReason, partnerReason } from "../../../machines/compliance/Case.ts"
 import type { ReceivedSections } from "../../../machines/kyc/KycUpdateBody.ts"
+import { personClaims } from "../../../machines/kyc/personKey.ts"
 import type { OnboardingBody } from "../../../machines/kyc/OnboardingBody.ts"
 import type { ScreeningResult } from "../../../machines/screening/screen.ts"
 import { clientUidOf } from "../../../machines/shared/Ids.ts"
@@ -19,7 +20,6 @@ import type { PartnerView } from "../partner/Directory.ts"
 import { displayNameOf, type PersonSections } from "../kyc/sectionValues.ts"
 import {
   openCase,
-  personClaim,
   writeGrant,
   writeReportingRecord,
   writeRevision,
@@ -33,15 +33,17 @@ export interface OnboardingPlan {
   readonly partner: PartnerView
   readonly request: OnboardingBody
   readonly clientId: number
-  /** Keyed hash of the person (A1-28). */
+  /** Keyed hashes of the person (A1-28). */
   readonly personKey: string
   readonly screened: ScreeningResult
   readonly listVersion: number
   readonly listVersions: Readonly<Record<string, string>>
   /** Why compliance must look; empty: the grant succeeds. */
   readonly reasons: ReadonlyArray<CaseReason>
-  /** The client that is the same person, once a first attempt has found it. */
+  /** The client that is the same person, or was refused for good and may be, once one is found. */
   readonly duplicateOf: number | null
+  /** Clients refused for good whose person it may be. */
+  readonly refused: ReadonlyArray<number>
   readonly threshold: bigint
 }
 
@@ -57,7 +59,7 @@ export const onboardingClaims = ({
 }: OnboardingPlan): ReadonlyArray<string> => [
   `ref:${partner.row.id}:${request.partnerClientRef}`,
   `email:${request.email}`,
-  ...(duplicateOf === null ? [personClaim(personKey)] : [])
+  ...(duplicateOf === null ? personClaims(personKey) : [])
 ]
 
 export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResult => {
@@ -119,7 +121,8 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
   writeReportingRecord(at, client, sections, 1)
   if (caseId !== null) {
     const { candidates } = plan.screened
-    openCase(at, client, { caseId, reasons, screeningRunId, candidates, duplicateOf: plan.duplicateOf })
+    const { duplicateOf, refused } = plan
+    openCase(at, client, { caseId, reasons, screeningRunId, candidates, duplicateOf, refused })
   }
   if (granted) writeGrant(at, client)
   return {

@@ -51,7 +51,7 @@ export const reonboardClient = (
     kycPackageId: kyc.id,
     ...mifidFacts(statuses, turn.state.one("assessments"))
   })
-  writeClaims(at, client, plan)
+  writeClaims(at, client, plan.claims)
   const status = writeNextRevision(at, client, kyc, plan, {
     type: "REONBOARD",
     at: turn.now,
@@ -63,8 +63,8 @@ export const reonboardClient = (
   writeReportingRecord(at, client, plan.sections, revision)
   if (review !== null && reasons.length > 0) {
     const { caseId } = review
-    const { duplicateOf } = plan.claims
-    openCase(at, client, { caseId, reasons, screeningRunId, candidates: screened.candidates, duplicateOf })
+    const { clientId: duplicateOf, refused } = plan.claims.same ?? { clientId: null, refused: [] }
+    openCase(at, client, { caseId, reasons, screeningRunId, candidates: screened.candidates, duplicateOf, refused })
   }
   const eddDue = sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(turn.state) }, threshold)
   return {

@@ -1,39 +1,79 @@
 /**
- * Whether another client is the same person (A1-28): asked of the clients themselves. The claim of a person only settles
- * races between clients that become the same person at once; it goes with its holder, who may be the first to leave.
+ * Whether another client is the same person, or may be one who was refused for good (A1-28): asked of the clients themselves. The
+ * claims of a person only settle races between clients that become the same person at once; they go with their holder, who may
+ * be the first to leave.
  */
 import { Effect } from "effect"
+import { isDuplicate, meetsRefused } from "../../../machines/kyc/personKey.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { CaseRow } from "../../store/tables/compliance.ts"
+import { type ClientTurn, moveClient } from "./clientDecisions.ts"
 
-type Stored = Pick<RowReads["Service"], "page">
+type Stored = Pick<RowReads["Service"], "page" | "persons">
 
-/** Another client of this person that counts: an open one, or one refused for good, closed since or not. Null: none. */
-export const samePersonAs = (
+/** Another client that counts. */
+export interface SamePerson {
+  readonly clientId: number
+  /** When this person was refused for good; null: the client is open. */
+  readonly refusedAt: number | null
+}
+
+/** At most so many refusals of one person are shown in a case. */
+const mostRefused = 20
+
+/**
+ * The other clients of this person that count: those refused for good, closed since or not, newest first and at most 20; and an
+ * open one, if there is any.
+ */
+export const samePersons = (
   stored: Stored,
   personKey: string,
   clientId: number,
   pageSize = 100
-): Effect.Effect<number | null, Unavailable> =>
+): Effect.Effect<{ readonly refused: ReadonlyArray<SamePerson>; readonly open: SamePerson | null }, Unavailable> =>
   Effect.gen(function* () {
+    const refused: Array<SamePerson> = []
+    let open: SamePerson | null = null
     let before: number | undefined
     for (;;) {
-      const rows = yield* stored.page("clients", [{ column: "person_key", value: personKey }], {
-        limit: pageSize,
-        ...(before === undefined ? {} : { before })
-      })
-      const others = rows.filter(({ id }) => id !== clientId)
-      const open = others.findLast(({ state }) => state !== "CLOSED")
-      if (open !== undefined) return open.id
-      for (const closed of others) if (yield* refusedForGood(stored, closed)) return closed.id
+      const rows = yield* stored.persons(personKey, { limit: pageSize, ...(before === undefined ? {} : { before }) })
+      for (const row of rows) {
+        if (row.id === clientId) continue
+        if (row.state !== "CLOSED" && row.state !== "KYC_REJECTED") {
+          if (isDuplicate(personKey, row.personKey)) open = { clientId: row.id, refusedAt: null }
+        } else if (meetsRefused(personKey, row.personKey)) {
+          const refusedAt = yield* refusalOf(stored, row)
+          if (refusedAt !== null && refused.push({ clientId: row.id, refusedAt }) === mostRefused) {
+            return { refused, open }
+          }
+        }
+      }
       before = rows.at(-1)?.id
-      if (rows.length < pageSize || before === undefined) return null
+      if (rows.length < pageSize || before === undefined) return { refused, open }
     }
   })
 
-/** A closed client keeps no word of it in its state: the decisions show whether the refusal still stood. */
-const refusedForGood = (stored: Stored, { id }: ClientRow): Effect.Effect<boolean, Unavailable> =>
+/** One of them that a case names, a refused one before an open one, and all refused ones. */
+export interface Namesake extends SamePerson {
+  readonly refused: ReadonlyArray<number>
+}
+
+/** Null: no other client is this person. */
+export const samePersonAs = (
+  stored: Stored,
+  personKey: string,
+  clientId: number,
+  pageSize?: number
+): Effect.Effect<Namesake | null, Unavailable> =>
+  Effect.map(samePersons(stored, personKey, clientId, pageSize), ({ refused, open }) => {
+    const named = refused[0] ?? open
+    return named === null ? null : { ...named, refused: refused.map((one) => one.clientId) }
+  })
+
+/** When the refusal that stands was made. A closed client keeps no word of it in its state: the decisions show it. */
+const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | null, Unavailable> =>
   Effect.gen(function* () {
     const latest = (decision: string) =>
       Effect.map(
@@ -45,8 +85,30 @@ const refusedForGood = (stored: Stored, { id }: ClientRow): Effect.Effect<boolea
           ],
           { limit: 1 }
         ),
-        ([row]) => row?.id ?? 0
+        ([row]) => row ?? null
       )
     const refused = yield* latest("PERSON_REJECTED")
-    return refused > 0 && refused > (yield* latest("REOPENED"))
+    if (refused === null) return null
+    return refused.id > ((yield* latest("REOPENED"))?.id ?? 0) ? refused.decidedAt : null
   })
+
+/** Whether a case has shown this other client to compliance as it is now: one refused since is another question. */
+export const isSettled = ({ details, openedAt, closedAt }: CaseRow, { clientId, refusedAt }: SamePerson): boolean => {
+  const { duplicateOf, refused } = details as { readonly duplicateOf?: unknown; readonly refused?: unknown }
+  const names = duplicateOf === clientId || (Array.isArray(refused) && refused.includes(clientId))
+  return names && (refusedAt === null || openedAt >= refusedAt || (closedAt !== null && closedAt >= refusedAt))
+}
+
+/** The client of a case that names a person refused for good: it opens no new risk until compliance lifts that. */
+export const restrictMatched = (
+  at: ClientTurn,
+  client: ClientRow,
+  { caseId }: { readonly caseId: number }
+): ClientRow =>
+  moveClient(at, client, {
+    type: "MATCHED",
+    at: at.turn.now,
+    caseId,
+    restriction: "NO_NEW_RISK",
+    reason: "DUPLICATE_PERSON"
+  }) ?? client

@@ -3,6 +3,7 @@
  * onboarding, whose turns run the same decisions that compliance runs (D1, D2, D3). Only a sandbox service sets these
  * timers and knows what to do with them.
  */
+import { personClaims } from "../../../machines/kyc/personKey.ts"
 import {
   type SandboxDecision,
   sandboxNameOf,
@@ -27,7 +28,6 @@ import { closingPartners } from "../partner/closingPartners.ts"
 import type { Directory, PartnerView } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { rejectPerson, requestDocuments } from "../kyc/reviewDecisions.ts"
-import { personClaim } from "../kyc/kycDecisions.ts"
 
 /** The reason that every decision carries; the partner reads it where a note is shown. */
 const reason = "Decided by the sandbox because of the client's last name."
@@ -35,12 +35,12 @@ const reason = "Decided by the sandbox because of the client's last name."
 type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>
 
 /**
- * The zero check without the database: a client that ever had money is left to the operator. The claim of the person is
+ * The zero check without the database: a client that ever had money is left to the operator. The claims of the person are
  * given back unseen: another client of the same person is found without it (A1-28).
  */
 const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => ({
   openItems: state.all("balances").length === 0 ? [] : ["Money was booked for this client."],
-  personClaim: personClaim(client.personKey)
+  personClaims: personClaims(client.personKey)
 })
 
 const credit = { currency: "USDC", amount: 1_000_000n, reason, reference: null } as const

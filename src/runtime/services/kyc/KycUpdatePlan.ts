@@ -5,14 +5,15 @@
  */
 import type { Json } from "../../../machines/Effects.ts"
 import type { CaseReason } from "../../../machines/compliance/Case.ts"
+import { personClaims } from "../../../machines/kyc/personKey.ts"
 import type { KycUpdateBody } from "../../../machines/kyc/KycUpdateBody.ts"
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { DispositionRow } from "../../store/tables/screening.ts"
+import type { Namesake } from "../client/samePerson.ts"
 import { ownClient } from "../client/clientState.ts"
 import { identityChanged, type PersonSections } from "./sectionValues.ts"
-import { personClaim } from "./kycDecisions.ts"
 import { type ScreenedAgain, shownCandidates } from "../screening/rescreening.ts"
 
 /** The committed state that an update is judged on. Two equal bases mean that nothing it read has changed. */
@@ -64,43 +65,44 @@ export interface KycUpdatePlan {
   readonly screened: ScreenedAgain | null
   /** The same without what an open case shows already as no less like. */
   readonly unseen: ScreeningResult | null
-  /** Keyed hash of the person after the update. */
+  /** Keyed hashes of the person after the update. */
   readonly personKey: string
-  readonly claims: PersonClaims
+  readonly claims: ClaimsOfPerson
   /** What it declares, and the revision before did not, that a person looks at (A1-28). */
   readonly declared: ReadonlyArray<CaseReason>
 }
 
-/** What becomes of the claim of the person (A1-28). */
-export interface PersonClaims {
-  readonly release: string | null
-  readonly claim: string | null
-  /** Another client that is the same person. */
-  readonly duplicateOf: number | null
+/** What becomes of the claims of the person (A1-28). */
+export interface ClaimsOfPerson {
+  readonly release: ReadonlyArray<string>
+  readonly claim: ReadonlyArray<string>
+  /** Another client that is the same person, or was refused for good and may be. */
+  readonly same: Namesake | null
 }
 
-/** Names of the claims whose holders decide `personClaims`. */
+/** Names of the claims whose holders decide `claimsAfter`. */
 export const claimsAsked = (before: string, after: string): ReadonlyArray<string> => [
-  ...new Set([personClaim(before), personClaim(after)])
+  ...new Set([before, after].flatMap(personClaims))
 ]
 
 /**
  * A claim is made when it is free, given back when it is this client's own and the person is another one now. `same` is a
- * client found to be this person, whoever holds the claim.
+ * client found to be this person, whoever holds the claims.
  */
-export const personClaims = (
+export const claimsAfter = (
   clientId: number,
   before: string,
   after: string,
   holders: ReadonlyArray<Claim>,
-  same: number | null
-): PersonClaims => {
-  const ownerOf = (key: string) => holders.find(({ name }) => name === personClaim(key))?.owner ?? null
-  const holder = ownerOf(after)
+  same: Namesake | null
+): ClaimsOfPerson => {
+  const owners = new Map(holders.map(({ name, owner }) => [name, owner]))
+  const wanted = personClaims(after)
+  const holder = wanted.map((name) => owners.get(name)).find((owner) => owner !== undefined && owner !== clientId)
   return {
-    release: before !== after && ownerOf(before) === clientId ? personClaim(before) : null,
-    claim: holder === null ? personClaim(after) : null,
-    duplicateOf: holder === null || holder === clientId ? same : holder
+    release: personClaims(before).filter((name) => owners.get(name) === clientId && !wanted.includes(name)),
+    claim: wanted.filter((name) => !owners.has(name)),
+    same: same ?? (holder === undefined ? null : { clientId: holder, refusedAt: null, refused: [] })
   }
 }
 

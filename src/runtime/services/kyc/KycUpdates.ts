@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
 import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
 import { decodeKycUpdate, type KycUpdateBody, referredDocuments } from "../../../machines/kyc/KycUpdateBody.ts"
+import { personKeyOf } from "../../../machines/kyc/personKey.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
 import type { KycPackageView, KycUpdateResult, ReonboardingResult } from "../../../machines/kyc/KycWire.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -29,14 +30,14 @@ import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { clearedFor, identityText } from "../screening/dispositions.ts"
-import { declaredRisks, personText } from "./sectionValues.ts"
+import { declaredRisks, personFacts } from "./sectionValues.ts"
 import {
   changesIdentity,
+  claimsAfter,
   claimsAsked,
   type KycBase,
   kycBase,
   type KycUpdatePlan,
-  personClaims,
   sameBase,
   sectionsAfter,
   storedSections
@@ -101,7 +102,7 @@ export class KycUpdates extends Context.Service<
           const sections = sectionsAfter(request, before)
           const identityChanged = changesIdentity(request, before)
           const pep = rows.find(({ code }) => code === "PEP")?.data ?? null
-          const personKey = sealing.fingerprint(personText(sections))
+          const personKey = personKeyOf(personFacts(sections), sealing.fingerprint)
           const holders = yield* stored.holders(claimsAsked(base.personKey, personKey))
           const moves = base.reonboarding || personKey !== base.personKey
           const same = moves ? yield* samePersonAs(stored, personKey, clientId) : null
@@ -116,7 +117,7 @@ export class KycUpdates extends Context.Service<
             screened: found === null ? null : { ...resultOf(found.pairs, cleared), ...screening.lists() },
             unseen: found === null ? null : resultOf(found.pairs, seenBy(cleared, base.shown)),
             personKey,
-            claims: personClaims(clientId, base.personKey, personKey, holders, same),
+            claims: claimsAfter(clientId, base.personKey, personKey, holders, same),
             declared: yield* declaredNow(base, request, pep)
           }
         })
@@ -136,7 +137,7 @@ export class KycUpdates extends Context.Service<
         const declared = declaredRisks(request.kyc.pep ?? null, request.attestation)
         const reasons = [
           ...reviewReasons(declared, screened, settings),
-          ...(plan.claims.duplicateOf === null ? [] : (["DUPLICATE_PERSON"] as const))
+          ...(plan.claims.same === null ? [] : (["DUPLICATE_PERSON"] as const))
         ]
         const threshold = settings.sourceOfWealthThreshold
         return accept(reonboardClient(at, client, kyc, { plan, screened, reasons, threshold }))

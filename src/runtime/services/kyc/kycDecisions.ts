@@ -30,9 +30,6 @@ export const sectionBlocks = {
   declarationsMica: "DECLARATIONS_MICA"
 } as const satisfies Record<string, BlockCode>
 
-/** The claim of a person: the first client with the same names, birth date and document number holds it (A1-28). */
-export const personClaim = (personKey: string): string => `person:${personKey}`
-
 /** Why the automatic grant refuses, the reason answered first (A1-28); a duplicate is added once a claim finds it. */
 export const reviewReasons = (
   declared: { readonly pep: boolean; readonly high: boolean },
@@ -157,12 +154,15 @@ export interface CaseFacts {
   readonly reasons: ReadonlyArray<CaseReason>
   readonly screeningRunId: number | null
   readonly candidates: ReadonlyArray<ScreeningCandidate>
+  /** Another client that is the same person. */
   readonly duplicateOf: number | null
+  /** Clients refused for good whose person this one may be. */
+  readonly refused?: ReadonlyArray<number>
 }
 
 /** Opens a case; whether it holds the client is the client machine's business. */
 export const openCase = (at: ClientTurn, client: ClientRow, facts: CaseFacts): void => {
-  const { caseId, reasons, screeningRunId, candidates, duplicateOf } = facts
+  const { caseId, reasons, screeningRunId, candidates, duplicateOf, refused = [] } = facts
   const { turn } = at
   const reason = reasons[0] as CaseReason
   start(turn, "cases", {
@@ -174,7 +174,13 @@ export const openCase = (at: ClientTurn, client: ClientRow, facts: CaseFacts): v
       clientId: client.id,
       shard: client.shard,
       reason,
-      details: { reasons, screeningRunId, candidates, duplicateOf },
+      details: {
+        reasons,
+        screeningRunId,
+        candidates,
+        duplicateOf,
+        ...(refused.length === 0 ? {} : { refused })
+      },
       openedAt: turn.now
     }
   })

@@ -9,13 +9,13 @@ import type { Json } from "../../../machines/Effects.ts"
 import type { KycPackageEvent, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
 import type { KycUpdateResult } from "../../../machines/kyc/KycWire.ts"
 import { keyOf } from "../../store/Catalogue.ts"
-import type { CaseRow } from "../../store/tables/compliance.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
 import { type ClientTurn, moveClient, movePackage } from "../client/clientDecisions.ts"
 import { clientContext } from "../client/clientState.ts"
+import { isSettled, restrictMatched, type Namesake } from "../client/samePerson.ts"
 import { displayNameOf } from "./sectionValues.ts"
-import type { KycUpdatePlan } from "./KycUpdatePlan.ts"
+import type { ClaimsOfPerson, KycUpdatePlan } from "./KycUpdatePlan.ts"
 import { newFinding, noteWorse } from "../screening/rescreening.ts"
 import {
   type CaseFacts,
@@ -38,7 +38,7 @@ export const reviseClient = (
   const revision = plan.base.revision + 1
   const review = reviewOf(at, client, plan)
   const clear = screened === null || screened.outcome === "CLEAR"
-  const next = move(at, named(client, plan), {
+  const revised = move(at, named(client, plan), {
     type: "KYC_REVISION",
     at: turn.now,
     identityChanged: plan.identityChanged,
@@ -47,7 +47,8 @@ export const reviseClient = (
     caseId: review?.holds === true ? review.caseId : null,
     kycPackageId: kyc.id
   })
-  writeClaims(at, client, plan)
+  const next = review !== null && review.refused.length > 0 ? restrictMatched(at, revised, review) : revised
+  writeClaims(at, client, plan.claims)
   writeSections(at, client, request.kyc, request.identityCheck)
   const status = writeNextRevision(at, client, kyc, plan, {
     type: "REVISE",
@@ -107,10 +108,10 @@ export const named = (client: ClientRow, { identityChanged, sections, personKey 
   displayName: identityChanged ? displayNameOf(sections.personalInfo) : client.displayName
 })
 
-/** Moves the claim of the person along with the person (A1-28). */
-export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, { claims }: KycUpdatePlan): void => {
-  if (claims.release !== null) turn.draft.release(claims.release)
-  if (claims.claim !== null) turn.draft.claim(claims.claim, client.id)
+/** Moves the claims of the person along with the person (A1-28). */
+export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, claims: ClaimsOfPerson): void => {
+  for (const name of claims.release) turn.draft.release(name)
+  for (const name of claims.claim) turn.draft.claim(name, client.id)
 }
 
 /** The package after its event, and the revision as received; the package's status. */
@@ -133,7 +134,7 @@ export const writeNextRevision = (
   return moved.state
 }
 
-interface Review extends Omit<CaseFacts, "screeningRunId"> {
+interface Review extends Required<Omit<CaseFacts, "screeningRunId">> {
   /** A screening holds the client; a duplicate and what was declared are only looked at. */
   readonly holds: boolean
 }
@@ -143,17 +144,18 @@ const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Revie
   const { base, screened, unseen } = plan
   const isHeld = clientContext(client).openCases.length > 0
   const found = screened === null || unseen === null ? null : newFinding(isHeld, base.shown, screened, unseen)
-  const duplicateOf = newDuplicate(at, client, plan)
+  const same = newSame(at, client, plan)
   const declared = newlyDeclared(at, plan)
-  if (found === null && duplicateOf === null && declared.length === 0) return null
+  if (found === null && same === null && declared.length === 0) return null
   const reasons: Array<CaseReason> = [...(found === null ? [] : screeningReasons(found)), ...declared]
-  if (duplicateOf !== null) reasons.push("DUPLICATE_PERSON")
+  if (same !== null) reasons.push("DUPLICATE_PERSON")
   return {
     caseId: at.turn.nextId("case"),
     reasons,
     candidates: found?.candidates ?? [],
-    duplicateOf,
-    holds: found !== null
+    duplicateOf: same?.clientId ?? null,
+    holds: found !== null,
+    refused: same?.refused ?? []
   }
 }
 
@@ -164,9 +166,8 @@ const newlyDeclared = ({ turn }: ClientTurn, { declared }: KycUpdatePlan): Reado
 }
 
 /** Another client that this one has become the same person as, unless an open case says so already. */
-const newDuplicate = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): number | null => {
-  const { duplicateOf } = claims
-  if (duplicateOf === null || personKey === client.personKey) return null
-  const says = (row: CaseRow): boolean => row.details["duplicateOf"] === duplicateOf
-  return turn.state.all("cases").some(says) ? null : duplicateOf
+const newSame = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): Namesake | null => {
+  const { same } = claims
+  if (same === null || personKey === client.personKey) return null
+  return turn.state.all("cases").some((row) => isSettled(row, same)) ? null : same
 }

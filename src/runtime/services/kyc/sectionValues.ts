@@ -5,6 +5,7 @@
  */
 import type { Json } from "../../../machines/Effects.ts"
 import { normaliseTin } from "../../../machines/kyc/TaxResidency.ts"
+import type { PersonFacts } from "../../../machines/kyc/personKey.ts"
 import type { ReportingFacts } from "../../../machines/reporting/ReportingRecord.ts"
 import { isRecord, type JsonRecord } from "../../../machines/shared/Fields.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
@@ -26,12 +27,13 @@ export const displayNameOf = (personalInfo: Json): string => {
   return [firstName, middleName, lastName].filter(Boolean).join(" ").normalize("NFC")
 }
 
-/** What makes two clients the same person: names, birth date and document number (A1-28). */
-export const personText = ({ personalInfo, identification }: PersonSections): string => {
-  const { firstName, middleName, lastName, dob } = screenedPerson(personalInfo)
-  return [firstName, middleName ?? "", lastName, dob ?? "", text(record(identification)["number"])]
-    .map((part) => part.toUpperCase().replaceAll(/\s+/g, " "))
-    .join("\u0000")
+/** What the same person is known by (A1-28). */
+export const personFacts = ({
+  personalInfo,
+  identification
+}: Pick<PersonSections, "personalInfo" | "identification">): PersonFacts => {
+  const { firstName, lastName, dob } = screenedPerson(personalInfo)
+  return { firstName, lastName, dob: dob ?? "", documentNumber: text(record(identification)["number"]) }
 }
 
 /** Whether names, birth date or the set of citizenships differ; their order does not matter (A1-33). */

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import type { LifecycleState, VerificationLevel } from "../../../machines/client/Client.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import { int8s } from "../arrays.ts"
+import { int8s, texts } from "../arrays.ts"
 import { catalogue } from "../Catalogue.ts"
 import type { PageQuery } from "../paging.ts"
 import type { ClientRow } from "../tables/client.ts"
@@ -102,18 +102,66 @@ export const ownersOf = (
     (rows) => rows.map(({ id, uid, partner_id }) => ({ id: Number(id), uid, partnerId: Number(partner_id) }))
   )
 
-/** Whether the claim is held, and not by another open client who is this person. */
-export const canGiveBack = (
+/** Those of a person's claims that are held, and not by another open client who is this person. */
+export const freeClaims = (
   sql: PgClient.PgClient,
-  claim: string,
-  { id, personKey }: Pick<ClientRow, "id" | "personKey">
-): Effect.Effect<boolean, SqlError.SqlError> =>
+  claims: ReadonlyArray<string>,
+  clientId: number
+): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
   Effect.map(
-    sql.unsafe(
-      "SELECT 1 FROM claims WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM clients WHERE id = owner AND id <> $2 AND person_key = $3 AND state <> 'CLOSED')",
-      [claim, BigInt(id), personKey]
+    sql.unsafe<{ readonly name: string }>(
+      `SELECT name FROM claims WHERE name = ANY($1) AND NOT EXISTS (SELECT 1 FROM clients WHERE id = owner AND id <> $2
+         AND string_to_array(person_key, ' ') @> string_to_array(substr(name, 8), ' ') AND state <> 'CLOSED')`,
+      [texts(claims), BigInt(clientId)]
     ),
-    (rows) => rows.length > 0
+    (rows) => rows.map(({ name }) => name)
+  )
+
+/**
+ * Clients that have one of these keys of a person, highest id first, ids below `before`. What the index finds is sorted
+ * afterwards: else the server may go through all clients from the newest on.
+ */
+export const clientsOfPerson = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  personKey: string,
+  { limit, before = Number.MAX_SAFE_INTEGER }: PageQuery
+): Effect.Effect<ReadonlyArray<ClientRow>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<Record<string, unknown>>(
+      `WITH found AS MATERIALIZED (
+         SELECT ${columnList(catalogue.clients)} FROM clients
+          WHERE string_to_array(person_key, ' ') && string_to_array($1, ' ') AND id < $2)
+       SELECT * FROM found ORDER BY id DESC LIMIT $3`,
+      [personKey, BigInt(before), BigInt(limit)]
+    ),
+    (rows) => rows.map((raw) => decodeRow(catalogue.clients, raw, sealing) as ClientRow)
+  )
+
+/** Clients keyed by an earlier version of the service, in the order of their ids. */
+export const clientsToKey = (
+  sql: PgClient.PgClient,
+  after: number,
+  limit: number
+): Effect.Effect<ReadonlyArray<number>, SqlError.SqlError> =>
+  idsOf(sql, "SELECT id FROM clients WHERE person_key < 'g' AND id > $1 ORDER BY id LIMIT $2", after, limit)
+
+/** Clients whose person was refused for good at some time, closed since or not, in the order of their ids. */
+export const clientsRefused = (
+  sql: PgClient.PgClient,
+  after: number,
+  limit: number
+): Effect.Effect<ReadonlyArray<number>, SqlError.SqlError> =>
+  idsOf(
+    sql,
+    "SELECT DISTINCT client_id AS id FROM decisions WHERE decision = 'PERSON_REJECTED' AND client_id > $1 ORDER BY id LIMIT $2",
+    after,
+    limit
+  )
+
+const idsOf = (sql: PgClient.PgClient, text: string, after: number, limit: number) =>
+  Effect.map(sql.unsafe<{ readonly id: bigint }>(text, [BigInt(after), BigInt(limit)]), (rows) =>
+    rows.map(({ id }) => Number(id))
   )
 
 export interface ClientFilter extends PageQuery {

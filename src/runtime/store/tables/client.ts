@@ -13,7 +13,7 @@ export interface ClientRow extends MachineRow<"client"> {
   readonly categorization: "RETAIL" | "PROFESSIONAL"
   readonly residencyCountry: string
   readonly onboardingSource: string
-  /** Keyed hash of names, birth date and document number: finds the same person again without storing them readably. */
+  /** Keyed hashes by which the same person is found again without being stored readably (`personKeyOf`). */
   readonly personKey: string
   readonly createdAt: number
 }
