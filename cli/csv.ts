@@ -20,6 +20,9 @@ export class CsvError extends Error {
   }
 }
 
+/** Characters of a record: what a quote that never closes may swallow. */
+const longestRecord = 1_048_576
+
 type Place = "start" | "plain" | "quoted" | "closed"
 
 export class CsvReader {
@@ -31,6 +34,13 @@ export class CsvReader {
   /** A carriage return whose line feed may come with the next piece. */
   #returned = false
   #first = true
+  /** Characters of the record so far. */
+  #length = 0
+  readonly #separator: string
+
+  constructor(separator = ",") {
+    this.#separator = separator
+  }
 
   /** The records that end in this piece of the text. */
   read(text: string): ReadonlyArray<CsvRecord> {
@@ -50,6 +60,8 @@ export class CsvReader {
   }
 
   #take(character: string, records: Array<CsvRecord>): void {
+    this.#length += 1
+    if (this.#length > longestRecord) throw new CsvError(this.#begins, "A record is too long.")
     if (this.#place === "quoted") return this.#takeQuoted(character)
     if (this.#returned && character !== "\n") {
       throw new CsvError(this.#line, "A carriage return needs a line feed after it.")
@@ -60,7 +72,7 @@ export class CsvReader {
       this.#line += 1
       this.#begins = this.#line
     } else if (character === "\r") this.#returned = true
-    else if (character === ",") this.#next()
+    else if (character === this.#separator) this.#next()
     else if (character === '"') this.#quote()
     else {
       if (this.#place === "closed") throw new CsvError(this.#line, "Nothing may follow a closing quote but a comma.")
@@ -95,6 +107,7 @@ export class CsvReader {
     this.#next()
     records.push({ line: this.#begins, fields: this.#fields })
     this.#fields = []
+    this.#length = 0
   }
 }
 

@@ -1,25 +1,31 @@
 /**
- * A published list as a file: CSV with a header row (name, dob, country, list; other columns are left alone) or JSON
- * {source, version, entries: [{name, dob?, country?, list?, aliases?}]}. It is read twice: the first time to check every
- * line and to work out number and hash, so that a file with an error changes nothing (operator surface, screening import;
- * F26). A CSV file needs no memory for its length.
+ * A list of sanctions or of politically exposed persons as a file: CSV with a header row, the simple table of OpenSanctions
+ * among them, OFAC's CSV, the XML of the European Union and of the United Nations, or JSON {source, version, entries}. It is
+ * read twice: the first time to check every line and to work out number and hash, so that a refused file changes nothing.
+ * Nothing in it is dropped unseen: what is not taken is counted, and told with its line (operator surface, screening import;
+ * F26). But for JSON a file needs no memory for its length.
  */
 import { createHash } from "node:crypto"
-import { createReadStream, readFileSync } from "node:fs"
-import {
-  cleanPerson,
-  type ListedPerson,
-  personErrors,
-  personLine,
-  type RawPerson
-} from "../src/machines/screening/ListedPerson.ts"
+import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs"
+import { type ListedPerson, personLine } from "../src/machines/screening/ListedPerson.ts"
+import { maxEntries } from "../src/http/api/operator/ScreeningGroup.ts"
+import { type FileReport, maxPlaces } from "../src/machines/screening/WatchImport.ts"
 import { CliFailure, exitStatus } from "./CliIo.ts"
-import { CsvError, CsvReader } from "./csv.ts"
+import { CsvError, CsvReader, type CsvRecord } from "./csv.ts"
+import { europeanUnion } from "./listFormats/europeanUnionFormat.ts"
+import type { FormatOptions, ListLine } from "./listFormats/ListLine.ts"
+import { isOfac, ofacLine, ofacText, type OfacTexts } from "./listFormats/ofacFormat.ts"
+import { type Persons, personsOf } from "./listFormats/personsOf.ts"
+import { columnsOf, jsonLine, tableLine } from "./listFormats/tableFormat.ts"
+import { unitedNations } from "./listFormats/unitedNationsFormat.ts"
+import { XmlError, XmlReader } from "./listFormats/XmlReader.ts"
+import { readText } from "./textFile.ts"
 
-export interface ListOptions {
-  readonly list?: string
+export interface ListOptions extends FormatOptions {
   readonly source?: string
   readonly version?: string
+  /** Lines without a readable name that the file may have; they are left out. Default 0. */
+  readonly badLines?: number
 }
 
 export interface ListFile {
@@ -28,108 +34,224 @@ export interface ListFile {
   readonly count: number
   /** Chained over the entries in their order, as the service does it. */
   readonly hash: string
+  /** What of the file is not on the list. */
+  readonly report: FileReport
   /** The entries once more, in pieces of at most `size`. */
   readonly pieces: (size: number) => AsyncGenerator<ReadonlyArray<ListedPerson>>
 }
 
-/** A line as found: where it is, and what it says or what can't be read in it. */
-type Found = { readonly place: string; readonly person: RawPerson } | { readonly place: string; readonly wrong: string }
-
 /** Lines with errors that are shown. */
 const mostErrors = 20
 
+/** A file that is held in memory as a whole: JSON, and OFAC's further files. */
+const largestHeld = 64 * 1_048_576
+
 /** Reads and checks the whole file. Rejects with a CliFailure that names every line and field. */
 export const readListFile = async (path: string, options: ListOptions): Promise<ListFile> => {
-  const document = /\.json$/i.test(path) ? jsonDocument(path) : null
+  const start = startOf(path)
+  const document = /\.json$/i.test(path) || start.startsWith("{") ? jsonDocument(path) : null
   const source = options.source ?? textOf(document?.["source"])
   const version = options.version ?? textOf(document?.["version"])
   if (source === undefined) throw usage("Name who publishes the list with --source.")
   if (version === undefined) throw usage("Name the version of the list with --version.")
-  const lines = () => (document === null ? csvLines(path, options) : jsonLines(document, options))
-  const { count, hash } = await checked(lines())
-  return { source, version, count, hash, pieces: (size) => piecesOf(lines(), size) }
-}
-
-const checked = async (lines: AsyncIterable<Found>): Promise<{ readonly count: number; readonly hash: string }> => {
-  const errors: Record<string, string> = {}
-  let [count, hash, wrongLines] = [0, "", 0]
-  for await (const found of lines) {
-    const wrong = wrongIn(found)
-    if (wrong === null && "person" in found) {
-      count += 1
-      hash = createHash("sha256")
-        .update(`${hash}\n${personLine(cleanPerson(found.person) as ListedPerson)}`)
-        .digest("hex")
-      continue
-    }
-    for (const [field, sentence] of Object.entries(wrong ?? {})) errors[`${found.place}${field}`] = sentence
-    wrongLines += 1
-    if (wrongLines === mostErrors) break
+  const further = await furtherTexts(options)
+  const lines = () => {
+    if (document !== null) return jsonLines(document, options)
+    return /\.xml$/i.test(path) || start.startsWith("<") ? xmlLines(path, options) : csvLines(path, options, further)
   }
-  if (wrongLines > 0) throw usage("The file has errors: nothing was imported.", errors)
+  return {
+    source,
+    version,
+    ...(await checked(lines(), options.badLines ?? 0)),
+    pieces: (size) => piecesOf(lines(), size)
+  }
+}
+
+const checked = async (
+  lines: AsyncIterable<ListLine>,
+  mostBad: number
+): Promise<Pick<ListFile, "count" | "hash" | "report">> => {
+  const errors: Record<string, string> = {}
+  const [badLines, unreadAt]: [Array<string>, Array<string>] = [[], []]
+  let [count, hash, notPersons, unread, bad, wrong] = [0, "", 0, 0, 0, 0]
+  for await (const line of lines) {
+    const found = line.kind === "entry" ? personsOf(line.entry) : line
+    if (found.kind === "notPerson") notPersons += 1
+    else if (found.kind === "persons") {
+      count += found.persons.length
+      for (const person of found.persons) hash = chained(hash, person)
+      unread += found.unread.length
+      for (const field of found.unread) if (unreadAt.length < maxPlaces) unreadAt.push(`${line.place}, ${field}`)
+    } else {
+      if (found.kind === "bad") bad += 1
+      else wrong += 1
+      badLines.push(line.place)
+      if (bad > mostBad || wrong > 0) errors[line.place] = found.sentence
+      if (bad + wrong >= mostBad + mostErrors) break
+    }
+  }
+  if (wrong > 0) throw usage("The file has errors: nothing was imported.", errors)
+  if (bad > mostBad) {
+    const sentence = `More lines than --bad-lines ${mostBad} allows have no name that can be read: nothing was imported.`
+    throw usage(sentence, errors)
+  }
   if (count === 0) throw usage("The file has no entries.")
-  return { count, hash }
+  if (count > maxEntries) throw usage(`The file has ${count} entries: an import takes ${maxEntries} at most.`)
+  return { count, hash, report: { notPersons, badLines, unread, unreadAt } }
 }
 
-const wrongIn = (found: Found): Readonly<Record<string, string>> | null => {
-  if ("wrong" in found) return { "": found.wrong }
-  const errors = personErrors(cleanPerson(found.person))
-  if (errors === null) return null
-  return Object.fromEntries(Object.entries(errors).map(([field, sentence]) => [`, ${field}`, sentence]))
-}
+const chained = (hash: string, person: ListedPerson): string =>
+  createHash("sha256")
+    .update(`${hash}\n${personLine(person)}`)
+    .digest("hex")
 
-async function* piecesOf(lines: AsyncIterable<Found>, size: number): AsyncGenerator<ReadonlyArray<ListedPerson>> {
+async function* piecesOf(lines: AsyncIterable<ListLine>, size: number): AsyncGenerator<ReadonlyArray<ListedPerson>> {
   let piece: Array<ListedPerson> = []
-  for await (const found of lines) {
-    if ("wrong" in found) throw usage("The file has changed since it was checked.")
-    piece.push(cleanPerson(found.person) as ListedPerson)
-    if (piece.length < size) continue
-    yield piece
-    piece = []
+  for await (const line of lines) {
+    if (line.kind === "wrong") throw changed()
+    const found: Persons | null = line.kind === "entry" ? personsOf(line.entry) : null
+    for (const person of found?.kind === "persons" ? found.persons : []) {
+      piece.push(person)
+      if (piece.length < size) continue
+      yield piece
+      piece = []
+    }
   }
   if (piece.length > 0) yield piece
 }
 
-async function* csvLines(path: string, { list }: ListOptions): AsyncGenerator<Found> {
-  let columns: ReadonlyArray<string> | null = null
+const changed = (): CliFailure => usage("The file has changed since it was checked.")
+
+/** OFAC's further files, as far as they are named. */
+interface FurtherTexts {
+  readonly alternateNames: OfacTexts | null
+  readonly comments: OfacTexts | null
+}
+
+const furtherTexts = async (options: ListOptions): Promise<FurtherTexts> => ({
+  alternateNames: await furtherFile("alternateNames", options.alternateNames),
+  comments: await furtherFile("comments", options.comments)
+})
+
+const furtherFile = async (kind: keyof FurtherTexts, path: string | undefined): Promise<OfacTexts | null> => {
+  if (path === undefined) return null
+  const option = kind === "alternateNames" ? "--alternate-names" : "--comments"
+  const texts = new Map<string, Array<string>>()
   try {
+    checkHeld(path)
     for await (const { line, fields } of csvRecords(path)) {
-      if (fields.length === 1 && fields[0] === "") continue
-      const place = `line ${line}`
-      if (columns === null) {
-        columns = fields.map((name) => name.trim().toLowerCase())
-        if (!columns.includes("name")) return yield { place, wrong: "The header row must have a column called name." }
-        continue
-      }
-      if (fields.length !== columns.length) {
-        yield { place, wrong: `There must be ${columns.length} fields, as in the header row.` }
-        continue
-      }
-      const of = (column: string): string => fields[columns?.indexOf(column) ?? -1] ?? ""
-      yield {
-        place,
-        person: { name: of("name"), dob: of("dob"), country: of("country"), list: of("list") || list || "" }
-      }
+      const found = ofacText(kind, fields)
+      if (found === null) throw new CsvError(line, "It is no record of such a file of OFAC.")
+      const [entry, text] = found
+      const known = texts.get(entry)
+      if (known === undefined) texts.set(entry, [text])
+      else known.push(text)
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw unreadable(error)
-    yield { place: `line ${error.line}`, wrong: error.message }
+    throw usage(`The file of ${option} can't be read: nothing was imported.`, { [`line ${error.line}`]: error.message })
+  }
+  return texts
+}
+
+async function* csvLines(path: string, options: ListOptions, further: FurtherTexts): AsyncGenerator<ListLine> {
+  let columns: Exclude<ReturnType<typeof columnsOf>, string> | null = null
+  let read: ((place: string, record: CsvRecord) => ListLine) | null = null
+  const named = new Set<string>()
+  try {
+    for await (const record of csvRecords(path)) {
+      const { line, fields } = record
+      const place = `line ${line}`
+      if (read === null && isOfac(fields)) {
+        const { alternateNames, comments } = further
+        if (alternateNames === null) {
+          const sentence = "OFAC has the alternate names in a file of their own: name it with --alternate-names."
+          return yield { place, kind: "wrong", sentence }
+        }
+        read = (at, { fields: each }) => {
+          named.add(each[0] ?? "")
+          return ofacLine(at, each, options, alternateNames, comments)
+        }
+      }
+      if (read !== null) {
+        yield read(place, record)
+        continue
+      }
+      if (columns === null) {
+        const found = columnsOf(fields)
+        if (typeof found === "string") return yield { place, kind: "wrong", sentence: found }
+        columns = found
+        continue
+      }
+      yield tableLine(place, columns, fields, options)
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw unreadable(error)
+    return yield { place: `line ${error.line}`, kind: "wrong", sentence: error.message }
+  }
+  const { alternateNames, comments } = further
+  const other = [...(alternateNames?.keys() ?? []), ...(comments?.keys() ?? [])].find((entry) => !named.has(entry))
+  if (other !== undefined) {
+    const sentence = `The further files of OFAC have entry ${other}, which this file has not: all must be of one day.`
+    yield { place: "the end", kind: "wrong", sentence }
   }
 }
 
-async function* csvRecords(path: string) {
-  const reader = new CsvReader()
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-  for await (const bytes of createReadStream(path))
-    yield* reader.read(decoder.decode(bytes as Buffer, { stream: true }))
-  yield* reader.read(decoder.decode())
-  yield* reader.end()
+async function* xmlLines(path: string, options: ListOptions): AsyncGenerator<ListLine> {
+  try {
+    const reader = new XmlReader([europeanUnion, unitedNations])
+    for await (const text of textPieces(path)) {
+      for (const { format, element } of reader.read(text)) yield format.lineOf(element, options)
+    }
+    for (const { format, element } of reader.end()) yield format.lineOf(element, options)
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw unreadable(error)
+    yield { place: `line ${error.line}`, kind: "wrong", sentence: error.message }
+  }
 }
+
+/** Records but blank ones, of which the last may be the end mark of old systems (1A). */
+async function* csvRecords(path: string): AsyncGenerator<CsvRecord> {
+  const reader = new CsvReader()
+  const filled = (records: ReadonlyArray<CsvRecord>) =>
+    records.filter(({ fields }) => fields.length > 1 || (fields[0] !== "" && fields[0] !== "\u001a"))
+  for await (const text of textPieces(path)) yield* filled(reader.read(text))
+  yield* filled(reader.end())
+}
+
+async function* textPieces(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  for await (const bytes of createReadStream(path)) yield decoder.decode(bytes as Buffer, { stream: true })
+  yield decoder.decode()
+}
+
+/** The first characters of a file but white space and a byte order mark. */
+const startOf = (path: string): string => {
+  try {
+    const file = openSync(path, "r")
+    try {
+      const bytes = Buffer.alloc(512)
+      return bytes.toString("utf8", 0, readSync(file, bytes)).replace(/^\ufeff?\s*/, "")
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+const checkHeld = (path: string): void => {
+  if (statSync(path).size > largestHeld)
+    throw usage(`The file ${path} is too large: at most 64 MiB can be read at once.`)
+}
+
+const documentMembers: ReadonlyArray<string> = ["source", "version", "entries"]
 
 const jsonDocument = (path: string): Readonly<Record<string, unknown>> => {
   let document: unknown
   try {
-    document = JSON.parse(readFileSync(path, "utf8"))
+    checkHeld(path)
+    document = JSON.parse(readText(path))
   } catch (error) {
     if (error instanceof SyntaxError) throw usage("The file is not JSON.")
     throw unreadable(error)
@@ -137,28 +259,19 @@ const jsonDocument = (path: string): Readonly<Record<string, unknown>> => {
   if (!isObject(document) || !Array.isArray(document["entries"])) {
     throw usage("The file must be an object with a list called entries.")
   }
+  const unknown = Object.keys(document).find((member) => !documentMembers.includes(member))
+  if (unknown !== undefined) {
+    throw usage(`The member ${JSON.stringify(unknown.slice(0, 100))} is not known: take it out of the file.`)
+  }
   return document
 }
 
 // Asynchronous like the lines of a CSV file, though the document is in memory.
-async function* jsonLines(document: Readonly<Record<string, unknown>>, { list }: ListOptions): AsyncGenerator<Found> {
+async function* jsonLines(document: Readonly<Record<string, unknown>>, options: ListOptions): AsyncGenerator<ListLine> {
   for (const [index, entry] of (document["entries"] as ReadonlyArray<unknown>).entries()) {
     const place = `entries.${index}`
-    if (!isObject(entry)) {
-      yield { place, wrong: "An entry must be an object." }
-      continue
-    }
-    const names = [entry["name"], ...(Array.isArray(entry["aliases"]) ? (entry["aliases"] as Array<unknown>) : [])]
-    const others = [entry["dob"] ?? "", entry["country"] ?? "", entry["list"] ?? list ?? ""]
-    const [dob, country, ownList] = others
-    const isText = [...names, ...others].every((value) => typeof value === "string")
-    if (!isText || !Array.isArray(entry["aliases"] ?? [])) {
-      yield { place, wrong: "name, dob, country and list must be texts, aliases a list of texts." }
-      continue
-    }
-    for (const name of names as ReadonlyArray<string>) {
-      yield { place, person: { name, dob: dob as string, country: country as string, list: ownList as string } }
-    }
+    if (isObject(entry)) yield jsonLine(place, entry, options)
+    else yield { place, kind: "wrong", sentence: "An entry must be an object." }
   }
 }
 

@@ -14,8 +14,8 @@ export const sendList = (
   onSent: (received: number) => void = () => undefined
 ): Effect.Effect<Success<ImportView>, unknown> =>
   Effect.gen(function* () {
-    const { source, version, count, hash } = file
-    let answer: Success<ImportView> = yield* api.screening.import({ payload: { source, version, count, hash } })
+    const { source, version, count, hash, report } = file
+    let answer: Success<ImportView> = yield* api.screening.import({ payload: { source, version, count, hash, report } })
     const params = { importId: String(answer.data.importId) }
     const pieces = file.pieces(maxImportPiece)
     for (let offset = 0; answer.data.status === "OPEN" && offset < count;) {
@@ -40,12 +40,16 @@ export const sendList = (
 /** The question before a list is sent, with what its source has now: a file that is far too short is seen at once. */
 export const sendQuestion = (
   api: OperatorClient,
-  { count, source, version }: ListFile
+  { count, source, version, report: { notPersons, badLines } }: ListFile
 ): Effect.Effect<string, unknown> =>
   Effect.map(api.screening.sources(), ({ data }) => {
     const entries = data.sources.find((each) => each.source === source)?.entries ?? 0
     const fewest = Math.max(0, entries - count)
-    return `Import ${count} entries as version ${version} of ${source}, which has ${entries} now? What it does not name comes off the list: ${fewest} at least.`
+    const left =
+      notPersons + badLines.length === 0
+        ? ""
+        : ` (${notPersons} that are no persons and ${badLines.length} without a readable name are left out)`
+    return `Import ${count} entries${left} as version ${version} of ${source}, which has ${entries} now? What it does not name comes off the list: ${fewest} at least.`
   })
 
 const sentence = "The file has changed since it was checked: run the command again."

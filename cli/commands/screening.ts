@@ -1,12 +1,13 @@
 /** `brokerage screening …`: the service's own watch list and published ones (operator surface, Back office; F26). */
-import type { Command } from "commander"
+import { type Command, Option } from "commander"
 import { Effect } from "effect"
+import { maxPlaces } from "../../src/machines/screening/WatchImport.ts"
 import { watchLists } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import type { Globals } from "../CliIo.ts"
 import type { ListFile, ListOptions } from "../listFile.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
-import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { beforeOption, given, limitOption, required, requiredToken, tokenOption, whole } from "../options.ts"
 import { amountLine } from "../progress.ts"
 import { fields, page, table, time } from "../views/View.ts"
 
@@ -91,6 +92,10 @@ const addSourceCommands = (screening: Command, cli: Cli): void => {
               version: (row) => row.version,
               entries: (row) => row.entries,
               imported: (row) => time(row.importedAt),
+              "no persons": ({ report }) => report?.notPersons,
+              "left out": ({ report }) => report?.badLines.join(", "),
+              unreadable: ({ report }) =>
+                report === null || report.unread === 0 ? null : `${report.unread}: ${report.unreadAt.join("; ")}`,
               importing: ({ importing }) =>
                 importing === null ? null : `${importing.version}: ${importing.received} of ${importing.count}`
             },
@@ -131,10 +136,20 @@ const addSourceCommands = (screening: Command, cli: Cli): void => {
   screening
     .command("import")
     .description("make a file the current version of its source; run again, it goes on where it stopped")
-    .argument("<FILE>", "CSV with a header row (name,dob,country,list), or .json")
+    .argument(
+      "<FILE>",
+      "CSV with a header row, the simple table of OpenSanctions, OFAC's CSV, XML of the EU or UN, or JSON"
+    )
     .addOption(tokenOption("--list <list>", "which list, for entries that do not say", watchLists))
     .option("--source <name>", "who publishes the list, such as EU or OFAC")
     .option("--version <version>", "version of the list, such as 2026-11-20")
+    .option("--alternate-names <file>", "OFAC's further file of alternate names (alt.csv)")
+    .option("--comments <file>", "OFAC's further file of remarks that are too long (sdn_comments.csv)")
+    .addOption(
+      new Option("--bad-lines <n>", "lines without a readable name that may be left out")
+        .argParser(whole(0, maxPlaces))
+        .default(0)
+    )
     .option("--allow-shrink", "also when more than a fifth of the source's entries come off")
     .action((path: string, options: ImportOptions, command: Command) => importList(cli, command, path, options))
 }
@@ -165,7 +180,7 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
     progress.tell(`screening import: ${amountLine(amount)}`)
   }
   // The pieces follow an import that a dry run does not begin: it answers for the file and the announcement.
-  const announce = { count, source, version, hash: file.hash }
+  const announce = { count, source, version, hash: file.hash, report: file.report }
   const sent = (api: OperatorClient) =>
     Effect.ensuring(
       sendList(api, file, options.allowShrink === true, onSent),

@@ -188,26 +188,75 @@ describe("screening import", () => {
     )
   })
 
-  it("operator surface: a file with errors names every line and field, and changes nothing", async () => {
-    const path = csv("Good Name,1960,FR,PEP", ",1960-13,XX,OTHER", "Bad Date,1960-1-1,,PEP", "Too,many,,PEP,fields")
-    const ran = await imported(path, "BAD", "1")
+  it("operator surface: a refused file names every line, changes nothing and leaves the list before", async () => {
+    await imported(csv("Stands Still,1960,FR,PEP"), "BAD", "1")
+    const path = csv("Good Name,1960,FR,PEP", ",1960-13,XX,OTHER", "Other List,,,OTHER", "Too,many,,PEP,fields")
+    const ran = await imported(path, "BAD", "2")
     assert.strictEqual(ran.status, 2)
-    assert.deepStrictEqual(Object.keys(ran.refusal.data.errors), [
-      "line 3, name",
-      "line 3, dob",
-      "line 3, country",
-      "line 3, list",
-      "line 4, dob",
-      "line 5"
-    ])
-    assert.deepStrictEqual(await live("BAD"), {})
-    const many = await imported(csv(...Array.from({ length: 30 }, () => ",,,PEP")), "BAD", "1")
+    assert.deepStrictEqual(Object.keys(ran.refusal.data.errors), ["line 3", "line 4", "line 5"])
+    const many = await imported(csv(...Array.from({ length: 30 }, () => ",,,PEP")), "BAD", "2")
     assert.strictEqual(Object.keys(many.refusal.data.errors).length, 20)
-    for (const content of ["dob,list\n1960,PEP\n", 'name,list\n"x,PEP\n', ""]) {
-      assert.strictEqual((await imported(file(content), "BAD", "1")).status, 2, content)
+    for (const content of ["dob,list\n1960,PEP\n", 'name,list\n"x,PEP\n', "", "name,list,passport\nA B,PEP,1\n"]) {
+      assert.strictEqual((await imported(file(content), "BAD", "2")).status, 2, content)
     }
-    assert.strictEqual((await imported(join(folder, "none.csv"), "BAD", "1")).status, 2)
+    assert.strictEqual((await imported(join(folder, "none.csv"), "BAD", "2")).status, 2)
     assert.strictEqual((await service.cli(["screening", "import", csv("A B,,,PEP")])).status, 2)
+    assert.deepStrictEqual(Object.keys(await live("BAD")), ["Stands Still"])
+    const { sources } = await service.done(["screening", "sources"], "SUPPORT")
+    assert.deepInclude(
+      sources.find((each: { readonly source: string }) => each.source === "BAD"),
+      { version: "1", importing: null }
+    )
+  })
+
+  it("F26: what of a file is not on the list is in the answer, in screening sources and in the audit, with its line", async () => {
+    const lines = [
+      "name,aliases,dob,countries,schema",
+      "Zora Zweig,Z. Zweig,soon,de,Person",
+      ",,,,",
+      "Zweig AG,,,de,Company"
+    ]
+    const path = file(lines.join("\n"))
+    const refused = await imported(path, "REPORT", "1", "COMPLIANCE", ["--list", "PEP"])
+    assert.deepStrictEqual(refused.refusal.data.errors, { "line 3": "The name is required." })
+    const ran = await imported(path, "REPORT", "1", "COMPLIANCE", ["--list", "PEP", "--bad-lines", "1"])
+    const report = { notPersons: 1, badLines: ["line 3"], unread: 1, unreadAt: ["line 2, dob"] }
+    assert.deepStrictEqual([facts(ran), ran.json.report], [["DONE", 2, 0, 0], report])
+    const { sources } = await service.done(["screening", "sources"], "SUPPORT")
+    assert.deepStrictEqual(sources.find((each: { readonly source: string }) => each.source === "REPORT").report, report)
+    const shown = await runRecorded(["screening", "sources", ...service.connection("SUPPORT")])
+    assert.match(shown.stdout, /REPORT.*line 3.*1: line 2, dob/)
+    assert.strictEqual(
+      (await audited())[1],
+      "screening.import.begin REPORT 1: 2 entries; no persons: 1; without a readable name: line 3; unreadable, so unknown: line 2, dob"
+    )
+    await imported(csv("Zora Zweig,,,PEP"), "REPORT", "2", "COMPLIANCE")
+    const later = await service.done(["screening", "sources"], "SUPPORT")
+    assert.deepInclude(later.sources.find((each: { readonly source: string }) => each.source === "REPORT").report, {
+      notPersons: 0,
+      badLines: []
+    })
+  })
+
+  it("operator surface: the service takes places alone as what is not on the list, a hundred at most", async () => {
+    const send = (report: object) =>
+      refused(
+        call((api) =>
+          api.screening.import({
+            payload: {
+              source: "PLACES",
+              version: "1",
+              count: 1,
+              hash: "0".repeat(64),
+              report: { notPersons: 0, badLines: [], unread: 0, unreadAt: [], ...report }
+            }
+          })
+        )
+      )
+    assert.strictEqual((await send({ badLines: ["Quirin Zebrowski"] })).code, 4000)
+    assert.strictEqual((await send({ unreadAt: ["line 1, Quirin"] })).code, 4000)
+    assert.strictEqual((await send({ badLines: Array.from({ length: 101 }, (_, n) => `line ${n}`) })).code, 4000)
+    assert.strictEqual((await send({ unread: -1 })).code, 4000)
   })
 
   it("crash: an import that broke off loses nothing, goes on where it stopped, and takes off at its end only", async () => {

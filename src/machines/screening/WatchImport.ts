@@ -6,6 +6,22 @@
 export const watchImportStates = ["OPEN", "REMOVING", "DONE", "REPLACED", "ABANDONED"] as const
 export type WatchImportState = (typeof watchImportStates)[number]
 
+/** Places of a file that a report names; a count goes on. */
+export const maxPlaces = 100
+
+/** What of a published file is not on the list as the file has it. Its places are lines, and members of JSON. */
+export interface FileReport {
+  /** Entries that are no persons: companies, ships. */
+  readonly notPersons: number
+  /** Where no name can be read: left out. */
+  readonly badLines: ReadonlyArray<string>
+  /** Fields that can't be read and count as unknown, and where the first hundred of them are. */
+  readonly unread: number
+  readonly unreadAt: ReadonlyArray<string>
+}
+
+export const wholeReport: FileReport = { notPersons: 0, badLines: [], unread: 0, unreadAt: [] }
+
 export interface WatchImportInput {
   readonly importId: number
   /** Who publishes the list, such as EU or OFAC. */
@@ -15,10 +31,13 @@ export interface WatchImportInput {
   readonly count: number
   /** Hash of the file's entries in their order, hexadecimal: what arrives must be what was announced. */
   readonly hash: string
+  /** Default: the file has nothing but entries. */
+  readonly report?: FileReport
   readonly startedAt: number
 }
 
 export interface WatchImportContext extends WatchImportInput {
+  readonly report: FileReport
   /** Entries taken so far: the offset of the next piece. */
   readonly received: number
   /** Hash of the entries taken so far. */

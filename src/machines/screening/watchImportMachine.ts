@@ -5,10 +5,27 @@
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
-import type { WatchImportContext, WatchImportEvent, WatchImportInput, WatchImportState } from "./WatchImport.ts"
+import {
+  type FileReport,
+  type WatchImportContext,
+  type WatchImportEvent,
+  type WatchImportInput,
+  type WatchImportState,
+  wholeReport
+} from "./WatchImport.ts"
 
 /** Everything announced has arrived, byte for byte. */
 const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
+
+/** What of the file is not on the list, for the audit; empty when that is nothing. */
+const leftOut = ({ notPersons, badLines, unread, unreadAt }: FileReport): string => {
+  const more = unread > unreadAt.length ? [`and ${unread - unreadAt.length} more`] : []
+  return [
+    notPersons === 0 ? "" : `; no persons: ${notPersons}`,
+    badLines.length === 0 ? "" : `; without a readable name: ${badLines.join(", ")}`,
+    unread === 0 ? "" : `; unreadable, so unknown: ${[...unreadAt, ...more].join("; ")}`
+  ].join("")
+}
 
 const watchImport = setup({
   types: {
@@ -80,18 +97,27 @@ const abandon = (before: WatchImportState) =>
 
 export const watchImportMachine = watchImport.createMachine({
   id: "watchImport",
-  version: "1",
-  context: ({ input }) => ({ ...input, received: 0, chain: "", added: 0, kept: 0, removed: 0, endedAt: null }),
+  version: "2",
+  context: ({ input }) => ({
+    report: wholeReport,
+    ...input,
+    received: 0,
+    chain: "",
+    added: 0,
+    kept: 0,
+    removed: 0,
+    endedAt: null
+  }),
   initial: "OPEN",
   states: {
     OPEN: {
       description: "Entries arrive piece by piece and count at once.",
-      entry: watchImport.emit(({ context: { source, sourceVersion, count } }) => ({
+      entry: watchImport.emit(({ context: { source, sourceVersion, count, report } }) => ({
         type: "audit",
         action: "screening.import.begin",
         before: null,
         after: "OPEN",
-        reason: `${source} ${sourceVersion}: ${count} entries`
+        reason: `${source} ${sourceVersion}: ${count} entries${leftOut(report)}`
       })),
       on: {
         ENTRIES: { guard: "nextPiece", actions: taken },

@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { wholeReport } from "../../../src/machines/screening/WatchImport.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
@@ -33,6 +34,7 @@ const imported = (id: number, state: WatchImportRow["state"], sourceVersion: str
     source: "EU",
     sourceVersion,
     count: 1,
+    report: wholeReport,
     hash: "",
     startedAt: 1,
     received: 0,

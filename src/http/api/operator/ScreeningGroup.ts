@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { passScopes, passTriggers, screeningPassStates } from "../../../machines/screening/ScreeningPass.ts"
-import { watchImportStates } from "../../../machines/screening/WatchImport.ts"
+import { maxPlaces, watchImportStates } from "../../../machines/screening/WatchImport.ts"
 import { boundedList, country, date, shaped, text, token } from "../../../machines/shared/Fields.ts"
 import { bodyCaps } from "../../../machines/shared/Limits.ts"
 import { compliance, everyone, openTo } from "./CommandRules.ts"
@@ -22,6 +22,24 @@ export const WatchEntryView = Schema.Struct({
   removedAt: Schema.NullOr(Millis)
 })
 
+/** Entries of the longest list. */
+export const maxEntries = 5_000_000
+
+const place = shaped(
+  "The place",
+  /^(line|entries\.)[ ]?[0-9]{1,10}(, (name|dob|country|remarks))?$/,
+  "A place must be written as line 7 or entries.7, with the field where only that can't be read."
+)
+const places = boundedList(place, "The places", 0, maxPlaces)
+
+/** What of a file is not on the list as the file has it: by number and by place, never by name. */
+const FileReport = Schema.Struct({
+  notPersons: rangeOf("The number of entries that are no persons", 0, maxEntries),
+  badLines: places,
+  unread: rangeOf("The number of unreadable fields", 0, maxEntries),
+  unreadAt: places
+})
+
 export const ImportView = Schema.Struct({
   importId: Schema.Int,
   source: Schema.String,
@@ -32,13 +50,12 @@ export const ImportView = Schema.Struct({
   added: Schema.Int,
   kept: Schema.Int,
   removed: Schema.Int,
+  report: FileReport,
   startedAt: Millis,
   endedAt: Schema.NullOr(Millis)
 })
 export type ImportView = typeof ImportView.Type
 
-/** Entries of the longest list. */
-const maxEntries = 5_000_000
 /** The same number in `runtime/services/screening/ScreeningImports.ts`: what one commit takes. */
 export const maxImportPiece = 1_000
 
@@ -84,6 +101,7 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
             version: Schema.NullOr(Schema.String),
             entries: Schema.Int,
             importedAt: Schema.NullOr(Millis),
+            report: Schema.NullOr(FileReport),
             importing: Schema.NullOr(ImportView)
           })
         )
@@ -126,7 +144,8 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
         "The version must be a text such as 2026-11-20: up to 30 letters, digits, dots, - and _."
       ),
       count: rangeOf("The count", 1, maxEntries),
-      hash: shaped("The hash", /^[0-9a-f]{64}$/, "The hash must be a SHA-256 in hexadecimal.")
+      hash: shaped("The hash", /^[0-9a-f]{64}$/, "The hash must be a SHA-256 in hexadecimal."),
+      report: Schema.optionalKey(FileReport)
     }),
     success: Answer(ImportView)
   }).pipe(openTo(compliance)),

@@ -20,6 +20,7 @@ import {
   personErrors,
   type RawPerson
 } from "../../../machines/screening/ListedPerson.ts"
+import type { FileReport } from "../../../machines/screening/WatchImport.ts"
 import { invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -49,6 +50,8 @@ export interface SourceView {
   /** Live entries. */
   readonly entries: number
   readonly importedAt: number | null
+  /** What of the current version's file is not on the list; null while there is none. */
+  readonly report: FileReport | null
   /** The version that is coming in. */
   readonly importing: ImportView | null
 }
@@ -131,7 +134,8 @@ export class ScreeningImports extends Context.Service<
               source,
               version: current?.sourceVersion ?? null,
               entries: entries.get(source) ?? 0,
-              importedAt: current === undefined ? null : importView(current).endedAt,
+              importedAt: current?.context.endedAt ?? null,
+              report: current?.context.report ?? null,
               importing: coming === undefined ? null : importView(coming)
             }
           })
@@ -141,10 +145,10 @@ export class ScreeningImports extends Context.Service<
   )
 }
 
-const cleanRequest = ({ source, version, count, hash }: ImportBody): ImportBody => ({
+const cleanRequest = ({ source, version, hash, ...others }: ImportBody): ImportBody => ({
+  ...others,
   source: cleanText(source),
   version: cleanText(version),
-  count,
   hash: cleanText(hash)
 })
 

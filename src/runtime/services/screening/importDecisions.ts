@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import { isOlderVersion, type ListedPerson, personLine } from "../../../machines/screening/ListedPerson.ts"
-import type { WatchImportState } from "../../../machines/screening/WatchImport.ts"
+import type { FileReport, WatchImportState } from "../../../machines/screening/WatchImport.ts"
 import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../store/tables/screening.ts"
@@ -16,6 +16,7 @@ export interface ImportBody {
   readonly version: string
   readonly count: number
   readonly hash: string
+  readonly report?: FileReport
 }
 
 export interface ImportView {
@@ -29,12 +30,14 @@ export interface ImportView {
   readonly added: number
   readonly kept: number
   readonly removed: number
+  readonly report: FileReport
   readonly startedAt: number
   readonly endedAt: number | null
 }
 
 export const importView = (row: WatchImportRow): ImportView => {
-  const { importId, source, sourceVersion, count, received, added, kept, removed, startedAt, endedAt } = row.context
+  const { importId, source, sourceVersion, count, received, added, kept, removed, report, startedAt, endedAt } =
+    row.context
   const status = row.state
   return {
     importId,
@@ -46,6 +49,7 @@ export const importView = (row: WatchImportRow): ImportView => {
     added,
     kept,
     removed,
+    report,
     startedAt,
     endedAt
   }
@@ -95,10 +99,10 @@ const isSame = (row: WatchImportRow, { version, count, hash }: ImportBody): bool
   return row.sourceVersion === version && context.count === count && context.hash === hash
 }
 
-const newImport = (turn: Turn, { source, version, count, hash }: ImportBody): WatchImportRow => {
+const newImport = (turn: Turn, { source, version, ...file }: ImportBody): WatchImportRow => {
   const importId = turn.nextId("watchImport")
   return start(turn, "watchImports", {
-    input: { importId, source, sourceVersion: version, count, hash, startedAt: turn.now },
+    input: { importId, source, sourceVersion: version, ...file, startedAt: turn.now },
     columns: { id: importId, source, sourceVersion: version, startedAt: turn.now }
   })
 }

@@ -1,5 +1,6 @@
 /** The watch list, imports of published lists, screening runs and what compliance found for candidates (F26). */
 import type { ScreeningCandidate, ScreeningOutcome } from "../../../machines/screening/screen.ts"
+import { wholeReport } from "../../../machines/screening/WatchImport.ts"
 import { type MachineRow, machineColumns, ofClient, ofSystem, onlyIn, table } from "../Table.ts"
 
 export interface WatchEntryRow {
@@ -108,6 +109,8 @@ export const screeningTables = {
     key: ["id"],
     mode: "upsert",
     columns: { id: "id", ...machineColumns, source: "text", sourceVersion: "text", startedAt: "id" },
+    // Version 2 keeps what of the file is not on the list; version 1 took whole files alone.
+    upcasters: [({ state, context }) => ({ state, context: { report: wholeReport, ...(context as object) } })],
     // Imports under way, and the current one of each source.
     residence: { ...ofSystem, only: onlyIn("OPEN", "REMOVING", "DONE") },
     id: ["watchImport", "rare"]

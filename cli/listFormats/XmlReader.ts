@@ -1,0 +1,170 @@
+/**
+ * Reads published XML piece by piece: the elements that are entries come out whole, everything else is checked by name, so
+ * that a file of any length needs no more memory than its longest entry. A document type is refused, and with it every
+ * entity but the five of XML.
+ */
+import sax from "sax"
+
+export interface XmlElement {
+  /** Without a prefix. */
+  readonly name: string
+  /** Line of the element's start tag, from 1. */
+  readonly line: number
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: ReadonlyArray<XmlElement>
+  /** Its own text, trimmed. */
+  readonly text: string
+}
+
+/** How a published list is written. */
+export interface XmlFormat {
+  readonly root: string
+  /** Paths of the entries below the root, such as `INDIVIDUALS/INDIVIDUAL`. */
+  readonly entries: ReadonlyArray<string>
+  /** Members by element name, attributes with an @; what an element that is not named here holds is not compared. */
+  readonly members: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+/** Text that is not such XML: nothing after it can be read. */
+export class XmlError extends Error {
+  readonly line: number
+
+  constructor(line: number, sentence: string) {
+    super(sentence)
+    this.line = line
+  }
+}
+
+/** An entry of the file, by its format. */
+export interface XmlEntry<F extends XmlFormat> {
+  readonly format: F
+  readonly element: XmlElement
+}
+
+/** Characters of one entry, and elements around one another. */
+const longestEntry = 1_048_576
+const deepest = 32
+
+/** The entities of XML, and none of HTML. */
+const strictly = { strictEntities: true, position: true }
+
+interface Open {
+  readonly name: string
+  readonly line: number
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: Array<XmlElement>
+  text: string
+}
+
+export class XmlReader<F extends XmlFormat> {
+  readonly #parser = sax.parser(true, strictly)
+  #format: F | null = null
+  /** Names of the elements around. */
+  readonly #path: Array<string> = []
+  /** Elements of the entry that is being read. */
+  readonly #open: Array<Open> = []
+  #length = 0
+  #found: Array<XmlEntry<F>> = []
+
+  constructor(formats: ReadonlyArray<F>) {
+    const handlers: Partial<sax.SAXParser> = {
+      // The first line is the sentence; those after it are a place, which is said in our own way.
+      onerror: (error) => this.#fail(`The XML can't be read: ${error.message.split("\n")[0]}.`),
+      ondoctype: () => this.#fail("A document type is not taken."),
+      onopentag: ({ name, attributes }) =>
+        this.#begin(name.split(":").at(-1)!, attributes as Readonly<Record<string, string>>, formats),
+      ontext: (text) => this.#text(text),
+      oncdata: (text) => this.#text(text),
+      onclosetag: () => this.#end()
+    }
+    Object.assign(this.#parser, handlers)
+  }
+
+  /** The entries that end in this piece of the text. */
+  read(text: string): ReadonlyArray<XmlEntry<F>> {
+    this.#parser.write(text)
+    return this.#taken()
+  }
+
+  end(): ReadonlyArray<XmlEntry<F>> {
+    this.#parser.close()
+    if (this.#format === null) this.#fail("The XML has no element.")
+    return this.#taken()
+  }
+
+  #taken(): ReadonlyArray<XmlEntry<F>> {
+    const found = this.#found
+    this.#found = []
+    return found
+  }
+
+  #begin(name: string, attributes: Readonly<Record<string, string>>, formats: ReadonlyArray<F>): void {
+    this.#path.push(name)
+    if (this.#path.length > deepest) this.#fail(`At most ${deepest} elements may stand around one another.`)
+    if (this.#format === null) {
+      this.#format = formats.find(({ root }) => root === name) ?? null
+      if (this.#format === null) {
+        const roots = formats.map(({ root }) => root).join(" or ")
+        this.#fail(`The root element ${name} is not known: it must be ${roots}.`)
+      }
+      return
+    }
+    const around = this.#open.at(-1)
+    const path = this.#path.slice(1).join("/")
+    const { entries, members } = this.#format
+    if (around === undefined && !entries.includes(path)) {
+      if (!entries.some((entry) => entry.startsWith(`${path}/`))) this.#unknown(name)
+      return
+    }
+    if (around !== undefined && members[around.name]?.includes(name) === false)
+      this.#unknown(`${name} of ${around.name}`)
+    for (const [attribute, value] of Object.entries(attributes)) {
+      if (members[name]?.includes(`@${attribute}`) === false) this.#unknown(`${attribute} of ${name}`)
+      this.#measure(value)
+    }
+    this.#open.push({ name, line: this.#parser.line + 1, attributes, children: [], text: "" })
+  }
+
+  #text(text: string): void {
+    const open = this.#open.at(-1)
+    if (open === undefined) {
+      if (text.trim() !== "") this.#fail("There must be no text between the entries.")
+      return
+    }
+    this.#measure(text)
+    open.text += text
+  }
+
+  #end(): void {
+    this.#path.pop()
+    const ended = this.#open.pop()
+    if (ended === undefined || this.#format === null) return
+    const element = { ...ended, text: ended.text.trim() }
+    const around = this.#open.at(-1)
+    if (around !== undefined) around.children.push(element)
+    else {
+      this.#length = 0
+      this.#found.push({ format: this.#format, element })
+    }
+  }
+
+  #measure(text: string): void {
+    this.#length += text.length
+    if (this.#length > longestEntry) this.#fail(`An entry may have at most ${longestEntry} characters.`)
+  }
+
+  #unknown(member: string): never {
+    return this.#fail(`The member ${member.slice(0, 200)} is not known.`)
+  }
+
+  #fail(sentence: string): never {
+    throw new XmlError(this.#parser.line + 1, sentence)
+  }
+}
+
+/** The children of a name. */
+export const childrenOf = ({ children }: XmlElement, name: string): ReadonlyArray<XmlElement> =>
+  children.filter((child) => child.name === name)
+
+/** The text of the first child of a name; empty when there is none. */
+export const textOf = (element: XmlElement, name: string): string => childrenOf(element, name)[0]?.text ?? ""

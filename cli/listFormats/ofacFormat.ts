@@ -1,0 +1,78 @@
+/**
+ * The list of the US Treasury (OFAC) as CSV: sdn.csv or cons_prim.csv, twelve fields without a header row, `-0-` for none,
+ * names as "SURNAME, Given". Birth dates, nationalities and weaker names stand in the remarks; the other names are in a file
+ * of their own, and so is what is beyond the first thousand characters of a remark.
+ */
+import { sanctionsUnless, type FormatOptions, type ListLine } from "./ListLine.ts"
+
+const fieldCount = 12
+/** A remark of so many characters goes on in the file of comments. */
+const longestRemark = 1_000
+
+export const isOfac = (fields: ReadonlyArray<string>): boolean =>
+  fields.length === fieldCount && /^[0-9]+$/.test(fields[0] ?? "")
+
+/** Texts by the number of their entry. */
+export type OfacTexts = ReadonlyMap<string, ReadonlyArray<string>>
+
+/** Texts of a further file, from the column they stand in; null: the record is none of such a file. */
+export const ofacText = (
+  kind: "alternateNames" | "comments",
+  fields: ReadonlyArray<string>
+): readonly [entry: string, text: string] | null => {
+  const [count, at] = kind === "alternateNames" ? [5, 3] : [2, 1]
+  if (fields.length !== count || !/^[0-9]+$/.test(fields[0] ?? "")) return null
+  return [fields[0]!, filled(fields[at]!)]
+}
+
+/** `-0- ` stands for nothing. */
+const filled = (field: string): string => (field.trim() === "-0-" ? "" : field.trim())
+
+export const ofacLine = (
+  place: string,
+  fields: ReadonlyArray<string>,
+  options: FormatOptions,
+  alternateNames: OfacTexts,
+  comments: OfacTexts | null
+): ListLine => {
+  if (!isOfac(fields)) {
+    return { place, kind: "wrong", sentence: `There must be ${fieldCount} fields, and the first a number.` }
+  }
+  const [entry = "", name = "", type = "", , , , , , , , , remarks = ""] = fields.map(filled)
+  if (type === "" || type === "vessel" || type === "aircraft") return { place, kind: "notPerson" }
+  if (type !== "individual") {
+    return { place, kind: "wrong", sentence: `The type ${JSON.stringify(type.slice(0, 100))} is not known.` }
+  }
+  const isCut = remarks.length >= longestRemark
+  const rest = comments?.get(entry)
+  const said = remarksIn(rest === undefined ? remarks : remarks + rest.join(""))
+  return {
+    place,
+    kind: "entry",
+    entry: {
+      names: [name, ...(alternateNames.get(entry) ?? []), ...said.names],
+      dobs: said.dobs,
+      countries: said.countries,
+      list: sanctionsUnless(options),
+      ...(isCut && rest === undefined ? { cut: ["remarks"] } : {})
+    }
+  }
+}
+
+/** "DOB 31 Aug 1960; alt. DOB 1953; nationality Lebanon; a.k.a. 'ABU HADI'." */
+const remarksIn = (text: string) => {
+  const parts = text
+    .replace(/\.$/, "")
+    .split(";")
+    .map((part) => part.trim().replace(/^alt\. /, ""))
+  const after = (pattern: RegExp): ReadonlyArray<string> =>
+    parts.flatMap((part) => {
+      const value = pattern.exec(part)?.[1]
+      return value === undefined ? [] : [value]
+    })
+  return {
+    dobs: after(/^DOB (.+)$/),
+    countries: after(/^(?:nationality|citizen) (.+)$/),
+    names: after(/^[afn]\.k\.a\. ['"](.+)['"]$/)
+  }
+}
