@@ -73,6 +73,27 @@ const assertBegun = async (resets: number, operators: unknown): Promise<void> =>
     /^1 clients, \d+ ledger transactions, \d+ audit entries, last seal \d+:[0-9a-f]{64}$/
   )
   assert.isTrue((await service.done("ledger", "verify")).ok)
+  await assertKeysMove()
+}
+
+/** The mailbox that moves operator keys knows the ones that stayed, and no others. */
+const assertKeysMove = async (): Promise<void> => {
+  const revoke = (id: number) => service.cli("operator", "revoke", String(id), "--reason", "test")
+  const admins = async () =>
+    ((await service.done("operator", "list")).operators as ReadonlyArray<Operator>).filter(
+      ({ role, status }) => role === "ADMIN" && status === "ACTIVE"
+    )
+  const [first] = await admins()
+  assert.strictEqual((await revoke(first?.operatorId ?? 0)).refusal.data.reason, "LAST_ADMIN")
+  const { operatorId } = await service.done("operator", "create", "--label", "second", "--role", "ADMIN")
+  assert.strictEqual((await revoke(operatorId as number)).status, 0)
+  assert.deepStrictEqual(await admins(), [first])
+}
+
+interface Operator {
+  readonly operatorId: number
+  readonly role: string
+  readonly status: string
 }
 
 beforeAll(async () => {

@@ -169,6 +169,7 @@ export const resetDatabase = <E>(
       Effect.gen(function* () {
         yield* sql`CREATE TEMPORARY TABLE kept_operators ON COMMIT DROP AS SELECT * FROM operator_keys`
         yield* sql`CREATE TEMPORARY TABLE kept_writer ON COMMIT DROP AS SELECT epoch FROM writer`
+        yield* sql`CREATE TEMPORARY TABLE kept_subject ON COMMIT DROP AS SELECT * FROM subjects WHERE subject = 'system'`
         const [ids] = yield* sql.unsafe<{ readonly last: bigint }>(
           `SELECT last_value AS last FROM ${idSequenceOf("operatorKey")}`
         )
@@ -176,6 +177,8 @@ export const resetDatabase = <E>(
         yield* migrate
         yield* stampDatabase(true, sealing)
         yield* sql`INSERT INTO operator_keys SELECT * FROM kept_operators`
+        // The mailbox that holds the keys: rows without their subject are not read into its memory.
+        yield* sql`INSERT INTO subjects SELECT * FROM kept_subject`
         yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, ${ids?.last ?? 1n})`
         // A process of before that wakes up finds that the database is not its own any more.
         yield* sql`UPDATE writer SET epoch = (SELECT epoch FROM kept_writer)`
