@@ -18,7 +18,8 @@ import { framingRefusal } from "./middleware/framing.ts"
 import { turnOf } from "./middleware/pipeline.ts"
 import { requestIdOf } from "./middleware/requestId.ts"
 import { cidrContains } from "./middleware/sourceAddress.ts"
-import { answerConnect, answerUnreadable, endStalled } from "./middleware/unreadable.ts"
+import { answerConnect, answerTooSlow, answerUnreadable, endStalled } from "./middleware/unreadable.ts"
+import { UnreadBodies, type UnreadLimits } from "./middleware/UnreadBodies.ts"
 
 /** What a caller may take, in wall milliseconds and numbers. */
 export interface ListenerLimits extends ConnectionLimits {
@@ -26,14 +27,18 @@ export interface ListenerLimits extends ConnectionLimits {
   readonly handshakeMillis: number
   /** From the first byte (of a new connection: from the handshake) to the end of the headers. */
   readonly headersMillis: number
-  /** From the first byte to the end of the body. */
+  /** From the headers to the end of the body, unless the body keeps its pace: it must then do so in each further such time. */
   readonly requestMillis: number
+  /** The pace that a longer body keeps, bytes a second. */
+  readonly uploadPace: number
   /** Between two bytes of a body, or two of an answer being read. */
   readonly stallMillis: number
   /** Between two requests. */
   readonly keepAliveMillis: number
-  /** How often the two times above are looked at. */
+  /** How often the times of headers and bodies are checked. */
   readonly checkMillis: number
+  /** Other limits than the usual ones of bodies that are discarded after a refusal. */
+  readonly unread?: Partial<UnreadLimits>
 }
 
 const usualLimits = (): ListenerLimits => ({
@@ -42,6 +47,8 @@ const usualLimits = (): ListenerLimits => ({
   handshakeMillis: 10_000,
   headersMillis: 20_000,
   requestMillis: 60_000,
+  // Three quarters of the 16 KB/s that callers are promised: what they send does not arrive evenly.
+  uploadPace: 12 * 1024,
   stallMillis: 30_000,
   keepAliveMillis: 65_000,
   checkMillis: 5_000
@@ -91,7 +98,8 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
     noDelay: true,
     keepAliveTimeout: limits.keepAliveMillis,
     headersTimeout: limits.headersMillis,
-    requestTimeout: limits.requestMillis,
+    // Node's would cut long uploads, however steadily they come: `endSlowBodies` judges their pace.
+    requestTimeout: 0,
     connectionsCheckingInterval: limits.checkMillis,
     maxHeaderSize: headerBytes,
     // A request to upgrade is an ordinary request here, the last of its connection: nothing speaks another protocol.
@@ -128,6 +136,24 @@ const soundOnly =
     const headers = { "x-request-id": requestIdOf(request.headers["x-request-id"]), connection: "close" }
     return Effect.succeed(refusalWith(unsound, headers))
   }
+
+/** Bodies that a refusal leaves on their way are read before the answer ends. */
+const readingOn =
+  (app: ListenerApp, unread: UnreadBodies): ListenerApp =>
+  (request) =>
+    Effect.map(app(request), (answer) =>
+      unread.answering(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage, answer)
+    )
+
+/** Ends the connections whose bodies come too slowly, until the scope closes. */
+const endSlowBodies = (connections: Connections, { checkMillis, requestMillis, uploadPace }: ListenerLimits) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const least = (uploadPace * requestMillis) / 1000
+      return setInterval(() => connections.slowBodies(requestMillis, least).forEach(answerTooSlow), checkMillis)
+    }),
+    (timer) => Effect.sync(() => clearInterval(timer))
+  )
 
 /** What the adapter is given for a request whose caller has gone. */
 const nobody = HttpServerResponse.empty()
@@ -170,19 +196,25 @@ const closeWithin = (millis: number, server: Server, { all, silent }: Connection
 
 /**
  * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop. `make`
- * is given whether the listener is closing and makes what is served; unsound requests never reach it.
+ * is given whether the listener is closing, and what reads unread bodies, and makes what is served; unsound requests never
+ * reach it.
  */
-const start = <E, R>(options: ListenerOptions, make: (closing: AbortSignal) => Effect.Effect<ListenerApp, E, R>) =>
+const start = <E, R>(
+  options: ListenerOptions,
+  make: (closing: AbortSignal, unread: UnreadBodies) => Effect.Effect<ListenerApp, E, R>
+) =>
   Effect.gen(function* () {
     const closing = new AbortController()
-    const app = yield* make(closing.signal)
     const limits = { ...usualLimits(), ...options.limits }
+    const unread = new UnreadBodies(closing.signal, limits.unread)
+    const app = readingOn(yield* make(closing.signal, unread), unread)
     const server = makeServer(options, limits)
     const connections = new Connections(
       server,
       limits,
       (address) => cidrContains(thisMachine, address) || cidrContains(options.edgeHosts, address)
     )
+    yield* endSlowBodies(connections, limits)
     const closeMillis = options.closeMillis ?? usualCloseMillis
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() =>

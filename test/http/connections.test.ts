@@ -64,7 +64,7 @@ describe("architecture 5: connections", () => {
               const response = new EventEmitter()
               socket.running.push(response)
               asked.add(socket)
-              server.emit("request", { socket }, response)
+              server.emit("request", { socket, headers: {} }, response)
             } else if (verb === "answer") socket.running.shift()?.emit("close")
             else if (socket.running.length === 0) socket.destroy()
           }

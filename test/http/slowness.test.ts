@@ -66,6 +66,25 @@ describe("architecture 5: slow callers", () => {
     isTooSlow(await dribble(connection, "1\r\n \r\n"))
   })
 
+  it("architecture 5: a body that keeps its pace is waited for, however long it takes", async () => {
+    const connection = await openRaw(server)
+    connection.socket.write(`${write}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`)
+    // Some four times the least pace.
+    const piece = `400\r\n${" ".repeat(1024)}\r\n`
+    const pen = setInterval(() => connection.socket.write(piece), 20)
+    // Each of these bodies is cut after the time that this one must outlast.
+    for (let waits = 0; waits < 3; waits++) {
+      const still = await openRaw(server)
+      still.socket.write(`${write}Content-Length: 10\r\n\r\n{`)
+      await dribble(still, "")
+    }
+    clearInterval(pen)
+    connection.socket.write("0\r\n\r\n")
+    await connection.until("\r\n\r\n")
+    assert.strictEqual(statusLine(connection.received), "HTTP/1.1 201 Created")
+    connection.socket.destroy()
+  })
+
   it("architecture 5: a body that stops", async () => {
     const patient = await startStubServer({ limits: { ...limits, headersMillis: 30_000, requestMillis: 30_000 } })
     const connection = await openRaw(patient)

@@ -6,6 +6,7 @@ import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
+import type { UnreadLimits } from "../../src/http/middleware/UnreadBodies.ts"
 import { bodyOf, callRaw, openRaw, statusLine } from "./callRaw.ts"
 import { keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
@@ -13,6 +14,7 @@ import { type Running, startStubServer } from "./stubServer.ts"
 let server: Running
 beforeAll(async () => {
   server = await startStubServer({
+    limits: { unread: { millis: 100 } },
     operatorApp: Effect.succeed(HttpServerResponse.empty({ status: 404 }))
   })
 })
@@ -47,6 +49,7 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
 
   it("A1-02: a 413 of the operator surface's own does the same", async () => {
     const strict = await startStubServer({
+      limits: { unread: { millis: 100 } },
       operatorApp: Effect.succeed(HttpServerResponse.jsonUnsafe({ code: 4130 }, { status: 413 }))
     })
     try {
@@ -70,5 +73,70 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
   it("A1-02: a refusal of a body that was read leaves the connection open", async () => {
     const { status, headers } = await server.call("POST", "/partner/v1/clients", { raw: "{" })
     assert.deepStrictEqual([status, headers.connection], [400, "keep-alive"])
+  })
+})
+
+describe("A1-02: what is left of a refused body is discarded within limits", () => {
+  const kibibyte = 1024
+  const head = (key: string) =>
+    `POST /partner/v1/clients HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${1024 * kibibyte}\r\n\r\n`
+  const limited = (unread: Partial<UnreadLimits>) => startStubServer({ limits: { unread } })
+  /** A connection whose request was refused, and whose body does not come. */
+  const refused = async (target: Running, key: string) => {
+    const connection = await openRaw(target)
+    connection.socket.write(head(key))
+    await connection.until('"code":')
+    return connection
+  }
+
+  it("so many connections at once, and fewer of them without a good key; the rest end with their answers", async () => {
+    const strict = await limited({ connections: 3, withoutKey: 1 })
+    const unknown = await refused(strict, "pbk_unknown")
+    await (await refused(strict, "pbk_unknown")).closed()
+    const known = [await refused(strict, keys.trade), await refused(strict, keys.read)]
+    await (await refused(strict, keys.trade)).closed()
+    for (const { socket } of [unknown, ...known]) assert.isFalse(socket.closed)
+    unknown.socket.destroy()
+    for (const { socket } of known) socket.destroy()
+    await strict.close()
+  })
+
+  it("a place is free again when its body has ended", async () => {
+    const strict = await limited({ connections: 1 })
+    const first = await refused(strict, keys.trade)
+    first.socket.write("x".repeat(1024 * kibibyte))
+    await first.closed()
+    const second = await refused(strict, keys.trade)
+    assert.isFalse(second.socket.closed)
+    second.socket.destroy()
+    await strict.close()
+  })
+
+  it("a body that is longer, or takes longer, is not waited for", async () => {
+    const short = await limited({ bytes: 64 * kibibyte })
+    const long = await refused(short, keys.trade)
+    long.socket.write("x".repeat(256 * kibibyte))
+    await long.closed()
+    await short.close()
+    const quick = await limited({ millis: 50 })
+    await (await refused(quick, keys.trade)).closed()
+    await quick.close()
+  })
+
+  it("a close of the server waits for none of them", async () => {
+    const closing = await limited({})
+    const waiting = await refused(closing, keys.trade)
+    await closing.stop()
+    await waiting.closed()
+    await closing.close()
+  })
+
+  it("a chunked body that has ended leaves its connection to the next request", async () => {
+    const connection = await openRaw(server)
+    const chunked = head("pbk_unknown").replace(/Content-Length: \d+/, "Transfer-Encoding: chunked")
+    connection.socket.write(`${chunked}2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await connection.until('"status":"ok"')
+    assert.match(statusLine(connection.received), / 401 /)
+    connection.socket.destroy()
   })
 })

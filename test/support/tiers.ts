@@ -52,7 +52,7 @@ const servicesAmongPure = [
 const processes = [
   "test/cli/{completion,output,scripts,serveFailures,serveOutput,serveVenue}.test.ts",
   "test/guarantees/{personalData,unwritable}.test.ts",
-  "test/http/{guides,roles}.test.ts",
+  "test/http/{guides,pythonUploads,roles}.test.ts",
   "test/machines/pictures.test.ts",
   "test/operator/{contractFaults,ledgerExport,machineFollow,questions,simVenueReal,venueComparison}.test.ts",
   "test/runtime/{embeddedPostgres,embeddedVenue,launcher}.test.ts",

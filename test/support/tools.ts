@@ -50,7 +50,7 @@ const tools = {
   bash: { package: "bash", needed: false, isInstalled: answers("bash", "--version") },
   fish: { package: "fish", needed: false, isInstalled: answers("fish", "--version") },
   zsh: { package: "zsh", needed: false, isInstalled: answers("zsh", "--version") },
-  python3: { package: "python3", needed: false, isInstalled: answers("python3", "--version") },
+  python3: { package: "python3", needed: true, isInstalled: answers("python3", "--version") },
   go: { package: "golang-go", needed: false, isInstalled: answers("go", "version") },
   javac: { package: "default-jdk-headless", needed: false, isInstalled: answers("javac", "-version") },
   script: { package: "bsdutils", needed: false, isInstalled: answers("script", "-qec", "test -t 0", "/dev/null") }

@@ -27,7 +27,8 @@ export const wireErrors = [
   {
     code: 4000,
     status: 408,
-    meaning: "The request took too long to arrive (60 seconds in all, or 30 without a byte); the connection ends.",
+    meaning:
+      "The request took too long to arrive (30 seconds without a byte, or over 60 seconds at less than 16 KB/s); the connection ends.",
     data: ""
   },
   {

@@ -18,6 +18,7 @@ import { declaredLength } from "../middleware/readBody.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
 import { under } from "../middleware/routes.ts"
 import { sourceAddress } from "../middleware/sourceAddress.ts"
+import type { UnreadBodies } from "../middleware/UnreadBodies.ts"
 import { type PublicRoutesOptions, siteApp } from "../publicRoutes.ts"
 import { forward, type Forwarded, type Passage, sent } from "./forward.ts"
 import { RouterPool } from "./RouterPool.ts"
@@ -62,12 +63,14 @@ class Edge {
   private readonly options: EdgeServerOptions
   private readonly clock: Clock.Clock
   private readonly closing: () => boolean
+  private readonly unread: UnreadBodies
   private running = 0
 
-  constructor(options: EdgeServerOptions, clock: Clock.Clock, closing: () => boolean) {
+  constructor(options: EdgeServerOptions, clock: Clock.Clock, closing: () => boolean, unread: UnreadBodies) {
     this.options = options
     this.clock = clock
     this.closing = closing
+    this.unread = unread
     this.pool = new RouterPool(options.routers, options.routerCa)
   }
 
@@ -94,7 +97,8 @@ class Edge {
       bodyCap: edgeBodyCap,
       connectMillis: this.options.connectMillis ?? usualConnectMillis,
       answerMillis: this.options.answerMillis ?? usualAnswerMillis,
-      closing: this.closing
+      closing: this.closing,
+      unread: this.unread
     }
     this.running++
     // The adapter runs apps uninterruptibly; a caller that has gone must not hold a router's connection.
@@ -128,7 +132,7 @@ class Edge {
     headers: AnswerHeaders
   ): HttpServerResponse.HttpServerResponse {
     if (outcome._tag === "Done") return sent
-    // What is left of a body is not read.
+    // What is left of a body goes to no router.
     if (!request.complete) headers["connection"] = "close"
     switch (outcome._tag) {
       case "Foreign": {
@@ -162,10 +166,10 @@ const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || met
 const start = (options: EdgeServerOptions) =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
-    return yield* Listener.start(options, (closing) =>
+    return yield* Listener.start(options, (closing, unread) =>
       Effect.gen(function* () {
         const edge = yield* Effect.acquireRelease(
-          Effect.sync(() => new Edge(options, clock, () => closing.aborted)),
+          Effect.sync(() => new Edge(options, clock, () => closing.aborted, unread)),
           (made) => Effect.sync(() => made.close())
         )
         const site = edged(yield* siteApp(options))

@@ -9,6 +9,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
 import { request as httpsRequest } from "node:https"
 import type { TLSSocket } from "node:tls"
 import { answerHeaders, expectsContinue, hasBody, requestHeaders } from "./proxyHeaders.ts"
+import { leavesBody, presentedGoodKey, type UnreadBodies } from "../middleware/UnreadBodies.ts"
 import type { Router } from "./RouterPool.ts"
 
 /** What became of one attempt. */
@@ -38,6 +39,8 @@ export interface Passage {
   readonly answerMillis: number
   /** Whether answers end their connections. */
   readonly closing: () => boolean
+  /** Reads what a router's refusal leaves of a body. */
+  readonly unread: UnreadBodies
 }
 
 /** What the adapter is given for an answer that has left already: it finds the response ended and adds nothing. */
@@ -186,14 +189,17 @@ class Attempt {
     const { request, response, closing } = this.passage
     // What is written to a caller that is just leaving fails; `close` says that it went.
     response.on("error", () => {})
-    // A body the router will not read to its end: what follows it on the caller's connection is no request either.
-    const unread = !request.complete && answer.headers.connection === "close"
-    if (unread) {
+    // A body the router will not take to its end: what follows it on the caller's connection is no request either.
+    const ends = !request.complete && answer.headers.connection === "close"
+    const unread = leavesBody(request, ends)
+    if (ends || unread) {
       this.stopBody()
       request.pause()
     }
+    // Without a good key a router answers 401, and on the operator surface 404 for a path that it does not have.
+    if (unread && status !== 401 && status !== 404) presentedGoodKey(request)
     try {
-      response.writeHead(status, answerHeaders(answer, unread || closing()))
+      response.writeHead(status, answerHeaders(answer, ends || unread || closing()))
     } catch {
       return this.foreign(answer)
     }
@@ -206,9 +212,17 @@ class Attempt {
     // Half an answer is no answer: the caller sees a broken connection, not a short body.
     answer.once("close", () => {
       if (!answer.complete) response.destroy()
+      else if (unread) this.endAfterBody()
     })
     response.once("close", () => this.finish())
-    answer.pipe(response)
+    answer.pipe(response, { end: !unread })
+  }
+
+  /** The answer has been passed on whole; it ends when the rest of the caller's body has arrived. */
+  private endAfterBody(): void {
+    const { request, response, unread } = this.passage
+    this.outgoing?.destroy()
+    unread.discard(request, () => response.end())
   }
 
   private foreign({ statusCode = 502, headers }: IncomingMessage): void {

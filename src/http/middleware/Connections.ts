@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Server } from "node:https"
 import type { Socket } from "node:net"
+import { bodyless } from "./readBody.ts"
 
 export interface ConnectionLimits {
   /** Open connections in all. */
@@ -47,6 +48,15 @@ interface Connection {
   running: number
   /** When the last of them was answered, or it was opened: a count that rises with every such moment. */
   restedAt: number
+  /** The newest of them, whose body alone can be still on its way; null when none is running. */
+  newest: Arriving | null
+}
+
+/** A request on its way: from when on its body is watched, and what its connection had brought by then. */
+interface Arriving {
+  readonly request: IncomingMessage
+  since: number
+  bytes: number
 }
 
 export class Connections {
@@ -88,7 +98,15 @@ export class Connections {
     }
     const source: Source = this.sources.get(address) ?? new Set()
     this.sources.set(address, source)
-    const connection: Connection = { raw, address, peer: peerOf(raw), source, running: 0, restedAt: ++this.moments }
+    const connection: Connection = {
+      raw,
+      address,
+      peer: peerOf(raw),
+      source,
+      running: 0,
+      restedAt: ++this.moments,
+      newest: null
+    }
     source.add(connection)
     this.all.add(raw)
     this.opening.set(connection.peer, connection)
@@ -105,14 +123,37 @@ export class Connections {
     socket.once("close", () => this.silent.delete(socket))
   }
 
-  private begun({ socket }: IncomingMessage, response: ServerResponse): void {
+  private begun(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
     this.silent.delete(socket)
     const connection = this.secured.get(socket)
     if (connection === undefined) return
     connection.running++
+    connection.newest = bodyless(request) ? null : { request, since: performance.now(), bytes: socket.bytesRead }
     response.once("close", () => {
-      if (--connection.running === 0) connection.restedAt = ++this.moments
+      if (--connection.running > 0) return
+      connection.restedAt = ++this.moments
+      connection.newest = null
     })
+  }
+
+  /**
+   * The connections whose body has been on its way for `millis`, since its headers or since it was last found to keep its
+   * pace, and has brought fewer than `least` bytes in this time.
+   */
+  slowBodies(millis: number, least: number): ReadonlyArray<Socket> {
+    const now = performance.now()
+    const slow: Array<Socket> = []
+    for (const source of this.sources.values()) {
+      for (const { newest } of source) {
+        if (newest === null || newest.request.complete || now - newest.since < millis) continue
+        const { bytesRead } = newest.request.socket
+        if (bytesRead - newest.bytes < least) slow.push(newest.request.socket)
+        newest.since = now
+        newest.bytes = bytesRead
+      }
+    }
+    return slow
   }
 
   /** Cuts the connection that has been idle longest; whether there was one. Looked for only when there is one too many. */

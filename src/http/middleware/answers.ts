@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalText, type WireRefusal } from "../toWire.ts"
 import type { Rendered } from "./idempotency.ts"
 import { bodyless } from "./readBody.ts"
+import { presentedGoodKey } from "./UnreadBodies.ts"
 
 export type AnswerHeaders = Record<string, string>
 
@@ -81,7 +82,7 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** Adds what every answer has. After a 413 the rest of the body is not read: the connection ends with the answer. */
+/** Adds what every answer has. After a 413 the rest of the body is not taken: the connection ends with the answer. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders, own?: AnswerHeaders): void => {
   if (status !== 304) headers["content-type"] = contentType
   headers["cache-control"] = "no-store"
@@ -107,6 +108,8 @@ export const sent = HttpServerResponse.empty()
 export interface Pair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** The caller behind a good key; null or absent: none presented one. */
+  readonly principal?: unknown
 }
 
 /**
@@ -114,7 +117,7 @@ export interface Pair {
  * what is left of a body is the adapter's to drain. The headers object is taken over, not copied.
  */
 export const answerNow = (
-  { request, response }: Pair,
+  { request, response, principal = null }: Pair,
   { status, body, contentType = json, own }: WholeAnswer,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
@@ -124,6 +127,7 @@ export const answerNow = (
   if (!whole && request.destroyed) headers["connection"] = "close"
   complete(status, contentType, headers, own)
   if (!whole || response.destroyed || response.headersSent) {
+    if (principal !== null) presentedGoodKey(request)
     return typeof body === "string"
       ? HttpServerResponse.text(body, { status, headers })
       : HttpServerResponse.uint8Array(body, { status, headers, contentType })

@@ -16,6 +16,7 @@ const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   // Requests came while an answer filled the connection, and Node has lost some of them.
   HPE_PAUSED: [503, gateRefusals.unavailable],
   HPE_HEADER_OVERFLOW: [431, invalid("INVALID_HTTP", "The request headers are too large.")],
+  // Of headers alone.
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow
 }
 
@@ -62,6 +63,9 @@ export const answerUnreadable = (error: Error & { readonly code?: string }, sock
   }
   answerAlone(socket, unreadable[code] ?? [400, invalid("INVALID_HTTP", "The request is not valid HTTP.")])
 }
+
+/** Answers a request whose body comes too slowly, and closes the connection. */
+export const answerTooSlow = (socket: Socket): void => answerAlone(socket, tooSlow)
 
 /** Answers CONNECT, which Node hands over without a response object. */
 export const answerConnect = (socket: Socket): void => {

@@ -3,9 +3,11 @@
  * surface, rules).
  * The key is looked up by its SHA-256 in the live directory, so a revoked key stops with the commit that revokes it.
  */
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
+import type { IncomingMessage } from "node:http"
 import { shownFaults } from "../../machines/shared/Limits.ts"
 import { hashKey, operatorCaller, type OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
@@ -23,6 +25,7 @@ import {
 } from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
+import { presentedGoodKey } from "../middleware/UnreadBodies.ts"
 import { judgeBody, meansDryRun } from "./operatorBody.ts"
 import { bodyError, fieldsError, forbidden } from "./toOperatorError.ts"
 
@@ -47,6 +50,7 @@ const operatorKeyGate: OperatorGate = (exchange, directory) => {
   const key = exchange.sent.startsWith("bok_") ? directory.operatorKey(hashKey(exchange.sent)) : null
   if (key === null) return Effect.fail(new OperatorUnauthorized(envelopeOf(4010, "Authentication required.")))
   exchange.principal = principalOfOperator(operatorCaller(key, requestIdOf(exchange.request.headers["x-request-id"])))
+  presentedGoodKey(NodeHttpServerRequest.toIncomingMessage(exchange.request) as IncomingMessage)
   return null
 }
 
