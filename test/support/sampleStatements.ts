@@ -223,15 +223,22 @@ const pieceRows = 1_000
 export interface SampleOptions {
   readonly firm?: string
   readonly second?: boolean
+  /** The partner's references of the rows, in place of hostile texts. */
+  readonly references?: ReadonlyArray<string>
 }
 
 /** A statement of a kind, `rows` in its longest section. */
 export const sampleStatement = (
   kind: StatementKind,
   rows: number,
-  { firm = "Partner Brokerage", second = false }: SampleOptions = {}
+  { firm = "Partner Brokerage", second = false, references }: SampleOptions = {}
 ): SampleStatement => {
-  const sections = sectionsOf[kind](rows)
+  const sections = sectionsOf[kind](rows).map((section) => ({
+    ...section,
+    rows: section.rows.map((row, at) =>
+      references === undefined ? row : { ...row, refs: { partnerRef: references[at] ?? "", symbol: "BTC-USDC-PERP" } }
+    )
+  }))
   const skeleton: Skeleton = {
     schema: schemaOf[kind],
     kind,

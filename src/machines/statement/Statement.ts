@@ -14,9 +14,9 @@ export const isStatementKind = (name: string): name is StatementKind =>
 export const statementStates = ["GENERATED", "SUPERSEDED"] as const
 
 /** The renderer that new statements name. What changes its bytes is a new number, and the old one stays (STS-18). */
-export const currentRenderer = 2
+export const currentRenderer = 3
 /** Those that there have been: statements of each are made again. */
-export const renderers = [1, currentRenderer] as const
+export const renderers = [1, 2, currentRenderer] as const
 
 /** The schema of a kind's model, as the model says it (STS-20). */
 export const schemaOf: { readonly [K in StatementKind]: string } = {

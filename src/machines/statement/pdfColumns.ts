@@ -16,9 +16,12 @@ export interface PdfColumn {
   readonly align: "left" | "right"
   /**
    * What becomes of a text that is wider than its column. A figure, an id, a time or a sentence is written narrower, never cut;
-   * another text ends in an ellipsis; one that flows goes on in the second line first.
+   * another text ends in an ellipsis; one that flows goes on in the second line first, by renderers 1 and 2, and is broken between its
+   * `parts` and written narrower by later ones.
    */
   readonly wide: "narrow" | "cut" | "flow"
+  /** Of a text that flows: what no line's end may part. */
+  readonly parts?: (row: ModelRow) => ReadonlyArray<string>
   /** What a row says, a text for each line. */
   readonly lines: ReadonlyArray<Say>
 }
@@ -60,25 +63,29 @@ const column = (
 })
 const texts = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "cut", width, lines)
 const times = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "narrow", width, lines)
-const flowing = (width: number, line: Line) => column("left", "flow", width, [line])
 const figures = (width: number, ...lines: ReadonlyArray<Line>) => column("right", "narrow", width, lines)
 
 /** What a posting names as its cause: the partner's reference first, then by name. */
-const references: Say = ({ refs }) => {
-  if (typeof refs !== "object" || refs === null || Array.isArray(refs)) return plainText(refs)
+const references = ({ refs }: ModelRow): ReadonlyArray<string> => {
+  if (typeof refs !== "object" || refs === null || Array.isArray(refs)) return [plainText(refs)]
   const { partnerRef, ...others } = refs as { readonly [name: string]: Json }
   const named = Object.entries(others).flatMap(([name, value]) =>
     value === null ? [] : [`${name} ${plainText(value)}`]
   )
-  return (partnerRef === undefined || partnerRef === null ? named : [plainText(partnerRef), ...named]).join(", ")
+  return partnerRef === undefined || partnerRef === null ? named : [plainText(partnerRef), ...named]
 }
+
+const named = (width: number): PdfColumn => ({
+  ...column("left", "flow", width, [["Reference", (row) => references(row).join(", ")]]),
+  parts: references
+})
 
 const account: PdfTable = {
   lines: 2,
   columns: [
     times(110, ["Booked (UTC)", time("ts")], ["At the venue", time("venueTs")]),
     texts(134, ["Type", word("type")], ["Kind", word("kind")]),
-    flowing(212, ["Reference", references]),
+    named(212),
     figures(90, ["Posting", word("postingId")], ["Transaction", word("txId")]),
     figures(112, ["Amount", amount("amount")]),
     figures(112, ["Balance of its kind", amount("balance")])

@@ -118,6 +118,30 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
     assert.strictEqual(attachedModel(bytes), statement.model, "and are exact in the model")
   })
 
+  /** What a reader of the page finds in it, without the marks of direction that the tool puts around writing from the right. */
+  const readFrom = (bytes: Buffer): string =>
+    withPdf(bytes, (run) => run("pdftotext", "-raw", "{}", "-")).replaceAll(/\p{Bidi_Control}/gu, "")
+
+  it("STS-31: writing from the right is drawn in reading order", async () => {
+    const references = ["שלום עולם 123", "Invoice رقم of May"]
+    const statement = sampleStatement("ACCOUNT", references.length, { references })
+    const text = readFrom(await renderedBy(renderPdf, statement))
+    // The tool reads the words of a line from the left, and each word as it is read.
+    for (const words of ["123 עולם שלום", "Invoice رقم of May"]) assert.include(text, words)
+  })
+
+  it("STS-31: references are whole, however long, and no line's end parts one", async () => {
+    const references = [
+      `FIRST-${"0123456789".repeat(5)}`,
+      `WIDE-${"W".repeat(59)}`,
+      Array.from({ length: 12 }, (_, at) => `word${at}`).join(" ")
+    ]
+    const statement = sampleStatement("ACCOUNT", references.length, { references })
+    const text = readFrom(await renderedBy(renderPdf, statement))
+    for (const reference of references) assert.include(text, reference)
+    assert.notInclude(text, "…")
+  })
+
   it(
     "STS-31: above 20,000 rows nothing is attached, a page is one element, and every figure is there",
     { timeout: 120_000 },

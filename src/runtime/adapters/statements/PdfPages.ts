@@ -26,6 +26,8 @@ const text = { body: 8, heading: 11, title: 16, firm: 9 } as const
 const padding = 4
 /** What parts two texts of one element for who hears them, or copies them. */
 const apart = " "
+/** Between two references of a cell. */
+const separator = ", "
 /** Of the title block: where what an entry says begins behind its label, and where the second entry of a line begins. */
 const block = { label: 92, second: 440, secondLabel: 62 } as const
 /** Of a section's facts: how wide a label and its figure are together, and where the second begins. */
@@ -53,7 +55,7 @@ export class PdfPages {
     this.pages = pagesOf(skeleton, head.counts, this.lines.length, this.notes.length)
     this.isTagged = isTagged
     this.document = documentOf(head)
-    this.pen = new TextPen(this.document, pageSize.height)
+    this.pen = new TextPen(this.document, pageSize.height, head.renderer > 2)
     this.root = this.document.struct("Document")
     this.document.addStructure(this.root)
     this.flow = new PageFlow(skeleton, {
@@ -223,8 +225,9 @@ export class PdfPages {
 
   /** What a row says in a column. */
   private cell(column: PdfColumn, row: ModelRow, x: number, y: number): void {
-    const { lines, width, align, wide } = column
+    const { lines, width, align, wide, parts } = column
     const room = width - 2 * padding
+    if (parts !== undefined && this.head.renderer > 2) return this.inTwoLines(parts(row), x, y, room)
     if (wide === "flow") {
       const whole = lines[0]?.(row) ?? ""
       const first = this.pen.split(whole, "body", text.body, room)
@@ -242,6 +245,19 @@ export class PdfPages {
       else if (align === "left") this.pen.writeWithin(words, "body", text.body, x, at, room)
       else this.rightText(words, "body", x + room, at, room)
     }
+  }
+
+  /** Texts that are never parted, in two lines of about one length where one is too short; what is wider is written narrower. */
+  private inTwoLines(parts: ReadonlyArray<string>, x: number, y: number, room: number): void {
+    const widest = (lines: ReadonlyArray<string>) =>
+      Math.max(...lines.map((line) => this.pen.widthOf(line, "body", text.body)))
+    const whole = [parts.join(separator)]
+    const broken = parts
+      .slice(1)
+      .map((_, at) => [`${parts.slice(0, at + 1).join(separator)},${apart}`, parts.slice(at + 1).join(separator)])
+    const lines = widest(whole) <= room ? whole : (broken.toSorted((a, b) => widest(a) - widest(b))[0] ?? whole)
+    for (const [line, words] of lines.entries())
+      this.pen.writeWithin(words, "body", text.body, x, y + line * sizes.rowLine, room)
   }
 
   private rightText(words: string, face: Face, right: number, y: number, room = tableWidth): void {

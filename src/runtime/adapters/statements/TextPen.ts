@@ -1,11 +1,14 @@
 /**
  * Writes texts of one line into a page, character by character: pdfkit's own way lays out every word anew, which takes a
  * statement of 100,000 rows ten times as long and keeps each word for ever. What the font has no sign for, and what would not be
- * seen or would turn the direction of writing, is drawn as U+FFFD (STS-31).
+ * seen or would turn the direction of writing, is drawn as U+FFFD. Writing from the right is put in order, by renderers from 3 on
+ * (STS-31).
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type PDFDocument from "pdfkit"
+
+import { drawnOrder, isTurned } from "./drawnOrder.ts"
 
 type Document = InstanceType<typeof PDFDocument>
 
@@ -49,6 +52,7 @@ interface Line {
 export class TextPen {
   private readonly document: Document
   private readonly height: number
+  private readonly putsInOrder: boolean
   private readonly fonts: { readonly [F in Face]: EmbeddedFont }
   private readonly signs: { readonly [F in Face]: Map<string, Sign> } = { body: new Map(), bold: new Map() }
   /** Those of ASCII, by their code: nearly all that is written. */
@@ -56,9 +60,11 @@ export class TextPen {
   /** Texts that are written together, and the font and stretch in force behind the last of them. */
   private together: { text: string; font: string; stretch: number } | null = null
 
-  constructor(document: Document, height: number) {
+  /** `putsInOrder`: whether writing from the right is drawn in reading order, or character by character as it is stored. */
+  constructor(document: Document, height: number, putsInOrder: boolean) {
     this.document = document
     this.height = height
+    this.putsInOrder = putsInOrder
     const font = (face: Face): EmbeddedFont => {
       document.registerFont(face, files[face]).font(face)
       // pdfkit keeps the font in use to itself, and this is the only way to its codes.
@@ -103,6 +109,11 @@ export class TextPen {
     this.document.addContent(`q 0.93 g ${place(x)} ${place(y)} ${place(width)} ${place(height)} re f Q`)
   }
 
+  /** How wide a text is, in points. */
+  widthOf(text: string, face: Face, size: number): number {
+    return (this.laid(text, face).width * size) / 1000
+  }
+
   /** As much of a text as fits, up to the end of a word where one ends there. */
   split(text: string, face: Face, size: number, room: number): string {
     let width = 0
@@ -119,7 +130,7 @@ export class TextPen {
 
   /** The text, or as much of it as fits with an ellipsis behind it. */
   fitted(text: string, face: Face, size: number, room: number): string {
-    if ((this.laid(text, face).width * size) / 1000 <= room) return text
+    if (this.widthOf(text, face, size) <= room) return text
     let cut = (this.signOf(ellipsis, face).width * size) / 1000
     let kept = ""
     for (const character of text) {
@@ -165,12 +176,18 @@ export class TextPen {
   private laid(text: string, face: Face): Line {
     let codes = ""
     let width = 0
-    for (const character of text) {
+    for (const character of this.ordered(text, face)) {
       const sign = this.signOf(character, face)
       codes += sign.code
       width += sign.width
     }
     return { codes, width: text.endsWith(" ") ? width - this.signOf(" ", face).width : width }
+  }
+
+  private ordered(text: string, face: Face): string {
+    if (!this.putsInOrder || !isTurned(text)) return text
+    const seen = Array.from(text, (character) => (this.isDrawable(character, face) ? character : replacement))
+    return drawnOrder(seen.join(""))
   }
 
   private signOf(character: string, face: Face): Sign {
@@ -180,11 +197,15 @@ export class TextPen {
   }
 
   private newSign(character: string, face: Face): Sign {
-    const font = this.fonts[face]
-    const drawable = !undrawable.test(character) && font.font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
-    const [codes, positions] = font.encode(drawable ? character : replacement)
+    const shown = this.isDrawable(character, face) ? character : replacement
+    const [codes, positions] = this.fonts[face].encode(shown)
     const sign = { code: codes.join(""), width: positions.reduce((sum, { advanceWidth }) => sum + advanceWidth, 0) }
     this.signs[face].set(character, sign)
     return sign
+  }
+
+  private isDrawable(character: string, face: Face): boolean {
+    const { font } = this.fonts[face]
+    return !undrawable.test(character) && font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0)
   }
 }

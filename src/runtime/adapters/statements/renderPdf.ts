@@ -1,5 +1,5 @@
 /**
- * The PDF of a statement, renderers 1 and 2 (STS-17, STS-18, STS-31): from its record alone, the same bytes for ever. Tagged and with the
+ * The PDF of a statement, renderers 1 to 3 (STS-17, STS-18, STS-31): from its record alone, the same bytes for ever. Tagged and with the
  * model attached up to 20,000 rows (PDF/A-3a); above, a table element a page, because tags cost more than the text. Nothing of it
  * may change: what would change bytes is a renderer of its own.
  */
