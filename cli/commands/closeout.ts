@@ -39,6 +39,7 @@ interface Episode {
   readonly orders: number
   readonly contracts: number
   readonly writtenOff: string
+  readonly repaid: string
 }
 
 /** Of a list: 80 columns. */
@@ -65,6 +66,13 @@ interface Detail extends Episode {
     readonly marksFresh: boolean
   } | null
   readonly waits: ReadonlyArray<{ readonly why: string; readonly until: number | null }>
+  readonly behind: ReadonlyArray<{
+    readonly what: string
+    readonly id: number
+    readonly state: string
+    readonly amount: string
+  }>
+  readonly behindAmount: string
   readonly closingOrders: ReadonlyArray<{
     readonly orderId: number
     readonly symbol: string
@@ -97,9 +105,11 @@ const closeOutView = (episode: Detail): View =>
       ended: episode.endedAt === null ? "goes on" : time(episode.endedAt),
       "held at the start": `${episode.closeOutEquity} of ${episode.marginBase} USDC of margin`,
       ...(episode.account === null ? {} : { now: standing(episode.account) }),
-      "written off": `${episode.writtenOff} USDC`
+      "written off": `${episode.writtenOff} USDC, ${episode.repaid} of it repaid`,
+      "behind it": `${episode.behindAmount} USDC outside the cash`
     }),
     ...(episode.endedAt === null ? [text(""), ...waiting(episode.waits)] : []),
+    ...(episode.behind.length === 0 ? [] : [text(""), table(episode.behind, behindLine, "nothing")]),
     text(""),
     table(episode.closingOrders, orderLine, "no orders were sent"),
     ...refusals(episode.closingOrders),
@@ -120,6 +130,13 @@ const waiting = (waits: Detail["waits"]): ReadonlyArray<View> =>
   waits.length === 0
     ? [text("Its next step is due within a second.")]
     : waits.map(({ why, until }) => text(words`Waits: ${why}${until === null ? "" : words`, until ${clock(until)}`}.`))
+
+const behindLine: Readonly<Record<string, (row: Detail["behind"][number]) => Cell>> = {
+  behind: (row) => row.what,
+  id: (row) => row.id,
+  state: (row) => row.state,
+  "may come back": (row) => row.amount
+}
 
 const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) => Cell>> = {
   order: (row) => row.orderId,

@@ -217,6 +217,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     WAIT: [service("no fresh mark, or no market that trades")],
     PROTECT: [service("the account is below zero with nothing left to close")],
     WRITE_OFF: [service("what is below zero is borne by the firm")],
+    REPAY: [service("money that stood behind the write-off has come back")],
     END: [service("the account is sound again, or empty")]
   },
   tradingHalt: {

@@ -120,7 +120,9 @@ export class Carriers {
       if (!filled("CLIENT").eq(filled("CLOSE_OUT")))
         faults.push(`Client ${clientId} bought ${filled("CLIENT")} and ${filled("CLOSE_OUT")} was closed.`)
       const postings = yield* Effect.orDie(reads.ledger(clientId))
-      const posted = postings.filter(({ type }) => type === "NBP_WRITEOFF").map(({ amount }) => amount)
+      const posted = postings
+        .filter(({ type, amount }) => type === "NBP_WRITEOFF" && !amount.startsWith("-"))
+        .map(({ amount }) => amount)
       const said = (yield* this.episodesOf(clientId)).map(({ writtenOff }) => writtenOff)
       if (
         posted.toSorted().join() !==

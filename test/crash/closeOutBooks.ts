@@ -20,7 +20,7 @@ const openingText = `SELECT id::text FROM orders WHERE context->>'origin' = 'CLO
 
 /** Episodes whose write-offs are not what the ledger has of them, or are more than one. */
 const writtenOffText = `SELECT e.id::text FROM close_outs e LEFT JOIN ledger_transactions l
-  ON l.type = 'NBP_WRITEOFF' AND l.refs->>'episodeId' = 'CO-' || e.id
+  ON l.type = 'NBP_WRITEOFF' AND l.key = 'nbp:' || e.id
   GROUP BY e.id, e.context->>'writtenOff' HAVING count(l.key) > 1
   OR (count(l.key) = 1) <> ((e.context->>'writtenOff')::numeric > 0)`
 
@@ -30,9 +30,9 @@ const overfilledText = `SELECT client_id::text, symbol FROM positions WHERE stat
     AND o.symbol = positions.symbol AND o.context->>'origin' = 'CLOSE_OUT' AND o.context->>'note' LIKE 'CO-%'
     AND (o.context->>'side' = 'SELL') = (positions.net_qty::numeric < 0) AND o.created_at >= positions.opened_at)`
 
-/** What an episode did after it was over. */
+/** What an episode did after it was over, but for being repaid. */
 const afterEndText = `SELECT a.object, a.action FROM audit a JOIN audit e ON e.object = a.object AND e.action = 'closeout.end'
-  WHERE a.action LIKE 'closeout.%' AND a.id > e.id`
+  WHERE a.action LIKE 'closeout.%' AND a.action <> 'closeout.repay' AND a.id > e.id`
 
 export const closeOutBooks = ({ query }: Querying) => ({
   /** The trader has nothing open, owes nothing and is NORMAL, and its episodes are over. */

@@ -268,7 +268,8 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
       marginBase: "0.000000",
       orders: 0,
       contracts: 1,
-      writtenOff: "0.000000"
+      writtenOff: "0.000000",
+      repaid: "0.000000"
     }
     const steps: ReadonlyArray<CloseOutState> = closeOutStates
     for (const state of steps) Schema.decodeUnknownSync(CloseOutWire)({ ...episode, state })

@@ -8,7 +8,7 @@ import { swapRef } from "../../src/machines/swap/Swap.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
-import { ofClient, rowsOf } from "../support/Builders.ts"
+import { get, ofClient, rowsOf } from "../support/Builders.ts"
 import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator } from "../support/Service.ts"
@@ -129,7 +129,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
 })
 
 describe("F10: USDC that a take found late has lent", () => {
-  it("is nobody's gift: what the account lacks meanwhile is not written off, and comes back with the swap", async () => {
+  it("stands behind what is written off at once, and repays it when the swap is paid", async () => {
     const cleo = await lender({ usdc: "1000.00", eth: "0" })
     const offerId = await offered("USDC-SWAP", { qty: "5000" })
     world.failing((asked) => (asked === "takeOffer" ? { lost: "before" } : {}))
@@ -147,14 +147,24 @@ describe("F10: USDC that a take found late has lent", () => {
     const request = { ref: swapRef(swapId), account: await uidOf(cleo), offerId, qty: "900" }
     world.venue.apply({ type: "call", name: "takeOffer", request })
     const { contractId } = await until(cleo, swapId, ({ state }) => state === "OPEN")
-    const short = await held(cleo, "USDC")
-    assert.isBelow(Number(short[0]), 0)
+    const off = async () =>
+      (await read(cleo, "/ledger")).data.postings
+        .filter(({ type }: { type: string }) => type === "NBP_WRITEOFF")
+        .map(({ amount }: { amount: string }) => amount)
+    await looking(off, ({ length }) => length === 1)
+    const [writtenOff = ""] = await off()
+    assert.deepStrictEqual(await held(cleo, "USDC"), ["0.000000", "0.000000"])
+    assert.isAtLeast(Number(writtenOff), 500)
+    world.pay(contractId, "100")
+    await until(cleo, swapId, ({ paid }) => paid === "100.000000")
+    assert.deepStrictEqual(await held(cleo, "USDC"), ["0.000000", "0.000000"])
     world.pay(contractId)
     await until(cleo, swapId, ({ state }) => state === "MATURED")
-    const types = (await read(cleo, "/ledger")).data.postings.map(({ type }: { type: string }) => type)
-    assert.notInclude(types, "NBP_WRITEOFF")
+    assert.deepStrictEqual(await off(), [(100 - Number(writtenOff)).toFixed(6), "-100.000000", writtenOff])
     assert.match((await breaksOf(cleo))[0] ?? "", /USDC more than is free/)
     assert.isAbove(Number((await held(cleo, "USDC"))[0]), 0)
+    const items = (await get(service, key, `/settlement/items?clientId=${cleo}&limit=500`)).json
+    assert.include(JSON.stringify(items), "-100.000000")
   }, 120_000)
 })
 

@@ -1,12 +1,13 @@
 /**
  * What a simulation holds close-outs to, commit by commit (F9, F10; D23): one at a time, ended for good, each of its orders
- * only reduces, and a write-off is exactly what is missing of a retail client who has nothing open, in flight or on its way back,
- * once for its episode.
+ * only reduces, and a write-off is exactly what is missing of a retail client who has nothing open, and nothing in flight that could open something,
+ * once for its episode, repaid by what comes back from behind it.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
 import type { CloseOutRow } from "../../src/runtime/store/tables/margin.ts"
 import type { FillRow, OrderRow } from "../../src/runtime/store/tables/order.ts"
+import { NaiveHouse } from "../fixtures/naiveHouse.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"
@@ -25,11 +26,15 @@ export interface EpisodeAuditParts {
 const inFlight: ReadonlySet<string> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 const working: ReadonlySet<string> = new Set([...inFlight, "ACKED", "PARTIAL", "PENDING_TRIGGER"])
 
+/** As in nbp:7:1. */
+const isRepayment = (key: string): boolean => key.split(":").length > 2
+
 export class EpisodeAudit {
   private readonly parts: EpisodeAuditParts
   private readonly clients = new Map<number, ClientRow>()
   private readonly episodes = new Map<number, CloseOutRow>()
   private readonly writtenOff = new Set<string>()
+  private readonly house = new NaiveHouse()
 
   constructor(parts: EpisodeAuditParts) {
     this.parts = parts
@@ -37,6 +42,7 @@ export class EpisodeAudit {
 
   /** Takes a commit; the contracts, orders and cash of its clients are known already. */
   take({ rows }: Commit): void {
+    for (const fault of this.house.take({ rows })) this.parts.findings.add("write-off", fault)
     for (const row of rows.clients ?? []) this.clients.set(row.id, row)
     for (const fill of rows.fills ?? []) this.takeFill(fill)
     for (const row of rows.closeOuts ?? []) this.takeEpisode(row)
@@ -45,7 +51,7 @@ export class EpisodeAudit {
       if (clientId === null) continue
       if ((type === "DEPOSIT" || type === "PARTNER_COLLATERAL_IN") && this.live(clientId) !== undefined)
         this.parts.came("money came in an episode")
-      if (type !== "NBP_WRITEOFF") continue
+      if (type !== "NBP_WRITEOFF" || isRepayment(key)) continue
       const paid = rows.postings?.find((each) => each.txId === txId && each.clientId === clientId)?.amount ?? 0n
       this.checkWriteOff(key, clientId, paid)
     }
@@ -81,7 +87,12 @@ export class EpisodeAudit {
   private takeEpisode(row: CloseOutRow): void {
     const { findings, came } = this.parts
     const before = this.episodes.get(row.id)
-    findings.expect(before?.state !== "DONE", "episodes", () => `close-out ${row.id} is written after its end`)
+    if (before?.state === "DONE") {
+      const isRepaid = units(row.context.repaid, 6) > units(before.context.repaid, 6)
+      findings.expect(isRepaid, "episodes", () => `close-out ${row.id} is written after its end, and not repaid`)
+      this.episodes.set(row.id, row)
+      return
+    }
     const others = [...this.episodes.values()].filter(({ id, clientId }) => id !== row.id && clientId === row.clientId)
     findings.expect(
       others.every(({ state }) => state === "DONE"),

@@ -48,7 +48,8 @@ export const invariants = {
   "no-debt": "no retail client owes anything once nothing is open and its close-out is over",
   restriction: "a close-out restricts its client from its first commit until the account is NORMAL",
   episodes: "a client has one close-out at a time, it comes to its end, and its orders only reduce",
-  "write-off": "a write-off is exactly the debt of a retail client with nothing open or on its way, once per episode",
+  "write-off":
+    "a write-off is exactly the debt of a retail client with nothing open, once per episode, and what comes back repays it first",
   funding: "each stamp of a position is posted once, for the quantity at its place, to the micro-USDC",
   totals: "an account's totals are what its trades and contracts have added up to, and what is shown of it adds up",
   statements: "versions of a statement's period follow one another, each says something else, and one is live",

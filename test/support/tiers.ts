@@ -32,7 +32,7 @@ interface Row {
 
 /** Pure files in folders of service files. */
 const pureAmongServices = [
-  "test/guarantees/{lateObjects,riskIndex}.test.ts",
+  "test/guarantees/{houseNeverPays,lateObjects,riskIndex}.test.ts",
   "test/operator/whenAway.test.ts",
   "test/scenarios/{killStep,yamlForm,yamlRunner}.test.ts"
 ]

@@ -3,6 +3,9 @@
  * and a shortfall is written off, or the account has recovered. Money is USDC as decimal strings with six places.
  */
 
+import type { JsonObject } from "../Effects.ts"
+import { minorOf } from "../shared/Money.ts"
+
 export interface CloseOutInput {
   readonly closeOutId: number
   readonly clientId: number
@@ -25,6 +28,12 @@ export interface Tried {
 /** What an episode waits for that can close nothing now: a fresh mark (F3), or a market that trades and has somebody to trade with. */
 export type Missing = "MARK" | "MARKET"
 
+/** Ids that a client's withdrawals and swaps had not reached when it was written off: ids grow in a mailbox. */
+export interface Behind {
+  readonly requestId: number
+  readonly swapId: number
+}
+
 export interface CloseOutContext extends CloseOutInput {
   readonly endedAt: number | null
   /** Until then the cancelled requests and orders are waited for, Unix ms. */
@@ -40,6 +49,11 @@ export interface CloseOutContext extends CloseOutInput {
   readonly tried: Readonly<Record<string, Tried>>
   /** What negative balance protection put back. */
   readonly writtenOff: string
+  /** Older withdrawals and swaps stand behind the write-off; null without one. */
+  readonly behind: Behind | null
+  /** What of it has been repaid out of money that stood behind it, and by how many postings. */
+  readonly repaid: string
+  readonly repayments: number
 }
 
 export type CloseOutEvent =
@@ -61,7 +75,9 @@ export type CloseOutEvent =
   /** Nothing is open any more. */
   | { readonly type: "PROTECT" }
   /** Negative balance protection puts `amount` back (F10). */
-  | { readonly type: "WRITE_OFF"; readonly amount: string }
+  | { readonly type: "WRITE_OFF"; readonly amount: string; readonly behind: Behind }
+  /** Money that stood behind the write-off has come back, and repays it. `refs` name the withdrawal or the swap that it comes from. */
+  | { readonly type: "REPAY"; readonly amount: string; readonly refs: JsonObject; readonly reason: string }
   /** It is over: `recovered`, or closed out. */
   | { readonly type: "END"; readonly at: number; readonly recovered: boolean }
 
@@ -83,6 +99,10 @@ export const pauseAfter = (times: number): number =>
 /** How an episode is named (F9). */
 export const closeOutName = (closeOutId: number): string => `CO-${closeOutId}`
 
+/** What is written off and not repaid, micro-USDC. */
+export const unrepaidOf = ({ writtenOff, repaid }: Pick<CloseOutContext, "writtenOff" | "repaid">): bigint =>
+  minorOf(writtenOff, "USDC") - minorOf(repaid, "USDC")
+
 /** The states of an episode that goes on. */
 export const liveCloseOutStates = [
   "STARTED",
@@ -93,3 +113,7 @@ export const liveCloseOutStates = [
   "TEARING_UP",
   "PROTECTING"
 ] as const
+
+/** Whether the episode goes on. One that is over is held for as long as its write-off may be repaid. */
+export const isGoingOn = ({ state }: { readonly state: string }): boolean =>
+  (liveCloseOutStates as ReadonlyArray<string>).includes(state)

@@ -6,6 +6,7 @@ import { CloseOutWire } from "./CloseOutWire.ts"
 /** What an episode can wait for. */
 export const closeOutWaits = ["CANCELS", "ORDER", "PAUSE", "MARK", "MARKET", "TEAR_UP", "VENUE"] as const
 
+const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
 const millis = Schema.Int.annotate({ description: "Unix ms." })
 
 export const CloseOutWait = Schema.Struct({
@@ -17,6 +18,20 @@ export const CloseOutWait = Schema.Struct({
   until: Schema.NullOr(millis).annotate({ description: "At the latest; null: until it happens." })
 })
 export type CloseOutWait = typeof CloseOutWait.Type
+
+/** Where the client's USDC is outside its cash (F10). */
+export const outsideWords = ["WITHDRAWAL", "TAKE", "SWAP", "CLAIM"] as const
+export type OutsideWord = (typeof outsideWords)[number]
+
+export const OutsideCashWire = Schema.Struct({
+  what: Schema.Literals(outsideWords).annotate({
+    description: "A WITHDRAWAL that is not paid, a TAKE in flight, a SWAP that is open, or the CLAIM of one in default."
+  }),
+  id: Id,
+  state: Schema.String,
+  amount: usdc.annotate({ description: "USDC that may come back; of a swap with its reward." })
+})
+export type OutsideCashWire = typeof OutsideCashWire.Type
 
 export const ClosingOrderWire = Schema.Struct({
   orderId: Id,
@@ -41,8 +56,6 @@ export const TornContractWire = Schema.Struct({
 })
 export type TornContractWire = typeof TornContractWire.Type
 
-const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
-
 export const CloseOutDetailWire = Schema.Struct({
   ...CloseOutWire.fields,
   step: Schema.NullOr(Schema.Literals(["SENT", "PARTIAL"])).annotate({
@@ -58,6 +71,11 @@ export const CloseOutDetailWire = Schema.Struct({
     })
   ).annotate({ description: "On the marks of the moment; null while no venue is attached." }),
   waits: Schema.Array(CloseOutWait),
+  behind: Schema.Array(OutsideCashWire).annotate({
+    description:
+      "What stands behind its write-off, or would: money that comes back from there repays it first. The hundred largest."
+  }),
+  behindAmount: usdc.annotate({ description: "The sum of all that stands behind it." }),
   closingOrders: Schema.Array(ClosingOrderWire).annotate({ description: "Its last hundred, oldest first." }),
   tornContracts: Schema.Array(TornContractWire)
 }).annotate({ identifier: "CloseOutDetail" })

@@ -21,13 +21,16 @@ export const CloseOutWire = Schema.Struct({
   marginBase: usdc,
   orders: Schema.Int.annotate({ description: "Orders that were sent to close positions." }),
   contracts: Schema.Int.annotate({ description: "Contracts that the venue was asked to tear up." }),
-  writtenOff: usdc.annotate({ description: "What negative balance protection put back; zero while nothing." })
+  writtenOff: usdc.annotate({ description: "What negative balance protection put back; zero while nothing." }),
+  repaid: usdc.annotate({
+    description: "What of it was repaid by money that stood behind it: of withdrawals that came back, and of swaps."
+  })
 }).annotate({ identifier: "CloseOut" })
 export type CloseOutWire = typeof CloseOutWire.Type
 
 export const closeOutWire = (state: CloseOutState, context: CloseOutContext, clientUid: string): CloseOutWire => {
   const { closeOutId, clientId, startedAt, endedAt, closeOutEquity, marginBase } = context
-  const { orders, contracts, writtenOff } = context
+  const { orders, contracts, writtenOff, repaid } = context
   return {
     closeOutId,
     clientId,
@@ -39,6 +42,7 @@ export const closeOutWire = (state: CloseOutState, context: CloseOutContext, cli
     marginBase,
     orders,
     contracts,
-    writtenOff
+    writtenOff,
+    repaid
   }
 }

@@ -1,10 +1,12 @@
 /**
  * A close-out episode (F9, F10; D23). Its steps are taken by `services/margin/riskDecisions.ts` in its client's turns: what
- * ends meanwhile ends it too, and what opens meanwhile joins it. A shortfall is written off once.
+ * ends meanwhile ends it too, and what opens meanwhile joins it. A shortfall is written off once, and money that stood behind the
+ * write-off repays it after the end (`services/margin/writeOffRepayment.ts`).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
-import { type CloseOutContext, type CloseOutEvent, type CloseOutInput, closeOutName } from "./CloseOut.ts"
+import { amountPlus, minorOf } from "../shared/Money.ts"
+import { type CloseOutContext, type CloseOutEvent, type CloseOutInput, closeOutName, unrepaidOf } from "./CloseOut.ts"
 
 const nothing = "0.000000"
 
@@ -17,10 +19,13 @@ const closeOut = setup({
   },
   guards: {
     unprotected: ({ context }) => context.writtenOff === nothing,
+    owed: ({ context, event }) => event.type === "REPAY" && isOwed(context, minorOf(event.amount, "USDC")),
     noMark: ({ event }) => event.type === "WAIT" && event.missing === "MARK",
     noMarket: ({ event }) => event.type === "WAIT" && event.missing === "MARKET"
   }
 })
+
+const isOwed = (context: CloseOutContext, amount: bigint): boolean => amount > 0n && amount <= unrepaidOf(context)
 
 /** What the episode does, and with what or why, for who reads its history. */
 const note = (action: string) =>
@@ -49,6 +54,23 @@ const writeOff = closeOut.emit(({ context: { closeOutId, startedAt, writtenOff }
   refs: { episodeId: closeOutName(closeOutId), closedOutAt: startedAt }
 }))
 
+/** The write-off reversed by so much, under a key of its own for each time (F10). */
+const repay = closeOut.enqueueActions(({ context, event, enqueue }) => {
+  if (event.type !== "REPAY") return
+  const { closeOutId, startedAt } = context
+  const repayments = context.repayments + 1
+  enqueue.assign({ repaid: amountPlus("USDC", context.repaid, event.amount), repayments })
+  enqueue.emit({
+    type: "ledger.post",
+    entry: "NBP_WRITEOFF",
+    key: `nbp:${closeOutId}:${repayments}`,
+    currency: "USDC",
+    amount: `-${event.amount}`,
+    reason: null,
+    refs: { episodeId: closeOutName(closeOutId), closedOutAt: startedAt, ...event.refs }
+  })
+})
+
 const cancelling = closeOut.assign(({ event }) => (event.type === "CANCEL" ? { cancelUntil: event.until } : {}))
 const tearing = closeOut.assign(({ event }) =>
   event.type === "TEAR_UP" ? { tornAt: event.at, contracts: event.contracts } : {}
@@ -56,7 +78,9 @@ const tearing = closeOut.assign(({ event }) =>
 const closing = closeOut.assign(({ event }) =>
   event.type === "CLOSE" ? { orders: event.orders, lastOrderId: event.orderId, tried: event.tried } : {}
 )
-const protectedBy = closeOut.assign(({ event }) => (event.type === "WRITE_OFF" ? { writtenOff: event.amount } : {}))
+const protectedBy = closeOut.assign(({ event }) =>
+  event.type === "WRITE_OFF" ? { writtenOff: event.amount, behind: event.behind } : {}
+)
 const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: event.at } : {}))
 
 const end = { target: "DONE", actions: [over, ended] } as const
@@ -71,7 +95,7 @@ const protect = { target: "PROTECTING", actions: note("closeout.protect") } as c
 
 export const closeOutMachine = closeOut.createMachine({
   id: "closeOut",
-  version: "3",
+  version: "4",
   context: ({ input }) => ({
     ...input,
     endedAt: null,
@@ -81,7 +105,10 @@ export const closeOutMachine = closeOut.createMachine({
     orders: 0,
     lastOrderId: null,
     tried: {},
-    writtenOff: nothing
+    writtenOff: nothing,
+    behind: null,
+    repaid: nothing,
+    repayments: 0
   }),
   initial: "STARTED",
   states: {
@@ -135,6 +162,10 @@ export const closeOutMachine = closeOut.createMachine({
         END: end
       }
     },
-    DONE: { type: "final", description: "The account has recovered, or nothing of it is left open." }
+    DONE: {
+      description:
+        "The account has recovered, or nothing of it is left open. Money that stood behind its write-off repays it.",
+      on: { REPAY: { guard: "owed", actions: [repay, note("closeout.repay")] } }
+    }
   }
 })

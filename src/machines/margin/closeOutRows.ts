@@ -14,14 +14,22 @@ const tearUp: CloseOutEvent = { type: "TEAR_UP", at: 200, contracts: 2, reason: 
 const wait: CloseOutEvent = { type: "WAIT", missing: "MARK", reason: "BTC-USDC-PERP has no live price" }
 const halted: CloseOutEvent = { type: "WAIT", missing: "MARKET", reason: "BTC-USDC-PERP is halted" }
 const protect: CloseOutEvent = { type: "PROTECT" }
-const writeOff: CloseOutEvent = { type: "WRITE_OFF", amount: "1.500000" }
+const writeOff: CloseOutEvent = { type: "WRITE_OFF", amount: "1.500000", behind: { requestId: 8, swapId: 10 } }
 const end: CloseOutEvent = { type: "END", at: 300, recovered: false }
+const writtenOff = [protect, writeOff, end]
+const repay = {
+  type: "REPAY",
+  amount: "1.000000",
+  refs: { requestId: 7 },
+  reason: "1.000000 USDC of withdrawal 7"
+} as const
 const recovered: CloseOutEvent = { ...end, recovered: true }
 
 const closes = ["audit closeout.close"]
 const torn = ["audit closeout.tearUp"]
 const waits = ["audit closeout.wait"]
 const ends = ["audit closeout.end"]
+const repays = ["ledger.post NBP_WRITEOFF", "audit closeout.repay"]
 
 export const closeOutRows = [
   row("F9: STARTED, requests to open are cancelled", "STARTED", [], cancel, "CANCELLING", ["audit closeout.cancel"], {
@@ -122,13 +130,36 @@ export const closeOutRows = [
     writeOff,
     "PROTECTING",
     ["ledger.post NBP_WRITEOFF", "audit closeout.writeOff"],
-    { writtenOff: "1.500000" }
+    { writtenOff: "1.500000", behind: { requestId: 8, swapId: 10 } }
   ),
   row("F10: PROTECTING, written off already", "PROTECTING", [protect, writeOff], writeOff, "refused"),
   row("F10: PROTECTING, over", "PROTECTING", [protect, writeOff], end, "DONE", ends, {
     endedAt: 300,
     writtenOff: "1.500000"
   }),
+  row("F10: DONE, money that stood behind repays a part", "DONE", writtenOff, repay, "DONE", repays, {
+    repaid: "1.000000",
+    repayments: 1
+  }),
+  row("F10: DONE, and the rest", "DONE", [...writtenOff, repay], { ...repay, amount: "0.500000" }, "DONE", repays, {
+    repaid: "1.500000",
+    repayments: 2
+  }),
+  row(
+    "F10: DONE, never more than was written off",
+    "DONE",
+    [...writtenOff, repay],
+    { ...repay, amount: "0.500001" },
+    "refused"
+  ),
+  row("F10: DONE, nothing was written off", "DONE", [end], repay, "refused"),
+  row(
+    "F10: PROTECTING, what is written off is repaid behind the end",
+    "PROTECTING",
+    [protect, writeOff],
+    repay,
+    "refused"
+  ),
   row("F10: STARTED, nothing is written off before all has ended", "STARTED", [], writeOff, "refused"),
   row("D23: DONE, a second end", "DONE", [end], recovered, "refused")
 ]

@@ -22,7 +22,9 @@ export const closeOutSamples: ReadonlyArray<CloseOutEvent> = [
   { type: "WAIT", missing: "MARK", reason: "BTC-USDC-PERP has no live price" },
   { type: "WAIT", missing: "MARKET", reason: "BTC-USDC-PERP is halted" },
   { type: "PROTECT" },
-  { type: "WRITE_OFF", amount: "1.500000" },
+  { type: "WRITE_OFF", amount: "1.500000", behind: { requestId: 8, swapId: 10 } },
   { type: "END", at: 300, recovered: false },
-  { type: "END", at: 300, recovered: true }
+  { type: "END", at: 300, recovered: true },
+  { type: "REPAY", amount: "1.000000", refs: { requestId: 7 }, reason: "1.000000 USDC of withdrawal 7" },
+  { type: "REPAY", amount: "1.600000", refs: { swapId: 9 }, reason: "1.600000 USDC of swap 9" }
 ]

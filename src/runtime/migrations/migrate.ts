@@ -50,6 +50,7 @@ import { m0046 } from "./0046_unvalued_equities.ts"
 import { m0047 } from "./0047_seals_by_posting.ts"
 import { m0048 } from "./0048_maturing_swaps.ts"
 import { m0050 } from "./0050_person_keys.ts"
+import { m0051 } from "./0051_write_off_repayments.ts"
 
 const run = Migrator.make({})
 
@@ -104,7 +105,8 @@ export const migrate = run({
     "0046_unvalued_equities": m0046,
     "0047_seals_by_posting": m0047,
     "0048_maturing_swaps": m0048,
-    "0050_person_keys": m0050
+    "0050_person_keys": m0050,
+    "0051_write_off_repayments": m0051
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -240,10 +240,12 @@ CREATE TABLE close_outs (
   context json NOT NULL,
   started_at bigint NOT NULL,
   ended_at bigint,
-  CONSTRAINT close_outs_pkey PRIMARY KEY (id)
+  unrepaid bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT close_outs_pkey PRIMARY KEY (id),
+  CONSTRAINT close_outs_unrepaid_check CHECK ((unrepaid >= 0))
 );
 CREATE INDEX close_outs_client ON public.close_outs USING btree (client_id, id);
-CREATE INDEX close_outs_live ON public.close_outs USING btree (client_id) WHERE (state <> 'DONE'::text);
+CREATE INDEX close_outs_live ON public.close_outs USING btree (client_id) WHERE ((state <> 'DONE'::text) OR (unrepaid > 0));
 
 CREATE TABLE collateral_reports (
   id bigint NOT NULL,

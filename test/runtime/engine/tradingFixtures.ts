@@ -160,6 +160,15 @@ export const tradingRows = (id: number) => ({
     contracts: 1
   },
   riskMonitors: { clientId: id, partnerId: 1, ...machine },
-  closeOuts: { id, partnerId: 1, clientId: id, ...machine, state: "STARTED", startedAt: noon, endedAt: noon },
+  closeOuts: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    ...machine,
+    state: "STARTED",
+    startedAt: noon,
+    endedAt: noon,
+    unrepaid: 9_007_199_254_740_993n
+  },
   venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon }
 })

@@ -1,14 +1,24 @@
 /** Close-outs and write-offs that contradict each other, put behind the service's back: the check of `ledger verify` that finds each. */
 import { client1, fill, id, noFill, noOrder, noPosition, order, position } from "./orderPlants.ts"
 
-const episode = (context: object, state = "DONE") =>
-  `INSERT INTO close_outs VALUES (${id}, ${client1}, 1, '${state}', '1', '${JSON.stringify({ writtenOff: "0.000000", orders: 0, ...context })}', 1, 2)`
+const episode = (context: object, state = "DONE", partner = client1) =>
+  `INSERT INTO close_outs VALUES (${id}, ${partner}, 1, '${state}', '1', '${JSON.stringify({ writtenOff: "0.000000", orders: 0, ...context })}', 1, 2)`
+/** One that wrote off 5 micro-USDC, of which so much is not repaid; withdrawals and swaps below the planted id stand behind it. */
+const owing = (unrepaid = 5, context: object = {}) =>
+  `${episode({ writtenOff: "0.000005", repaid: "0.000000", repayments: 0, behind: { requestId: id, swapId: id }, ...context })}; UPDATE close_outs SET unrepaid = ${unrepaid} WHERE id = ${id}`
 const noEpisode = `DELETE FROM close_outs WHERE id = ${id}`
 const monitor = (state: string) => `INSERT INTO risk_monitors VALUES (1, ${client1}, '${state}', '1', '{}')`
 const noMonitor = "DELETE FROM risk_monitors WHERE client_id = 1"
 /** A write-off of the client's, of which the books know nothing else. */
 const writeOff = (amount = 5, ts = 10) =>
   `INSERT INTO ledger_transactions VALUES (${id}, 'nbp:${id}', 'NBP_WRITEOFF', 'system:risk', NULL, 1, ${client1}, '{}', ${ts}); INSERT INTO postings VALUES (${id}, ${id}, 'client:1', 1, ${client1}, 'USDC', 'cash', ${amount})`
+/** Another transaction of the client's cash, booked after the write-off. */
+const moved = (key: string, type: string, refs: object, amount: number, tx = id + 1) =>
+  `INSERT INTO ledger_transactions VALUES (${tx}, '${key}', '${type}', 'system:risk', NULL, 1, ${client1}, '${JSON.stringify(refs)}', 11); INSERT INTO postings VALUES (${tx}, ${tx}, 'client:1', 1, ${client1}, 'USDC', 'cash', ${amount})`
+const notMoved = `DELETE FROM postings WHERE tx_id > ${id}; DELETE FROM ledger_transactions WHERE tx_id > ${id}`
+/** What a swap paid, and what of it repaid the write-off. */
+const came = (amount: number, swapId = 7) => moved("planted:came", "SWAP_SETTLE", { swapId }, amount)
+const repaid = (amount: number, swapId = 7) => moved(`nbp:${id}:1`, "NBP_WRITEOFF", { swapId }, -amount, id + 2)
 const noWriteOff = `DELETE FROM postings WHERE tx_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`
 /** What the client has at that place, taken from it, so that the write-off leaves nothing. */
 const allOfIt = `UPDATE postings SET amount = 5 - (SELECT sum(amount) FROM postings WHERE client_id = 1 AND currency = 'USDC' AND kind = 'cash') WHERE tx_id = ${id}`
@@ -27,6 +37,16 @@ const noDecision = `DELETE FROM decisions WHERE id = ${id}`
 /** By the name of the check. */
 export const marginPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
   "every write-off is that of one close-out, of what it shows": [episode({ writtenOff: "5.000000" }), noEpisode],
+  "every close-out is of its client's partner": [episode({}, "DONE", "999"), noEpisode],
+  "what is written off less what is repaid is what each close-out shows of it": [owing(4), noEpisode],
+  "every repayment is of money that came back from what stood behind its write-off": [
+    `${owing()}; ${came(3)}; ${repaid(4)}`,
+    `${notMoved}; ${noEpisode}`
+  ],
+  "no money from behind a write-off that is not repaid has become its client's": [
+    `${owing()}; ${writeOff()}; ${came(3)}; ${repaid(2)}`,
+    `${notMoved}; ${noWriteOff}; ${noEpisode}`
+  ],
   "every write-off leaves its client with exactly nothing": [writeOff(), noWriteOff],
   "no write-off while its client has a position": [
     `${order({})}; ${fill()}; ${charged}; ${writeOff()}`,
@@ -59,6 +79,18 @@ const noLongFill = `DELETE FROM fills WHERE id = ${id - 1}`
 
 /** Others that the same checks find: name of the check, what is wrong, and how it is planted and undone. */
 export const moreMarginPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
+  [
+    "what is written off less what is repaid",
+    "a repayment that its episode does not know",
+    `${owing()}; ${came(3)}; ${repaid(3)}`,
+    `${notMoved}; ${noEpisode}`
+  ],
+  [
+    "every repayment is of money that came back",
+    "a swap that is younger than the write-off",
+    `${owing()}; ${came(3, id)}; ${repaid(3, id)}`,
+    `${notMoved}; ${noEpisode}`
+  ],
   [
     "every order of a close-out",
     "one that could open",
@@ -122,6 +154,30 @@ export const rightMargins: ReadonlyArray<readonly [check: string, why: string, p
     "the client is in a margin call",
     `${monitor("MARGIN_CALL")}; ${restricted('"CLOSE_OUT"')}`,
     `${restricted("")}; ${noMonitor}`
+  ],
+  [
+    "what is written off less what is repaid",
+    "it is repaid in part, and the episode says so",
+    `${owing(2, { repaid: "0.000003", repayments: 1 })}; ${came(3)}; ${repaid(3)}`,
+    `${notMoved}; ${noEpisode}`
+  ],
+  [
+    "every repayment is of money that came back",
+    "a charge has taken the rest",
+    `${owing()}; ${came(3)}; ${repaid(2)}`,
+    `${notMoved}; ${noEpisode}`
+  ],
+  [
+    "no money from behind a write-off",
+    "all that came has repaid",
+    `${owing()}; ${writeOff()}; ${came(3)}; ${repaid(3)}`,
+    `${notMoved}; ${noWriteOff}; ${noEpisode}`
+  ],
+  [
+    "no money from behind a write-off",
+    "what came is of a younger swap",
+    `${owing()}; ${writeOff()}; ${came(3, id)}`,
+    `${notMoved}; ${noWriteOff}; ${noEpisode}`
   ],
   ["every write-off leaves its client", "it leaves nothing", `${writeOff()}; ${allOfIt}`, noWriteOff],
   [

@@ -368,12 +368,12 @@ describe("an episode of an older version", () => {
     const stored = { ...row, state: "CANCELLING", version: "1", context: first } as unknown as typeof row
     assert.deepInclude(presentRow(catalogue.closeOuts, { ...stored }), {
       state: "CANCELLING",
-      version: "3",
+      version: "4",
       context: { ...first, orders: 0, lastOrderId: null, tried: {} }
     })
     const second = { ...row, version: "2", context: { ...row.context, tried: { [perp]: 5 } } } as unknown as typeof row
     assert.deepInclude(presentRow(catalogue.closeOuts, { ...second }), {
-      version: "3",
+      version: "4",
       context: { ...row.context, tried: {} }
     })
   })

@@ -60,6 +60,8 @@ interface TradingOptions {
   readonly clock?: () => number
   /** Of quantities of the spot market: a fine one makes considerations that are no whole micro-USDC. */
   readonly spotStep?: string
+  /** What follows at the end of each turn, as the engine has it follow. */
+  readonly judge?: (turn: Turn) => void
 }
 
 /** How far the best prices are from the mark. */
@@ -70,6 +72,7 @@ export class TradingWorld {
   /** What the clock says; else a time that is another in each turn. */
   private readonly clock: (() => number) | null
   private readonly listed: ReturnType<typeof listedWith>
+  private readonly judge: (turn: Turn) => void
   private state = new SubjectState(subject, { token: null, rows: [] })
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
@@ -80,8 +83,9 @@ export class TradingWorld {
   /** What the venue's own books have of the trades that it has executed. */
   private readonly flows = new Map<string, MoneyDecimal>()
 
-  constructor({ store = new MemoryStore(), clock, spotStep = "0.0001" }: TradingOptions = {}) {
+  constructor({ store = new MemoryStore(), clock, spotStep = "0.0001", judge = () => {} }: TradingOptions = {}) {
     this.store = store
+    this.judge = judge
     this.listed = listedWith(spotStep)
     this.clock = clock ?? null
     this.recall = this.recalling()
@@ -122,7 +126,10 @@ export class TradingWorld {
     const { store, state } = this
     const nextId = () => ++this.ids
     const given = () => ({ now: this.clock?.() ?? contractsNow + this.ids, facts: this.facts, by, nextId })
-    takeTurn({ store, state, subject, given }, decide)
+    takeTurn({ store, state, subject, given }, (turn) => {
+      decide(turn)
+      this.judge(turn)
+    })
   }
 
   mark(symbol: string, price: string): void {

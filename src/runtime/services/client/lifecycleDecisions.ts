@@ -3,6 +3,7 @@
  * MICA_MIFID back, and the categorization (D1, D3, D19; operator surface, client). Pure but for the turn's draft and ids.
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
 import {
   categorizationChange,
   type CategorizationChange,
@@ -101,8 +102,7 @@ export const categorizeClient = (
   const refusal = categorizationRefusal({
     to: categorization,
     cash: cashOf("USDC"),
-    // The mailbox holds only those that go on.
-    episodeOpen: turn.state.all("closeOuts").length > 0,
+    episodeOpen: turn.state.all("closeOuts").some(isGoingOn),
     recorded,
     before: risk,
     after,

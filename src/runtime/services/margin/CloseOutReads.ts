@@ -4,6 +4,7 @@ import { closeOutName } from "../../../machines/margin/CloseOut.ts"
 import type {
   CloseOutDetailWire,
   ClosingOrderWire,
+  OutsideCashWire,
   TornContractWire
 } from "../../../machines/margin/CloseOutDetailWire.ts"
 import { closeOutWire } from "../../../machines/margin/CloseOutWire.ts"
@@ -23,8 +24,9 @@ import { clientSubject } from "../client/clientState.ts"
 import { orderMarkets } from "../order/orderMarkets.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { stepOf, waitsOf } from "./closeOutWaits.ts"
+import { type OutsideCash, outsideCash } from "./writeOffRepayment.ts"
 
-/** Orders and contracts of an episode that are shown. */
+/** Orders, contracts and what stands behind an episode that are shown, of each. */
 const shownOfEach = 100
 /** Orders of a client that are looked through for those of an episode: other ones were placed meanwhile. */
 const looked = 1_000
@@ -70,7 +72,8 @@ export class CloseOutReads extends Context.Service<
           uid: state.one("clients")?.uid ?? String(episode.clientId),
           account: accountOf(state, facts),
           step: stepOf(state, episode),
-          waits: waitsOf({ state, facts, markets, now: clock.now() }, episode)
+          waits: waitsOf({ state, facts, markets, now: clock.now() }, episode),
+          outside: outsideCash(state, episode)
         }))
 
       return CloseOutReads.of({
@@ -81,12 +84,17 @@ export class CloseOutReads extends Context.Service<
             if (episode === null) return refuse(unknown("Close-out"))
             const orders = yield* ordersOf(episode)
             const fills = yield* Effect.forEach(orders, fillsOf, { concurrency: 8 })
-            const { uid, account, step, waits } = yield* seen(episode)
+            const { uid, account, step, waits, outside } = yield* seen(episode)
             return accept({
               ...closeOutWire(episode.state, episode.context, uid),
               step,
               account,
               waits,
+              behind: outside.toSorted(largestFirst).slice(0, shownOfEach).map(outsideView),
+              behindAmount: formatAmount(
+                outside.reduce((sum, { amount }) => sum + amount, 0n),
+                "USDC"
+              ),
               closingOrders: orders.map((row, at) => orderView(row, fills[at] ?? [])),
               tornContracts: (yield* tornOf(episode)).map(contractView)
             })
@@ -108,6 +116,14 @@ const wasTorn = (
   const isBefore = closedAt < episode.startedAt - clockTolerance
   return !isBefore && (episode.endedAt === null || closedAt <= episode.endedAt + clockTolerance)
 }
+
+const largestFirst = (one: OutsideCash, other: OutsideCash): number =>
+  one.amount === other.amount ? one.id - other.id : one.amount > other.amount ? -1 : 1
+
+const outsideView = ({ amount, ...rest }: OutsideCash): OutsideCashWire => ({
+  ...rest,
+  amount: formatAmount(amount, "USDC")
+})
 
 const accountOf = (state: SubjectState, facts: Facts): CloseOutDetailWire["account"] => {
   if (facts.takenAt === null) return null

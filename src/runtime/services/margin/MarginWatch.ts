@@ -1,5 +1,6 @@
 /** Who stands how near to a close-out in a market, on the marks of the moment (operator surface, margin watch; F8). */
 import { Context, Effect, Layer } from "effect"
+import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
 import { isFresh } from "../../../machines/market/Facts.ts"
 import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
 import {
@@ -37,7 +38,7 @@ export class MarginWatch extends Context.Service<
         host.readNow(clientSubject(clientId), (state, facts) => {
           const client = state.one("clients")
           if (client === undefined) return null
-          const episode = state.all("closeOuts").find((row) => row.state !== "DONE")
+          const episode = state.all("closeOuts").find(isGoingOn)
           const whose = { clientUid: client.uid, recorded: recordedIn(state), closeOutId: episode?.id ?? null }
           return nearAccountOf(marginPictureIn(state, client, facts), symbol, whose)
         })

@@ -5,7 +5,7 @@
  * those whose turn changed nothing, for a mark on their line or one that is stale (F3). Callers go before all of it.
  */
 import { Effect, Layer } from "effect"
-import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
+import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
 import { type AccountRisk, closeOutPct } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -234,7 +234,7 @@ interface Standing {
 const standing = (state: SubjectState, facts: Facts, now: number): Standing => {
   const { risk } = accountIn(state, facts)
   const recorded = recordedIn(state)
-  const goesOn = state.all("closeOuts").some((row) => (liveCloseOutStates as ReadonlyArray<string>).includes(row.state))
+  const goesOn = state.all("closeOuts").some(isGoingOn)
   const opensOne = stateToRecord(risk, recorded) === "CLOSE_OUT" && risk.anyExposure
   const moves = goesOn || opensOne || stateToRecord(risk, recorded) !== recorded
   return {

@@ -2,7 +2,7 @@
  * What a close-out waits for and why, from the rows of its client and the market of the moment (F9, F10, D23): the same rules by
  * which its next step is taken, read without a turn.
  */
-import { liveCloseOutStates, pauseAfter } from "../../../machines/margin/CloseOut.ts"
+import { isGoingOn, pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import type { CloseOutDetailWire, CloseOutWait } from "../../../machines/margin/CloseOutDetailWire.ts"
 import { type Facts, isFresh } from "../../../machines/market/Facts.ts"
 import { isWorking, orderRef } from "../../../machines/order/Order.ts"
@@ -14,7 +14,7 @@ import { accountIn } from "../account/accountNow.ts"
 import { perpRowsOf } from "../account/perpHoldings.ts"
 import { contractsIn } from "../barrier/contractDecisions.ts"
 import { opensRisk } from "../order/orderDecisions.ts"
-import { type ClosingMarkets, pausedUntil, positionsIn } from "./positionClosing.ts"
+import { type ClosingMarkets, isUnanswered, pausedUntil, positionsIn } from "./positionClosing.ts"
 
 export interface CloseOutMoment {
   readonly state: SubjectState
@@ -22,10 +22,6 @@ export interface CloseOutMoment {
   readonly markets: ClosingMarkets
   readonly now: number
 }
-
-/** Whether the episode goes on. */
-export const isLive = ({ state }: Pick<CloseOutRow, "state">): boolean =>
-  (liveCloseOutStates as ReadonlyArray<string>).includes(state)
 
 /** Whether its order is at the venue, or was filled in part (D23). */
 export const stepOf = (state: SubjectState, episode: CloseOutRow): CloseOutDetailWire["step"] => {
@@ -36,7 +32,7 @@ export const stepOf = (state: SubjectState, episode: CloseOutRow): CloseOutDetai
 
 /** All that it waits for; nothing: its next step is due. */
 export const waitsOf = (at: CloseOutMoment, episode: CloseOutRow): ReadonlyArray<CloseOutWait> => {
-  if (!isLive(episode)) return []
+  if (!isGoingOn(episode)) return []
   const order = closingIn(at.state)
   return [
     ...cancelWaits(at, episode),
@@ -92,7 +88,16 @@ const contractWaits = ({ state, facts }: CloseOutMoment, episode: CloseOutRow): 
   })
 }
 
+/** What could still change the cash before a shortfall is written off; a take in flight could not, it stands behind that (F10). */
 const venueWaits = ({ state }: CloseOutMoment): ReadonlyArray<CloseOutWait> => {
-  const refs = state.all("venueCalls").map(({ ref }) => ref)
+  const accepts = state.all("rfqs").filter(({ context }) => context.accepting !== null)
+  const refs = [
+    ...accepts.map(({ id, context }) => `the accept of quote ${context.accepting?.quoteId} of request ${id}`),
+    ...state
+      .all("orders")
+      .filter(isUnanswered)
+      .map(({ id }) => orderRef(id)),
+    ...state.all("venueCalls").flatMap(({ call, ref }) => (call === "cancelOrder" ? [ref] : []))
+  ]
   return refs.length === 0 ? [] : [{ what: "VENUE", why: `no answer to ${refs.join(", ")}`, until: null }]
 }

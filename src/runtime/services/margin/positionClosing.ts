@@ -53,10 +53,13 @@ export const cancelDue =
  * here may still work there: it is being cancelled then, and could be filled.
  */
 export const ordersInFlight = (turn: Turn): boolean =>
-  ordersInTurn(turn).some(({ state }) => unanswered.has(state)) ||
+  ordersInTurn(turn).some(isUnanswered) ||
   rowsInTurn(turn, "venueCalls").some(({ call, ref }) => call === "cancelOrder" && !turn.draft.ends(ref))
 
 const unanswered: ReadonlySet<OrderRow["state"]> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
+
+/** Whether the venue has still to say something of an order. */
+export const isUnanswered = ({ state }: Pick<OrderRow, "state">): boolean => unanswered.has(state)
 
 /** Whether an order of a close-out is under way: there is one at a time. */
 export const isClosing = (turn: Turn): boolean =>

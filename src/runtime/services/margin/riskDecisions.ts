@@ -6,11 +6,12 @@
  */
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
-import { type CloseOutEvent, liveCloseOutStates, pauseAfter } from "../../../machines/margin/CloseOut.ts"
+import { type CloseOutEvent, isGoingOn, pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { orderRef } from "../../../machines/order/Order.ts"
 import { restrictionSentences } from "../../../machines/client/Restriction.ts"
 import { advance, start } from "../../effects/advance.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
@@ -38,6 +39,7 @@ import {
   positionsToClose,
   triedWith
 } from "./positionClosing.ts"
+import { repayWriteOffs, writeOffNow } from "./writeOffRepayment.ts"
 
 /** Whom a turn's client belongs to, and the markets in which its positions are closed. */
 export interface RiskParts {
@@ -51,16 +53,23 @@ const tornAtOnce = 256
 const began = "close-out"
 const recovered = "the account is NORMAL again"
 
-/** Judges the turn's client, if it has one, as the turn leaves it. Without a market nothing is judged (A1-12). */
+/**
+ * Judges the turn's client, if it has one, as the turn leaves it, once what came back has repaid what was written off. Without a
+ * market nothing is judged (A1-12).
+ */
 export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void => {
   const committed = turn.state.one("clients")
-  if (committed === undefined || turn.facts.takenAt === null) return
+  if (committed === undefined) return
   const client = oneInTurn(turn, "clients") ?? committed
-  if (isAtRest(turn, client)) return
-  const partner = partnerOfTurn(turn, directory, client)
-  if (partner === null) throw new Error(`client:${client.id} has no partner`)
   const by = { ...turn.by, role: "SYSTEM", keyLabel: "risk", actor: "system:risk" }
-  new Judgement({ turn: { ...turn, by }, instance: instanceOf(client, partner), by: "SYSTEM" }, client, markets).run()
+  const instance = (): Instance => {
+    const partner = partnerOfTurn(turn, directory, client)
+    if (partner === null) throw new Error(`client:${client.id} has no partner`)
+    return instanceOf(client, partner)
+  }
+  repayWriteOffs({ ...turn, by }, instance)
+  if (turn.facts.takenAt === null || isAtRest(turn, client)) return
+  new Judgement({ turn: { ...turn, by }, instance: instance(), by: "SYSTEM" }, client, markets).run()
 }
 
 /** Whether nothing can follow: money alone, none of it missing, and nothing recorded that has to be taken back. */
@@ -77,13 +86,6 @@ export const stateToRecord = (risk: AccountRisk, recorded: RiskState): RiskState
   risk.riskState === "CLOSE_OUT" && recorded !== "CLOSE_OUT" && risk.anyExposure && !risk.anyMarkFresh
     ? "MARGIN_CALL"
     : risk.riskState
-
-/** Whether USDC is still to come back from a writer. */
-const hasLentUsdc = (turn: Turn): boolean =>
-  rowsInTurn(turn, "swaps").some(
-    ({ currency, state, closedAt }) =>
-      currency === "USDC" && closedAt === null && (state === "OPEN" || state === "DEFAULTED")
-  )
 
 class Judgement {
   private readonly at: ClientTurn
@@ -215,7 +217,10 @@ class Judgement {
     }
   }
 
-  /** Nothing is open: once nothing is in flight either, a shortfall of a retail client is put back, and it is over (F10). */
+  /**
+   * Nothing is open: once nothing is in flight either that could open something or change the cash, a shortfall of a retail client
+   * is put back, and it is over (F10). What is outside the cash comes back behind the write-off, and is not waited for.
+   */
   private protect(episode: CloseOutRow): void {
     const { turn } = this
     const row = this.move(episode, { type: "PROTECT" }) ?? episode
@@ -223,9 +228,7 @@ class Judgement {
     if (accepting || this.hasOpenings() || ordersInFlight(turn)) return
     const cash = cashInTurn(turn, this.client())("USDC")
     const writesOff = this.retail && cash < 0n
-    // A take that was found late has lent what it owes: it comes back with the swap (D8), and nothing is given away meanwhile.
-    if (writesOff && hasLentUsdc(turn)) return
-    const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null
+    const after = writesOff ? this.move(row, writeOffNow(turn, -cash)) : null
     this.move(after ?? row, { type: "END", at: turn.now, recovered: false })
   }
 
@@ -251,8 +254,7 @@ class Judgement {
   }
 
   private liveEpisode(): CloseOutRow | null {
-    const row = oneInTurn(this.turn, "closeOuts")
-    return row !== undefined && (liveCloseOutStates as ReadonlyArray<string>).includes(row.state) ? row : null
+    return rowsInTurn(this.turn, "closeOuts").find(isGoingOn) ?? null
   }
 
   /** Orders that could open, and requests to open that the venue may still have open but for accepts in flight. */

@@ -276,10 +276,14 @@ export class Withdrawals extends Context.Service<
               const client = state.one("clients")
               const held = state.get("withdrawalRequests", String(requestId))
               if (client === undefined || held === undefined) return refuse(alreadyDecided(row))
-              const refusal = rulingRefusal({ client, account: accountIn(state, facts), sealing }, held, {
-                to,
-                paused: breaks.pausing(held)
-              })
+              const refusal = rulingRefusal(
+                { client, account: accountIn(state, facts), episodes: state.all("closeOuts"), sealing },
+                held,
+                {
+                  to,
+                  paused: breaks.pausing(held)
+                }
+              )
               return refusal === null ? accept({ request: wireRequest(held), repeated: false }) : refuse(refusal)
             })
           }).pipe(Effect.tap((verdict) => logOtherDestination(requestId, verdict)))

@@ -7,7 +7,12 @@ import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { type FreeMoney, moneyOutReasons, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
+import {
+  type FreeMoney,
+  moneyOutReasons,
+  moneyOutRefusal,
+  moneyOutSentences
+} from "../../../machines/withdrawal/moneyOut.ts"
 import {
   requestOf,
   type WithdrawalEvent,
@@ -15,13 +20,16 @@ import {
   type WithdrawalStatus
 } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { destinationFingerprint, showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { WithdrawalRow } from "../../store/tables/withdrawal.ts"
 import { shardOf } from "../../store/shard.ts"
 import { accountInTurn, type AccountNow } from "../account/accountNow.ts"
 import { clientContext, instanceOf } from "../client/clientState.ts"
+import { standsBehind } from "../margin/writeOffRepayment.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
@@ -122,7 +130,8 @@ export const ruleOnWithdrawal = (
   ruling: WithdrawalRuling
 ): Verdict<WithdrawalRow> => {
   const paused = ruling.to === "APPROVED" && ruling.paused
-  const facts = { client: of.client, account: accountInTurn(of.turn, of.client), sealing: of.sealing }
+  const episodes = rowsInTurn(of.turn, "closeOuts")
+  const facts = { client: of.client, account: accountInTurn(of.turn, of.client), episodes, sealing: of.sealing }
   const refusal = rulingRefusal(facts, row, { to: ruling.to, paused })
   if (refusal !== null) return refuse(refusal)
   const event = eventOf(of.turn, ruling)
@@ -137,12 +146,14 @@ export const ruleOnWithdrawal = (
 export interface RulingFacts {
   readonly client: ClientRow
   readonly account: AccountNow
+  /** The client's close-outs, with those that have a write-off which is not repaid. */
+  readonly episodes: ReadonlyArray<CloseOutRow>
   readonly sealing: Fingerprints
 }
 
 /** Why a ruling can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
 export const rulingRefusal = (
-  { client, account, sealing }: RulingFacts,
+  { client, account, episodes, sealing }: RulingFacts,
   row: WithdrawalRow,
   { to, paused }: { readonly to: WithdrawalRuling["to"]; readonly paused: boolean }
 ): Refusal | null => {
@@ -150,8 +161,10 @@ export const rulingRefusal = (
   const other = destinationRefusal(sealing, row, to)
   if (other !== null || to !== "APPROVED") return other
   const { restrictions } = clientContext(client)
-  // Reserved already, so nothing more has to be free: only what is left must not be below zero.
-  const sentence = moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n)
+  // Reserved already, so nothing more has to be free: only what is left must not be below zero, and the amount owes nothing (F10).
+  const sentence =
+    moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n) ??
+    (standsBehind(row, episodes) ? moneyOutSentences.insufficient : null)
   return sentence === null ? null : conflict(moneyOutReasons[sentence], sentence)
 }
 

@@ -1,7 +1,7 @@
 /**
  * What `ledger verify` asks of close-outs and of negative balance protection (F9, F10; D23): an episode's orders close what its
- * client has, each write-off is the debt of a retail client with nothing open, once for its episode, and no retail client is left
- * with a debt. What is recorded is compared with itself alone: marks are not kept, so that a recorded state is the one that they
+ * client has, each write-off is the debt of a retail client with nothing open, once for its episode, what is written off less what
+ * is repaid is what the episode shows, and no retail client is left with a debt. What is recorded is compared with itself alone: marks are not kept, so that a recorded state is the one that they
  * imply is asked where they are at hand (docs/scenarios.md).
  */
 import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
@@ -9,9 +9,19 @@ import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
 const live = liveCloseOutStates.map((state) => `'${state}'`).join(", ")
 const signedQty = "(CASE f.side WHEN 'BUY' THEN 1 ELSE -1 END) * f.qty::numeric"
 
+/** A repayment has a number of its own behind its episode: nbp:7:1. */
+const isRepayment = (key: string): string => `split_part(${key}, ':', 3) <> ''`
 /** Write-offs: one row each. */
 const writeOffs = `off AS MATERIALIZED (
-  SELECT tx_id, key, ts, client_id FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND client_id IS NOT NULL)`
+  SELECT tx_id, key, ts, client_id FROM ledger_transactions
+   WHERE type = 'NBP_WRITEOFF' AND client_id IS NOT NULL AND NOT ${isRepayment("key")})`
+const minor = (text: string): string => `replace(${text}, '.', '')::bigint`
+/** The withdrawal or the swap that a posting is about, by its refs. */
+const objectOf = `CASE WHEN t.refs ->> 'requestId' IS NOT NULL THEN 'withdrawal ' || (t.refs ->> 'requestId')
+                     WHEN t.refs ->> 'swapId' IS NOT NULL THEN 'swap ' || (t.refs ->> 'swapId') END`
+/** Whether that is older than the write-off of an episode. */
+const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 'behind' ->> 'requestId')::bigint,
+                      (t.refs ->> 'swapId')::bigint < (e.context -> 'behind' ->> 'swapId')::bigint)`
 
 /** Entries of the list in ledgerChecks.ts. */
 export const marginChecks = [
@@ -19,14 +29,65 @@ export const marginChecks = [
     name: "every write-off is that of one close-out, of what it shows",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
     breaks: `WITH due AS (
-               SELECT 'nbp:' || id AS key, client_id, replace(context ->> 'writtenOff', '.', '')::bigint AS amount
+               SELECT 'nbp:' || id AS key, client_id, ${minor("context ->> 'writtenOff'")} AS amount
                  FROM close_outs WHERE context ->> 'writtenOff' <> '0.000000'),
              booked AS (
                SELECT t.key, p.client_id, p.amount FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id
-                WHERE p.client_id IS NOT NULL AND t.type = 'NBP_WRITEOFF')
+                WHERE p.client_id IS NOT NULL AND t.type = 'NBP_WRITEOFF' AND NOT ${isRepayment("t.key")})
              SELECT coalesce(d.key, b.key) || ' ' || coalesce(d.amount, b.amount) AS what
                FROM due d FULL JOIN booked b USING (key, client_id, amount)
               WHERE d.key IS NULL OR b.key IS NULL LIMIT 1`
+  },
+  {
+    name: "what is written off less what is repaid is what each close-out shows of it",
+    figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
+    breaks: `WITH booked AS (
+               SELECT split_part(t.key, ':', 2) AS id, -sum(p.amount) AS repaid, count(*) AS n
+                 FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id
+                WHERE p.client_id IS NOT NULL AND t.type = 'NBP_WRITEOFF' AND ${isRepayment("t.key")} GROUP BY 1),
+             shown AS (
+               SELECT id::text AS id, unrepaid, ${minor("context ->> 'writtenOff'")} AS off,
+                      ${minor("context ->> 'repaid'")} AS repaid, (context ->> 'repayments')::bigint AS n
+                 FROM close_outs WHERE context ->> 'repaid' IS NOT NULL)
+             SELECT 'CO-' || coalesce(s.id, b.id) || ': ' || coalesce(s.repaid, 0) || ' repaid of ' || coalesce(s.off, 0) || ', '
+                    || coalesce(s.unrepaid, 0) || ' is left, booked is ' || coalesce(b.repaid, 0) AS what
+               FROM shown s FULL JOIN booked b USING (id)
+              WHERE s.id IS NULL OR (s.repaid, s.n) <> (coalesce(b.repaid, 0), coalesce(b.n, 0)) OR s.unrepaid <> s.off - s.repaid
+                 OR s.unrepaid < 0 LIMIT 1`
+  },
+  {
+    // An object brings back at least what it has repaid: what was charged for it may have gone off in the same commit.
+    name: "every repayment is of money that came back from what stood behind its write-off",
+    figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND ${isRepayment("key")}`,
+    breaks: `WITH repaid AS MATERIALIZED (
+               SELECT t.client_id, ${objectOf} AS object, bool_and(coalesce(${standsBehind}, false)) AS behind, -sum(p.amount) AS amount
+                 FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id AND p.client_id IS NOT NULL
+                 LEFT JOIN close_outs e ON e.id::text = split_part(t.key, ':', 2) AND e.client_id = t.client_id
+                WHERE t.type = 'NBP_WRITEOFF' AND ${isRepayment("t.key")} GROUP BY 1, 2),
+             came AS (
+               SELECT p.client_id, ${objectOf} AS object, sum(p.amount) AS amount
+                 FROM postings p JOIN ledger_transactions t ON t.tx_id = p.tx_id
+                WHERE p.client_id IN (SELECT client_id FROM repaid) AND p.currency = 'USDC' AND p.kind = 'cash' AND p.amount > 0
+                  AND t.type <> 'NBP_WRITEOFF' GROUP BY 1, 2)
+             SELECT 'client ' || r.client_id || ': ' || coalesce(r.object, 'nothing that is named') || ' has repaid ' || r.amount
+                    || ' and brought back ' || coalesce(c.amount, 0) AS what
+               FROM repaid r LEFT JOIN came c USING (client_id, object)
+              WHERE NOT r.behind OR r.amount > coalesce(c.amount, 0) LIMIT 1`
+  },
+  {
+    // While anything is left to repay, what such an object has brought since and what it has repaid leave nothing of the client's.
+    name: "no money from behind a write-off that is not repaid has become its client's",
+    figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
+    breaks: `WITH owed AS MATERIALIZED (
+               SELECT e.id, e.client_id, e.context, t.tx_id
+                 FROM close_outs e JOIN ledger_transactions t ON t.key = 'nbp:' || e.id WHERE e.unrepaid > 0),
+             moved AS (
+               SELECT e.id, ${objectOf} AS object, sum(p.amount) AS amount
+                 FROM owed e JOIN postings p ON p.client_id = e.client_id AND p.tx_id > e.tx_id
+                 JOIN ledger_transactions t ON t.tx_id = p.tx_id
+                WHERE p.currency = 'USDC' AND p.kind = 'cash' AND ${standsBehind} GROUP BY 1, 2)
+             SELECT 'CO-' || id || ' is not repaid, and ' || object || ' has brought its client ' || amount AS what
+               FROM moved WHERE amount > 0 LIMIT 1`
   },
   {
     // In the order in which the client's mailbox has booked: ids of transactions grow in it.

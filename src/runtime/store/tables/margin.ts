@@ -1,5 +1,5 @@
 /** Recorded risk states and close-out episodes (D23). */
-import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
+import { liveCloseOutStates, unrepaidOf } from "../../../machines/margin/CloseOut.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
 export interface RiskMonitorRow extends MachineRow<"riskMonitor"> {
@@ -13,6 +13,8 @@ export interface CloseOutRow extends MachineRow<"closeOut"> {
   readonly clientId: number
   readonly startedAt: number
   readonly endedAt: number | null
+  /** What is written off and not repaid, micro-USDC (F10). Zero on rows from before version 4 that had ended. */
+  readonly unrepaid: bigint
 }
 
 /** What a client was told last of what its position in a market has lost (A2-89). */
@@ -27,6 +29,9 @@ export interface LossNoticeRow {
   /** Percent of the margin at entry: 10, 20 and so on. */
   readonly step: number
 }
+
+/** An episode is held while it goes on, and for as long as its write-off may be repaid. */
+const goesOn = onlyIn(...liveCloseOutStates)
 
 export const marginTables = {
   /** One of each client that has ever left NORMAL. */
@@ -43,15 +48,35 @@ export const marginTables = {
     title: "close-out",
     machine: "closeOut",
     // Version 2 closes positions; before it nobody had any. Version 3 waits longer each time: what was tried is tried again.
+    // Version 4 is repaid by money that stood behind its write-off.
     upcasters: [
       ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } }),
-      ({ state, context }) => ({ state, context: { ...(context as object), tried: {} } })
+      ({ state, context }) => ({ state, context: { ...(context as object), tried: {} } }),
+      ({ state, context }) => ({
+        state,
+        context: { ...(context as object), behind: null, repaid: "0.000000", repayments: 0 }
+      })
     ],
-    mirrors: ({ endedAt }) => ({ endedAt }),
+    mirrors: (context) => ({ endedAt: context.endedAt, unrepaid: unrepaidOf(context) }),
     key: ["id"],
     mode: "upsert",
-    columns: { id: "id", partnerId: "id", clientId: "id", ...machineColumns, startedAt: "id", endedAt: "id?" },
-    residence: { ...ofClient, only: onlyIn(...liveCloseOutStates) },
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      ...machineColumns,
+      startedAt: "id",
+      endedAt: "id?",
+      unrepaid: "money"
+    },
+    check: ({ unrepaid }) => unrepaid >= 0n,
+    residence: {
+      ...ofClient,
+      only: {
+        sql: `(${goesOn.sql} OR unrepaid > 0)`,
+        test: (row) => goesOn.test(row) || row.unrepaid > 0n
+      }
+    },
     open: null,
     id: ["closeOut", "usual"]
   }),

@@ -1,0 +1,117 @@
+/**
+ * What stands behind a write-off: the client's USDC outside its cash, in withdrawals and swaps that are older than it. Money that
+ * comes back from there first repays the write-off, the oldest one first, in the commit that brings it (F10).
+ */
+import { type CloseOutEvent, isGoingOn } from "../../../machines/margin/CloseOut.ts"
+import type { OutsideWord } from "../../../machines/margin/CloseOutDetailWire.ts"
+import { formatAmount, minorOf } from "../../../machines/shared/Money.ts"
+import { progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
+import { advance } from "../../effects/advance.ts"
+import type { Instance } from "../../effects/Instance.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
+import type { CloseOutRow } from "../../store/tables/margin.ts"
+import type { SwapRow } from "../../store/tables/swap.ts"
+
+/** Where a client's USDC lies outside its cash; postings name the object in their refs. */
+const sources = [
+  { table: "withdrawalRequests", ref: "requestId", word: "withdrawal" },
+  { table: "swaps", ref: "swapId", word: "swap" }
+] as const
+type Ref = (typeof sources)[number]["ref"]
+
+/** A write-off of so much, micro-USDC, with the ids at which what comes later begins. */
+export const writeOffNow = (turn: Turn, minor: bigint): CloseOutEvent => ({
+  type: "WRITE_OFF",
+  amount: formatAmount(minor, "USDC"),
+  behind: { requestId: turn.nextId("withdrawal"), swapId: turn.nextId("swap") }
+})
+
+/** Whether an object is older than the episode's write-off, and so stands behind it; without one, whether it would. */
+const isBehind = (ref: Ref, id: number, { context: { behind } }: CloseOutRow): boolean =>
+  behind === null || id < behind[ref]
+
+/** Whether a withdrawal of USDC stands behind a write-off that is not repaid: its money is not the client's to withdraw. */
+export const standsBehind = (
+  { id, currency }: { readonly id: number; readonly currency: string },
+  episodes: ReadonlyArray<CloseOutRow>
+): boolean =>
+  currency === "USDC" && episodes.some((episode) => episode.unrepaid > 0n && isBehind("requestId", id, episode))
+
+/** Money of one object that may come back. */
+export interface OutsideCash {
+  readonly what: OutsideWord
+  readonly id: number
+  readonly state: string
+  /** Micro-USDC; of a swap with its reward. */
+  readonly amount: bigint
+}
+
+/** The USDC outside the client's cash that stands behind the episode's write-off, or would stand behind it while it goes on. */
+export const outsideCash = (state: SubjectState, episode: CloseOutRow): ReadonlyArray<OutsideCash> => {
+  if (!isGoingOn(episode) && episode.unrepaid === 0n) return []
+  const withdrawals = state
+    .all("withdrawalRequests")
+    .filter(({ id, currency }) => currency === "USDC" && isBehind("requestId", id, episode))
+  const swaps = state.all("swaps").filter(({ id, currency }) => currency === "USDC" && isBehind("swapId", id, episode))
+  return [
+    ...withdrawals.map(({ id, state: now, amount }): OutsideCash => ({ what: "WITHDRAWAL", id, state: now, amount })),
+    ...swaps.map((row): OutsideCash => ({ what: wordOf(row), id: row.id, state: row.state, amount: comesBack(row) }))
+  ]
+}
+
+const wordOf = ({ state }: SwapRow): OutsideWord =>
+  state === "ACCEPTING" ? "TAKE" : state === "DEFAULTED" ? "CLAIM" : "SWAP"
+
+const comesBack = ({ state, context }: SwapRow): bigint =>
+  state === "ACCEPTING"
+    ? minorOf(context.hold, context.asset)
+    : outstandingOf(termsOfSwap(context), progressOfSwap(context))
+
+/** What a turn has brought back to the client's cash from one object, less what it has charged for it and repaid of it already. */
+interface Returned {
+  readonly ref: Ref
+  readonly id: number
+  readonly word: string
+  left: bigint
+}
+
+const returnedIn = ({ draft }: Turn): ReadonlyArray<Returned> => {
+  const cash = new Map<number, bigint>()
+  for (const { txId, currency, kind, clientId, amount } of draft.written("postings"))
+    if (currency === "USDC" && kind === "cash" && clientId !== null) cash.set(txId, (cash.get(txId) ?? 0n) + amount)
+  const found = new Map<string, Returned>()
+  for (const { txId, refs } of draft.written("ledgerTransactions")) {
+    for (const { ref, word } of sources) {
+      const id = refs[ref]
+      if (typeof id !== "number") continue
+      const each = found.get(`${word} ${id}`) ?? { ref, id, word, left: 0n }
+      each.left += cash.get(txId) ?? 0n
+      found.set(`${word} ${id}`, each)
+    }
+  }
+  return [...found.values()].filter(({ left }) => left > 0n)
+}
+
+/** Repays what is written off out of what the turn has brought back from behind it; `of` is asked for where there is something. */
+export const repayWriteOffs = (turn: Turn, of: () => Instance): void => {
+  const episodes = rowsInTurn(turn, "closeOuts").filter(({ unrepaid }) => unrepaid > 0n)
+  if (episodes.length === 0) return
+  const returned = returnedIn(turn)
+  for (const episode of episodes.toSorted((one, other) => one.id - other.id)) {
+    let row = episode
+    for (const each of returned.filter(({ ref, id }) => isBehind(ref, id, episode))) {
+      const minor = each.left < row.unrepaid ? each.left : row.unrepaid
+      if (minor === 0n) continue
+      const amount = formatAmount(minor, "USDC")
+      const refs = { [each.ref]: each.id }
+      const reason = `${amount} USDC of ${each.word} ${each.id}`
+      const next = advance(turn, "closeOuts", row, { type: "REPAY", amount, refs, reason }, { of: of() })
+      if (next === null) throw new Error(`close-out ${row.id} refuses to be repaid`)
+      row = next
+      each.left -= minor
+    }
+  }
+}
