@@ -2,10 +2,11 @@
  * Where the service is and who calls: options first, then a profile, or else the environment and what the running service of
  * the data directory wrote into service.json (operator surface, rules for every command).
  */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { cliFailure, type CliIo, exitStatus, type Globals } from "./CliIo.ts"
 import { type Profile, readProfile } from "./profile.ts"
+import { keyText, readText } from "./textFile.ts"
 
 export interface Connection {
   readonly url: string
@@ -38,7 +39,7 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
   const profile = globals.profile ?? filled(io.env.BROKERAGE_PROFILE)
   const defaults =
     profile === undefined ? surroundings(io, join(dataDir, "service.json")) : ofProfile(readProfile(profile, io.env))
-  const url = globals.url ?? defaults.url
+  const url = globals.url?.trim() ?? defaults.url
   if (url === null) {
     throw cliFailure(
       exitStatus.unreachable,
@@ -81,22 +82,31 @@ const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
 const keyOf = ({ operatorKey, operatorKeyFile }: Globals, defaults: Defaults): string => {
   if (operatorKey !== undefined && operatorKeyFile !== undefined)
     throw usage("--operator-key and --operator-key-file name two keys: give one of them.")
-  if (operatorKey !== undefined) return operatorKey
+  if (operatorKey === "") return ""
+  if (operatorKey !== undefined) return oneKey(operatorKey, "The key of --operator-key")
   if (operatorKeyFile !== undefined) return keyIn(operatorKeyFile)
-  if (defaults.operatorKey !== null) return defaults.operatorKey
+  if (defaults.operatorKey !== null) return oneKey(defaults.operatorKey, "BROKERAGE_OPERATOR_KEY")
   if (defaults.operatorKeyFile !== null) return keyIn(defaults.operatorKeyFile)
   throw usage("An operator key is needed: use --operator-key-file, --operator-key or BROKERAGE_OPERATOR_KEY.")
 }
 
 /** One line, and no more than one: another file that is named by mistake is not sent anywhere. */
 const keyIn = (file: string): string => {
-  let key: string
+  let content: string
   try {
-    key = readFileSync(file, "utf8").trim()
+    content = readText(file)
   } catch {
     throw usage(`The operator key file ${file} can not be read.`)
   }
-  if (key === "" || /\s/.test(key)) throw usage(`The operator key file ${file} must hold one key and nothing else.`)
+  return oneKey(content, `The operator key file ${file}`)
+}
+
+/** The key of a simulated partner. Throws a CliFailure for what is no key. */
+export const partnerKey = (option: string): string => oneKey(option, "The key of --key")
+
+const oneKey = (content: string, where: string): string => {
+  const key = keyText(content)
+  if (key === null) throw usage(`${where} must hold one key and nothing else.`)
   return key
 }
 
@@ -104,7 +114,7 @@ const caOf = (option: string | undefined, file: string | null): string | null =>
   const named = option ?? file
   if (named === null) return null
   try {
-    return readFileSync(named, "utf8")
+    return readText(named)
   } catch {
     throw usage(`The file of --ca can not be read.`)
   }
@@ -113,7 +123,7 @@ const caOf = (option: string | undefined, file: string | null): string | null =>
 /** A missing or broken file is no service; a stale one is found out by calling it. */
 const readService = (path: string): ServiceFile => {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as ServiceFile
+    return JSON.parse(readText(path)) as ServiceFile
   } catch {
     return {}
   }
@@ -121,4 +131,5 @@ const readService = (path: string): ServiceFile => {
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
 const existing = (file: string | null): string | null => (file !== null && existsSync(file) ? file : null)
-const filled = (value: string | undefined): string | undefined => (value === "" ? undefined : value)
+/** As it was meant: variables read from a file often end with its line end. */
+const filled = (value: string | undefined): string | undefined => value?.trim() || undefined

@@ -8,6 +8,7 @@ import type { Cli } from "./Cli.ts"
 import { cliFailure, exitStatus, type Globals } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
 import { parseDuration } from "./duration.ts"
+import { isInSeconds } from "../src/machines/shared/CalendarDate.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 
 /** Whether a duration is counted back from now or ahead. */
@@ -35,6 +36,13 @@ export const parseDate = (text: string): number | null => {
 const isDay = (date: string): boolean => {
   const at = Date.parse(`${date}T00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
+}
+
+/** Throws for a number that is one of seconds: it would be a day of 1970. */
+export const refuseSeconds = (text: string): void => {
+  if (/^[0-9]+$/.test(text) && isInSeconds(Number(text))) {
+    throw new InvalidArgumentError(`${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`)
+  }
 }
 
 /** What may stand for a time, for the help of an option. */
@@ -93,6 +101,7 @@ export const momentOption = (
   new Option(flags, `${meaning}: ${momentForms[direction]}`).argParser((text) => {
     if (parseDuration(text) !== null) return new Relative(text, direction, latest)
     const at = parseDate(text)
+    refuseSeconds(text)
     if (at === null || at > latest)
       throw new InvalidArgumentError(`It must be a time such as ${momentForms[direction]}.`)
     return at

@@ -2,10 +2,11 @@
  * Profiles: services that an operator works with, each a file of JSON in the configuration folder (operator surface, rules
  * for every command). A key stands in a file of its own and never in the profile.
  */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { cliFailure, type CliIo, exitStatus } from "./CliIo.ts"
+import { readText } from "./textFile.ts"
 
 export interface Profile {
   readonly url: string
@@ -41,19 +42,21 @@ export const readProfile = (name: string, env: CliIo["env"]): Profile => {
   const unknown = Object.keys(parsed).find((member) => !(members as ReadonlyArray<string>).includes(member))
   if (unknown !== undefined) throw usage(`${file}: unknown member ${unknown}. Known are: ${members.join(", ")}.`)
   const [url, ca, operatorKeyFile] = members.map((member) => parsed[member] ?? null)
-  if (typeof url !== "string") throw usage(`${file}: url is missing, such as https://brokerage.example:8443.`)
+  if (typeof url !== "string" || url.trim() === "")
+    throw usage(`${file}: url is missing, such as https://brokerage.example:8443.`)
   for (const [member, value] of [["ca", ca] as const, ["operatorKeyFile", operatorKeyFile] as const]) {
     if (value !== null && typeof value !== "string") throw usage(`${file}: ${member} must be a path.`)
   }
-  const path = (value: unknown) => (typeof value === "string" ? resolve(dirname(file), value) : null)
-  return { url, ca: path(ca), operatorKeyFile: path(operatorKeyFile) }
+  const path = (value: unknown) => (typeof value === "string" ? resolve(dirname(file), value.trim()) : null)
+  return { url: url.trim(), ca: path(ca), operatorKeyFile: path(operatorKeyFile) }
 }
 
 const parse = (file: string, name: string, env: CliIo["env"]): Readonly<Record<string, unknown>> => {
   let content: string
   try {
-    content = readFileSync(file, "utf8")
-  } catch {
+    content = readText(file)
+  } catch (error) {
+    if (error instanceof TypeError) throw usage(`${file} is not UTF-8 text.`)
     const known = profileNames(env)
     const others = known.length === 0 ? "There are none yet." : `There are: ${known.join(", ")}.`
     throw usage(`There is no profile ${name}: ${file} can not be read. ${others}`)

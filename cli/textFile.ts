@@ -13,3 +13,9 @@ export const textOfBytes = (bytes: Uint8Array): string => {
 
 /** Throws when the file can't be read, or is no text. */
 export const readText = (path: string): string => textOfBytes(readFileSync(path))
+
+/** One key, without line ends, white space and byte order marks around it; null: it is none that a header can carry. */
+export const keyText = (text: string): string | null => {
+  const key = text.trim()
+  return /^[\x21-\x7e]{1,1024}$/.test(key) ? key : null
+}

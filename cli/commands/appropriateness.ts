@@ -1,9 +1,9 @@
 /** `brokerage appropriateness …` and `sim answers`: the questionnaire of the appropriateness test (operator surface; F24). */
 import { Argument, type Command, InvalidArgumentError } from "commander"
-import { readFileSync } from "node:fs"
 import { assessmentOutcomes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { tokenArgument } from "../options.ts"
+import { readText } from "../textFile.ts"
 import { fields, stack, text } from "../views/View.ts"
 
 type Outcome = (typeof assessmentOutcomes)[number]
@@ -13,8 +13,9 @@ type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly 
 const jsonFile = (path: string): Json => {
   let content: string
   try {
-    content = readFileSync(path, "utf8")
-  } catch {
+    content = readText(path)
+  } catch (error) {
+    if (error instanceof TypeError) throw new InvalidArgumentError("The file is not UTF-8 text.")
     throw new InvalidArgumentError("The file can't be read.")
   }
   try {

@@ -3,7 +3,6 @@
  * defaults under the same names as the options; an option given on the command line wins.
  */
 import { type Command, Option } from "commander"
-import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
 import { type FourEyes, writingCommands } from "../../src/http/api/operator/commandTable.ts"
 import { type LeverageProfile, leverageProfiles } from "../../src/machines/market/marketTerms.ts"
@@ -12,6 +11,7 @@ import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Firm, type Globals, type ServeRequest } from "../CliIo.ts"
 import { defaultDataDir } from "../connection.ts"
 import { whole } from "../options.ts"
+import { readText } from "../textFile.ts"
 
 interface ServeFlags {
   readonly role?: ServeRequest["role"]
@@ -251,7 +251,7 @@ const isTexts = (value: unknown): value is ReadonlyArray<string> =>
 const readConfig = (file: string): ServeFlags => {
   let parsed: unknown
   try {
-    parsed = JSON.parse(readFileSync(file, "utf8"))
+    parsed = JSON.parse(readText(file))
   } catch {
     throw usage("The file of --config can not be read as JSON.")
   }

@@ -3,7 +3,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"
-import { parseDate } from "../moment.ts"
+import { parseDate, refuseSeconds } from "../moment.ts"
 import type { OperatorClient, Success } from "../OperatorClient.ts"
 import { durationOption } from "../options.ts"
 import { span } from "../views/age.ts"
@@ -57,6 +57,7 @@ const oneWay = cliFailure(exitStatus.usage, 4000, "One of these is needed: a dur
 
 const momentOption = (given: string): number => {
   const moment = parseDate(given)
+  refuseSeconds(given)
   if (moment === null) {
     throw new InvalidArgumentError(
       "It must be a day such as 2027-04-07, with a time 2027-04-07T06:30 (UTC), or Unix ms."

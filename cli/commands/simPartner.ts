@@ -6,7 +6,7 @@ import { type Command, Option } from "commander"
 import type { PartnerProgress, PartnerSummary } from "../../simulator/partner/runPartner.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
-import { findConnection } from "../connection.ts"
+import { findConnection, partnerKey } from "../connection.ts"
 import { durationOption, required, whole } from "../options.ts"
 import { addListenCommand } from "./simPartnerListen.ts"
 
@@ -45,7 +45,7 @@ const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> =
     import("../../simulator/partner/PartnerClient.ts")
   ])
   const trust = ca === null ? {} : { ca }
-  const key = Redacted.make(flags.key)
+  const key = Redacted.make(partnerKey(flags.key))
   const reachable = makePartnerClient({ origin: () => url, key, ...trust, connections: 1 }).pipe(
     Effect.flatMap((client) => Effect.isSuccess(client.send({ method: "GET", path: "/healthz" }))),
     Effect.scoped

@@ -7,7 +7,7 @@ import type { Misbehaviour } from "../../simulator/partner/WebhookBehaviour.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
-import { defaultDataDir, findConnection } from "../connection.ts"
+import { defaultDataDir, findConnection, partnerKey } from "../connection.ts"
 import { durationOption, given, required, whole } from "../options.ts"
 
 interface ListenFlags {
@@ -125,7 +125,7 @@ const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<v
     const tls = yield* receiverTls(globals.dataDir ?? defaultDataDir, files)
     const receiver = yield* listenAsPartner({
       url,
-      key: Redacted.make(flags.key),
+      key: Redacted.make(partnerKey(flags.key)),
       ...(ca === null ? {} : { ca }),
       tls,
       port: flags.port ?? 0,

@@ -7,10 +7,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CliFailure } from "../../cli/CliIo.ts"
-import { findConnection } from "../../cli/connection.ts"
+import { findConnection, partnerKey } from "../../cli/connection.ts"
 import { momentOption, parseDate, parseMoment, Relative } from "../../cli/moment.ts"
 import { profileNames, readProfile } from "../../cli/profile.ts"
-import { recordingIo } from "../operator/operatorHarness.ts"
+import { textOfBytes } from "../../cli/textFile.ts"
+import { recordingIo, runRecorded } from "../operator/operatorHarness.ts"
 
 const noon = Date.UTC(2026, 10, 27, 12)
 const hour = 3_600_000
@@ -74,6 +75,17 @@ describe("operator surface, times as people write them", () => {
     assert.strictEqual(parseArg?.("1000", undefined), 1_000)
     assert.throws(() => parseArg?.("1001", undefined), /It must be a time such as 2h/)
     assert.throws(() => parseArg?.("2x", undefined), /It must be a time such as 2h/)
+  })
+
+  it.each(["1000000000", "1795132800", "99999999999"])("%s is one of seconds, and says milliseconds", (text) => {
+    const { parseArg } = momentOption("--to <time>", "before")
+    assert.throws(
+      () => parseArg?.(text, undefined),
+      `${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`
+    )
+  })
+  it.each(["0", "999999999", "100000000000", "1795132800000"])("%s may be one of milliseconds", (text) => {
+    assert.strictEqual(momentOption("--to <time>", "before").parseArg?.(text, undefined), Number(text))
   })
 
   it.each([
@@ -157,6 +169,94 @@ describe("operator surface, profiles", () => {
     const named = findConnection({ profile: "bare", operatorKeyFile: keyFile }, io)
     assert.deepInclude(named, { url: "https://b.example", operatorKey: "bok_one", ca: null })
     assert.strictEqual(findConnection({ url: "https://c" }, io).operatorKey, "bok_other")
+  })
+})
+
+/** A text as editors and shells write it. */
+const marked: ReadonlyArray<readonly [mark: string, write: (text: string) => Uint8Array]> = [
+  ["a line end", (text) => Buffer.from(`${text}\n`)],
+  ["a line end of Windows", (text) => Buffer.from(`${text}\r\n`)],
+  ["white space around", (text) => Buffer.from(`\n ${text}\t `)],
+  ["a byte order mark", (text) => Buffer.from(`\ufeff${text}`)],
+  ["UTF-16", (text) => Buffer.from(`\ufeff${text}\r\n`, "utf16le")],
+  ["UTF-16, the other way round", (text) => Buffer.from(`\ufeff${text}\n`, "utf16le").swap16()]
+]
+
+describe("operator surface, what shells and editors add", () => {
+  it.each(marked)("a key with %s is the key, in a file, an option and a variable", (_, written) => {
+    const bytes = written("bok_one")
+    writeFileSync(join(folder, "marked.key"), bytes)
+    const from = (globals: object, variables: Record<string, string> = {}) =>
+      findConnection({ url: "https://b", ...globals }, recordingIo({ env: variables }).io).operatorKey
+    assert.strictEqual(from({ operatorKeyFile: join(folder, "marked.key") }), "bok_one")
+    const text = textOfBytes(bytes)
+    assert.strictEqual(from({ operatorKey: text }), "bok_one")
+    assert.strictEqual(from({}, { BROKERAGE_OPERATOR_KEY: text }), "bok_one")
+    assert.strictEqual(from({}, { BROKERAGE_OPERATOR_KEY_FILE: `${join(folder, "marked.key")}\n` }), "bok_one")
+    assert.strictEqual(partnerKey(text), "bok_one")
+  })
+
+  it.each(marked)("a profile with %s is the profile", (_, written) => {
+    writeFileSync(
+      join(profiles, "marked.json"),
+      written(JSON.stringify({ url: " https://b.example\n", ca: "b.pem\r\n" }))
+    )
+    const profile = { url: "https://b.example", ca: join(profiles, "b.pem"), operatorKeyFile: null }
+    assert.deepStrictEqual(readProfile("marked", env), profile)
+  })
+
+  it.each(["bok_a\nbok_b", "bok_\u0000a", "bok_\u00e9", "b\u0000o\u0000k\u0000", "\ufffd\ufffdb", "x".repeat(1_025)])(
+    "%j is no key, and refused in one sentence wherever it stands",
+    async (text) => {
+      writeFileSync(join(folder, "marked.key"), text)
+      const places: ReadonlyArray<readonly [globals: object, variables: Record<string, string>]> = [
+        [{ operatorKeyFile: join(folder, "marked.key") }, {}],
+        [{ operatorKey: text }, {}],
+        [{}, { BROKERAGE_OPERATOR_KEY: text }]
+      ]
+      for (const [globals, variables] of places) {
+        const { io } = recordingIo({ env: variables })
+        const [status, sentence] = refusalOf(() => findConnection({ url: "https://b", ...globals }, io))
+        assert.strictEqual(status, 2)
+        assert.match(sentence, /^[^\n]* must hold one key and nothing else\.$/)
+      }
+      const ran = await runRecorded(["queue", "--json", "--url", "https://b", "--operator-key", text])
+      assert.deepStrictEqual([ran.status, ran.stdout, JSON.parse(ran.stderr).code], [2, "", 4000])
+      const partner = ["sim", "partner", "run", "--clients", "1", "--rate", "1", "--for", "1s", "--key", text]
+      const simulated = await runRecorded([...partner, "--json", "--url", "https://b"])
+      assert.deepStrictEqual(
+        [simulated.status, JSON.parse(simulated.stderr).msg],
+        [2, "The key of --key must hold one key and nothing else."]
+      )
+    }
+  )
+
+  it("a file that is no text is refused in one sentence", () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0x62])
+    writeFileSync(join(profiles, "bytes.json"), bytes)
+    assert.match(refusalOf(() => readProfile("bytes", env))[1], /bytes\.json is not UTF-8 text\.$/)
+    writeFileSync(join(folder, "bytes.key"), bytes)
+    const keyed = { url: "https://b", operatorKeyFile: join(folder, "bytes.key") }
+    assert.match(refusalOf(() => findConnection(keyed, recordingIo().io))[1], /bytes\.key can not be read\.$/)
+  })
+
+  it.each(marked)("a file of JSON with %s is read, for --config and as a questionnaire", async (_, written) => {
+    const file = join(folder, "marked.json")
+    writeFileSync(file, written(JSON.stringify({ port: "no port" })))
+    const serve = await runRecorded(["serve", "--config", file, "--json"])
+    assert.deepStrictEqual(
+      [serve.status, JSON.parse(serve.stderr).msg],
+      [2, "The setting port of --config has the wrong form."]
+    )
+    const publish = await runRecorded([
+      "appropriateness",
+      "publish",
+      file,
+      "--json",
+      "--data-dir",
+      join(folder, "none")
+    ])
+    assert.deepStrictEqual([publish.status, JSON.parse(publish.stderr).code], [3, 5030])
   })
 })
 

@@ -22,7 +22,14 @@ const errorsOf = (body: unknown): FieldErrors => {
 describe("doc 3, deposit notices", () => {
   it("Endpoints: FIAT without evidence is the default; null and empty count as not sent", () => {
     const body = { partnerRef: "d-1", currency: "EUR", amount: 1_250n, method: "FIAT", evidenceRef: null }
-    for (const rest of [{}, { method: null, evidenceRef: null }, { evidenceRef: " " }, { unknown: 1 }]) {
+    for (const rest of [
+      {},
+      { method: null, evidenceRef: null },
+      { evidenceRef: " " },
+      { method: "", evidenceRef: "" },
+      { method: " \u200b" },
+      { unknown: 1 }
+    ]) {
       assert.deepStrictEqual(decodeDeposit({ ...valid, ...rest }), { ok: true, body } as never)
     }
   })
@@ -65,7 +72,8 @@ describe("doc 3, deposit notices", () => {
     ["amount", "92233720368547758.08", "The amount is too large."],
     ["method", "CRYPTO", undefined],
     ["method", "fiat", "The method must be one of: FIAT, CRYPTO."],
-    ["method", "", "The method must be one of: FIAT, CRYPTO."],
+    ["method", "", undefined],
+    ["method", "fiat", "The method must be one of: FIAT, CRYPTO."],
     ["evidenceRef", "x".repeat(200), undefined],
     ["evidenceRef", "x".repeat(201), "The evidence reference must be at most 200 characters."],
     ["evidenceRef", [], "The evidence reference must be text."]

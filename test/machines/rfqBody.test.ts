@@ -190,6 +190,15 @@ it.each([[null], [[]], ["text"], [5]])("a body that is %j is no object", (body) 
   assert.deepStrictEqual(decodeClose(body), notAnObject)
 })
 
+describe("A1-14: a blank level or price is refused, never taken as none", () => {
+  it.each(["premium", "barrier.level", "barrier.takeProfit"])("%s", (path) => {
+    for (const blank of ["", " ", "\u200b"]) {
+      const decoded = decodeRfq(changed({ [path]: blank }), { now })
+      assert.include(decoded.ok ? [] : Object.keys(decoded.errors), path)
+    }
+  })
+})
+
 describe("doc 2, Barrier contracts: an accept", () => {
   it.each([[1], [Number.MAX_SAFE_INTEGER]])("of quote %d is taken", (quoteId) => {
     assert.deepStrictEqual(decodeAccept({ quoteId, more: 1 }), { ok: true, body: { quoteId } })

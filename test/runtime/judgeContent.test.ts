@@ -75,10 +75,43 @@ describe("rule 10: what a file is by its first bytes", () => {
   })
 
   const headers = ["efbbbf", "fffe", "feff", "49443303000000000000", "20", "00"]
-  it.each(headers)("rule 10: nothing may stand before the first bytes, not %s", (header) => {
-    for (const { hex } of sniffCases.filter(({ type }) => type !== "refused")) {
+  it.each(headers)("rule 10: nothing may stand before the first bytes of a picture, not %s", (header) => {
+    for (const { hex } of sniffCases.filter(({ type }) => type.startsWith("image/"))) {
       assert.isNull(sniff(Buffer.from(header + hex, "hex")), hex)
     }
+  })
+
+  const macBinary = Buffer.alloc(128)
+  macBinary[1] = 8
+  macBinary.write("scan.pdf", 2, "latin1")
+  const job = '\u001b%-12345X@PJL JOB NAME="scan"\r\n@PJL SET RESOLUTION=600\n@PJL ENTER LANGUAGE=PDF\r\n'
+  const before: ReadonlyArray<readonly [title: string, bytes: Buffer]> = [
+    ["a byte order mark", Buffer.from("efbbbf", "hex")],
+    ["the mark of UTF-16", Buffer.from("feff", "hex")],
+    ["white space", Buffer.from("\r\n \t\f")],
+    ["a mark and white space", Buffer.from("efbbbf0d0a", "hex")],
+    ["white space up to the last place", Buffer.alloc(1_024 - 5, " ")],
+    ["a printer job", Buffer.from(job)],
+    ["MacBinary", macBinary]
+  ]
+  it.each(before)("A1-37: %s may stand before a PDF", (_, bytes) => {
+    assert.strictEqual(sniff(Buffer.concat([bytes, Buffer.from("%PDF-1.7\n")])), "application/pdf")
+    for (const picture of ["89504e470d0a1a0a", "ffd8ffe0"]) {
+      assert.isNull(sniff(Buffer.concat([bytes, Buffer.from(picture, "hex")])))
+    }
+  })
+
+  const notBefore: ReadonlyArray<readonly [title: string, bytes: Buffer]> = [
+    ["white space beyond the first 1,024 bytes", Buffer.alloc(1_024 - 4, " ")],
+    ["another text", Buffer.from("see ")],
+    ["zeros", Buffer.alloc(4)],
+    ["a page of HTML", Buffer.from("<html><!-- ")],
+    ["a printer job that prints something else", Buffer.from(`${job}%!PS-Adobe-3.0\n`)],
+    ["half a MacBinary header", macBinary.subarray(0, 100)],
+    ["a picture's header", Buffer.from("474946383961", "hex")]
+  ]
+  it.each(notBefore)("A1-37: not %s", (_, bytes) => {
+    assert.isNull(sniff(Buffer.concat([bytes, Buffer.from("%PDF-1.7\n")])))
   })
 
   it("rule 10: less than a signature is none", () => {

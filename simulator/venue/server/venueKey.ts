@@ -12,6 +12,7 @@ export const ensureKey = (file: string): string => {
   }
   const key = readFileSync(file, "utf8").trim()
   if (key === "") throw new Error(`The key file ${file} is empty: remove it, and a new one is made.`)
+  if (!/^[\x21-\x7e]{1,1024}$/.test(key)) throw new Error(`The key file ${file} must hold one key and nothing else.`)
   return key
 }
 

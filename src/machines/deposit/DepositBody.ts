@@ -37,6 +37,7 @@ export type DecodedDeposit = { readonly ok: true; readonly body: DepositBody } |
  */
 export const decodeDeposit = (body: unknown): DecodedDeposit =>
   judgeBody(body, labels, (raw, add) => {
+    Fields.dropBlanks(DepositBody, raw)
     const decoded = decodeBody(raw, add)
     const amount = amountOf(raw, add)
     if (decoded === undefined || amount === undefined) return undefined

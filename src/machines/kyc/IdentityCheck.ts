@@ -3,7 +3,7 @@
  * provider tokens are facts the schema cannot know (doc 1, identityCheck; A1-26, DATE-003).
  */
 import { Schema } from "effect"
-import { isAfterDate } from "../shared/CalendarDate.ts"
+import { isAfterDate, isInSeconds } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
 import { identityCheckLimits, kycLengths } from "../shared/Limits.ts"
 
@@ -41,6 +41,8 @@ export const checkIdentityCheck = (raw: Fields.JsonRecord, facts: Fields.Section
   if (typeof verifiedAt === "number" && Number.isSafeInteger(verifiedAt) && verifiedAt > 0) {
     if (verifiedAt > facts.now + identityCheckLimits.skewMillis) {
       add("verifiedAt", "The time of verification must not be in the future.")
+    } else if (isInSeconds(verifiedAt)) {
+      add("verifiedAt", "The time of verification must be Unix milliseconds: this number is one of seconds.")
     } else if (verifiedAt < facts.now - identityCheckLimits.maxAgeMillis) {
       add("verifiedAt", "The identity check must not be older than 12 months (366 days).")
     }

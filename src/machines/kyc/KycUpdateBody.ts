@@ -82,6 +82,7 @@ export const decodeKycUpdate = (body: unknown, facts: KycUpdateFacts): DecodedKy
     errors[path] ??= sentence
   }
   const raw = Fields.withoutNulls(body, bodyDepth) as Fields.JsonRecord
+  Fields.dropBlanks(facts.reonboarding ? ReonboardingBody : KycUpdateBody, raw)
   checkPresence(raw, facts, add)
   checkAcrossFields(raw, facts, add)
   if (facts.reonboarding) decodeReonboarding(raw, add)

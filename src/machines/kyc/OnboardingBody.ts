@@ -154,6 +154,7 @@ export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): Decoded
     errors[path] ??= sentence
   }
   const raw = Fields.withoutNulls(body, bodyDepth) as Fields.JsonRecord
+  Fields.dropBlanks(OnboardingBody, raw)
   checkAcrossFields(raw, facts, add)
   const decoded = decodeBody(raw, add)
   if (decoded === undefined || Object.keys(errors).length > 0) return { ok: false, errors }

@@ -60,6 +60,7 @@ export const decodeMifid = (body: unknown): DecodedMifid => {
     errors[path] ??= sentence
   })
   const raw = Fields.withoutNulls(body, bodyDepth) as Fields.JsonRecord
+  Fields.dropBlanks(MifidBody, raw)
   for (const name of mifidSectionNames) {
     const section = raw[name]
     if (Fields.isRecord(section)) checks[name](section, Fields.under(name, add))

@@ -41,3 +41,9 @@ const daysInMonth = (year: number, month: number): number => {
   if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
+
+/**
+ * Whether a number that should be Unix ms is one of seconds: of the years 2001 to 5138, or else of the first weeks of 1970
+ * to March 1973, when nothing here has happened.
+ */
+export const isInSeconds = (at: number): boolean => at >= 1_000_000_000 && at < 100_000_000_000

@@ -5,7 +5,7 @@
  * fields or need a fact (today, blocked countries) run as a second pure pass over the raw value, because struct-level
  * checks of a schema are skipped as soon as one field fails, and one answer must name every failing field.
  */
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { enable } from "effect/schema/SchemaJITCompiler"
 import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
 import { isCountry } from "./Country.ts"
@@ -234,6 +234,31 @@ export const withoutNulls = (value: unknown, depth: number): unknown => {
   }
   return copy
 }
+
+/**
+ * Takes those optional members out of our own copy of a body whose text shows nothing: a blank counts as not sent (A1-14).
+ * A member that is no text by the schema stays, and is refused. Orders and requests for quotes are never read so: a stop
+ * whose price is blank must be refused, not taken without its price.
+ */
+export const dropBlanks = (schema: Schema.Top, raw: unknown): void => dropBlanksOf(SchemaAST.toType(schema.ast), raw)
+
+const dropBlanksOf = (ast: SchemaAST.AST, value: unknown): void => {
+  if (SchemaAST.isArrays(ast) && Array.isArray(value)) {
+    for (const item of value) for (const rest of ast.rest) dropBlanksOf(rest, item)
+  }
+  if (!SchemaAST.isObjects(ast) || !isRecord(value)) return
+  for (const { name, type } of ast.propertySignatures) {
+    const key = String(name)
+    const member = value[key]
+    if (typeof member !== "string") dropBlanksOf(type, member)
+    else if (SchemaAST.isOptional(type) && isText(type) && cleanText(member) === "") delete value[key]
+  }
+}
+
+const isText = (ast: SchemaAST.AST): boolean =>
+  SchemaAST.isString(ast) ||
+  (SchemaAST.isLiteral(ast) && typeof ast.literal === "string") ||
+  (SchemaAST.isUnion(ast) && ast.types.every(isText))
 
 /** A decoded value with every text trimmed and in NFC, and empty optional texts left out (A1-14). */
 export const cleanTexts = <A>(value: A): A => cleanAny(value) as A

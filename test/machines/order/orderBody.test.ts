@@ -309,6 +309,23 @@ describe("an order is refused", () => {
   })
 })
 
+describe("A1-14: a blank price or level is refused, never taken as none", () => {
+  it.each([
+    ["price", {}],
+    ["trigger.price", stop],
+    ["trigger.limitPrice", stop],
+    ["trigger.limitPrice", stopLimit],
+    ["attach.takeProfit.price", { "attach.stopLoss.price": "58000" }],
+    ["attach.stopLoss.price", { "attach.takeProfit.price": "63000" }],
+    ["attach.stopLoss.limitPrice", { "attach.stopLoss.price": "58000" }]
+  ] as ReadonlyArray<readonly [string, Paths]>)("%s", (path, paths) => {
+    for (const blank of ["", " ", "\u200b"]) {
+      const decoded = decodeOrder(changed({ ...paths, [path]: blank }))
+      assert.include(decoded.ok ? [] : Object.keys(decoded.errors), path)
+    }
+  })
+})
+
 describe("A2-35, A2-36: what the types mean", () => {
   it.each([
     ["STOP_MARKET", "BUY", "AT_OR_ABOVE"],

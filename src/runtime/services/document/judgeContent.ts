@@ -43,10 +43,31 @@ export const decodeBase64Strict = (text: string): Buffer | null => {
 
 const signatures: ReadonlyArray<readonly [DocumentMimeType, Buffer]> = [
   ["image/png", Buffer.from("89504e470d0a1a0a", "hex")],
-  ["image/jpeg", Buffer.from("ffd8ff", "hex")],
-  ["application/pdf", Buffer.from("%PDF-")]
+  ["image/jpeg", Buffer.from("ffd8ff", "hex")]
 ]
 
-/** What a file is by its first bytes. Nothing may stand before them: no byte order mark, no other file's header. */
+/** Bytes within which a PDF begins: scanners, printers and old systems put something of theirs before it. */
+const pdfHead = 1_024
+
+/** A byte order mark and white space. */
+const pdfStart = /^(?:\u00ef\u00bb\u00bf|\u00fe\u00ff|\u00ff\u00fe)?[\t\n\f\r ]*%PDF-/
+
+/** The lines of a printer job (PJL) begin with this. */
+const printerJob = "\u001b%-12345X"
+
+/** Length of a MacBinary header: a zero, the length of a name, and zeros at two fixed places. */
+const macBinary = 128
+
+const isMacBinary = (bytes: Buffer): boolean =>
+  bytes[0] === 0 && bytes[1]! >= 1 && bytes[1]! <= 63 && bytes[74] === 0 && bytes[82] === 0
+
+const isPdf = (bytes: Buffer): boolean => {
+  const head = bytes.toString("latin1", isMacBinary(bytes) ? macBinary : 0, pdfHead)
+  const isJob = head.startsWith(printerJob)
+  return pdfStart.test(isJob ? head.slice(printerJob.length).replace(/^(?:@PJL[^\r\n]*\r?\n)+/, "") : head)
+}
+
+/** What a file is by its first bytes. Before those of a picture nothing may stand: no mark, no other file's header. */
 export const sniff = (bytes: Buffer): DocumentMimeType | null =>
-  signatures.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature))?.[0] ?? null
+  signatures.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature))?.[0] ??
+  (isPdf(bytes) ? "application/pdf" : null)
