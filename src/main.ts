@@ -3,7 +3,7 @@
  * the order in which it goes down again. The only file that sees all layers.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
@@ -57,8 +57,11 @@ export interface Ready {
   readonly print: (text: string) => void
 }
 
-/** Budget of an orderly stop: finish requests, drain mailboxes and journal, close the database (15 s in all). */
-const drainLimit = "5 seconds"
+/**
+ * Budget of an orderly stop: requests are finished, mailboxes and journal drained within so many wall ms; what is left of 15 s closes
+ * the rest, however silent the database is.
+ */
+const drainMillis = 11_000
 
 /**
  * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone
@@ -182,13 +185,15 @@ const serveWhole = (
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
         yield* Effect.forkScoped(Effect.andThen(reset.asked, Deferred.succeed(ended, "reset")))
         const ending = yield* Deferred.await(ended)
+        const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
         yield* Effect.logInfo(endings[ending])
         // Beside the last requests: both have to fit into the budget.
         yield* Effect.forkScoped((yield* DeliveryWorker).stop)
         // A newer service on the same directory has written its own.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
         yield* Scope.close(http, Exit.void)
-        yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), drainLimit)
+        const left = Math.max(1_000, drainedBy - (yield* Clock.currentTimeMillis))
+        yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), left)
         return { ending, port: bound.port }
       }).pipe(Effect.provideContext(runtime))
     })

@@ -41,6 +41,11 @@ export const startRealService = async (options: ServiceOptions) => {
       headers,
       ...(body === undefined ? {} : { body })
     })
+  /** A read outside the partner surface, as the first ADMIN where it asks for a key. */
+  const read = (path: string): Promise<Answer> =>
+    callServer(agent, Number(new URL(process.url).port), "GET", path, {
+      key: readFileSync(process.operatorKeyFile, "utf8").trim()
+    })
   /**
    * From now on the service dies at the next passing of the point, or freezes there; it was started with
    * `killAt: { point: "on-signal", times: 1 }`.
@@ -74,7 +79,7 @@ export const startRealService = async (options: ServiceOptions) => {
     process.signal(signal)
     return ended()
   }
-  return { cli, done, call, arm, partner, ended, kill, pid: process.pid, signal: process.signal, stop }
+  return { cli, done, call, read, arm, partner, ended, kill, pid: process.pid, signal: process.signal, stop }
 }
 export type RealService = Awaited<ReturnType<typeof startRealService>>
 

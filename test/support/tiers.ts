@@ -38,7 +38,7 @@ const pureAmongServices = [
 ]
 /** Service files in folders of pure files. */
 const servicesAmongPure = [
-  "test/runtime/{endedMigration,migrations,payoutCorrections,sealedSettlement,sealedValues,settlementBackfill}.test.ts",
+  "test/runtime/{databasePool,endedMigration,migrations,payoutCorrections,sealedSettlement,sealedValues,settlementBackfill}.test.ts",
   "test/runtime/tradingTables.test.ts",
   "test/runtime/engine/{batchStatement,catalogue,journalPg,journalPgFailures,lockedRows}.test.ts",
   "test/runtime/engine/{subjectLoader,timers,workingOrders}.test.ts",

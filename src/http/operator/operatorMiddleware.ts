@@ -8,16 +8,18 @@ import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { IncomingMessage } from "node:http"
-import { shownFaults } from "../../machines/shared/Limits.ts"
+import { readTimes, shownFaults } from "../../machines/shared/Limits.ts"
 import { hashKey, operatorCaller, type OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
 import { CurrentWritten, Written } from "../../runtime/engine/mailbox/written.ts"
+import { withinTime } from "../../runtime/engine/withinTime.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { type OperatorPrincipal, principalOfOperator } from "../../runtime/services/shared/Principal.ts"
 import { RowReads } from "../../runtime/ports/RowReads.ts"
 import { isWriting, mayRun, operatorCommands } from "../api/operator/commands.ts"
 import {
   envelopeOf,
+  type OperatorAway,
   type OperatorForbidden,
   type OperatorInvalid,
   type OperatorTooLarge,
@@ -27,7 +29,7 @@ import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/o
 import { requestIdOf } from "../middleware/requestId.ts"
 import { presentedGoodKey } from "../middleware/UnreadBodies.ts"
 import { judgeBody, meansDryRun } from "./operatorBody.ts"
-import { bodyError, fieldsError, forbidden } from "./toOperatorError.ts"
+import { bodyError, fieldsError, forbidden, unavailable } from "./toOperatorError.ts"
 
 /** One operator request on its way through the gates. */
 interface OperatorExchange {
@@ -95,7 +97,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
           if (principal === null) return yield* forbidden()
           const { keyId, role, by } = principal.caller
           const operator = { keyId, role, label: by.keyLabel, requestId: by.requestId }
-          return yield* Effect.provideService(httpEffect, CurrentOperator, operator).pipe(
+          return yield* Effect.provideService(inReadTime(httpEffect, exchange), CurrentOperator, operator).pipe(
             Effect.provideService(CurrentDryRun, dryRun ? new DryRun(stored.holders) : null),
             Effect.provideService(CurrentWritten, isWriting(exchange.command) && !dryRun ? new Written() : null)
           )
@@ -103,6 +105,15 @@ export const OperatorAuthorizationLayer = Layer.effect(
     })
   })
 )
+
+/** A read within its time: whoever asks is answered, whatever the database does. */
+const inReadTime = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  { method, command }: OperatorExchange
+): Effect.Effect<A, E | OperatorAway, R> =>
+  method === "GET" && operatorCommands.get(command)?.lasts !== true
+    ? withinTime(work, unavailable, readTimes.operator)
+    : work
 
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 

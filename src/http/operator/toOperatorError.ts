@@ -84,17 +84,20 @@ export const bodyError = (): OperatorInvalid =>
  */
 export const engineError = (error: DispatchError): Effect.Effect<never, OperatorError> => {
   if (error._tag !== "Unavailable") return defectError(error)
+  if (!error.unknown) return Effect.fail(unavailable())
   return Effect.fail(
     new OperatorAway(
-      error.unknown
-        ? envelopeOf(5030, "The outcome is not known: check the audit before repeating the command.", {
-            reason: "OUTCOME_UNKNOWN",
-            outcomeUnknown: true
-          })
-        : envelopeOf(5030, "The service can't do this now. Please try again.", withReason("UNAVAILABLE"))
+      envelopeOf(5030, "The outcome is not known: check the audit before repeating the command.", {
+        reason: "OUTCOME_UNKNOWN",
+        outcomeUnknown: true
+      })
     )
   )
 }
+
+/** Nothing was done: for later. */
+export const unavailable = (): OperatorAway =>
+  new OperatorAway(envelopeOf(5030, "The service can't do this now. Please try again.", withReason("UNAVAILABLE")))
 
 /** Logged with an id, answered with that id alone. */
 export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect> => {

@@ -13,9 +13,15 @@ export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMilli
 
 /**
  * How long a read may take by the class of its route, wall milliseconds: until its answer is there or begins, and for a
- * `long` answer that is sent as it is made, until each next piece. What a `stream` sends has no end of its own. Ours.
+ * `long` answer that is sent as it is made, until each next piece. What a `stream` sends has no end of its own. `operator`: of the
+ * operator surface, where one read may put many together. Ours.
  */
-export const readTimes = { quick: 8 * second, long: 120 * second, stream: 8 * second } as const
+export const readTimes = {
+  quick: 8 * second,
+  long: 120 * second,
+  stream: 8 * second,
+  operator: 20 * second
+} as const
 
 /**
  * How long the reader of a `long` answer may take for one piece of it (a quarter of a megabyte at most), and for the whole, wall

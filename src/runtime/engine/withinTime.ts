@@ -8,19 +8,37 @@ import { type Duration, Effect, Exit, Fiber } from "effect"
 export const databasePatience: Duration.Input = "8 seconds"
 
 /**
- * The effect's result, or `late` when it does not come in time; the abandoned work ends when its connection does.
- * `meanwhile` runs once the work is on its way.
+ * The effect's result, or `late` when it does not come in time. Work that is late, or whose caller is interrupted, is interrupted
+ * behind the caller's back: its statement is cancelled, or its connection destroyed.
  */
 export const withinTime = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
   late: () => E2,
-  patience: Duration.Input = databasePatience,
-  meanwhile?: () => void
+  patience: Duration.Input = databasePatience
 ): Effect.Effect<A, E | E2, R> =>
   // What is known already needs neither fiber nor timer.
-  Exit.isExit(work) && meanwhile === undefined
+  Exit.isExit(work)
     ? work
-    : Effect.flatMap(Effect.forkDetach(work, { startImmediately: true }), (running) => {
-        meanwhile?.()
-        return Effect.timeoutOrElse(Fiber.join(running), { duration: patience, orElse: () => Effect.fail(late()) })
-      })
+    : Effect.flatMap(start(work), (running) =>
+        Effect.ensuring(
+          joined(running, late, patience),
+          Effect.sync(() => running.interruptUnsafe())
+        )
+      )
+
+/** As `withinTime`, for work that has to go on without its caller. */
+export const waitAtMost = <A, E, R, E2>(
+  work: Effect.Effect<A, E, R>,
+  late: () => E2,
+  patience: Duration.Input
+): Effect.Effect<A, E | E2, R> => Effect.flatMap(start(work), (running) => joined(running, late, patience))
+
+const start = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Fiber.Fiber<A, E>, never, R> =>
+  Effect.forkDetach(work, { startImmediately: true })
+
+const joined = <A, E, E2>(
+  running: Fiber.Fiber<A, E>,
+  late: () => E2,
+  duration: Duration.Input
+): Effect.Effect<A, E | E2> =>
+  Effect.timeoutOrElse(Fiber.join(running), { duration, orElse: () => Effect.fail(late()) })

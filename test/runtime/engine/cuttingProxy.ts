@@ -1,9 +1,20 @@
 /**
  * A TCP proxy in front of PostgreSQL that cuts connections at a chosen moment: before a request reaches the server, or
- * after the server has done the work but before its answer reaches us.
+ * after the server has done the work but before its answer reaches us. Or it falls silent and closes nothing.
  */
 import { Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+
+/**
+ * How a way falls silent: it swallows what comes from either side or from both, passes the beginning of each answer alone, or passes
+ * answers a byte at a time.
+ */
+export const silences = ["both", "requests", "answers", "mid-answer", "slow"] as const
+export type Silence = (typeof silences)[number]
+
+/** Bytes of an answer that still pass when it is cut in its middle, and wall ms between two bytes of a slow one. */
+const midAnswer = 9
+const slowMillis = 500
 
 export interface CuttingProxy {
   /** The same database, reached through the proxy. */
@@ -15,6 +26,14 @@ export interface CuttingProxy {
   readonly cutNext: (what: "request" | "answer", application?: string) => void
   /** While false, new connections are refused. */
   readonly letIn: (open: boolean) => void
+  /**
+   * From now on the way is silent, on open connections and on new ones, and stays so on those that were open meanwhile. Null: new
+   * connections pass.
+   */
+  readonly fallSilent: (silence: Silence | null) => void
+  /** Connections of an application that are open, and those of them that are not silent. */
+  readonly open: (application: string) => number
+  readonly passing: (application: string) => number
   /** Connections cut so far. */
   readonly cuts: () => number
   readonly close: () => Promise<void>
@@ -22,10 +41,12 @@ export interface CuttingProxy {
 
 export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy> => {
   const server = new URL(Redacted.value(target))
-  const open = new Set<Socket>()
+  const sockets = new Set<Socket>()
   let armed: { readonly what: "request" | "answer"; readonly application: string } | null = null
   let admitting = true
   let cuts = 0
+  let silence: Silence | null = null
+  const ways = new Set<Way>()
   const proxy = createServer((client) => {
     if (!admitting) return void client.destroy()
     const upstream = connect(Number(server.port), server.hostname)
@@ -34,19 +55,22 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
       upstream.destroy()
     }
     for (const socket of [client, upstream]) {
-      open.add(socket)
+      sockets.add(socket)
       socket.on("error", cut)
       socket.on("close", () => {
-        open.delete(socket)
+        sockets.delete(socket)
         cut()
       })
     }
     // The first message of a connection names its application.
-    let startup = ""
+    const way: Way = { startup: "", silence, slow: Buffer.alloc(0) }
+    ways.add(way)
+    client.on("close", () => ways.delete(way))
     const pass = (from: Socket, to: Socket, what: "request" | "answer") =>
       from.on("data", (bytes) => {
-        if (startup === "") startup = bytes.toString("latin1")
-        if (armed?.what !== what || !startup.includes(armed.application)) return void to.write(bytes)
+        if (way.startup === "") way.startup = bytes.toString("latin1")
+        if (way.silence !== null) return swallow(way, what, bytes, to)
+        if (armed?.what !== what || !way.startup.includes(armed.application)) return void to.write(bytes)
         armed = null
         cuts++
         cut()
@@ -62,10 +86,45 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
     url: Redacted.make(url.href),
     cutNext: (what, application = "") => (armed = { what, application }),
     letIn: (admit) => (admitting = admit),
+    fallSilent: (how) => {
+      silence = how
+      if (how !== null) for (const way of ways) way.silence = how
+    },
+    open: (application) => [...ways].filter((way) => way.startup.includes(application)).length,
+    passing: (application) =>
+      [...ways].filter((way) => way.silence === null && way.startup.includes(application)).length,
     cuts: () => cuts,
     close: () => {
-      for (const socket of open) socket.destroy()
+      for (const socket of sockets) socket.destroy()
       return new Promise((resolve) => proxy.close(() => resolve()))
     }
   }
+}
+
+/** One connection: its first message, and how it is silent. */
+interface Way {
+  startup: string
+  silence: Silence | null
+  /** What has come of answers and waits to be passed, where they are slow. */
+  slow: Buffer
+}
+
+const swallow = (way: Way, what: "request" | "answer", bytes: Buffer, to: Socket): void => {
+  const { silence } = way
+  if (what === "request") {
+    if (silence !== "both" && silence !== "requests") to.write(bytes)
+  } else if (silence === "requests") to.write(bytes)
+  else if (silence === "mid-answer") to.write(bytes.subarray(0, midAnswer))
+  else if (silence === "slow") {
+    const passes = way.slow.length > 0
+    way.slow = Buffer.concat([way.slow, bytes])
+    if (!passes) trickle(way, to)
+  }
+}
+
+const trickle = (way: Way, to: Socket): void => {
+  if (way.slow.length === 0 || to.destroyed) return
+  to.write(way.slow.subarray(0, 1))
+  way.slow = way.slow.subarray(1)
+  setTimeout(trickle, slowMillis, way, to).unref()
 }

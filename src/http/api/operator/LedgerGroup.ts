@@ -68,12 +68,14 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
     },
     success: Answer(LedgerPage)
   }).pipe(openTo(everyone)),
-  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(
+    openTo(everyone, { lasts: true })
+  ),
   /** How far the proof is that runs now, whoever asked for it; null: none does. */
   HttpApiEndpoint.get("verifying", "/ledger/verifying", {
     success: Answer(Schema.NullOr(Schema.Struct({ done: Schema.Int, of: Schema.Int, check: Schema.String })))
   }).pipe(openTo(everyone, { partOf: "ledger verify" })),
   HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage }).pipe(
-    openTo(finance)
+    openTo(finance, { lasts: true })
   )
 ) {}

@@ -4,7 +4,13 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { OperatorForbidden, operatorErrors, OperatorTooLarge, OperatorUnauthorized } from "./OperatorErrors.ts"
+import {
+  OperatorAway,
+  OperatorForbidden,
+  operatorErrors,
+  OperatorTooLarge,
+  OperatorUnauthorized
+} from "./OperatorErrors.ts"
 import type { OperatorRole } from "./operatorTokens.ts"
 
 /** The operator behind a request. The role is what partners may see; the label stays in the audit. */
@@ -20,7 +26,7 @@ export class CurrentOperator extends Context.Service<
 
 /**
  * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role does not cover the command, 413 code 4000
- * when the body is longer than the command's.
+ * when the body is longer than the command's, 503 code 5030 when a read takes longer than it may.
  */
 export class OperatorAuthorization extends HttpApiMiddleware.Service<
   OperatorAuthorization,
@@ -28,7 +34,7 @@ export class OperatorAuthorization extends HttpApiMiddleware.Service<
 >()("brokerage/http/OperatorAuthorization", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },
-  error: [OperatorUnauthorized, OperatorForbidden, OperatorTooLarge]
+  error: [OperatorUnauthorized, OperatorForbidden, OperatorTooLarge, OperatorAway]
 }) {}
 
 /** Turns a request that does not decode into 400 code 4000 with one sentence a field. */

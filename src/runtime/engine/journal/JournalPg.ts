@@ -32,6 +32,7 @@ export const makeJournalPg = (
     yield* Effect.forkIn(writer.run, scope)
     yield* Effect.forkIn(writer.watchEpoch, scope)
     yield* Effect.forkIn(writer.watchLocks, scope)
+    yield* Scope.addFinalizer(scope, writer.cut)
     const load = makeSubjectLoader(options.sql, options.sealing)
     return Journal.of({
       submit: (commit, done, lane) => writer.submit({ commit, done, defects, lane }),

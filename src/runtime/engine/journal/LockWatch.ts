@@ -10,10 +10,7 @@ import type { Commit } from "./Commit.ts"
 import { findHeld, type Findings } from "./findHeld.ts"
 import { HeldLocks } from "./HeldLocks.ts"
 import { tableOf } from "./lockNeeds.ts"
-import { hanging } from "./sqlFailure.ts"
-import { withinTime } from "../withinTime.ts"
 import type { WriterConnection } from "./WriterConnection.ts"
-import { hangLimit } from "./writerSession.ts"
 
 /** Between two questions, and how many times longer than the last one took. */
 const askEveryMillis = 1_000
@@ -67,14 +64,11 @@ export class LockWatch {
     return Effect.suspend(() => {
       const begun = performance.now()
       const search = findHeld({ session: this.connection.session, draft: this.draft }, commits)
-      return Effect.map(
-        withinTime(search, () => hanging, hangLimit),
-        (found) => {
-          const now = performance.now()
-          this.nextAt = now + Math.max(askEveryMillis, (now - begun) * pauseFactor)
-          return found
-        }
-      )
+      return Effect.map(search, (found) => {
+        const now = performance.now()
+        this.nextAt = now + Math.max(askEveryMillis, (now - begun) * pauseFactor)
+        return found
+      })
     })
   }
 

@@ -9,7 +9,7 @@
  * one stops for good.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Cause, Clock, Effect, Exit, Latch, type Redacted, Schedule } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Latch, type Redacted, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 import type { BatchDraft, Prepared, Statement } from "./BatchDraft.ts"
 import { BatchSizes } from "./BatchSizes.ts"
@@ -24,7 +24,6 @@ import { type Counters, noCounters } from "./stamp.ts"
 import { conclude, concludeLate, type Waiting } from "./takeBatch.ts"
 import { withinTime } from "../withinTime.ts"
 import { WriterConnection } from "./WriterConnection.ts"
-import { hangLimit } from "./writerSession.ts"
 
 export interface WriterOptions {
   readonly url: Redacted.Redacted
@@ -151,16 +150,13 @@ export class Writer {
     )
   }
 
-  /** A server that hangs without closing the connection counts as lost; closing that connection ends the statement. */
-  private send(statement: Statement): Effect.Effect<unknown, SqlError.SqlError> {
-    return Effect.suspend(() =>
-      withinTime(
-        this.connection.session.queryValues(statement.sql, statement.params),
-        () => hanging,
-        hangLimit,
-        () => this.deliver()
-      )
-    )
+  private send({ sql, params }: Statement): Effect.Effect<unknown, SqlError.SqlError> {
+    const sent = Effect.suspend(() => this.connection.session.queryValues(sql, params))
+    // In a fiber of its own: interrupting a statement waits for the server, its connection ends it at once.
+    return Effect.flatMap(Effect.forkDetach(sent, { startImmediately: true }), (running) => {
+      this.deliver()
+      return Fiber.join(running)
+    })
   }
 
   /** Answers the last batch while the server works on the next one: neither waits for the other. */
@@ -257,12 +253,7 @@ export class Writer {
   private askAgain(statement: Statement): Effect.Effect<void> {
     this.idle.openUnsafe()
     return Effect.sleep(askAgainMillis[this.asked++] ?? longestPause).pipe(
-      Effect.andThen(
-        Effect.suspend(() =>
-          withinTime(this.connection.rehearse(statement.sql, statement.params), () => hanging, hangLimit)
-        )
-      ),
-      Effect.catch((late) => Effect.succeed(Exit.fail(late))),
+      Effect.andThen(Effect.suspend(() => this.connection.rehearse(statement.sql, statement.params))),
       Effect.flatMap((exit) => {
         const failure = Exit.isSuccess(exit) ? null : classify(exit.cause)
         if (failure?._tag === "Busy") return Effect.void
@@ -390,6 +381,12 @@ export class Writer {
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )
+
+  /** Ends what is on its way: interrupting a statement would wait for a server that may say nothing. */
+  readonly cut: Effect.Effect<void> = Effect.suspend(() => {
+    this.up = false
+    return this.connection.cut
+  })
 
   readonly close: Effect.Effect<void> = Effect.suspend(() => {
     this.up = false

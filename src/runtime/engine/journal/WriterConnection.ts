@@ -4,17 +4,19 @@
  * is final (architecture, Engine, Journal: unknown outcome).
  */
 import { PgConnection, PgTypes } from "@effect/sql-pg"
+import type { Socket } from "node:net"
 import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { textsKept } from "./batchStatement.ts"
 import { columnTypes } from "./ColumnArray.ts"
 import { classify } from "./sqlFailure.ts"
 import { catalogue } from "../../store/Catalogue.ts"
+import { socketTo } from "../../store/databaseSockets.ts"
 import type { SealRow } from "../../store/tables/engine.ts"
 import { nothingSecret, sealGenesis } from "../sealing/seal.ts"
 import type { Counters } from "./stamp.ts"
 import { decodeRow } from "./SubjectLoader.ts"
-import { applicationName, lockPatience, writerSession } from "./writerSession.ts"
+import { answerMillis, applicationName, lockPatience, writerSession, type WriterSession } from "./writerSession.ts"
 
 /** What a new connection finds. `writable` false: the server answers, but can't write now. */
 export type Return =
@@ -27,7 +29,8 @@ export class WriterConnection {
   private backend = 0
   /** How long statements of the session wait for a lock; null before it is said. */
   private patience: keyof typeof lockPatience | null = null
-  private open: { readonly scope: Scope.Closeable; readonly session: PgConnection.PgConnection } | null = null
+  private open: { readonly scope: Scope.Closeable; readonly session: WriterSession; readonly socket: Socket } | null =
+    null
   private readonly url: Redacted.Redacted
   private readonly owner: string
 
@@ -37,7 +40,7 @@ export class WriterConnection {
     this.owner = owner
   }
 
-  get session(): PgConnection.PgConnection {
+  get session(): WriterSession {
     if (this.open === null) throw new Error("the journal has no connection")
     return this.open.session
   }
@@ -92,7 +95,7 @@ export class WriterConnection {
 
   /** A server that refuses every write can't raise the epoch; once the old backend is gone nobody needs it raised. */
   private backUnwritable(
-    session: PgConnection.PgConnection,
+    session: WriterSession,
     cause: Cause.Cause<SqlError.SqlError>
   ): Effect.Effect<Return, SqlError.SqlError> {
     const failure = classify(cause)
@@ -135,31 +138,63 @@ export class WriterConnection {
     )
   }
 
+  readonly cut: Effect.Effect<void> = Effect.sync(() => void this.open?.socket.destroy())
+
   readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
     const { open } = this
     this.open = null
-    return open === null ? Effect.void : Scope.close(open.scope, Exit.void)
+    if (open === null) return Effect.void
+    // A way that is silent brings no end of the connection either: waiting for it would keep the process alive.
+    return Effect.ensuring(
+      Scope.close(open.scope, Exit.void),
+      Effect.sync(() => open.socket.destroySoon())
+    )
   })
 
-  private readonly connect: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError> = Effect.gen(
-    { self: this },
-    function* () {
-      const scope = yield* Scope.make()
-      const session = yield* PgConnection.make({
-        url: this.url,
-        applicationName,
-        connectTimeout: 3_000,
-        startupParameters: writerSession,
-        types: columnTypes(),
-        // The batches' texts, and the few statements of a take-over or a search for culprits.
-        preparedStatementCacheSize: textsKept + 16
-      }).pipe(
-        Scope.provide(scope),
-        Effect.onError(() => Scope.close(scope, Exit.void))
-      )
-      this.open = { scope, session }
-      this.patience = null
-      return session
+  private readonly connect: Effect.Effect<WriterSession, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
+    const scope = yield* Scope.make()
+    /** The connection's own; requests to cancel a statement go over others. */
+    const sockets: Array<Socket> = []
+    const connection = yield* PgConnection.make({
+      url: this.url,
+      stream: () => {
+        const socket = socketTo(this.url)
+        if (sockets.length === 0) sockets.push(socket)
+        return socket
+      },
+      applicationName,
+      connectTimeout: 3_000,
+      startupParameters: writerSession,
+      types: columnTypes(),
+      // The batches' texts, and the few statements of a take-over or a search for culprits.
+      preparedStatementCacheSize: textsKept + 16
+    }).pipe(
+      Scope.provide(scope),
+      Effect.onError(() => Scope.close(scope, Exit.void))
+    )
+    const [socket] = sockets
+    if (socket === undefined) return yield* Effect.die(new Error("the driver has opened no socket"))
+    const session: WriterSession = {
+      processId: connection.processId,
+      query: (...statement) => this.inTime(socket, connection.query(...statement)),
+      queryValues: (...statement) => this.inTime(socket, connection.queryValues(...statement))
     }
-  )
+    this.open = { scope, session, socket }
+    this.patience = null
+    return session
+  })
+
+  private inTime<A>(
+    socket: Socket,
+    statement: Effect.Effect<A, SqlError.SqlError>
+  ): Effect.Effect<A, SqlError.SqlError> {
+    return Effect.suspend(() => {
+      const millis = this.patience === null ? answerMillis.takeOver : answerMillis.batch
+      const timer = setTimeout(() => socket.destroy(new Error("the server hangs")), millis)
+      return Effect.ensuring(
+        statement,
+        Effect.sync(() => clearTimeout(timer))
+      )
+    })
+  }
 }

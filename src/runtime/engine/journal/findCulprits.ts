@@ -1,16 +1,17 @@
 /** After a failed guard: which commits of the batch can't be written, and why. Nothing of the batch is stored by then. */
-import { type PgConnection, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import { answerClaim, answerKeys, claimNames } from "./Commit.ts"
 import type { Outcome } from "./Journal.ts"
 import type { Waiting } from "./takeBatch.ts"
+import type { WriterSession } from "./writerSession.ts"
 
 const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
 /** Outcomes of the commits at fault; commits not in the map are blameless. */
 export const findCulprits = (
-  connection: PgConnection.PgConnection,
+  connection: WriterSession,
   batch: ReadonlyArray<Waiting>
 ): Effect.Effect<ReadonlyMap<Waiting, Outcome>, SqlError.SqlError> =>
   Effect.gen(function* () {

@@ -7,7 +7,7 @@
  * committed, whatever a trigger locks): the statement's parts are rehearsed one by one under a short patience, and where
  * one waits its commits are halved until those that wait are found.
  */
-import { type PgConnection, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import { catalogue, type TableName } from "../../store/Catalogue.ts"
@@ -27,6 +27,7 @@ import {
   writerRow
 } from "./lockNeeds.ts"
 import { classify } from "./sqlFailure.ts"
+import type { WriterSession } from "./writerSession.ts"
 
 /** How long a rehearsed part may wait for one lock. */
 export const rehearsalMillis = 20
@@ -34,7 +35,7 @@ export const rehearsalMillis = 20
 const waitLimit = 24
 
 export interface Search {
-  readonly session: PgConnection.PgConnection
+  readonly session: WriterSession
   /** Commits encoded as a batch would be. */
   readonly draft: (commits: ReadonlyArray<Commit>) => BatchDraft
 }
@@ -71,9 +72,9 @@ const free = (commits: ReadonlyArray<Commit>, found: Found): ReadonlyArray<Commi
 
 /** Statements tried one by one in an open transaction; each is undone. */
 class Trial {
-  private readonly session: PgConnection.PgConnection
+  private readonly session: WriterSession
 
-  constructor(session: PgConnection.PgConnection) {
+  constructor(session: WriterSession) {
     this.session = session
   }
 

@@ -1,5 +1,10 @@
 /** The journal's one database session: its name, its settings, and how long its statements may take (architecture section 8). */
 
+import type { PgConnection } from "@effect/sql-pg"
+
+/** The statements of the connection; each is answered in time, or the connection is destroyed and the statement lost. */
+export type WriterSession = Pick<PgConnection.PgConnection, "processId" | "query" | "queryValues">
+
 /** Distinguishes our backends from foreign ones with the same pid. */
 export const applicationName = "brokerage-journal"
 
@@ -20,8 +25,11 @@ export const writerSession = {
   idle_in_transaction_session_timeout: "10000"
 }
 
-/** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
-export const hangLimit = "5 seconds"
+/**
+ * Longest wait for the server's answer to one statement, wall ms. `batch`: far beyond any healthy commit, shorter than callers' own
+ * limits. `takeOver`: beyond the lock that a writer before this one may still hold.
+ */
+export const answerMillis = { batch: 5_000, takeOver: 8_000 } as const
 
 /**
  * Milliseconds that a batch waits for one lock. `usual`: what a worker or a checker holds for a moment is worth waiting for.

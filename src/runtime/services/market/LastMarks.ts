@@ -20,7 +20,7 @@ const moved = 0.0025
 /** One that moved less is kept when it was kept so long ago, by the venue's time. */
 const keptLongest = 600_000
 /** At the end the service waits no longer for it. */
-const endWithin = "2 seconds"
+const endWithin = "1 second"
 
 const spots = currencyCodes.map(spotOf)
 

@@ -4,8 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schedule } from "effect"
+import { hanging } from "../../engine/journal/sqlFailure.ts"
+import { withinTime } from "../../engine/withinTime.ts"
 import { keyUses } from "../../store/reads/partnerReads.ts"
 import { writeKeyUses } from "../../store/writes/keyUseWrites.ts"
+
+/** At the end the service waits no longer for the last ones. */
+const endWithin = "1 second"
 
 export class KeyUsage extends Context.Service<
   KeyUsage,
@@ -35,7 +40,7 @@ export class KeyUsage extends Context.Service<
         Effect.repeat(Schedule.spaced("1 minute")),
         Effect.forkScoped
       )
-      yield* Effect.addFinalizer(() => Effect.ignore(write))
+      yield* Effect.addFinalizer(() => Effect.ignore(withinTime(write, () => hanging, endWithin)))
       return KeyUsage.of({
         touch: (keyId, now) => {
           const before = used.get(keyId) ?? null

@@ -6,6 +6,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Journal } from "../../engine/journal/Journal.ts"
+import { hanging } from "../../engine/journal/sqlFailure.ts"
+import { withinTime } from "../../engine/withinTime.ts"
 import { databaseAnswers } from "../../store/reads/databaseAnswers.ts"
 
 export class Health extends Context.Service<Health, { readonly check: Effect.Effect<boolean> }>()(
@@ -19,8 +21,7 @@ export class Health extends Context.Service<Health, { readonly check: Effect.Eff
       return Health.of({
         check: Effect.suspend(() =>
           journal.certain() && journal.held().tables === 0
-            ? databaseAnswers(sql).pipe(
-                Effect.timeout("2 seconds"),
+            ? withinTime(databaseAnswers(sql), () => hanging, "2 seconds").pipe(
                 Effect.catchCause(() => Effect.succeed(false))
               )
             : Effect.succeed(false)

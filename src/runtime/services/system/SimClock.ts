@@ -11,7 +11,7 @@ import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox
 import { Journal } from "../../engine/journal/Journal.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
-import { withinTime } from "../../engine/withinTime.ts"
+import { waitAtMost } from "../../engine/withinTime.ts"
 import { Timers } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
@@ -260,7 +260,7 @@ class Jump {
 
   /** Fires what has become due. False: not all of it within the time; it goes on. */
   private fireDue(millis: number): Effect.Effect<boolean> {
-    return withinTime(this.parts.timers.fireDue, () => null, Duration.millis(millis)).pipe(
+    return waitAtMost(this.parts.timers.fireDue, () => null, Duration.millis(millis)).pipe(
       Effect.as(true),
       Effect.catch(() => Effect.succeed(false))
     )

@@ -6,6 +6,7 @@ import { CheckProgress } from "./CheckProgress.ts"
 import { ledgerChecks } from "./ledgerChecks.ts"
 import type { ReplayCheck } from "./Replay.ts"
 import { replayChecks } from "./replayChecks.ts"
+import { longTransaction } from "../transactions.ts"
 
 export interface CheckResult {
   readonly name: string
@@ -48,34 +49,32 @@ const checksAfter = 3
 export const runChecks = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const tell = yield* CheckProgress
-  return yield* sql
-    .withTransaction(
-      Effect.gen(function* () {
-        // Every check reads whole tables once: slow on large books by design, never by nested loops, and on one core.
-        yield* sql.unsafe("SET LOCAL statement_timeout = '30min'")
-        yield* sql.unsafe("SET LOCAL lock_timeout = '60s'")
-        yield* sql.unsafe("SET LOCAL enable_nestloop = off")
-        yield* sql.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
-        const results: Array<CheckResult> = []
-        const begins = (check: string) => tell({ done: results.length, of: checksHere + checksAfter, check })
-        for (const check of ledgerChecks) {
-          begins(check.name)
-          const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)
-          const broken = yield* sql.unsafe<{ readonly what: string }>(check.breaks)
-          results.push({
-            name: check.name,
-            figure: String(counted[0]?.n ?? 0),
-            detail: broken[0]?.what ?? null
-          })
-        }
-        for (const [at, check] of replayChecks.entries()) {
-          begins(check.name)
-          results.push(yield* replayed(sql, `replay_${at}`, check as ReplayCheck<object>))
-        }
-        begins("the chain over all that is sealed")
-        const last = yield* sql.unsafe<{ readonly n: bigint }>("SELECT coalesce(max(number), 0) AS n FROM seals")
-        return { results, lastSeal: last[0]?.n ?? 0n }
-      })
-    )
-    .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+  return yield* longTransaction(sql, (sql) =>
+    Effect.gen(function* () {
+      // Every check reads whole tables once: slow on large books by design, never by nested loops, and on one core.
+      yield* sql.unsafe("SET LOCAL statement_timeout = '30min'")
+      yield* sql.unsafe("SET LOCAL lock_timeout = '60s'")
+      yield* sql.unsafe("SET LOCAL enable_nestloop = off")
+      yield* sql.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
+      const results: Array<CheckResult> = []
+      const begins = (check: string) => tell({ done: results.length, of: checksHere + checksAfter, check })
+      for (const check of ledgerChecks) {
+        begins(check.name)
+        const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)
+        const broken = yield* sql.unsafe<{ readonly what: string }>(check.breaks)
+        results.push({
+          name: check.name,
+          figure: String(counted[0]?.n ?? 0),
+          detail: broken[0]?.what ?? null
+        })
+      }
+      for (const [at, check] of replayChecks.entries()) {
+        begins(check.name)
+        results.push(yield* replayed(sql, `replay_${at}`, check as ReplayCheck<object>))
+      }
+      begins("the chain over all that is sealed")
+      const last = yield* sql.unsafe<{ readonly n: bigint }>("SELECT coalesce(max(number), 0) AS n FROM seals")
+      return { results, lastSeal: last[0]?.n ?? 0n }
+    })
+  ).pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
 })

@@ -7,6 +7,7 @@ import { placeOf } from "../../engine/journal/columnValues.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { packed } from "../../engine/sealing/packed.ts"
 import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
+import { inTransaction } from "../transactions.ts"
 
 type Writing<A> = Effect.Effect<A, SqlError.SqlError>
 
@@ -124,7 +125,8 @@ export const writeModels = (
 /** Removes the pieces of a model that did not come to be; one that is on its way is waited for. */
 export const dropPieces = (sql: PgClient.PgClient, modelId: number): Writing<void> =>
   Effect.asVoid(
-    sql.withTransaction(
+    inTransaction(
+      sql,
       Effect.andThen(
         sql.unsafe(`SELECT FROM ${firstPiece} FOR UPDATE`, [BigInt(modelId)]),
         sql.unsafe(
