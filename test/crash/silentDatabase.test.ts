@@ -71,6 +71,8 @@ const deposit = (partnerRef: string): Promise<Answer> =>
 /** The pool's connections that are not silent; the journal and others have names of their own. */
 const pooled = (): number => proxy.passing("application_name\0brokerage\0")
 const poolSize = 8
+/** Wall ms of a whole stop. */
+const stopLimit = 15_000
 
 const prepared: Readonly<Record<Pool, () => Promise<void>>> = {
   warm: () =>
@@ -95,8 +97,11 @@ const play = async ([silence, pool, outcome]: Cell): Promise<void> => {
   const asked = Object.entries(reads).map(async ([name, read]) => [name, await read()] as const)
   const writing = deposit(partnerRef)
   if (outcome === "end") {
-    const [{ code }] = await Promise.all([service.kill("SIGTERM"), Promise.allSettled([...asked, writing])])
+    const stopped = performance.now()
+    const { code } = await service.kill("SIGTERM")
     assert.strictEqual(code, 0)
+    assert.isBelow(performance.now() - stopped, stopLimit)
+    await Promise.allSettled([...asked, writing])
     proxy.fallSilent(null)
     await service.stop()
     await start()

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { Cause, Effect, Exit, ManagedRuntime } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { classify } from "../../src/runtime/engine/journal/sqlFailure.ts"
 import { withinTime } from "../../src/runtime/engine/withinTime.ts"

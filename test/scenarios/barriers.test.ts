@@ -161,4 +161,16 @@ describe("ended by the venue", () => {
       assert.strictEqual((await post(clientId, `/barriers/${id}/close`, {})).status, 404, id)
     }
   })
+
+  it("A2-110: a close judges the body's shape before the contract", async () => {
+    const clientId = await trader()
+    const close = async (raw: string) => {
+      const path = `/partner/v1/clients/${clientId}/barriers/1000000/close`
+      const { status, json } = await service.call("POST", path, { key, raw })
+      return [status, json.code]
+    }
+    for (const raw of ["[]", "{", "7", `{"autoAccept":7}`, `{"expiresInMs":"soon"}`])
+      assert.deepStrictEqual(await close(raw), [400, 4000], raw)
+    assert.deepStrictEqual(await close("{}"), [404, 4004])
+  })
 })

@@ -3,7 +3,6 @@ import { Effect, Layer } from "effect"
 import { Barriers } from "../../runtime/services/barrier/Barriers.ts"
 import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
 import { BarriersApi } from "../api/BarriersApi.ts"
-import { toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orUnknown, write } from "./handler.ts"
 
@@ -14,15 +13,8 @@ export const barriers = feature({
     handlersOf(BarriersApi, {
       list: ({ caller, params, query: { state = "open", ...page } }) =>
         Effect.map(contracts.list(caller, params.clientId, { state, ...page }), orUnknown),
-      close: write(
-        ({ caller, params: { clientId, contractId }, body, slot }, store) =>
-          contracts.close(caller, contractId, { clientId, body, key: slot?.request ?? null, store }),
-        {
-          lookUp: ({ caller, params }) =>
-            Effect.map(contracts.missing(caller, params.clientId, params.contractId), (refusal) =>
-              refusal === null ? null : toWire(refusal)
-            )
-        }
+      close: write(({ caller, params: { clientId, contractId }, body, slot }, store) =>
+        contracts.close(caller, contractId, { clientId, body, key: slot?.request ?? null, store })
       )
     })
   )

@@ -24,12 +24,8 @@ export const rfq = feature({
       ),
       list: ({ caller, params }) => Effect.map(rfqs.list(caller, params.clientId), orUnknown),
       get: ({ caller, params }) => Effect.map(rfqs.get(caller, params.clientId, params.rfqId), orRefused),
-      accept: write(
-        ({ caller, params: { clientId, rfqId }, body, slot }, store) =>
-          rfqs.accept(caller, rfqId, { clientId, body, key: slot?.request ?? null, store }),
-        {
-          lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)
-        }
+      accept: write(({ caller, params: { clientId, rfqId }, body, slot }, store) =>
+        rfqs.accept(caller, rfqId, { clientId, body, key: slot?.request ?? null, store })
       ),
       cancel: write(({ caller, params }) => rfqs.cancel(caller, params.clientId, params.rfqId), {
         lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)

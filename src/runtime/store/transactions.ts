@@ -1,6 +1,6 @@
 /** Transactions whose connection may be lost in their middle, and those that may take long by design. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlError } from "effect/sql"
 import { hanging } from "../engine/journal/sqlFailure.ts"

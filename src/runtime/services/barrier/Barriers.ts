@@ -39,8 +39,6 @@ export class Barriers extends Context.Service<
       contractId: number | null,
       write: KeyedWrite<RfqWire>
     ): Effect.Effect<Verdict<RfqWire>, DispatchError>
-    /** The refusal when the client has no such contract, else null. */
-    missing(caller: Caller, clientId: number, contractId: number | null): Effect.Effect<Refusal | null, Unavailable>
   }
 >()("brokerage/runtime/services/barrier/Barriers") {
   static readonly layer = Layer.effect(
@@ -115,10 +113,6 @@ export class Barriers extends Context.Service<
             return Effect.succeed(pageOf(newest, query))
           })
         },
-        missing: (caller, clientId, contractId) =>
-          Effect.flatMap(find(caller, clientId, contractId), (row) =>
-            row === null ? absent(caller, clientId) : Effect.succeed(null)
-          ),
         close: (caller, contractId, { clientId, body, key, store }) =>
           Effect.gen(function* () {
             const decoded = decodeClose(body)

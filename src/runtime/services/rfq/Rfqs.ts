@@ -201,10 +201,10 @@ class Requests {
   accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire> {
     const { clientId, body, key, store } = write
     return Effect.gen({ self: this }, function* () {
-      const found = yield* this.row(caller, clientId, rfqId)
-      if (found === null) return refuse(yield* this.notFound(caller, clientId))
       const decoded = decodeAccept(body)
       if (!decoded.ok) return refuse(invalidBody(decoded))
+      const found = yield* this.row(caller, clientId, rfqId)
+      if (found === null) return refuse(yield* this.notFound(caller, clientId))
       const { quoteId } = decoded.body
       return yield* this.call(caller, {
         clientId,
