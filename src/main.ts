@@ -61,7 +61,7 @@ export interface Ready {
  * Budget of an orderly stop: requests are finished, mailboxes and journal drained within so many wall ms; what is left of 15 s closes
  * the rest, however silent the database is.
  */
-const drainMillis = 11_000
+const drainMillis = 9_500
 
 /**
  * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone

@@ -97,11 +97,13 @@ const play = async ([silence, pool, outcome]: Cell): Promise<void> => {
   const asked = Object.entries(reads).map(async ([name, read]) => [name, await read()] as const)
   const writing = deposit(partnerRef)
   if (outcome === "end") {
+    // Some of them are cut with the service.
+    const settled = Promise.allSettled([...asked, writing])
     const stopped = performance.now()
     const { code } = await service.kill("SIGTERM")
     assert.strictEqual(code, 0)
     assert.isBelow(performance.now() - stopped, stopLimit)
-    await Promise.allSettled([...asked, writing])
+    await settled
     proxy.fallSilent(null)
     await service.stop()
     await start()

@@ -42,7 +42,7 @@ interface Watched {
 }
 
 /** The quiet that a connection may still have once nobody is left to wait for it, wall ms. */
-const lastMillis = 1_000
+const lastMillis = 500
 
 export interface QuietSockets {
   readonly open: () => Socket
