@@ -11,6 +11,7 @@ import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { contractInTurn, endContract } from "../../../src/runtime/services/barrier/contractDecisions.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import { waitsOf } from "../../../src/runtime/services/margin/closeOutWaits.ts"
 import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts"
 import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
@@ -236,7 +237,17 @@ describe("a close-out", () => {
   it("F10: nothing is written off while an accept is in flight", () => {
     const first = judged(opened({ cash: "-3", request: "ACCEPTING" }), low)
     assert.deepStrictEqual([episodes(first), stateIn(first), posted(first)], [["PROTECTING"], ["CLOSE_OUT"], []])
-    const refused = judged(committed(first), low, contractsNow + 10, (turn) => {
+    // The accept is named; a take in flight would not be waited for, and is not.
+    const [waiting] = first.draft.written("closeOuts")
+    const state = committed(first)
+    state.adopt(asked("S-5"))
+    const moment = { state, facts: low, markets: allTrade, now: contractsNow }
+    const waits = waiting === undefined ? [] : waitsOf(moment, waiting)
+    assert.deepStrictEqual(
+      waits.map(({ what, why }) => `${what} ${why}`),
+      ["VENUE no answer to the accept of quote 7 of request 1"]
+    )
+    const refused = judged(state, low, contractsNow + 10, (turn) => {
       const row = turn.state.one("rfqs")
       if (row !== undefined)
         advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId: 7, reason: "late" })
@@ -309,6 +320,13 @@ describe("a close-out", () => {
     assert.deepStrictEqual(restrictionsIn(end), ["NO_NEW_RISK"])
   })
 })
+
+/** A take that the venue is asked for. */
+const asked = (ref: string) => {
+  const draft = new CommitBuilder()
+  draft.put("venueCalls", { ref, partnerId: 1, clientId: 1, call: "takeOffer", request: { ref }, at: contractsNow })
+  return draft.build({ subject: "client:1", expected: 2 }, null)
+}
 
 /** More cash, as a deposit leaves it. */
 const paid = (state: SubjectState, more: string) => {

@@ -14,6 +14,7 @@ import { accountIn } from "../account/accountNow.ts"
 import { perpRowsOf } from "../account/perpHoldings.ts"
 import { contractsIn } from "../barrier/contractDecisions.ts"
 import { opensRisk } from "../order/orderDecisions.ts"
+import { mayStillOpen } from "../rfq/rfqDecisions.ts"
 import { type ClosingMarkets, isUnanswered, pausedUntil, positionsIn } from "./positionClosing.ts"
 
 export interface CloseOutMoment {
@@ -47,7 +48,7 @@ const closingIn = (state: SubjectState): OrderRow | undefined =>
 
 const cancelWaits = ({ state }: CloseOutMoment, episode: CloseOutRow): ReadonlyArray<CloseOutWait> => {
   const orders = state.all("orders").filter((row) => isWorking(row) && opensRisk(row))
-  const requests = state.all("rfqs").filter((row) => row.closeContractId === null && row.venueOpen)
+  const requests = state.all("rfqs").filter(mayStillOpen)
   const count = orders.length + requests.length
   if (count === 0) return []
   const why = `${count} ${count === 1 ? "order or request is" : "orders and requests are"} being cancelled that could open`

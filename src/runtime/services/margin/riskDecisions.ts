@@ -15,7 +15,7 @@ import type { Instance } from "../../effects/Instance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
 import { accountInTurn, cashInTurn, monitorInTurn } from "../account/accountNow.ts"
@@ -26,7 +26,7 @@ import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { cancelOpeningOrders, placeOrder } from "../order/orderDecisions.ts"
-import { cancelOpeningRequests, isOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
+import { cancelOpeningRequests, mayStillOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
 import {
   cancelDue,
   closingOrder,
@@ -257,11 +257,9 @@ class Judgement {
     return rowsInTurn(this.turn, "closeOuts").find(isGoingOn) ?? null
   }
 
-  /** Orders that could open, and requests to open that the venue may still have open but for accepts in flight. */
+  /** Orders that could open, and requests that may. */
   private hasOpenings(): boolean {
-    const mayOpen = (row: RfqRow): boolean =>
-      (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
-    return rfqsInTurn(this.turn).some(mayOpen) || openingOrders(this.turn).length > 0
+    return rfqsInTurn(this.turn).some(mayStillOpen) || openingOrders(this.turn).length > 0
   }
 
   private isFresh({ symbol }: BarrierContractRow): boolean {

@@ -25,6 +25,10 @@ export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => rowsInTurn(turn
 /** Whether a request is not over. */
 export const isOpen = ({ state }: RfqRow): boolean => (openRfqStates as ReadonlyArray<string>).includes(state)
 
+/** Whether a request to open, without an accept in flight, is open here or may be at the venue. */
+export const mayStillOpen = (row: RfqRow): boolean =>
+  (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
+
 /** The figures of a request at the mark, as they are kept. */
 export interface AtRequest {
   /** On the market's grid. */

@@ -27,7 +27,7 @@ const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 
 export const marginChecks = [
   {
     name: "every write-off is that of one close-out, of what it shows",
-    figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
+    figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH due AS (
                SELECT 'nbp:' || id AS key, client_id, ${minor("context ->> 'writtenOff'")} AS amount
                  FROM close_outs WHERE context ->> 'writtenOff' <> '0.000000'),
@@ -102,7 +102,7 @@ export const marginChecks = [
   {
     // A trade is placed by its posting. One without any, of the venue's own making, leaves its client out.
     name: "no write-off while its client has a position",
-    figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
+    figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
              placed AS MATERIALIZED (
                SELECT split_part(key, ':', 2) AS order_id, split_part(key, ':', 3) AS trade_id, min(tx_id) AS tx_id
@@ -124,7 +124,7 @@ export const marginChecks = [
   {
     // What a client was then is what the first change after it began from; without one, what it is.
     name: "every write-off is of a client who was RETAIL",
-    figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
+    figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
              later AS (
                SELECT DISTINCT ON (off.key) off.key, d.decision FROM off JOIN decisions d USING (client_id)
