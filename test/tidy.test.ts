@@ -25,7 +25,7 @@ const areas: ReadonlyArray<Area> = [
   {
     prefix: "src/machines/",
     imports: ["src/machines/"],
-    packages: /^(effect(\/schema\/SchemaJITCompiler)?|xstate(\/graph)?|decimal\.js)$/
+    packages: /^(effect(\/schema\/SchemaJITCompiler)?|xstate(\/graph)?|decimal\.js|any-ascii)$/
   },
   // The venue's surface, which service and simulator share.
   { prefix: "src/venue/", imports: ["src/machines/", "src/venue/"], packages: /^effect(\/http-api)?$/ },

@@ -88,7 +88,7 @@ describe("letters apart", () => {
       ["John R. Smith", ["JOHN", "R", "SMITH"]],
       ["Maria e Silva", ["MARIA", "E", "SILVA"]],
       // One character is a whole name there, and its order would matter.
-      ["\u738b \u4f1f", ["\u738b", "\u4f1f"]]
+      ["\u738b \u4f1f", ["WANG", "WEI"]]
     ]
     for (const [name, words] of rows) assert.deepStrictEqual(nameTokens(name), words, name)
   })
@@ -279,6 +279,6 @@ describe("the version of the rules", () => {
     )
     const answers = people.map((each) => [unreadable(each), entries.map((entry) => scorePair(each, entry))])
     const digest = createHash("sha256").update(JSON.stringify(answers)).digest("hex").slice(0, 16)
-    assert.deepStrictEqual([screeningRulesVersion, digest], [2, "a01445c33b39b645"])
+    assert.deepStrictEqual([screeningRulesVersion, digest], [3, "3ac3230b91a9e8c1"])
   })
 })

@@ -3,23 +3,62 @@
  * writes the listed name so that it looks the same and reads differently: with characters that show nothing between the
  * letters, with dots or spaces there, in letters of another script. Both sides are folded by these functions. Source: F26.
  */
+import anyAscii from "any-ascii"
 import { nameTitles, transliterate } from "./Transliteration.ts"
 
 /**
- * The words of a name: compatibility forms decomposed (NFKD), marks and what shows nothing gone, transliterated, upper
- * case, without punctuation and titles. Apostrophes join (O'Brian is OBRIAN), all other punctuation separates, and single
- * letters in a row are one word (B. a. l. d. u. i. n). A name made of titles alone keeps them: somebody may be called
+ * The words of a name: compatibility forms decomposed (NFKD), marks and what shows nothing gone, in Latin letters, upper
+ * case, without punctuation, titles and placeholders. Apostrophes join (O'Brian is OBRIAN), all other punctuation separates, and
+ * single letters in a row are one word (B. a. l. d. u. i. n). A name made of titles alone keeps them: somebody may be called
  * Master. Source: F26.
  */
 export const nameTokens = (name: string): ReadonlyArray<string> => {
-  const words = isAscii(name)
-    ? joinSingles(bare(name.toUpperCase()).split(/[^A-Z0-9]+/))
-    : transliterate(wordsIn(bare(name)).join(" ")).split(" ")
+  const words = withoutPlaceholders(
+    isAscii(name)
+      ? joinSingles(bare(withoutSlashes(name).toUpperCase()).split(/[^A-Z0-9]+/)).join(" ")
+      : romanised(transliterate(wordsIn(bare(romanise(withoutSlashes(name)))).join(" ")), /[^\x20-\x7e]+/gu)
+  ).split(" ")
   const isTitle = (word: string, place: number): boolean =>
     nameTitles.has(word) || (word === "PH" && words[place + 1] === "D") || (word === "D" && words[place - 1] === "PH")
   const names = words.filter((word, place) => word !== "" && !isTitle(word, place))
   return names.length > 0 ? names : words.filter((word) => word !== "")
 }
+
+/** N/A, before its two letters become one word. */
+const withoutSlashes = (name: string): string =>
+  name.includes("/") ? name.replace(/(?<![\p{L}\p{N}])n\s*\/\s*a(?![\p{L}\p{N}])/giu, " ") : name
+
+/** What registers and forms write where there is no name: First Name Unknown, No First Name, XXX. */
+const placeholder =
+  /(?<![A-Z0-9])(?:[FLM]NU|N[FLM]N|X{2,}|NO (?:(?:FIRST|MIDDLE|LAST|GIVEN|FAMILY) |SUR)?NAME|(?:(?:FIRST|LAST|GIVEN|FAMILY) |SUR)?NAME UNKNOWN|UNKNOWN)(?![A-Z0-9])/g
+
+/** A part of each of them, for a quick answer. */
+const perhapsPlaceholder = /[FLM]NU|N[FLM]N|XX|NAME|UNKNOWN/
+
+const withoutPlaceholders = (words: string): string => {
+  if (!perhapsPlaceholder.test(words)) return words
+  const left = words.replace(placeholder, " ").replace(/ {2,}/g, " ").trim()
+  // What is left may be one again, written around the first.
+  return left === words ? words : withoutPlaceholders(left)
+}
+
+/** Letters of scripts without a table, with the marks that are their vowels. */
+const otherScripts =
+  /(?:(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Common}\p{Script=Inherited}\p{Default_Ignorable_Code_Point}])\p{L}\p{M}*)+/gu
+
+/**
+ * The letters of scripts without a table in Latin ones, so that a name in such a script finds its candidates. It stays a name that
+ * can't be compared (`doubtOf`): most of them leave out what Latin spellings write.
+ */
+const romanise = (name: string): string => romanised(name.normalize("NFC"), otherScripts)
+
+/** What `letters` finds in Latin capitals; a letter without any stays. */
+const romanised = (text: string, letters: RegExp): string =>
+  isAscii(text)
+    ? text
+    : text
+        .replace(letters, (run) => [...run].map((one) => anyAscii(one).replace(/[^A-Za-z0-9]/g, "") || one).join(""))
+        .toUpperCase()
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
@@ -75,10 +114,14 @@ export interface NameFields {
   readonly lastName: string
 }
 
+const isPlaceholder = (name: string): boolean => nameTokens(name).length === 0 && /\p{L}/u.test(bare(name))
+
 /** Why a person's name can't be compared, or null when it can be. Source: F26. */
 export const doubtOf = ({ firstName, middleName, lastName }: NameFields): NameDoubt | null => {
-  const needed = [firstName, lastName].map(nameTokens)
-  if (needed.some((words) => !/\p{L}/u.test(words.join("")))) return "NO_NAME"
+  // A placeholder says that there is one name; two say that there is none.
+  const needed = [firstName, lastName].map(nameTokens).filter((words) => /\p{L}/u.test(words.join("")))
+  if (needed.length === 0) return "NO_NAME"
+  if (needed.length < 2 && ![firstName, lastName].some(isPlaceholder)) return "NO_NAME"
   if (needed.some((words) => words.every((word) => nameTitles.has(word)))) return "TITLE_ALONE"
   const name = `${firstName} ${middleName ?? ""} ${lastName}`
   if (/^[A-Za-z .,'-]*$/.test(name)) return null

@@ -1,6 +1,7 @@
 /**
  * The texts of a name that are compared, and how like two names are by the best of them. Source: F26.
  */
+import { consonantsOf } from "./consonants.ts"
 import { type NameFields, nameTokens } from "./foldName.ts"
 import { jaroWinkler } from "./nameMatch.ts"
 
@@ -20,6 +21,8 @@ export interface PersonForms extends NameForms {
   readonly words: ReadonlyArray<string>
   /** Letters of each of these words, as bits (`lettersIn`). */
   readonly masks: ReadonlyArray<number>
+  /** The words that tell who it is, with their letters as bits and their consonants. */
+  readonly telling: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
   /** Letters of the whole name: as bits, and how many. */
   readonly mask: number
   readonly letters: number
@@ -50,6 +53,7 @@ export const personForms = ({ firstName, middleName, lastName }: NameFields): Pe
     last,
     words,
     masks: words.map(lettersIn),
+    telling: telling(full.split(" ")).map((word) => ({ word, mask: lettersIn(word), consonants: consonantsOf(word) })),
     mask: lettersIn(full),
     letters: full.replaceAll(" ", "").length
   }
@@ -67,6 +71,12 @@ const particles = new Set(
 export const weighty = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const left = words.filter((word) => !particles.has(word))
   return left.length > 0 ? left : words
+}
+
+/** The words without particles, unless only one would be left. */
+export const telling = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const left = weighty(words)
+  return left.length > 1 ? left : words
 }
 
 /**

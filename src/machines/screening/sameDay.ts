@@ -1,9 +1,11 @@
 /**
- * How like a client's and a listed name are beside the very birth date. There two more likenesses count, each from
- * `veryLike` on: of the words that both names have, so that given names too many or too few on either side part nobody
- * from an entry, and of the letters, wherever the spaces stand. Source: F26.
+ * How like a client's and a listed name are beside the very birth date. There three more likenesses count: from `veryLike` on
+ * that of the words that both names have, so that given names too many or too few on either side part nobody from an entry, and
+ * of the letters, wherever the spaces stand; and word by word that of the shorter name, for names of one word and other
+ * spellings. Source: F26.
  */
-import { bitOf, nameScore, type NameForms, type PersonForms, weighty } from "./nameForms.ts"
+import { consonantsOf } from "./consonants.ts"
+import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
 import { isAlike, jaroNeeded, jaroWinkler, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
 /** The likeness that F26 asks for where the birth date differs. */
@@ -11,19 +13,110 @@ const veryLike = 0.9
 
 /** nameScore beside the very birth date, 0 to 1. Source: F26. */
 export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
+  Math.max(wholeScore(person, listed), wordByWord(person, listed))
+
+/** The same without the likeness word by word. */
+export const wholeScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(nameScore(person, listed), moreThanNames(person, listed))
 
 /** Whether one of the further likenesses counts. */
-export const isNamesake = (person: PersonForms, listed: NameForms): boolean => moreThanNames(person, listed) > 0
+export const isNamesake = (person: PersonForms, { full }: NameForms): boolean => {
+  if (person.full === "" || full === "") return false
+  look(full)
+  return inCommon(person, full) > 0 || pairedWords(person, full) > 0
+}
 
-/** The better of the two further likenesses; 0 when neither counts. */
+/** The better of the likenesses of common words and of all letters; 0 when neither counts. */
 const moreThanNames = (person: PersonForms, { full }: NameForms): number => {
   if (person.full === "" || full === "") return 0
   look(full)
+  return inCommon(person, full)
+}
+
+const inCommon = (person: PersonForms, full: string): number => {
   const words = mayHaveTwo(person) ? commonWords(person, full) : 0
   const letters = maySpellAlike(person) ? lettersInCommon(person.full, full) : 0
   return Math.max(words >= veryLike ? words : 0, letters >= veryLike ? letters : 0)
 }
+
+/** Word by word a name is a possible match and never a hit: with the birth date and the country this is below 0.95. */
+const mostByWords = 0.93
+/** The least likeness of a name of one word, which has nothing beside it. */
+const loneWordLike = 0.95
+/** Words with the same consonants are spellings of one another when the rest is as like as this. */
+const spellingLike = 0.78
+
+/**
+ * Likeness of the words of the shorter name and their best partners in the other one, by their lengths: 0 unless each word has a
+ * partner of its own, very like it or another spelling. So one name may be a part of the other, and each word spelt in another way.
+ */
+export const wordByWord = (person: PersonForms, { full }: NameForms): number => {
+  if (person.full === "" || full === "") return 0
+  look(full)
+  return pairedWords(person, full)
+}
+
+const pairedWords = (person: PersonForms, full: string): number => {
+  if (!mayPairUp(person)) return 0
+  const mine = person.telling.map(({ word }) => word)
+  const theirs = telling(full.split(" "))
+  const [shorter, longer] = mine.length <= theirs.length ? [mine, [...theirs]] : [theirs, [...mine]]
+  let like = 0
+  let letters = 0
+  // Equal words first, so that none of them is taken for another word's partner.
+  for (const word of [
+    ...shorter.filter((each) => longer.includes(each)),
+    ...shorter.filter((each) => !longer.includes(each))
+  ]) {
+    const [place, most] = bestPartner(word, longer, shorter.length > 1)
+    if (place < 0) return 0
+    longer.splice(place, 1)
+    like += word.length * most
+    letters += word.length
+  }
+  return Math.min(mostByWords, like / letters)
+}
+
+/** Whether two words of the client's may have partners in the name looked at, or its one word: else not all have. */
+const mayPairUp = ({ telling: words }: PersonForms): boolean => {
+  if (seen.words === mostWords) return true
+  let left = Math.min(2, words.length, seen.words)
+  for (const { word, mask, consonants } of words) {
+    for (let theirs = 0; theirs < seen.words; theirs += 1) {
+      const isLike =
+        consonants === seen.consonants[theirs] ||
+        (word.charCodeAt(0) === seen.heads[theirs] &&
+          bitsIn(mask & ~seen.masks[theirs]!) <= mayLack(maxPrefix, word.length, seen.lengths[theirs]!))
+      if (!isLike) continue
+      left -= 1
+      break
+    }
+    if (left <= 0) return true
+  }
+  return false
+}
+
+/** The place of a word's best partner and how like it is; -1 when there is none. `spelt`: other spellings count. */
+const bestPartner = (word: string, others: ReadonlyArray<string>, spelt: boolean): readonly [number, number] => {
+  let place = -1
+  let most = 0
+  for (const [at, other] of others.entries()) {
+    const likeness = partnerLikeness(word, other, spelt)
+    if (likeness > most) [place, most] = [at, likeness]
+  }
+  return [place, most]
+}
+
+const partnerLikeness = (word: string, other: string, spelt: boolean): number => {
+  if (word[0] === other[0] && isAlike(word, other, spelt ? veryLike : loneWordLike)) return jaroWinkler(word, other)
+  return spelt && isSpelling(word, other) ? veryLike : 0
+}
+
+const isSpelling = (one: string, other: string): boolean =>
+  consonantsOf(one) === consonantsOf(other) && isAlike(withOneI(one), withOneI(other), spellingLike)
+
+/** The word without what some romanisations put before a vowel (Fyodor, Iurii), and with one letter for I, Y and IY. */
+const withOneI = (word: string): string => word.replace(/[IJY](?=[AEOU])/g, "").replace(/[IJY]+/g, "I")
 
 const space = 0x20
 
@@ -34,7 +127,7 @@ const bitsIn = (mask: number): number => {
   return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }
 
-/** The listed name that is looked at: its words' letters, lengths and first characters, and those of them all. */
+/** The listed name that is looked at: its words' letters, lengths, first characters and consonants, and the letters of all. */
 const mostWords = 256
 const seen = {
   words: 0,
@@ -42,7 +135,8 @@ const seen = {
   mask: 0,
   masks: new Int32Array(mostWords),
   lengths: new Int32Array(mostWords),
-  heads: new Int32Array(mostWords)
+  heads: new Int32Array(mostWords),
+  consonants: new Int32Array(mostWords)
 }
 
 const look = (full: string): void => {
@@ -55,6 +149,7 @@ const look = (full: string): void => {
     seen.masks[seen.words] = mask
     seen.lengths[seen.words] = to - from
     seen.heads[seen.words] = full.charCodeAt(from)
+    seen.consonants[seen.words] = consonantsOf(full, from, to)
     seen.words += 1
     seen.letters += to - from
     seen.mask |= mask

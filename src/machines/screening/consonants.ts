@@ -1,0 +1,48 @@
+/**
+ * What is left of a word in all its romanisations: its consonants, those that stand for one another as one (Mukherjee and
+ * Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi), each once in a row. Source: F26.
+ */
+const letter = (text: string): number => text.charCodeAt(0)
+const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number
+]
+
+/** What a letter counts as; 0: nothing, as vowels and what is written for them. */
+const countsAs = Uint8Array.from({ length: 128 }, (_, code) => code)
+for (const vowel of "AEIOUYJ") countsAs[letter(vowel)] = 0
+for (const [from, to] of ["QK", "CK", "GK", "WV", "ZS"]) countsAs[letter(from as string)] = letter(to as string)
+
+/** After these an H says nothing: Gadhafi, Ghulam. */
+const breathed = new Set([..."BDG"].map(letter))
+
+/** The consonants of a part of a text as a number: equal for equal consonants, and hardly ever for others. */
+export const consonantsOf = (text: string, from = 0, to = text.length): number => {
+  let sum = 0
+  let last = 0
+  const take = (code: number): void => {
+    if (code === 0 || code === last) return
+    sum = (Math.imul(sum, 131) + code) | 0
+    last = code
+  }
+  for (let i = from; i < to; i += 1) {
+    const code = text.charCodeAt(i)
+    const next = i + 1 < to ? text.charCodeAt(i + 1) : 0
+    if (code === k && next === h) continue
+    if (code === t && next === c && i + 2 < to && text.charCodeAt(i + 2) === h) continue
+    if (code === p && next === h) {
+      take(f)
+      i += 1
+    } else if (code === x) {
+      take(k)
+      take(s)
+    } else if (code !== h || i === from || !breathed.has(text.charCodeAt(i - 1))) take(countsAs[code] ?? code)
+  }
+  return sum
+}
