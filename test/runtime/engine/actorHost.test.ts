@@ -2,6 +2,9 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { ForeignSubject } from "../../../src/runtime/engine/mailbox/ForeignSubject.ts"
+import type { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import type { SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
@@ -18,6 +21,33 @@ afterEach(() => bench.close())
 
 const run = <A>(command: Command<A>): Promise<A> => Effect.runPromise(bench.host.dispatch(command))
 const subjectsWritten = () => bench.submitted.map((commit) => commit.fence?.subject)
+
+describe("4004: a subject that is not the reader's", () => {
+  /** What a partner's look shows of a client: nothing of another's. */
+  const shown = (state: SubjectState): number => {
+    if (state.token !== null) throw new ForeignSubject()
+    return state.all("balances").length
+  }
+
+  it.each(["read", "readNow"] as const)(
+    "%s: costs the loads of one that is not there, in memory or not",
+    async (read) => {
+      const loads = async (subject: SubjectKey): Promise<number> => {
+        const before = bench.loads.length
+        assert.strictEqual(await Effect.runPromise(bench.host[read](subject, shown)), 0)
+        return bench.loads.length - before
+      }
+      await run(increment(1))
+      bench.store.apply(clientCommit(2, null))
+      for (let times = 0; times < 3; times++) {
+        for (const subject of ["client:1", "client:2", "client:3"]) assert.strictEqual(await loads(subject), 1, subject)
+      }
+      const before = bench.loads.length
+      assert.strictEqual(await run(increment(1)), 2n)
+      assert.strictEqual(bench.loads.length, before)
+    }
+  )
+})
 
 describe("turns", () => {
   it("one turn at a time per subject, in the order of dispatch, each on the committed state", async () => {

@@ -23,6 +23,7 @@ import {
   FactNeeded,
   Unavailable
 } from "./DispatchError.ts"
+import { ForeignSubject } from "./ForeignSubject.ts"
 import { currentDryRun } from "./dryRun.ts"
 import { currentWritten } from "./written.ts"
 import { InternalLane } from "./InternalLane.ts"
@@ -49,7 +50,10 @@ export class ActorHost extends Context.Service<
     dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError>
     /** Writes rows that belong to no subject (the stored answer of a refused request); default: for a caller. */
     record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError>
-    /** The committed state of a subject, now. Never waits for running turns. */
+    /**
+     * The committed state of a subject, now. Never waits for running turns. A look that throws `ForeignSubject` gets an empty state,
+     * after the work that a subject costs which does not exist.
+     */
     read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /**
      * As `read`, but looks as it is called where the subject is in memory: what is known already is answered without a fiber. For
@@ -165,12 +169,37 @@ class Host {
     if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
     const actor = this.actor(subject)
     const { state } = actor
-    if (state !== null) return Effect.sync(() => look(seen(state), this.facts()))
+    if (state !== null) return Effect.suspend(() => this.look(state, look))
+    return this.reading(actor, (found) => this.shown(found, look))
+  }
+
+  /** Looks at a subject in memory. */
+  private look<A>(state: SubjectState, look: Look<A>): Effect.Effect<A, Unavailable> {
+    try {
+      return Effect.succeed(look(seen(state), this.facts()))
+    } catch (error) {
+      if (!(error instanceof ForeignSubject)) return Effect.die(error)
+      // Read as one that does not exist, and kept as little: its own mailbox stays as it is.
+      return this.reading(newActor(state.subject), () => this.shown(noState(state.subject), look))
+    }
+  }
+
+  /** Looks at a subject that was read for this look. */
+  private shown<A>(state: SubjectState, look: Look<A>): A {
+    try {
+      return look(seen(state), this.facts())
+    } catch (error) {
+      if (!(error instanceof ForeignSubject)) throw error
+      return look(noState(state.subject), this.facts())
+    }
+  }
+
+  private reading<A>(actor: Actor, shown: (state: SubjectState) => A): Effect.Effect<A, Unavailable> {
     return Effect.callback<A, Unavailable>((resume) => {
       const settle = (found: SubjectState | JournalUnavailable) =>
         resume(
           found instanceof SubjectState
-            ? Effect.sync(() => look(seen(found), this.facts()))
+            ? Effect.sync(() => shown(found))
             : Effect.fail(new Unavailable({ unknown: false }))
         )
       if (actor.state !== null) return settle(actor.state)
@@ -182,12 +211,7 @@ class Host {
 
   readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
     const { state } = this.actor(subject)
-    if (state === null || !this.journal.certain()) return this.read(subject, look)
-    try {
-      return Effect.succeed(look(seen(state), this.facts()))
-    } catch (error) {
-      return Effect.die(error)
-    }
+    return state === null || !this.journal.certain() ? this.read(subject, look) : this.look(state, look)
   }
 
   record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError> {
@@ -264,7 +288,7 @@ class Host {
   private pump(actor: Actor): void {
     while (!actor.busy) {
       if (actor.queue.length === 0) {
-        if (actor.state?.token === null) this.actors.delete(actor.subject)
+        if (actor.state?.token === null) this.forget(actor)
         return
       }
       if (actor.state === null) return this.loading.load(actor)
@@ -364,6 +388,11 @@ class Host {
     )
   }
 
+  /** Nothing, for one that was read beside its mailbox. */
+  private forget(actor: Actor): void {
+    if (this.actors.get(actor.subject) === actor) this.actors.delete(actor.subject)
+  }
+
   private loaded(actor: Actor, found: SubjectState | JournalUnavailable): void {
     const readers = actor.readers.splice(0)
     if (found instanceof SubjectState) {
@@ -371,12 +400,14 @@ class Host {
       for (const reader of readers) reader(found)
       return this.pump(actor)
     }
-    this.actors.delete(actor.subject)
+    this.forget(actor)
     for (const reader of readers) reader(found)
     for (const envelope of actor.queue.splice(0))
       this.settle(envelope, Effect.fail(new Unavailable({ unknown: false })))
   }
 }
+
+const noState = (subject: SubjectKey): SubjectState => new SubjectState(subject, { token: null, rows: [] })
 
 const resultOf = (outcome: Outcome, value: unknown): Effect.Effect<never, DispatchError> | Effect.Effect<unknown> => {
   switch (outcome._tag) {

@@ -22,7 +22,7 @@ import { ActorHost, type Attribution, type DispatchError, Unavailable } from "..
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { accountSummary } from "./accountSummary.ts"
 import { balancesIn, fundingOf, heldOf, overviewIn } from "./StandingPortfolio.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 import { noVenue } from "../margin/Margin.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"
 import { type BookedPosting, clientPostings, type Held as HeldThen, heldAt } from "../../store/reads/ledgerReads.ts"
@@ -49,7 +49,7 @@ export class Accounts extends Context.Service<
       const clock = yield* BusinessClock
       const balances = (partnerId: number, clientId: number) =>
         host.readNow(clientSubject(clientId), (state, facts) =>
-          ownClient(state, partnerId) === null ? null : balancesIn(state, facts)
+          readersClient(state, partnerId) === null ? null : balancesIn(state, facts)
         )
       return Accounts.of({
         balances,
@@ -57,25 +57,25 @@ export class Accounts extends Context.Service<
           Effect.gen(function* () {
             const now = clock.now()
             if (at >= now) return yield* balances(partnerId, clientId)
-            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            const own = yield* host.read(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null)
             if (!own) return null
             if (now - at < settledMillis) yield* settled(host, clientId)
             return balancesThen(yield* Effect.catch(heldAt(sql, clientId, at), whenAway))
           }),
         summary: (partnerId, clientId) =>
           host.read(clientSubject(clientId), (state) => {
-            const client = ownClient(state, partnerId)
+            const client = readersClient(state, partnerId)
             const funding = fundingOf(state.all("balances"))
             return client === null ? null : accountSummary(client.createdAt, state.one("accountTotals"), funding)
           }),
         overview: (partnerId, clientId) =>
           host.readNow(clientSubject(clientId), (state, facts) => {
-            if (ownClient(state, partnerId) === null) return refuse(unknown("Client"))
+            if (readersClient(state, partnerId) === null) return refuse(unknown("Client"))
             return facts.takenAt === null ? noVenue : accept({ asOf: clock.now(), ...overviewIn(state, facts) })
           }),
         ledger: (partnerId, clientId, query) =>
           Effect.gen(function* () {
-            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            const own = yield* host.read(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null)
             if (!own) return null
             const rows = yield* Effect.catch(clientPostings(sql, clientId, query.before, query.limit + 1), whenAway)
             const { shown, end } = cutPage(rows, query.limit, (row) => row.postingId)

@@ -12,7 +12,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { clientFeed, type FeedPlace, isOfFeed } from "../../store/reads/notificationReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 
 export interface FeedQuery {
   /** Inclusive, Unix ms; 24 hours ago when absent. */
@@ -42,7 +42,7 @@ export class Notifications extends Context.Service<
       const clock = yield* BusinessClock
       return Notifications.of({
         feed: Effect.fnUntraced(function* (partnerId, clientId, query) {
-          const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+          const own = yield* host.read(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null)
           if (!own) return refuse(unknown("Client"))
           const asOf = clock.now()
           const since = query.since ?? Math.max(0, asOf - notificationLimits.usualMillis)

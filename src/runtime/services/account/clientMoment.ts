@@ -9,7 +9,7 @@ import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ActorHost, Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { accountIn, accountInTurn, type AccountNow } from "./accountNow.ts"
 
@@ -54,7 +54,7 @@ export const lookAtClient = <A>(
   look: (state: SubjectState, facts: Facts, of: MomentOf & Pick<ClientMoment, "now">) => A
 ): Effect.Effect<A | null, Unavailable> =>
   host.readNow(clientSubject(clientId), (state, facts) => {
-    const client = ownClient(state, partnerId)
+    const client = readersClient(state, partnerId)
     const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
     return client === null ? null : look(state, facts, { now: clock.now(), client, partnerState })
   })

@@ -13,7 +13,7 @@ import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../.
 import { RowReads } from "../../ports/RowReads.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, ownClient, readersClient } from "../client/clientState.ts"
 import { notFound } from "../client/notFound.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
@@ -101,7 +101,7 @@ export class Barriers extends Context.Service<
         list: (caller, clientId, query) => {
           const partnerId = caller.partner.row.id
           const open = host.read(clientSubject(clientId), (state) =>
-            ownClient(state, partnerId) === null ? null : state.all("barrierContracts")
+            readersClient(state, partnerId) === null ? null : state.all("barrierContracts")
           )
           return Effect.flatMap(open, (rows): Effect.Effect<ContractsWire | null, Unavailable> => {
             if (rows === null) return Effect.succeed(null)

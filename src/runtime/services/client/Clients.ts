@@ -11,7 +11,14 @@ import { Settings } from "../../Settings.ts"
 import { type ClientFilter, clientIdByRef, listedClients } from "../../store/reads/clientReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { RiskStates } from "../margin/RiskStates.ts"
-import { clientSubject, clientWire, clientWireOf, ownClient, shownRiskState, verificationView } from "./clientState.ts"
+import {
+  clientSubject,
+  clientWire,
+  clientWireOf,
+  readersClient,
+  shownRiskState,
+  verificationView
+} from "./clientState.ts"
 import { cutPage, onePast, type PageEnd } from "../../store/paging.ts"
 
 export type ClientQuery = ClientFilter
@@ -48,14 +55,14 @@ export class Clients extends Context.Service<
         view: (state: SubjectState, row: ClientRow, facts: Facts) => A
       ) =>
         host.read(clientSubject(clientId), (state, facts) => {
-          const row = ownClient(state, partnerId)
+          const row = readersClient(state, partnerId)
           return row === null ? null : view(state, row, facts)
         })
       const get = (partnerId: number, clientId: number) => look(partnerId, clientId, clientWire)
 
       return Clients.of({
         owns: (partnerId, clientId) =>
-          host.readNow(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null),
+          host.readNow(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null),
         get,
         verification: (partnerId, clientId) =>
           look(partnerId, clientId, (state, row) => verificationView(state, row, settings.sourceOfWealthThreshold)),

@@ -21,6 +21,7 @@ import {
 import { type Requirements, requirements } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Instance } from "../../effects/Instance.ts"
+import { ForeignSubject } from "../../engine/mailbox/ForeignSubject.ts"
 import { reading, type SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { AssessmentRow } from "../../store/tables/appropriateness.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
@@ -30,10 +31,17 @@ import type { PartnerView } from "../partner/Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`
 
-/** The client's row if it exists and is this partner's; a foreign client is indistinguishable from none. */
+/** In a turn: the client's row if it exists and is this partner's; a foreign client is indistinguishable from none. */
 export const ownClient = (state: SubjectState, partnerId: number): ClientRow | null => {
   const row = state.one("clients")
   return row === undefined || row.partnerId !== partnerId ? null : row
+}
+
+/** The client's row for a look of the partner's; null: there is none. Throws where it is another partner's: the host shows none. */
+export const readersClient = (state: SubjectState, partnerId: number): ClientRow | null => {
+  const row = state.one("clients")
+  if (row !== undefined && row.partnerId !== partnerId) throw new ForeignSubject()
+  return row ?? null
 }
 
 export const clientContext = (row: ClientRow): ClientContext => row.context

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { type Refusal, unknown } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { clientSubject, ownClient } from "./clientState.ts"
+import { clientSubject, readersClient } from "./clientState.ts"
 
 const noClient = unknown("Client")
 
@@ -11,4 +11,4 @@ export const notFound = (
   host: ActorHost["Service"],
   { partnerId, clientId, thing }: { readonly partnerId: number; readonly clientId: number; readonly thing: Refusal }
 ): Effect.Effect<Refusal, Unavailable> =>
-  host.read(clientSubject(clientId), (state) => (ownClient(state, partnerId) === null ? noClient : thing))
+  host.read(clientSubject(clientId), (state) => (readersClient(state, partnerId) === null ? noClient : thing))

@@ -34,7 +34,7 @@ import { shardOf } from "../../store/shard.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { noteOpenCases } from "../compliance/caseNotes.ts"
 import { movePackage } from "../client/clientDecisions.ts"
-import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
+import { clientSubject, instanceOf, ownClient, readersClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { type DocumentFacts, judgeContent } from "./judgeContent.ts"
 import { DocumentContents } from "../../ports/DocumentContents.ts"
@@ -160,7 +160,7 @@ export class Documents extends Context.Service<
         },
         list: (partnerId, clientId) =>
           Effect.gen(function* () {
-            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            const own = yield* host.read(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null)
             if (!own) return null
             return (yield* documentsOf(stored, clientId)).map(documentOf)
           }),

@@ -27,7 +27,7 @@ import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
-import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
+import { clientSubject, instanceOf, readersClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { clearedFor, identityText } from "../screening/dispositions.ts"
 import { declaredRisks, personFacts } from "./sectionValues.ts"
@@ -186,7 +186,7 @@ export class KycUpdates extends Context.Service<
         latest: (partnerId, clientId) =>
           Effect.gen(function* () {
             const found = yield* host.read(clientSubject(clientId), (state) => {
-              const client = ownClient(state, partnerId)
+              const client = readersClient(state, partnerId)
               const kyc = state.one("kycPackages")
               return client === null || kyc === undefined ? null : { client, kyc }
             })

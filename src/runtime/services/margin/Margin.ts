@@ -9,7 +9,7 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { accountIn } from "../account/accountNow.ts"
 import { contractsIn } from "../barrier/contractDecisions.ts"
-import { clientSubject, ownClient, usdcBalance } from "../client/clientState.ts"
+import { clientSubject, readersClient, usdcBalance } from "../client/clientState.ts"
 
 export class Margin extends Context.Service<
   Margin,
@@ -27,7 +27,7 @@ export class Margin extends Context.Service<
       Margin.of({
         picture: (partnerId, clientId) =>
           host.readNow(clientSubject(clientId), (state, facts) => {
-            const client = ownClient(state, partnerId)
+            const client = readersClient(state, partnerId)
             if (client === null) return refuse(unknown("Client"))
             if (facts.takenAt === null) return noVenue
             return accept(marginPictureIn(state, client, facts))

@@ -14,7 +14,7 @@ import {
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { chosenIn } from "../account/perpHoldings.ts"
-import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
+import { clientSubject, instanceOf, ownClient, readersClient } from "../client/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { unreached } from "../market/MarketReads.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
@@ -52,7 +52,7 @@ export class Leverages extends Context.Service<
           const refusal = marketRefusal(symbol)
           if (refusal !== null) return Effect.succeed(refuse(refusal))
           return host.read(clientSubject(clientId), (state, facts) => {
-            const client = ownClient(state, caller.partner.row.id)
+            const client = readersClient(state, caller.partner.row.id)
             return client === null ? refuse(noClient) : accept(leverageView(symbol, client, chosenIn(state), facts))
           })
         },

@@ -16,7 +16,7 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { Condition, PageCut, PageQuery } from "../../store/paging.ts"
 import type { Tables } from "../../store/Catalogue.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 import { ofPartner, rowPage } from "../shared/listReads.ts"
 import { historyItem, orderWire, positionWire, tradeWire } from "./orderView.ts"
 
@@ -45,7 +45,7 @@ export class OrderReads extends Context.Service<
 
       const resident = <A>(partnerId: number, clientId: number, show: (state: SubjectState, facts: Facts) => A) =>
         host.read(clientSubject(clientId), (state, facts) =>
-          ownClient(state, partnerId) === null ? null : show(state, facts)
+          readersClient(state, partnerId) === null ? null : show(state, facts)
         )
       /** One page of the client's rows, if it is the partner's. */
       const pageOf = <T extends "orders" | "fills", A>(

@@ -17,7 +17,7 @@ import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "..
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { SettlementItemRow } from "../../store/tables/settlement.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
 import { firstRow, rowPage } from "../shared/listReads.ts"
@@ -97,7 +97,7 @@ export class SettlementItems extends Context.Service<
         clientOf: (partnerId, idOrUid) => {
           const id = parseId(idOrUid)
           if (id !== undefined) {
-            return host.read(clientSubject(id), (state) => ownClient(state, partnerId)?.id ?? null)
+            return host.read(clientSubject(id), (state) => readersClient(state, partnerId)?.id ?? null)
           }
           if (!uidShape.test(idOrUid)) return Effect.succeed(null)
           const conditions = [

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { type Condition, cutPage, onePast, type PageCut, type PageQuery } from "../../store/paging.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
@@ -37,7 +37,7 @@ export const ofPartner = (
   clientId === undefined
     ? Effect.succeed([{ column: "partner_id", value: partnerId }])
     : host.read(clientSubject(clientId), (state) =>
-        ownClient(state, partnerId) === null ? null : [{ column: "client_id", value: clientId }]
+        readersClient(state, partnerId) === null ? null : [{ column: "client_id", value: clientId }]
       )
 
 /** Every partner's rows, or one's: by id or code. */

@@ -29,7 +29,7 @@ import { buildsSince } from "../../store/reads/statementLists.ts"
 import type { StatementRow } from "../../store/tables/statement.ts"
 import type { Caller } from "../partner/Caller.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { clientSubject, ownClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { rowPage } from "../shared/listReads.ts"
 import { reading, type Stated } from "./Building.ts"
@@ -176,7 +176,9 @@ export class Statements extends Context.Service<
       return Statements.of({
         generate: (caller, clientId, body) =>
           Effect.gen(function* () {
-            const client = yield* host.read(clientSubject(clientId), (state) => ownClient(state, caller.partner.row.id))
+            const client = yield* host.read(clientSubject(clientId), (state) =>
+              readersClient(state, caller.partner.row.id)
+            )
             if (client === null) return refuse(unknown("Client"))
             return yield* asked({ by: caller.by, role: caller.by.role, correction: null }, client, body)
           }),
@@ -195,7 +197,7 @@ export class Statements extends Context.Service<
           }),
         list: (partnerId, clientId, { kind, ...query }) =>
           Effect.gen(function* () {
-            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            const own = yield* host.read(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null)
             if (!own) return null
             const conditions = [
               { column: "client_id", value: clientId },
