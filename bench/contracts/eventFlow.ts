@@ -109,6 +109,7 @@ const book = ({ now, state, draft, nextId }: Turn, clientId: number): void => {
 const rowsEach = 6
 
 const handler: VenueHandler = {
+  verdict: () => null,
   ended: () => undefined,
   said: (turn, { id }) => {
     book(turn, id)
@@ -245,7 +246,8 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           order: handler,
           swap: handler,
           answered: () => undefined,
-          unnamed: () => false,
+          unnamedVerdict: () => null,
+  unnamed: () => false,
           doubted: () => undefined
         })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))

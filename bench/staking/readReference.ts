@@ -11,7 +11,7 @@ import { overviewOf } from "../../src/machines/account/overview.ts"
 import { type Held, portfolioOf } from "../../src/machines/account/portfolio.ts"
 import { type LiveSwap, stakedByAsset } from "../../src/machines/account/stakedSwaps.ts"
 import { accountRisk } from "../../src/machines/margin/accountRisk.ts"
-import type { Facts } from "../../src/machines/market/Facts.ts"
+import { type Facts, noRecentMarket } from "../../src/machines/market/Facts.ts"
 import { holdingMark } from "../../src/machines/market/holdingMark.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import type { Currency } from "../../src/machines/shared/Currency.ts"
@@ -91,7 +91,8 @@ const factsOf = (marks: ReadonlyArray<HeldMark>): Facts => ({
     marks.map(({ symbol, price, places }) => [symbol, { price: new MoneyDecimal(price), places, at: 0, current: true }])
   ),
   instruments: new Map(),
-  terms: defaultMarketTerms
+  terms: defaultMarketTerms,
+  recent: noRecentMarket
 })
 
 const serve = async (question: ReadServerQuestion): Promise<{ readonly port: number }> => {

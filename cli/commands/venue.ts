@@ -82,6 +82,7 @@ interface ResolveOptions {
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
+  readonly outsideBand?: boolean
 }
 
 const addResolveCommand = (venue: Command, cli: Cli): void => {
@@ -100,10 +101,11 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
     .option("--trade-id <id>", "the venue's trade, when executed", whole(1, Number.MAX_SAFE_INTEGER))
     .option("--price <decimal>", "at what price, when executed or closed")
     .option("--qty <decimal>", "how much, when executed")
-    .action((object: string, { as, reason, tradeId, price, qty }: ResolveOptions, command: Command) =>
+    .option("--outside-band", "takes a price outside the band of the marks of now")
+    .action((object: string, { as, reason, tradeId, price, qty, outsideBand }: ResolveOptions, command: Command) =>
       cli.call(
         command,
-        (api) => api.venue.resolve({ payload: { object, as, reason, ...given({ tradeId, price, qty }) } }),
+        (api) => api.venue.resolve({ payload: { object, as, reason, ...given({ tradeId, price, qty, outsideBand }) } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         { confirm: `Resolve ${object} as ${as}? It is final, whatever the venue says later.` }
       )

@@ -17,6 +17,7 @@ export type HandlerName =
   | "swap.release"
   | "swap.overdue"
   | "funding.held"
+  | "venue.misfit"
   | SandboxTimer
   | SystemTimer
 

@@ -58,6 +58,8 @@ import { layerDatabasePool } from "./store/databasePool.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
 import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
+import { layerMisfitReads } from "./services/venue/layerMisfitReads.ts"
+import { MisfitReads } from "./services/venue/MisfitReads.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
 import { layerNearLevels } from "./services/margin/NearLevels.ts"
@@ -150,7 +152,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Questionnaires.layer,
     WebhookAddresses.layer(),
     QuoteBoard.layer,
-    Unsettled.layer,
+    MisfitReads.layer.pipe(Layer.provideMerge(Unsettled.layer)),
     CallAnswers.layer,
     RiskStates.layer,
     RiskWatch.layer,
@@ -200,7 +202,14 @@ export const layerWorkers = (options: RuntimeOptions) =>
     layerPayoutCorrections,
     layerStatementJobs.pipe(Layer.provide(hasVenue(options) ? layerDailyMarks : DailyMarks.none)),
     hasVenue(options)
-      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerOrderResync, layerRiskMonitor)
+      ? Layer.mergeAll(
+          layerAutoAccept,
+          layerOpeningWatch,
+          layerNearLevels,
+          layerMisfitReads,
+          layerOrderResync,
+          layerRiskMonitor
+        )
       : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,

@@ -15,6 +15,7 @@ import { begin, CallWorld, uidOf } from "../runtime/venue/CallWorld.ts"
 const by = { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
 const clientId = 1
 const account = uidOf(clientId)
+const expiry = begin + 60_000
 
 const contractOf = (rfqId: number, change: Partial<VenueContract> = {}): VenueContract => ({
   id: 50,
@@ -26,7 +27,7 @@ const contractOf = (rfqId: number, change: Partial<VenueContract> = {}): VenueCo
   entry: "60010.0",
   barrier: openRfqInput.barrierLevel,
   takeProfit: openRfqInput.takeProfit,
-  expiryAt: openRfqInput.expiryTs,
+  expiryAt: expiry,
   strict: false,
   premiumBps: openRfqInput.premiumBps,
   tradeId: 90,
@@ -45,7 +46,7 @@ const saying =
     contract
   })
 
-/** A world whose client has one request that the venue had and that ended there without an accept: it has left memory. */
+/** A world whose client has one request that the venue had, and that ended there without an execution: it has left memory. */
 const withEndedRequest = () => {
   const world = new CallWorld()
   const process = world.launch()
@@ -66,13 +67,16 @@ const withEndedRequest = () => {
           const id = turn.nextId("rfq")
           const columns = { id, partnerId: 1, clientId, symbol: openRfqInput.symbol, currency: "USDC" } as const
           const row = start(turn, "rfqs", {
-            input: { ...openRfqInput, rfqId: id, clientId, account, windowEndsAt: begin + 60_000 },
+            input: { ...openRfqInput, rfqId: id, clientId, account, expiryTs: expiry, windowEndsAt: begin + 60_000 },
             columns: { ...columns, amount: 28_500_000n, createdAt: begin, closeContractId: null }
           })
           // The call of this request is none of this test's.
           const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: begin, venueRfqId: 70 }) ?? row
           const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [], note: null } as const
-          advance(turn, "rfqs", open, end)
+          const over = advance(turn, "rfqs", open, end) ?? open
+          // Its one accept was given up as void.
+          const refusedQuotes = [{ quoteId: 7, reason: "not found at the venue" }]
+          turn.draft.put("rfqs", { ...over, context: { ...over.context, refusedQuotes } })
           return id
         }
       })
@@ -107,8 +111,8 @@ describe("late objects", () => {
 
   it("D5: a second end of a contract that has left memory books nothing", () => {
     const { world, rfqId } = withEndedRequest()
-    const end = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 9_000 } as const
-    for (const change of [{}, end, end, { ...end, state: "EXPIRED", settlePrice: "60010.0", endedAt: begin + 9_500 }]) {
+    const end = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
+    for (const change of [{}, end, end, { ...end, state: "CLOSED", settlePrice: "60010.0", endedAt: begin + 4_500 }]) {
       world.venue.say(account, saying(contractOf(rfqId, change as Partial<VenueContract>)))
     }
     world.run(1_000)
@@ -121,12 +125,12 @@ describe("late objects", () => {
 
   it("F19: an earlier end that comes later opens a break of the difference, and what is booked stays", () => {
     const { world, rfqId } = withEndedRequest()
-    const closed = { state: "EARLY_CLOSE", settlePrice: "60110.0", endedAt: begin + 9_000 } as const
-    const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 9_000 } as const
+    const closed = { state: "CLOSED", settlePrice: "60110.0", endedAt: begin + 4_500 } as const
+    const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
     for (const change of [{}, closed, touched]) world.venue.say(account, saying(contractOf(rfqId, change)))
     world.run(1_000)
     const [contract] = world.store.rows("barrierContracts")
-    assert.strictEqual(contract?.state, "EARLY_CLOSE")
+    assert.strictEqual(contract?.state, "CLOSED")
     const breaks = world.store.rows("reconBreaks").map(({ amount }) => amount)
     assert.deepStrictEqual(breaks, [28_715_020n, -28_595_000n - (contract?.pnl ?? 0n)])
     assert.include(actions(world), "contract.otherEnd")

@@ -10,6 +10,7 @@ import { depositValue } from "../../src/machines/verification/depositValue.ts"
 
 const now = 1_764_000_000_000
 const factsOf = (symbol: string, price: string, at: number, current = true): Facts => ({
+  ...noFacts,
   takenAt: now,
   marks: new Map([[symbol, { price: new MoneyDecimal(price), places: 1, at, current }]]),
   instruments: new Map([

@@ -3,11 +3,13 @@
  * other one is set aside under a reason of its own, and no failure of ours is logged (F14, A2-115).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { query } from "../support/Builders.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { perp } from "../support/perpVenue.ts"
-import { venueOrder } from "../support/venueOrders.ts"
+import { sampleRows } from "../runtime/engine/fixtures.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 const venue = new VenueMemory({ now: () => Date.now() })
@@ -24,17 +26,25 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** The venue trades for the account by itself, which needs no order of ours. */
-const holds = (qty: string) => {
-  const order = venueOrder(uid, null, { qty, filledQty: qty, state: "FILLED", price: "60000" })
-  const { id: orderId, ref, account, symbol, side } = order
-  const trade = { tradeId: 70, price: "60000", qty, at: Date.now(), liquidity: "TAKER", reason: "liquidation" } as const
-  return venue.say(uid, (at) => ({
-    type: "fill",
-    ...at,
-    fill: { orderId, ref, account, symbol, side, ...trade },
-    order
-  }))
+/** What the account holds, as trades before would have left it. */
+const holds = (netQty: string) => {
+  const by = { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "system:venue" }
+  const { positions } = sampleRows(clientId)
+  const row = {
+    ...positions,
+    id: 1,
+    partnerId: 1,
+    clientId,
+    symbol: perp,
+    state: "OPEN",
+    netQty,
+    updatedAt: 0
+  } as const
+  return service.run(
+    Effect.flatMap(ActorHost, (host) =>
+      host.dispatch({ subject: `client:${clientId}`, by, decide: (turn) => turn.draft.put("positions", row) })
+    )
+  )
 }
 
 const settledAt = Date.now() - (Date.now() % 28_800_000)
@@ -64,7 +74,7 @@ const postings = () =>
 describe("F14: a stamp that is said again under a new sequence", () => {
   it("is posted once; each other word on it is set aside, and says why", async () => {
     const once = [{ key: `funding:${perp}:${settledAt}:${clientId}`, amount: -60_000n }]
-    await asideAfter(holds("0.01"))
+    await holds("0.01")
     assert.deepStrictEqual(await asideAfter(stamped()), [])
     assert.deepStrictEqual(await postings(), once)
     expectLog(/something that the venue said is set aside[^]*its stamp of funding is posted already/)

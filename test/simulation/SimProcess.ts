@@ -77,6 +77,8 @@ import { layerStatementWorker } from "../../src/runtime/services/statement/State
 import { Swaps } from "../../src/runtime/services/swap/Swaps.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
+import { layerMisfitReads } from "../../src/runtime/services/venue/layerMisfitReads.ts"
+import { MisfitReads } from "../../src/runtime/services/venue/MisfitReads.ts"
 import { layerVenueQuarantine } from "../../src/runtime/services/venue/venueQuarantine.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
@@ -330,7 +332,7 @@ export class SimProcess {
       Directory.layer,
       Screening.layer,
       QuoteBoard.layer,
-      Unsettled.layer,
+      MisfitReads.layer.pipe(Layer.provideMerge(Unsettled.layer)),
       CallAnswers.layer,
       RiskStates.layer,
       RiskWatch.layer.pipe(Layer.provide(seenAs(seams.watching))),
@@ -360,6 +362,7 @@ export class SimProcess {
       layerAutoAccept,
       layerOpeningWatch,
       layerOrderResync,
+      layerMisfitReads,
       layerNearLevels,
       layerPersonWatch,
       layerRiskMonitor.pipe(Layer.provide(seenAs(seams.watching))),

@@ -5,9 +5,10 @@
  * on its way.
  */
 import { Effect, Stream } from "effect"
-import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { bases } from "../../simulator/venue/core/defaultMarkets.ts"
 import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import { lieNames, lieOfFact } from "../../simulator/venue/core/lies.ts"
 import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
@@ -41,6 +42,8 @@ const books = { "BTC-USDC-PERP": { levels: 1 }, "BTC-USDC": { levels: 1 } }
 /** What trades at once does so in several trades, so that orders are filled in parts. */
 const orders = { "BTC-USDC-PERP": { slices: 2 }, "BTC-USDC": { slices: 3 } }
 const tickMillis = 60_000
+/** Of so many seeds one has a venue that lies. */
+const liarEvery = 5
 const beatMillis = 1_000
 /** By itself, or of a reason that comes too often by how many more there were. */
 const setAside = /^(something that the venue said is|\d+ more like it were) set aside/
@@ -49,6 +52,7 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["events gone", setAside],
   ["event unreadable", setAside],
   ["event absurd", setAside],
+  ["event lies", setAside],
   ["event absurd", /^an object that something hostile was said of can't be read again/],
   ["events gone", /^the venue does not keep the events/],
   ["events gone", /^the venue does not say what is missing/],
@@ -67,6 +71,8 @@ export class VenueLane {
   readonly events: Array<AccountEvent> = []
   /** Numbers of events that a reader got as something that can't be believed. */
   readonly spoiled = new Set<number>()
+  /** Those of them that a reader got with a lie in it. */
+  readonly lied = new Set<number>()
   /** Until then nobody reaches the venue, Unix ms. */
   private awayUntil = 0
   private forgetful = false
@@ -74,11 +80,14 @@ export class VenueLane {
   /** How long time jumps once a call is on its way, ms; 0: it does not. */
   private jump = 0
   private readonly parts: VenueLaneParts
+  /** Of a venue that lies; it takes no chance from the others. */
+  private readonly liar: SeededRandom | null
   private readonly caused = new Set<VenuePath>()
 
   constructor(parts: VenueLaneParts) {
     this.parts = parts
     const { seed, timeline } = parts
+    this.liar = seed % liarEvery === 0 ? new SeededRandom(seed) : null
     this.core = new InProcessVenue({
       venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books, orders } },
       fault: (asked, refs) => this.fault(asked, refs),
@@ -260,6 +269,7 @@ export class VenueLane {
   /** An event on its way to one reader, now and then as nothing that can be read or believed. */
   private spoil(event: VenueEvent): VenueEvent | ReturnType<typeof unreadable> {
     const { random } = this.parts
+    if (!this.calm && this.liar !== null && this.liar.chance(0.1)) return this.lie(event, this.liar)
     if (this.calm || random.chance(0.95)) return event
     this.spoiled.add(event.number)
     if (event.fact.type !== "order" || random.chance(0.5)) {
@@ -269,6 +279,18 @@ export class VenueLane {
     this.took("event absurd")
     const { order } = event.fact
     return { ...event, fact: { ...event.fact, order: { ...order, qty: `${order.qty}7` } } }
+  }
+
+  /** An event on its way to one reader with another member than its own: its object is read again (A2-115). */
+  private lie(event: VenueEvent, random: SeededRandom): VenueEvent {
+    const names = lieNames.filter((name) => lieOfFact(name, event.fact) !== null)
+    if (names.length === 0) return event
+    const fact = lieOfFact(random.pick(names), event.fact)
+    if (fact === null) return event
+    this.spoiled.add(event.number)
+    this.lied.add(event.number)
+    this.took("event lies")
+    return { ...event, fact }
   }
 }
 

@@ -1,4 +1,5 @@
 /** An order as the venue says it: one that did not trade, of a ref of ours or of none. */
+import { type OrderContext, orderRef } from "../../src/machines/order/Order.ts"
 import type { VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 
 export const venueOrder = (account: string, ref: string | null, change: Partial<VenueOrder> = {}): VenueOrder => ({
@@ -19,3 +20,26 @@ export const venueOrder = (account: string, ref: string | null, change: Partial<
   triggeredAt: null,
   ...change
 })
+
+/** What a venue that has it as it was sent says of an order. `id`: its id there while the service knows none. */
+export const reportOf = (order: OrderContext, id: number, change: Partial<VenueOrder> = {}): VenueOrder => {
+  const { trigger } = order
+  return {
+    id: order.venueOrderId ?? id,
+    ref: orderRef(order.orderId),
+    account: order.account,
+    symbol: order.symbol,
+    side: order.side,
+    price: order.venuePrice,
+    qty: order.qty,
+    filledQty: order.filledQty,
+    tif: order.venueTif,
+    reduceOnly: order.reduceOnly,
+    trigger: trigger === null ? null : { source: trigger.source, price: trigger.price, direction: trigger.direction },
+    group: order.ocoGroup,
+    state: "WORKING",
+    reason: null,
+    triggeredAt: order.triggeredAt,
+    ...change
+  }
+}

@@ -5,6 +5,7 @@
  */
 import type { MoneyDecimal } from "../shared/Money.ts"
 import type { Grid } from "./Grid.ts"
+import type { PriceBand } from "./PriceBand.ts"
 import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */
@@ -38,10 +39,29 @@ export interface Facts {
   readonly instruments: ReadonlyMap<string, Instrument>
   /** What the broker sets on markets. */
   readonly terms: MarketTerms
+  /** What messages of the venue are held against. */
+  readonly recent: RecentMarket
 }
 
+/** The market of the last minute, as far as it is known. */
+export interface RecentMarket {
+  /** The band of the marks about a moment, Unix ms; null: they are not known. */
+  bandAt(symbol: string, at: number): PriceBand | null
+  /** Whether a market, of staking too, is listed and not delisted; null: nothing is known. */
+  isListed(symbol: string): boolean | null
+}
+
+/** Nothing is known of it. */
+export const noRecentMarket: RecentMarket = { bandAt: () => null, isListed: () => null }
+
 /** Those of a moment for which no market is known: accounts hold money alone. */
-export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map(), terms: defaultMarketTerms }
+export const noFacts: Facts = {
+  takenAt: null,
+  marks: new Map(),
+  instruments: new Map(),
+  terms: defaultMarketTerms,
+  recent: noRecentMarket
+}
 
 /** Age up to which a mark is fresh (F3). */
 export const freshMillis = 10_000

@@ -51,6 +51,7 @@ import { m0047 } from "./0047_seals_by_posting.ts"
 import { m0048 } from "./0048_maturing_swaps.ts"
 import { m0050 } from "./0050_person_keys.ts"
 import { m0051 } from "./0051_write_off_repayments.ts"
+import { m0052 } from "./0052_venue_misfits.ts"
 
 const run = Migrator.make({})
 
@@ -106,7 +107,8 @@ export const migrate = run({
     "0047_seals_by_posting": m0047,
     "0048_maturing_swaps": m0048,
     "0050_person_keys": m0050,
-    "0051_write_off_repayments": m0051
+    "0051_write_off_repayments": m0051,
+    "0052_venue_misfits": m0052
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -1020,6 +1020,22 @@ CREATE TABLE venue_cursor (
   CONSTRAINT venue_cursor_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE venue_misfits (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  ref text NOT NULL,
+  reason text NOT NULL,
+  worth bigint NOT NULL,
+  reads bigint NOT NULL,
+  at bigint NOT NULL,
+  break_id bigint,
+  live boolean NOT NULL,
+  CONSTRAINT venue_misfits_pkey PRIMARY KEY (id),
+  CONSTRAINT venue_misfits_worth_check CHECK ((worth <> 0))
+);
+CREATE INDEX venue_misfits_live ON public.venue_misfits USING btree (client_id) WHERE live;
+
 CREATE TABLE venue_probes (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -1427,6 +1443,7 @@ CREATE SEQUENCE id_statement_model AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_swap AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_venue_misfit AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_venue_probe AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_venue_quarantine AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_watch_entry AS bigint START 1 INCREMENT 8192;

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
-import type { Facts, Mark } from "../../../src/machines/market/Facts.ts"
+import { type Facts, type Mark, noFacts } from "../../../src/machines/market/Facts.ts"
 import { defaultMarketTerms, leverageProfiles } from "../../../src/machines/market/marketTerms.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
@@ -67,7 +67,7 @@ class World {
   }
 
   get facts(): Facts {
-    return { takenAt: this.now, marks: this.marks, ...this.listed }
+    return { ...noFacts, takenAt: this.now, marks: this.marks, ...this.listed }
   }
 
   get account(): AccountNow {

@@ -38,6 +38,18 @@ export const sampleRows = (id: number): SampleRows =>
 const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   venueCalls: { ref: `P-${id}`, partnerId: 1, clientId: id, call: "placeOrder", request: { ref: `P-${id}` }, at: noon },
   venueAccounts: { clientId: id, sequence: 3 },
+  venueMisfits: {
+    id,
+    partnerId: id,
+    clientId: id,
+    ref: `O-${id}`,
+    reason: "side SELL, BUY was asked for",
+    worth: 1n,
+    reads: 2,
+    at: noon,
+    breakId: null,
+    live: true
+  },
   venueCursor: { id, number: 9 },
   venueQuarantine: {
     id,

@@ -11,6 +11,7 @@ import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 
 /** The market as it stands at its n-th asking. */
 const marketAt = (n: number): Facts => ({
+  ...noFacts,
   takenAt: n,
   marks: new Map([["BTC-USDC-PERP", { price: new MoneyDecimal(60_000 + n), places: 1, at: n, current: true }]]),
   instruments: new Map(),

@@ -17,7 +17,7 @@ import { heardWhole, orderHandler } from "../../../src/runtime/services/order/or
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { takeTurn } from "../../support/takeTurn.ts"
-import { venueOrder } from "../../support/venueOrders.ts"
+import { reportOf, venueOrder } from "../../support/venueOrders.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
 import { marketsAt, positionRow } from "./leverageTurns.ts"
 
@@ -93,7 +93,8 @@ class World {
   }
 
   answered(change: Partial<VenueOrder> = {}): void {
-    const order = venueOrder(clients.uid, "O-1", { id: 900, qty: "0.1", state: "WORKING", ...change })
+    const [row] = this.store.rows("orders")
+    const order = reportOf((row ?? assert.fail("no order")).context, 900, change)
     this.turn(
       (turn) => void heardWhole(turn, this.parts, [{ orderId: 1, order, fills: [], wasOver: true, isTimed: true }])
     )

@@ -40,6 +40,7 @@ export const handlers: VenueHandlers = {
   order: orderHandler({ ...parts, unsettled: unsettledOrders() }),
   swap: swapHandler(parts),
   answered: () => undefined,
+  unnamedVerdict: () => null,
   unnamed: () => false,
   doubted: () => undefined
 }

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { text, token } from "../../../machines/shared/Fields.ts"
+import { flag, text, token } from "../../../machines/shared/Fields.ts"
 import { admin, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { resolutions } from "./operatorTokens.ts"
@@ -18,7 +18,9 @@ export const ResolveBody = Schema.Struct({
   reason: Reason,
   tradeId: Schema.optionalKey(rangeOf("The trade id", 1, Number.MAX_SAFE_INTEGER)),
   price: Schema.optionalKey(text("The price", 40)),
-  qty: Schema.optionalKey(text("The quantity", 40))
+  qty: Schema.optionalKey(text("The quantity", 40)),
+  /** Takes a price outside the band of the marks of now. */
+  outsideBand: Schema.optionalKey(flag("Whether the price may lie outside the band"))
 })
 
 /** `state`: what the object is in now. `breakId`: the break of the difference, null when there is none. */

@@ -6,6 +6,7 @@ import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
 import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { advance } from "../../effects/advance.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
+import { contractVerdict } from "../rfq/contractVerdict.ts"
 import { windowElapsed } from "../rfq/rfqDecisions.ts"
 import { hearing } from "../client/hearing.ts"
 import { endKnown, type HearingParts } from "../rfq/rfqHears.ts"
@@ -13,6 +14,11 @@ import type { VenueHandler } from "../venue/VenueHandler.ts"
 import { contractInTurn, endOf } from "./contractDecisions.ts"
 
 export const contractHandler = (parts: HearingParts): VenueHandler => ({
+  verdict: (turn, { id, at, contract }) => {
+    const row = contract === null || contract === undefined ? undefined : contractInTurn(turn, id)
+    if (row === undefined || contract === null || contract === undefined) return null
+    return contractVerdict({ turn, recall: parts.recall, board: parts.board }, row, contract, at)
+  },
   ended: (turn, { id, outcome }) => {
     const row = contractInTurn(turn, id)
     // It has ended: a second word changes nothing.

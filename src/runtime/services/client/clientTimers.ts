@@ -15,6 +15,8 @@ import { fundingTimers } from "../funding/fundingBooking.ts"
 import { orderTimers } from "../order/askAgain.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { swapTimers } from "../swap/swapHears.ts"
+import { misfitTimers } from "../venue/misfits.ts"
+import { MisfitReads } from "../venue/MisfitReads.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
 /** One for every name that machines and services may set: what is missing does not compile. */
@@ -22,19 +24,23 @@ type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemT
   readonly [N in SandboxTimer]?: TimerHandler
 }
 
-export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Directory | Settings | Unsettled> =
-  Effect.gen(function* () {
-    const directory = yield* Directory
-    const { sandbox } = yield* Settings
-    const unsettled = yield* Unsettled
-    return {
-      ...expiryHandlers(directory),
-      ...retentionHandlers,
-      ...retakeHandlers(directory),
-      ...barrierTimers,
-      ...orderTimers({ directory, unsettled }),
-      ...swapTimers,
-      ...fundingTimers({ directory, unsettled }),
-      ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
-    }
-  })
+export const clientTimers: Effect.Effect<
+  ClientTimers,
+  never,
+  ActorHost | Directory | MisfitReads | Settings | Unsettled
+> = Effect.gen(function* () {
+  const directory = yield* Directory
+  const { sandbox } = yield* Settings
+  const unsettled = yield* Unsettled
+  return {
+    ...expiryHandlers(directory),
+    ...retentionHandlers,
+    ...retakeHandlers(directory),
+    ...barrierTimers,
+    ...orderTimers({ directory, unsettled }),
+    ...swapTimers,
+    ...fundingTimers({ directory, unsettled }),
+    ...misfitTimers(yield* MisfitReads),
+    ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
+  }
+})

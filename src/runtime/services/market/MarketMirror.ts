@@ -3,7 +3,7 @@
  * count (A2-115); the newest wins, and a channel that has lost its place waits for a snapshot (A2-02, F30). Without IO: the
  * feed hands messages in and does what is answered.
  */
-import type { Facts, Instrument, Mark } from "../../../machines/market/Facts.ts"
+import type { Facts, Instrument, Mark, RecentMarket } from "../../../machines/market/Facts.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
@@ -195,7 +195,26 @@ export class MarketMirror {
   /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
   factsAt(now: number | null): Facts {
     if (this.marks.of !== this.changes) this.marks = { of: this.changes, all: this.marksNow() }
-    return { takenAt: now, marks: this.marks.all, instruments: this.instruments, terms: this.terms }
+    return {
+      takenAt: now,
+      marks: this.marks.all,
+      instruments: this.instruments,
+      terms: this.terms,
+      recent: this.recent
+    }
+  }
+
+  private readonly recent: RecentMarket = {
+    bandAt: (symbol, at) => {
+      const found = this.markets.get(symbol)
+      return found === undefined ? null : found.ticker.recent.bandAt(at, found.market.bandBps)
+    },
+    isListed: (symbol) => {
+      if (this.listing === null) return null
+      return (
+        this.markets.has(symbol) || this.listing.stakingMarkets.some((each) => each.symbol === symbol && !each.delisted)
+      )
+    }
   }
 
   private marksNow(): Facts["marks"] {

@@ -8,6 +8,7 @@ import type { FundingWire, TickerRow, TickerWire } from "../../../machines/marke
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { TickerMessage } from "../../../machines/venue/marketData.ts"
 import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { RecentMarks } from "./RecentMarks.ts"
 
 type Prices = Readonly<Record<(typeof priced)[number], string | null>>
 const priced = ["last", "mark", "index", "bestBid", "bestAsk"] as const
@@ -20,6 +21,7 @@ export class TickerMirror {
   ts = 0
   /** Whether `take` has followed the venue without a break: false before the first message and after a lost connection. */
   current = false
+  readonly recent = new RecentMarks()
   private message: TickerMessage | null = null
   private prices: Prices | null = null
   private volume: string | null = null
@@ -65,7 +67,10 @@ export class TickerMirror {
     this.seq = message.seq
     this.ts = message.ts
     this.current = true
-    if (this.prices.mark !== null) this.marked = this.markedAt(this.prices.mark)
+    if (this.prices.mark !== null) {
+      this.marked = this.markedAt(this.prices.mark)
+      this.recent.add(this.marked.price, this.ts)
+    }
     this.shown = null
     this.kept = null
     return null

@@ -47,8 +47,16 @@ export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): Order
   return isWorking(row) ? booked(at, row, fill) : bookedLate(at, row, fill)
 }
 
+/** Whether a trade is booked, whatever its figures. */
+export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
+  knownFill(at, row, fill) !== null
+
 /** The trade as it is booked; a later id than any of the order's is new without a look. */
-const knownFill = ({ turn, recall }: BookingTurn, row: OrderRow, { tradeId }: VenueFill): FillRow | null => {
+const knownFill = (
+  { turn, recall }: Pick<BookingTurn, "turn" | "recall">,
+  row: OrderRow,
+  { tradeId }: VenueFill
+): FillRow | null => {
   if (tradeId > row.context.lastTradeId) return null
   const near = turn.draft.written("fills").find((each) => each.orderId === row.id && each.tradeId === tradeId)
   return near ?? recall.matching(turn, "fills", { order_id: row.id, trade_id: tradeId })

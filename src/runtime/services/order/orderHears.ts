@@ -22,7 +22,9 @@ import { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { Recall } from "../shared/Recall.ts"
 import { foldIn } from "../venue/folds.ts"
+import { endMisfit, misfitOf, noteMisfit } from "../venue/misfits.ts"
 import type { DefiniteOutcome, Unnamed, VenueHandler } from "../venue/VenueHandler.ts"
+import type { Verdict } from "../venue/verdict.ts"
 import { mustAsk, wasAsked } from "./askAgain.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
 import {
@@ -34,6 +36,7 @@ import {
   positionInTurn,
   reducesNothing
 } from "./orderDecisions.ts"
+import { misfit, orderVerdict, reportMisfit, tradeVerdict } from "./orderVerdict.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 export interface OrderParts {
@@ -53,6 +56,10 @@ export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads
 interface Hearing extends BookingTurn, Pick<OrderParts, "unsettled"> {}
 
 export const orderHandler = (parts: OrderParts): VenueHandler => ({
+  verdict: (turn, said) => {
+    const row = parts.recall.row(turn, "orders", said.id)
+    return row === null ? null : orderVerdict({ turn, recall: parts.recall }, row, said)
+  },
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "orders", id)
     if (row !== null) heardOfCall(hearing(turn, parts), row, outcome)
@@ -102,25 +109,43 @@ export const heardWhole = (
 ): ReadonlyArray<WholeOrder> | null => {
   const at = { ...hearing(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
+  /** Of the orders that can't be taken as they are said: what does not fit, or can't be judged yet. */
+  const kept = new Map<number, Exclude<Verdict, null>>()
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
-    if (row !== null) amended(at, row, order)
+    if (row === null) continue
+    const wrong = reportMisfit(row, order)
+    if (wrong === null) amended(at, row, order)
+    else kept.set(orderId, misfit(at, row, wrong) ?? "EARLY")
   }
   const trades = orders
     .flatMap(({ orderId, fills }) => fills.map((fill) => ({ orderId, fill })))
     .toSorted((one, other) => one.fill.tradeId - other.fill.tradeId)
   const { length } = foldIn(turn, trades, ({ orderId, fill }) => {
     const row = rowOf(orderId)
-    if (row !== null) bookFill(at, row, fill)
+    if (row === null || kept.has(orderId)) return true
+    const verdict = tradeVerdict(at, row, fill)
+    if (verdict === null) bookFill(at, row, fill)
+    else kept.set(orderId, verdict)
     return true
   })
+  for (const whole of orders) {
+    const now = rowOf(whole.orderId)
+    const verdict = kept.get(whole.orderId)
+    if (now === null || verdict === undefined) continue
+    if (verdict === "EARLY") unsettled(at, now, whole.order)
+    else noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole, isRead: true })
+    if (whole.isTimed) wasAsked(turn, now.id)
+  }
+  const fitting = orders.filter(({ orderId }) => !kept.has(orderId))
   if (length < trades.length) {
     const left = new Set(trades.slice(length).map(({ fill }) => fill))
-    return orders.map((whole) => ({ ...whole, fills: whole.fills.filter((fill) => left.has(fill)) }))
+    return fitting.map((whole) => ({ ...whole, fills: whole.fills.filter((fill) => left.has(fill)) }))
   }
-  for (const { orderId, order, wasOver, isTimed } of orders) {
+  for (const { orderId, order, wasOver, isTimed } of fitting) {
     const now = rowOf(orderId)
     if (now === null) continue
+    endMisfit(turn, orderRef(orderId))
     if (wasOver && !isWorking(now) && isLive(order)) foundWorking(at, now, order)
     else heardOrder(at, now, order)
     if (isTimed) wasAsked(turn, orderId)
@@ -218,6 +243,8 @@ const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
 
 const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
   const { clientId, id: orderId } = row
+  // It is read again, with growing pauses.
+  if (misfitOf(at.turn, orderRef(orderId)) !== undefined) return
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }
 
@@ -277,19 +304,12 @@ const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   if (grids === null) return false
   const note = `venue:${fill.reason}`
   const qty = new MoneyDecimal(fill.qty).toFixed(grids.qtyDecimals)
-  const closing = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
-  const made = { ...closing, reduceOnly: onlyReduces(positionInTurn(turn, symbol)?.netQty ?? "0", fill) }
+  const made = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
   bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)
   for (const rest of ordersInTurn(turn)) {
     if (rest.symbol === symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, note)
   }
   return true
-}
-
-/** What staff have the venue trade may as well open a position, or turn one. */
-const onlyReduces = (netQty: string, { side, qty }: VenueFill): boolean => {
-  const held = new MoneyDecimal(netQty)
-  return (side === "SELL" ? held : held.negated()).gte(qty)
 }
 
 type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">

@@ -85,11 +85,11 @@ const endCalls = (
   placing: { readonly outcome: "EXECUTED" | "VOID"; readonly reason: string; readonly order: VenueOrder | null }
 ): void => {
   const none = { rfq: null, contract: null, swap: null, at: turn.now }
-  endCall(turn, handlers, { ...none, ...placing, ref: orderRef(id) })
+  endCall(turn, handlers, { ...none, ...placing, ref: orderRef(id) }, { isTrusted: true })
   for (const { ref } of turn.state.all("venueCalls")) {
     const owner = ownerOfRef(ref)
     if (owner?.owner !== "order" || owner.id !== id || ref === orderRef(id)) continue
-    endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason: placing.reason, order: null })
+    endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason: placing.reason, order: null }, { isTrusted: true })
   }
 }
 

@@ -15,6 +15,7 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
+import { KindRate } from "../market/KindRate.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
@@ -25,6 +26,7 @@ import { type OrderDifference, orderDifferences, settleOrderDifferences } from "
 import { ordersOf } from "./orderLook.ts"
 import { type MoneyApart, moneyDifferences, settleMoneyDifferences, standing } from "./moneyComparison.ts"
 import { moneyOf } from "./moneyLook.ts"
+import { misfitsOf } from "./misfitLook.ts"
 import { contractsOf } from "./contractLook.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences } from "./swapComparison.ts"
 import { swapsOf } from "./swapLook.ts"
@@ -182,6 +184,12 @@ class Comparison {
       "swaps",
       ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account)
     )
+    // What was set aside may be of a trade or a payment that the venue's own books have.
+    const asides = new KindRate(() => parts.clock.now())
+    parts.host.onCommitted(
+      "venueQuarantine",
+      ({ account }) => account !== null && asides.pass(account) !== null && this.want(account)
+    )
     parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
   }
 
@@ -295,14 +303,20 @@ class Comparison {
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
       const first = yield* this.look(client)
-      const nothing = { sentences: [], withoutMoney: first.withoutMoney }
+      const nothing = { sentences: yield* misfitsOf(this.parts.stored, client), withoutMoney: first.withoutMoney }
       if (!differs(first)) return nothing
       this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)
       if (!(yield* this.caughtUp)) return nothing
       const second = yield* this.look(client)
       const both = claimsOfBoth(first, second)
-      return both.length === 0 ? nothing : { ...nothing, sentences: yield* this.settle(client, second, both) }
+      if (both.length === 0) return nothing
+      const settled = yield* Effect.catchDefect(this.settle(client, second, both), (defect) =>
+        Effect.as(Effect.logError("differences of an account could not be settled", defect), [
+          `What the venue says of ${uid} can't be applied: the log names the difference.`
+        ])
+      )
+      return { ...nothing, sentences: [...new Set([...nothing.sentences, ...settled])] }
     })
   }
 

@@ -8,15 +8,18 @@ interface Whose {
   readonly clientId: number
 }
 
-/** Opens a break of `amount` micro-USDC, not zero; its id. */
+/** Opens a break of `difference` micro-USDC, not zero; its id. */
 export const breakOfClient = (
   turn: Turn,
   { partnerId, clientId }: Whose,
-  amount: bigint,
+  difference: bigint,
   reason: string,
   pausesMoneyOut = true
 ): number => {
   const id = turn.nextId("reconBreak")
+  const most = 2n ** 63n - 1n
+  // Words of the venue may name more than a column holds.
+  const amount = difference > most ? most : difference < -most ? -most : difference
   const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
   start(turn, "reconBreaks", {
     input: {

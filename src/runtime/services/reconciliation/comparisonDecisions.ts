@@ -16,6 +16,8 @@ import { contractInTurn, endOf, openContracts, unknownAtVenue } from "../barrier
 import { rfqInTurn } from "../rfq/rfqDecisions.ts"
 import { hearing } from "../client/hearing.ts"
 import { endKnown, type HearingParts, rfqHandler } from "../rfq/rfqHears.ts"
+import { sayMisfit } from "../venue/misfits.ts"
+import type { SaidOfObject } from "../venue/VenueHandler.ts"
 import { breakOfClient } from "./clientBreaks.ts"
 
 /** What is open here and there. */
@@ -112,6 +114,8 @@ const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
     case "requestEnded": {
       const row = rfqInTurn(turn, what.rfqId)
       if (row !== undefined) {
+        const misfit = misfitWith(turn, parts, { id: row.id, ref: what.theirs.ref, rfq: what.theirs })
+        if (misfit !== null) return misfit
         const { account } = row.context
         const fact = { type: "rfq", account, sequence: 0, rfq: what.theirs } as const
         rfqHandler(parts).said(turn, { id: row.id, at: turn.now, fact })
@@ -142,6 +146,8 @@ const ofContract = (
   const row = contractInTurn(turn, what.contractId)
   if (row === undefined || row.state !== "OPEN") return null
   if (what.is === "ended") {
+    const misfit = misfitWith(turn, parts, { id: row.rfqId, ref: what.theirs.ref, contract: what.theirs })
+    if (misfit !== null) return misfit
     const end = endOf(what.theirs)
     if (end !== null) endKnown(hearing(turn, parts), row, end)
     return null
@@ -162,6 +168,8 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
   const named = ownerOfRef(contract.ref)
   const request = named?.owner === "rfq" ? parts.recall.row(turn, "rfqs", named.id) : null
   if (request !== null && request.context.contractId === null) {
+    const misfit = misfitWith(turn, parts, { id: request.id, ref: contract.ref, contract })
+    if (misfit !== null) return misfit
     const { account } = request.context
     const fact = { type: "contract", account, sequence: 0, contract } as const
     if (rfqHandler(parts).said(turn, { id: request.id, at: turn.now, fact })) return null
@@ -171,6 +179,12 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
   const premium = premiumOf(contract)
   if (premium !== 0n) breakOfClient(turn, clientOf(turn), -premium, reason)
   return reason
+}
+
+/** A sentence when what the venue says of a request, or of a contract of one, does not fit what was asked for. */
+const misfitWith = (turn: Turn, parts: HearingParts, said: Omit<SaidOfObject, "at">): string | null => {
+  const verdict = rfqHandler(parts).verdict(turn, { ...said, at: turn.now })
+  return verdict === null || verdict === "EARLY" ? null : sayMisfit(turn, said.ref, verdict, said)
 }
 
 /** What a contract cost by the venue's terms (F15). */

@@ -79,7 +79,7 @@ export const resolveVoid = (
   if (refusal !== null) return refuse(refusal)
   noteResolved({ turn, of: row }, `rfq:${row.id}`, row.state, reason)
   for (const ref of callsOf(turn.state, row))
-    endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now })
+    endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now }, { isTrusted: true })
   return accept({ state: rfqInTurn(turn, row.id)?.state ?? row.state, breakId: null })
 }
 
@@ -98,7 +98,7 @@ export const resolveExecuted = (
   const ref = callsOf(turn.state, row).find((each) => quoteOfRef(each) === accepting.quoteId) ?? ""
   const contract = contractOf(turn.now, row, ref, closed, execution)
   noteResolved({ turn, of: row }, `rfq:${row.id}`, row.state, reason)
-  endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract })
+  endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract }, { isTrusted: true })
   const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
   const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }
   const difference = held - figures.premium - figures.commission

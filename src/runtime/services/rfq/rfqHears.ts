@@ -1,7 +1,7 @@
 /**
  * What requests for quotes hear from the venue, in their client's turn (D4, D5): what became of their calls, and what the venue
- * says of them and of the contracts that their accepts opened. The venue is right in what it executed; what it executed late,
- * or under other terms than were accepted, is taken over with an alarm.
+ * says of them and of the contracts that their accepts opened. What it executed late is taken over with an alarm; what does not fit
+ * what was accepted is not taken (`contractVerdict.ts`).
  */
 import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"
@@ -29,6 +29,7 @@ import type { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
+import { contractVerdict, requestVerdict } from "./contractVerdict.ts"
 import type { QuoteBoard } from "./QuoteBoard.ts"
 import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
 
@@ -45,6 +46,15 @@ export interface HearingParts {
 }
 
 export const rfqHandler = (parts: HearingParts): VenueHandler => ({
+  verdict: (turn, said) => {
+    const at = { turn, recall: parts.recall, board: parts.board }
+    const { id, rfq = null, contract = null } = said
+    const known = rfq === null || rfq.state === "ACCEPTED" ? contractOfRfq(turn, id) : undefined
+    // Its contract is here, and the request may have left memory: there is nothing to read it for.
+    if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, said.at)
+    const row = parts.recall.row(turn, "rfqs", id)
+    return row === null ? null : requestVerdict(at, row, said)
+  },
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return
@@ -204,7 +214,6 @@ const opened = (
   const cost = figures.premium + figures.commission
   const late = !isOpen(row)
   const free = late ? freeMargin(turn) : 0n
-  const { accepting } = row.context
   const opens = openContract(owned, row, contract, quoteId)
   const next = advance(turn, "rfqs", row, {
     type: "EXECUTED",
@@ -217,8 +226,6 @@ const opened = (
     quotes
   })
   if (next === null) throw new Error(`rfq:${row.id} does not take what the venue executed`)
-  const other = otherThanAsked(row, contract, accepting?.price ?? null)
-  if (other !== null) alarm(turn, next, "rfq.otherTerms", other)
   if (late && cost > free) {
     const short = cost - free
     const reason = `Contract ${opens.id} was executed late and costs ${formatAmount(short, "USDC")} more than is free.`
@@ -226,20 +233,6 @@ const opened = (
   }
   const end = endOf(contract)
   if (end !== null) endKnown(owned, opens, end)
-}
-
-/** The venue's figures are taken; what differs from what was accepted is said. */
-const otherThanAsked = ({ context }: RfqRow, contract: VenueContract, price: string | null): string | null => {
-  const differs = (one: string | null, other: string | null) =>
-    one === null || other === null ? one !== other : !new MoneyDecimal(one).eq(other)
-  if (price !== null && differs(contract.entry, price)) return `entry ${contract.entry}, accepted at ${price}`
-  if (differs(contract.qty, context.qty)) return `quantity ${contract.qty}, asked for ${context.qty}`
-  if (differs(contract.barrier, context.barrierLevel)) return `barrier ${contract.barrier}`
-  if (differs(contract.takeProfit, context.takeProfit)) return `take profit ${contract.takeProfit ?? "none"}`
-  if (contract.expiryAt !== context.expiryTs) return `expiry ${contract.expiryAt}`
-  if (contract.side !== context.side || contract.symbol !== context.symbol) return "another market or side"
-  if (contract.premiumBps !== context.premiumBps || contract.strict !== context.strict) return "another premium share"
-  return null
 }
 
 const freeMargin = (turn: Turn): bigint => {

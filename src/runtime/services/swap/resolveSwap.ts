@@ -33,7 +33,7 @@ export const resolveTakeVoid = (
   const refusal = takeRefusal(turn.state, row)
   if (refusal !== null) return refuse(refusal)
   noteResolved(owned, `swap:${row.id}`, row.state, reason)
-  endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now })
+  endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now }, { isTrusted: true })
   const missed = swapInTurn(turn, row.id) ?? row
   stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
   return accept({ state: stateOf(owned, row), breakId: null })
@@ -57,7 +57,12 @@ export const resolveTakeExecuted = (
   }
   noteResolved(owned, `swap:${row.id}`, row.state, reason)
   const swap = swapOf(turn.now, row, { tradeId, qty })
-  endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap })
+  endCall(
+    turn,
+    handlers,
+    { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap },
+    { isTrusted: true }
+  )
   const asset = assetOf(row)
   const less = minorOf(notional, asset) - minorOf(qty, asset)
   const mark = holdingMark(asset, turn.facts)

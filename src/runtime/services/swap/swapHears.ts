@@ -6,7 +6,8 @@
 import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { releaseMillis, type Taken } from "../../../machines/swap/Swap.ts"
+import { progressOfSwap, releaseMillis, type Taken, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { partsOfPayment } from "../../../machines/swap/swapFigures.ts"
 import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance } from "../../effects/advance.ts"
@@ -19,7 +20,10 @@ import { hearing } from "../client/hearing.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
-import type { VenueHandler } from "../venue/VenueHandler.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
+import type { SaidOfObject, VenueHandler } from "../venue/VenueHandler.ts"
+import { judgedOn, type Verdict } from "../venue/verdict.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** Payments of one swap that one turn books. */
@@ -31,6 +35,10 @@ export interface SwapParts {
 }
 
 export const swapHandler = (parts: SwapParts): VenueHandler => ({
+  verdict: (turn, said) => {
+    const row = parts.recall.row(turn, "swaps", said.id)
+    return row === null ? null : verdictOf(turn, row, said)
+  },
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "swaps", id)
     if (row === null) return
@@ -54,11 +62,29 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
   quoted: null
 })
 
+const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject): Verdict => {
+  const asset = assetOf(row)
+  const worthOf = (): bigint => {
+    const mark = holdingMark(asset, turn.facts)
+    return mark === null ? 0n : valueAt(asset, minorOf(row.context.notional, asset), mark)
+  }
+  const { symbol } = row.context
+  return judgedOn(
+    turn,
+    { symbol, at },
+    ({ isListed }) => {
+      if ((said.order ?? said.rfq ?? said.contract ?? null) !== null) return "no swap under its name"
+      return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, isListed })
+    },
+    worthOf
+  )
+}
+
 /** The contract as the venue has it, at a time of its own: what of it is new here is taken, in the order in which it can have come. */
 const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
   const known = row.context.contractId === null ? tookIn(owned, row, swap) : row
   const taken = known === null ? null : namedIn(owned, known, swap)
-  if (taken === null || taken.context.contractId !== swap.id) return otherContract(owned, row, swap)
+  if (taken === null) return
   const charged = feesIn(owned, taken, swap)
   const paid = paymentsIn(owned, charged, swap)
   endIn(owned, paid, swap, at)
@@ -74,13 +100,6 @@ const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturi
     alarm(owned, next, "swap.otherTrade", `It was resolved as trade ${row.context.tradeId}; the venue's is ${tradeId}.`)
   }
   return next ?? row
-}
-
-/** One take makes one contract: another one under its name is for staff. */
-const otherContract = (owned: OwnedTurn, row: SwapRow, { id }: VenueSwap): void => {
-  if (isNewDoubt(owned, row, `contract ${id}`)) {
-    alarm(owned, row, "swap.otherContract", `The venue shows contract ${id} for it.`)
-  }
 }
 
 /** Whether it is said for the first time: staff are told once. */
@@ -106,8 +125,6 @@ const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null
   const free = lacks > 0n ? freeIn(owned, asset) : 0n
   const next = stepSwap(owned, row, { type: "TOOK", ...taken })
   if (next === null) return null
-  const other = otherTerms(row, swap)
-  if (other !== null) alarm(owned, next, "swap.otherTerms", `The venue took it with another ${other}.`)
   if (lacks > free) shortBreak(owned, next, lacks - (free > 0n ? free : 0n))
   return next
 }
@@ -135,19 +152,17 @@ const shortBreak = (owned: OwnedTurn, row: SwapRow, short: bigint): void => {
 }
 
 /** A break of an amount of the asset, in USDC at the last mark; without one, or worth nothing, the alarm alone (A3-11). */
-const valueBreak = (owned: OwnedTurn, row: SwapRow, amount: bigint, reason: string): void => {
+const valueBreak = (
+  owned: OwnedTurn,
+  row: SwapRow,
+  amount: bigint,
+  reason: string,
+  action: string | null = "swap.short"
+): void => {
   const mark = holdingMark(assetOf(row), owned.turn.facts)
   const value = mark === null ? 0n : valueAt(assetOf(row), amount, mark)
-  alarm(owned, row, "swap.short", reason)
+  if (action !== null) alarm(owned, row, action, reason)
   if (value !== 0n) breakOfClient(owned.turn, row, value, reason)
-}
-
-/** Which of the terms differ from what was asked for; null: none. */
-const otherTerms = ({ context }: SwapRow, swap: VenueSwap): string | null => {
-  if (swap.symbol !== context.symbol || swap.offerId !== context.offerId) return "offer"
-  if (!new MoneyDecimal(swap.notional).eq(context.notional)) return "notional"
-  if (swap.rateBps !== context.rateBps || swap.tenorDays !== context.tenorDays) return "rate or tenor"
-  return new MoneyDecimal(swap.reward).eq(context.reward) ? null : "reward"
 }
 
 /** Corrections of the fee that are not booked yet, each once; the fee of the take itself counts as the first of them. */
@@ -161,7 +176,9 @@ const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
       correctionId,
       fee: formatAmount(minorOf(fee, asset), asset)
     } as const
+    const before = now
     now = stepSwap(owned, now, event) ?? now
+    excessBreak(owned, before, now)
   }
   if (swap.corrections.length === 0 && now.context.corrections.length === 0) {
     if (!new MoneyDecimal(swap.fee).eq(now.context.fee)) correct(0, swap.fee)
@@ -171,6 +188,20 @@ const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
     if (!now.context.corrections.includes(id)) correct(id, fee)
   }
   return now
+}
+
+/** A fee above the listed rate is booked; what is new of the excess is a break (D8). */
+const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
+  const asset = assetOf(row)
+  const excessOf = ({ context: { fee, estimatedFee } }: SwapRow): bigint => {
+    const excess = minorOf(fee, asset) - minorOf(estimatedFee, asset)
+    return excess > 0n ? excess : 0n
+  }
+  const more = excessOf(row) - excessOf(before)
+  if (more <= 0n) return
+  const { fee, estimatedFee } = row.context
+  const reason = `The fee of swap ${row.id} is ${fee} ${asset}, by the listed rate ${estimatedFee}.`
+  valueBreak(owned, row, more, reason, "swap.fee")
 }
 
 /** Payments that are not booked yet, each once. Of a delisted market's the last one settles it. */
@@ -186,7 +217,11 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
     if (booked === undefined) {
       // The rest comes with the venue's next word, or with the comparison: a commit has an end.
       if (++more > paymentsAtOnce) break
+      const { beyond } = partsOfPayment(termsOfSwap(now.context), progressOfSwap(now.context), minorOf(amount, asset))
       now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
+      const reason = `Payment ${paymentId} of swap ${now.id} brings ${formatAmount(beyond, asset)} ${asset} beyond what was expected.`
+      // The machine has written the alarm.
+      if (beyond > 0n) valueBreak(owned, now, beyond, reason, null)
     } else if (booked.amount !== amount && isNewDoubt(owned, now, `payment ${paymentId} as ${amount}`)) {
       now = swapInTurn(owned.turn, now.id) ?? now
       const reason = `Payment ${paymentId} of swap ${now.id} came again as ${amount}; booked was ${booked.amount}.`

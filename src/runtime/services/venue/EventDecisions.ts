@@ -14,8 +14,10 @@ import { answerWithin } from "./CallAnswers.ts"
 import { EventJudge } from "./EventJudge.ts"
 import { foldIn, foldLength } from "./folds.ts"
 import { accountIn, definite, endCall, outcomeOfFact } from "./outcomes.ts"
-import type { DefiniteOutcome } from "./VenueHandler.ts"
+import { misfitReason, noteMisfit } from "./misfits.ts"
+import type { DefiniteOutcome, SaidOfObject } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
+import type { Verdict } from "./verdict.ts"
 import { type AsideAlarms, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
 
 /** Questions for an object of which something unbelievable was said. */
@@ -34,8 +36,11 @@ const believed: Judged = { wrong: null, past: false, answer: null }
 
 /** What became of an event in its turn; set aside: as what. */
 interface Taken {
-  readonly is: "taken" | "known" | "gap" | SetAside
+  readonly is: "taken" | "known" | "gap" | "early" | SetAside
 }
+
+/** Before an event is decided once more that a mark to come may decide, ms. */
+const earlyPause = "250 millis"
 
 export interface EventDecisionsParts {
   readonly host: ActorHost["Service"]
@@ -61,8 +66,12 @@ export class EventDecisions {
     return Effect.gen({ self: this }, function* () {
       for (let rest = events; rest.length > 0;) {
         const taken = yield* this.first(clientId, () => rest)
-        if (taken.length === 0) return false
-        rest = rest.slice(taken.length)
+        if (taken.length === 0) {
+          const first = rest[0] as AccountEvent
+          const { is } = yield* this.one(clientId, first, yield* this.judge.wrongWith(first), false)
+          if (is === "gap") return false
+        }
+        rest = rest.slice(Math.max(1, taken.length))
       }
       return true
     })
@@ -141,7 +150,7 @@ export class EventDecisions {
         tried = certain.length === 0 ? [first] : certain
         return foldIn(turn, tried, (event) => {
           const taken = this.decideIn(turn, clientId, event, believed)
-          return taken.is === "gap" ? null : taken
+          return taken.is === "gap" || taken.is === "early" ? null : taken
         })
       }
     })
@@ -165,7 +174,7 @@ export class EventDecisions {
     return Effect.gen({ self: this }, function* () {
       for (const [at, event] of events.entries()) {
         const { is } = yield* this.commit(clientId, event, believed)
-        if (is === "gap") return events.slice(0, at)
+        if (is === "gap" || is === "early") return events.slice(0, at)
       }
       return events
     })
@@ -180,9 +189,21 @@ export class EventDecisions {
     if (wrong === null && this.isHeard(event)) {
       return Effect.map(this.sequenceOf(clientId), (stored) => ({ is: this.hearOne(clientId, event, stored, past) }))
     }
-    if (wrong === null) return this.commit(clientId, event, { wrong, past, answer: null })
+    if (wrong === null) return this.decided(clientId, event, past)
     return Effect.flatMap(this.lookedUp(clientId, event), (answer) =>
       this.commit(clientId, event, { wrong, past, answer })
+    )
+  }
+
+  /** As `commit`, once nothing that is to come can decide it. */
+  private decided(clientId: number, event: AccountEvent, past: boolean): Effect.Effect<Taken, DispatchError> {
+    return Effect.flatMap(this.commit(clientId, event, { wrong: null, past, answer: null }), (taken) =>
+      taken.is === "early"
+        ? Effect.delay(
+            Effect.suspend(() => this.decided(clientId, event, past)),
+            earlyPause
+          )
+        : Effect.succeed(taken)
     )
   }
 
@@ -245,11 +266,19 @@ export class EventDecisions {
     const known = Math.max(accountIn(turn, clientId)?.sequence ?? 0, this.heard.get(clientId) ?? 0)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
-    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
     const owner = ownerOfFact(fact)
+    const ref = refOfFact(fact)
     const { handlers } = this.parts
+    const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
+    if (verdict === "EARLY") return { is: "early" }
+    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
     const isWhole = fact.sequence === known + 1
     if (!isWhole) handlers.doubted(turn)
+    if (verdict !== null) {
+      if (ref === null || owner === null) handlers.doubted(turn)
+      else noteMisfit(turn, { ref, misfit: verdict, bytes: null, isRead: false })
+      return this.asideIn(turn, clientId, { ...event, number, at, fact }, misfitReason(verdict.reason))
+    }
     if (wrong === null && owner !== null) {
       // An event may be here before the answer of the call that made its object: it ends the call.
       const made = outcomeOfFact(fact, at)
@@ -261,7 +290,18 @@ export class EventDecisions {
     if (answer !== null) endCall(turn, handlers, answer)
     handlers.doubted(turn)
     const why = wrong ?? (followed === false ? "it names no object of ours" : followed)
-    const aside = asideOf({ ...event, number, at, fact }, why)
+    return this.asideIn(turn, clientId, { ...event, number, at, fact }, why)
+  }
+
+  private verdictOn(turn: Turn, fact: AccountFact, at: number, owner: RefOwner | null): Verdict {
+    const { handlers } = this.parts
+    const ref = refOfFact(fact)
+    if (owner === null || ref === null) return handlers.unnamedVerdict(turn, fact)
+    return handlers[owner.owner].verdict(turn, { ...objectsOf(fact), id: owner.id, ref, at })
+  }
+
+  private asideIn(turn: Turn, clientId: number, event: AccountEvent, why: string): Taken {
+    const aside = asideOf(event, why)
     putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: aside }
   }
@@ -283,6 +323,26 @@ export const asideOf = (event: AccountEvent, reason: string): SetAside => ({
   number: event.number,
   account: event.fact.account
 })
+
+/** What a fact says of its object. */
+const objectsOf = (fact: AccountFact): Omit<SaidOfObject, "id" | "ref" | "at"> => {
+  switch (fact.type) {
+    case "order":
+      return { order: fact.order }
+    case "fill":
+      return { order: fact.order, fill: fact.fill }
+    case "rfq":
+      return { rfq: fact.rfq }
+    case "contract":
+      return { contract: fact.contract }
+    case "swap":
+      return { swap: fact.swap }
+    case "quote":
+    case "funding":
+    case "bust":
+      return {}
+  }
+}
 
 /** The object that a fact is about, by the ref of ours that it carries. */
 const ownerOfFact = (fact: AccountFact): RefOwner | null => {

@@ -2,8 +2,8 @@
 import { Effect, Latch } from "effect"
 import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
-import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
-import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
+import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Venue } from "../../ports/Venue.ts"
 import type { AccountEvent } from "./AccountLane.ts"
@@ -29,8 +29,7 @@ export class EventJudge {
 
   /** Whether an event can be believed by what is known, without asking the venue. */
   believes({ at, fact }: AccountEvent): boolean {
-    if (this.isAhead(at)) return false
-    if (fact.type === "funding") return fundingFaultOf(fact, at) === null
+    if (this.isAhead(at) || timeFaultOf(fact, at) !== null) return false
     return !hasGrid(fact) || (this.clock.now() - this.listedAt < listedFor && this.gridFault(fact) === null)
   }
 
@@ -39,7 +38,8 @@ export class EventJudge {
     return Effect.suspend(() => {
       const { at, fact } = event
       if (this.isAhead(at)) return Effect.succeed("it lies more than 5 s ahead")
-      if (fact.type === "funding") return Effect.succeed(fundingFaultOf(fact, at))
+      const fault = timeFaultOf(fact, at)
+      if (fault !== null) return Effect.succeed(fault)
       if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
       const begunBefore = this.reading !== null
       const judge = Effect.sync(() => (this.markets.size === 0 ? null : this.gridFault(fact)))
@@ -73,8 +73,9 @@ export class EventJudge {
     return at > this.clock.horizon() + aheadLimit
   }
 
-  /** What of an order or a fill is off its market's grid; null: nothing. */
+  /** What of an order, a fill or a stamp is off its market's grid; null: nothing. */
   private gridFault(fact: GriddedFact): string | null {
+    if (fact.type === "funding") return stampFault(fact.funding, this.markets.get(fact.funding.symbol))
     const market = this.markets.get(fact.order.symbol)
     if (market === undefined) return "its market is not listed"
     const { qty, price } = fact.type === "fill" ? fact.fill : fact.order
@@ -84,15 +85,35 @@ export class EventJudge {
   }
 }
 
-type FundingFact = Extract<AccountFact, { readonly type: "funding" }>
+/** What of a fact lies after the message that brings it, or is a mark or a rate that nobody can be paid by (F14); null: nothing. */
+const timeFaultOf = (fact: AccountFact, at: number): string | null => {
+  switch (fact.type) {
+    case "fill":
+      return fact.fill.at > at ? "its trade lies ahead of it" : null
+    case "funding":
+      return fact.funding.settledAt > at ? "its stamp lies ahead of it" : fundingFault(fact.funding)
+    case "contract":
+      return Math.max(fact.contract.openedAt, fact.contract.endedAt ?? 0) > at ? "its contract lies ahead of it" : null
+    case "swap":
+      return fact.swap.openedAt > at ? "its swap lies ahead of it" : null
+    default:
+      return null
+  }
+}
 
-/** A mark or a rate that nobody can be paid by, or a stamp that is still to come (F14). */
-const fundingFaultOf = ({ funding }: FundingFact, at: number): string | null =>
-  funding.settledAt > at ? "its stamp lies ahead of it" : fundingFault(funding)
+const hourMillis = 3_600_000
 
-type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" }>
+/** A time at which its market pays no funding; null: it pays, or the market is not known. */
+const stampFault = ({ settledAt }: VenueFunding, market: VenueMarket | undefined): string | null => {
+  if (market === undefined) return null
+  const hours = fundingHoursOf(market)
+  return hours === 0 || settledAt % (hours * hourMillis) !== 0 ? "its stamp is none of its market's" : null
+}
 
-const hasGrid = (fact: AccountFact): fact is GriddedFact => fact.type === "fill" || fact.type === "order"
+type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" | "funding" }>
+
+const hasGrid = (fact: AccountFact): fact is GriddedFact =>
+  fact.type === "fill" || fact.type === "order" || fact.type === "funding"
 
 /** Whether a value is so many whole steps. */
 const fits = (value: string, step: string): boolean => {

@@ -291,12 +291,11 @@ class Executor {
     })
   }
 
-  private again(waiting: Waiting): Effect.Effect<void> {
-    return Effect.sync(() => {
+  private readonly again = (waiting: Waiting): Effect.Effect<void> =>
+    Effect.sync(() => {
       this.lanes.free(waiting, false)
       this.wake.openUnsafe()
     })
-  }
 
   /** Its time is over before it was made: it is never made. */
   private missed(waiting: Waiting): void {
@@ -311,7 +310,7 @@ class Executor {
     this.wake.openUnsafe()
   }
 
-  /** Writes what became of calls of one client, in as few commits as hold it; the refs of those that are written. */
+  /** Writes what became of calls of one client, in as few commits as hold it; the refs of those that have ended. */
   private takeAll(clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<ReadonlyArray<string>> {
     return Effect.gen({ self: this }, function* () {
       const written: Array<string> = []
@@ -324,17 +323,17 @@ class Executor {
           for (const each of rest) if (yield* this.takeOne(clientId, each)) written.push(each.ref)
           return written
         }
-        written.push(...rest.slice(0, done.value).map(({ ref }) => ref))
-        rest = rest.slice(done.value)
+        written.push(...done.value.ended)
+        rest = rest.slice(done.value.taken)
       }
       return written
     })
   }
 
-  /** Writes what became of a call; false when that could not be done now. */
+  /** Writes what became of a call; false when that could not be done now, or what is said of it can't be taken. */
   private takeOne(clientId: number, outcome: DefiniteOutcome): Effect.Effect<boolean> {
     return this.take(clientId, [outcome]).pipe(
-      Effect.as(true),
+      Effect.map(({ ended }) => ended.length > 0),
       Effect.catchTag("Unavailable", () => Effect.succeed(false)),
       Effect.catchCause((cause) =>
         Effect.logError("what became of a call could not be written", cause).pipe(
@@ -345,21 +344,27 @@ class Executor {
     )
   }
 
-  /** One commit with the first of these ends; how many of them. */
-  private take(clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<number, DispatchError> {
+  /** One commit with the first of these ends: how many it took, and the refs of the calls that have ended. */
+  private take(
+    clientId: number,
+    outcomes: ReadonlyArray<DefiniteOutcome>
+  ): Effect.Effect<{ readonly taken: number; readonly ended: ReadonlyArray<string> }, DispatchError> {
     const { host, handlers } = this.parts
     return host.dispatch({
       subject: clientSubject(clientId),
       by,
       lane: "internal",
-      decide: (turn) =>
-        foldIn(turn, outcomes, (outcome) => {
+      decide: (turn) => {
+        const ended: Array<string> = []
+        const { length: taken } = foldIn(turn, outcomes, (outcome) => {
           // What an event has said of it already stays: the venue has it.
-          if (turn.state.get("venueCalls", outcome.ref) === undefined) return false
-          endCall(turn, handlers, outcome)
+          if (turn.state.get("venueCalls", outcome.ref) === undefined) return ended.push(outcome.ref)
+          if (!endCall(turn, handlers, outcome)) return true
           hearItsEvent(turn, clientId, outcome)
-          return true
-        }).length
+          return ended.push(outcome.ref)
+        })
+        return { taken, ended }
+      }
     })
   }
 

@@ -5,9 +5,17 @@
  */
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
-import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
+import type {
+  VenueContract,
+  VenueFill,
+  VenueOrder,
+  VenueQuote,
+  VenueRfq,
+  VenueSwap
+} from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
+import type { Verdict } from "./verdict.ts"
 
 /** An outcome that stays as it is: UNKNOWN is none. */
 export type DefiniteOutcome = VenueOutcome & { readonly outcome: "EXECUTED" | "REFUSED" | "VOID" }
@@ -46,7 +54,23 @@ export interface Quoted {
   readonly quote: VenueQuote
 }
 
+/** What a message says of an object, whichever way it came. */
+export interface SaidOfObject {
+  readonly id: number
+  /** The name under which it was said. */
+  readonly ref: string
+  /** Business time at the venue. */
+  readonly at: number
+  readonly order?: VenueOrder | null
+  readonly fill?: VenueFill
+  readonly rfq?: VenueRfq | null
+  readonly contract?: VenueContract | null
+  readonly swap?: VenueSwap | null
+}
+
 export interface VenueHandler {
+  /** Whether it fits what was asked for: asked before anything of it is taken (A2-115). What names no object of ours fits. */
+  readonly verdict: (turn: Turn, said: SaidOfObject) => Verdict
   /**
    * Also hears what the venue answers for an object of which something unbelievable was said: a noun that holds money opens
    * the break of the difference here (A2-115).

@@ -9,6 +9,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { contractHandler } from "../barrier/contractHears.ts"
 import { doubtOrders, heardOfVenue, orderHandler, orderPartsOf } from "../order/orderHears.ts"
+import { unnamedVerdict } from "../order/unnamedVerdict.ts"
 import type { Directory } from "../partner/Directory.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
@@ -17,11 +18,14 @@ import { swapHandler } from "../swap/swapHears.ts"
 import { CallAnswers } from "./CallAnswers.ts"
 import { probeHandler } from "./probeDecisions.ts"
 import type { Unnamed, VenueHandler } from "./VenueHandler.ts"
+import type { Verdict } from "./verdict.ts"
 
 /** One for every kind that calls: what is missing does not compile. */
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
   /** Answers whoever waits for the end of a call, in the turn that takes it. */
   readonly answered: (turn: Turn, ref: string) => void
+  /** Whether what names no object of ours can be (A2-97, F14): asked before anything of it is taken. */
+  readonly unnamedVerdict: (turn: Turn, fact: AccountFact) => Verdict
   /**
    * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it, words when they say
    * why.
@@ -45,6 +49,7 @@ export const venueHandlers: Effect.Effect<
     order: orderHandler(orderParts),
     swap: swapHandler(orderParts),
     answered: (yield* CallAnswers).take,
+    unnamedVerdict: (turn, fact) => unnamedVerdict({ turn, recall: orderParts.recall }, fact),
     unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
   }

@@ -5,6 +5,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { acceptRef } from "../../../machines/rfq/Rfq.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import { outsideBand } from "../../../machines/market/PriceBand.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { currencyFacts } from "../../../machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -56,6 +58,8 @@ export type ResolveRequest = {
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
+  /** The price may lie outside the band of the marks of now. */
+  readonly outsideBand?: boolean
   /** The request's call that was in flight when it was asked for: no other one is ended. */
   readonly ref?: string
   /** What whoever grants has to see besides: bound with it, never asked for. */
@@ -93,7 +97,8 @@ export class VenueResolutions extends Context.Service<
         const { table, id } = named.value
         return Effect.map(firstRow(stored, table, [{ column: "id", value: id }]), (row): Verdict<Named> => {
           if (row === null) return refuse(unknown(labels[table]))
-          const wrong = evidenceErrors(table, request, gridsOf({ table, row } as Named))
+          const wrong =
+            evidenceErrors(table, request, gridsOf({ table, row } as Named)) ?? bandError(host.facts(), row, request)
           return wrong === null ? accept({ table, row } as Named) : refuse(wrong)
         })
       }
@@ -258,6 +263,19 @@ const evidenceErrors = (
     errors["qty"] = `The quantity must be a positive decimal with at most ${qtyDecimals} places.`
   }
   return Object.keys(errors).length === 0 ? null : invalidFields(errors)
+}
+
+/** A price outside the band of the marks of now is a slip of the pen, unless staff say that it is meant. */
+const bandError = (
+  { marks, recent }: Facts,
+  { symbol }: { readonly symbol: string },
+  { price, outsideBand: isMeant = false }: ResolveRequest
+): Refusal | null => {
+  const mark = marks.get(symbol)
+  if (price === undefined || isMeant || mark === undefined) return null
+  return outsideBand(price, recent.bandAt(symbol, mark.at)) === null
+    ? null
+    : invalidFields({ price: "The price is outside the band of the marks of now: --outside-band takes it." })
 }
 
 const subjects = { rfqs: "A request", orders: "An order", swaps: "A take" } as const

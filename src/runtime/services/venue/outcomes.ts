@@ -6,21 +6,46 @@ import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { VenueAccountRow } from "../../store/tables/venue.ts"
+import { endMisfit, noteMisfit } from "./misfits.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
-/** Ends the call, if it is in flight, and has its object hear what became of it. */
-export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOutcome): void => {
+interface EndedBy {
+  /** The venue was asked for the object because something does not fit. */
+  readonly isRead?: boolean
+  /** Staff's own word, which is checked before. */
+  readonly isTrusted?: boolean
+}
+
+/**
+ * Ends the call, if it is in flight, and has its object take what became of it. False: it does not fit what was asked for, or can't be
+ * judged yet. Nothing is taken then, and a call in flight stays there.
+ */
+export const endCall = (
+  turn: Turn,
+  handlers: VenueHandlers,
+  outcome: DefiniteOutcome,
+  { isRead = false, isTrusted = false }: EndedBy = {}
+): boolean => {
   const { ref } = outcome
   const named = ownerOfRef(ref)
   if (named === null) throw new Error(`${ref} is no ref of ours`)
+  const handler = handlers[named.owner]
+  const verdict = isTrusted ? null : handler.verdict(turn, { id: named.id, ...outcome })
+  if (verdict === "EARLY") return false
   // What comes later in the same turn is a second word on it.
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
+  if (verdict !== null) {
+    noteMisfit(turn, { ref, misfit: verdict, bytes: outcome, isRead: isRead || call !== null })
+    return false
+  }
+  if (isRead || call !== null) endMisfit(turn, ref)
   if (call !== null) turn.draft.endCall(ref)
-  handlers[named.owner].ended(turn, { id: named.id, outcome, call })
-  if (call === null) return
+  handler.ended(turn, { id: named.id, outcome, call })
+  if (call === null) return true
   handlers.answered(turn, ref)
   passPausePoint("before-result")
+  return true
 }
 
 /** How far the events of the client's account are taken, as the turn sees it; undefined: none of it was ever heard. */

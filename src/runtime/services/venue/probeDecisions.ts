@@ -7,6 +7,8 @@ import type { VenueProbeRow } from "../../store/tables/venue.ts"
 import type { CallEnd, DefiniteOutcome, VenueHandler } from "./VenueHandler.ts"
 
 export const probeHandler: VenueHandler = {
+  // Nothing of it is booked.
+  verdict: () => null,
   ended: (turn, { id, outcome }: CallEnd) => {
     const row = probeOf(turn, id)
     // A second word on what is known changes nothing.

@@ -40,6 +40,25 @@ export interface VenueQuarantineRow {
   readonly droppedAt: number | null
 }
 
+/** An object of which the venue says something that does not fit what was asked for: it is read again, and then staff decide. */
+export interface VenueMisfitRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  /** By which the venue is asked for it. */
+  readonly ref: string
+  readonly reason: string
+  /** Micro-USDC: the amount of the break if it stands; never zero. */
+  readonly worth: bigint
+  /** Answers that did not fit either. */
+  readonly reads: number
+  readonly at: number
+  /** Set once it stands. */
+  readonly breakId: number | null
+  /** False once the venue's answer fits. */
+  readonly live: boolean
+}
+
 export interface VenueProbeRow extends MachineRow<"venueProbe"> {
   readonly id: number
   readonly partnerId: number
@@ -86,6 +105,27 @@ export const venueTables = {
       droppedAt: "id?"
     },
     id: ["venueQuarantine", "rare"]
+  }),
+  venueMisfits: table<VenueMisfitRow>()({
+    title: "venue misfit",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      ref: "text",
+      reason: "text",
+      worth: "money",
+      reads: "id",
+      at: "id",
+      breakId: "id?",
+      live: "bool"
+    },
+    check: ({ worth }) => worth !== 0n,
+    residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
+    id: ["venueMisfit", "rare"]
   }),
   venueProbes: table<VenueProbeRow>()({
     title: "venue probe",

@@ -1,0 +1,102 @@
+/**
+ * What a lying venue says instead of the truth: one member of a message each time, and never what its books have. A service that holds
+ * messages against what it asked for notices every one of them.
+ */
+import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
+import type {
+  VenueContract,
+  VenueFill,
+  VenueOrder,
+  VenueRfq,
+  VenueSwap
+} from "../../../src/machines/venue/venueObjects.ts"
+
+/** Objects as a message has them. */
+interface Objects {
+  readonly order: VenueOrder | null
+  readonly fill: VenueFill | null
+  readonly rfq: VenueRfq | null
+  readonly contract: VenueContract | null
+  readonly swap: VenueSwap | null
+}
+
+/** A decimal so many times over: on the grid of what it is a multiple of. */
+const times = (text: string, factor: number): string => {
+  const [whole = "0", fraction = ""] = text.split(".")
+  const units = (BigInt(`${whole}${fraction}`) * BigInt(factor)).toString().padStart(fraction.length + 1, "0")
+  const at = units.length - fraction.length
+  return fraction === "" ? units : `${units.slice(0, at)}.${units.slice(at)}`
+}
+
+const other = (side: "BUY" | "SELL"): "BUY" | "SELL" => (side === "BUY" ? "SELL" : "BUY")
+
+type Lie = (objects: Objects) => Objects | null
+
+/** Lies about an object that a message has; null of one that has none. */
+const about =
+  <Name extends keyof Objects>(
+    name: Name,
+    change: (object: NonNullable<Objects[Name]>, all: Objects) => Objects[Name] | null
+  ): Lie =>
+  (objects) => {
+    const object = objects[name]
+    const changed = object === null ? null : change(object as NonNullable<Objects[Name]>, objects)
+    return changed === null ? null : { ...objects, [name]: changed }
+  }
+
+const early = ({ entry, openedAt }: VenueContract) =>
+  ({ state: "EARLY_CLOSE", settlePrice: times(entry, 2), endedAt: openedAt }) as const
+
+/** By what is untrue. */
+export const lies = {
+  "fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
+  "fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
+  "fill-price": about("fill", (fill) => ({ ...fill, price: times(fill.price, fill.side === "BUY" ? 3 : 5) })),
+  "order-side": about("order", (order) => ({ ...order, side: other(order.side) })),
+  "order-bound": about("order", (order) => (order.price === null ? null : { ...order, price: times(order.price, 2) })),
+  "order-quantity": about("order", (order) => ({ ...order, qty: times(order.qty, 10) })),
+  "request-barrier": about("rfq", (rfq) => ({ ...rfq, barrier: times(rfq.barrier, 2) })),
+  "contract-quantity": about("contract", (contract) => ({ ...contract, qty: times(contract.qty, 100) })),
+  "contract-entry": about("contract", (contract) => ({ ...contract, entry: times(contract.entry, 2) })),
+  "contract-barrier": about("contract", (contract) => ({ ...contract, barrier: times(contract.barrier, 2) })),
+  "contract-side": about("contract", (contract) => ({ ...contract, side: other(contract.side) })),
+  "early-close": about("contract", (contract) =>
+    contract.state === "OPEN" ? { ...contract, ...early(contract) } : null
+  ),
+  "knock-out": about("contract", (contract) =>
+    contract.state === "KNOCKED_OUT" ? { ...contract, settlePrice: times(contract.barrier, 2) } : null
+  ),
+  "swap-notional": about("swap", (swap) => ({ ...swap, notional: times(swap.notional, 100) })),
+  "swap-reward": about("swap", (swap) => ({ ...swap, reward: times(swap.notional, 3) })),
+  "swap-fee": about("swap", (swap) => ({ ...swap, fee: times(swap.notional, 2) })),
+  "swap-end": about("swap", (swap) => (swap.end === null ? { ...swap, end: "FINAL_SETTLEMENT" } : null))
+} as const satisfies Readonly<Record<string, Lie>>
+export type LieName = keyof typeof lies
+export const lieNames = Object.keys(lies) as ReadonlyArray<LieName>
+
+const none: Objects = { order: null, fill: null, rfq: null, contract: null, swap: null }
+
+/** A fact with one lie in it; null: the lie is of another kind of object. */
+export const lieOfFact = <Fact extends VenueFact>(name: LieName, fact: Fact): Fact | null => {
+  const lied = lies[name]({ ...none, ...objectsIn(fact) })
+  if (lied === null) return null
+  const changed = Object.fromEntries(Object.entries(lied).filter(([key]) => key in fact))
+  return { ...fact, ...changed }
+}
+
+const objectsIn = (fact: VenueFact): Partial<Objects> => {
+  switch (fact.type) {
+    case "order":
+      return { order: fact.order }
+    case "fill":
+      return { order: fact.order, fill: fact.fill }
+    case "rfq":
+      return { rfq: fact.rfq }
+    case "contract":
+      return { contract: fact.contract }
+    case "swap":
+      return { swap: fact.swap }
+    default:
+      return {}
+  }
+}

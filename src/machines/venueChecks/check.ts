@@ -1,0 +1,61 @@
+/**
+ * How each member of a venue message is held against what was asked for. A message has one table of rows, a row for each member
+ * of its schema: a member that is missing does not compile.
+ */
+import { isLess, scaled } from "../shared/Exact.ts"
+
+/** A sentence on what does not fit; null: it fits. */
+export type Check<Said, Asked> = (said: Said, asked: Asked) => string | null
+
+/** Why a member has no check of its own: nothing depends on it, or other code holds it. */
+export interface Unchecked {
+  readonly because: string
+}
+
+export type Checks<Said, Asked> = { readonly [Member in keyof Said]-?: Check<Said, Asked> | Unchecked }
+
+/** Compares a message with what was asked for, member by member; the first sentence that does not fit. */
+export const misfitBy = <Said, Asked>(checks: Checks<Said, Asked>): Check<Said, Asked> => {
+  const all = Object.values<Check<Said, Asked> | Unchecked>(checks).filter((row) => typeof row === "function")
+  return (said, asked) => {
+    for (const check of all) {
+      const misfit = check(said, asked)
+      if (misfit !== null) return misfit
+    }
+    return null
+  }
+}
+
+/** Whether two decimals are one figure, however they are written. */
+export const isSame = (one: string | null, other: string | null): boolean => {
+  if (one === other) return true
+  if (one === null || other === null) return false
+  const [left, right] = [scaled(one), scaled(other)]
+  return !isLess(left, right) && !isLess(right, left)
+}
+
+type Plain = string | number | boolean | null
+
+/** A row for a member that has to be what was asked for. `called`: its name in the sentence. */
+export const exactly =
+  <Said extends { readonly [Member in Name]: Plain }, Asked, Name extends keyof Said & string>(
+    called: string,
+    member: Name,
+    askedOf: (asked: Asked) => Plain
+  ): Check<Said, Asked> =>
+  (said, asked) => {
+    const [there, here]: [Plain, Plain] = [said[member], askedOf(asked)]
+    return there === here ? null : `${called} ${there ?? "none"}, ${here ?? "none"} was asked for`
+  }
+
+/** As `exactly`, of decimals. */
+export const sameFigure =
+  <Said extends { readonly [Member in Name]: string | null }, Asked, Name extends keyof Said & string>(
+    called: string,
+    member: Name,
+    askedOf: (asked: Asked) => string | null
+  ): Check<Said, Asked> =>
+  (said, asked) => {
+    const [there, here]: [string | null, string | null] = [said[member], askedOf(asked)]
+    return isSame(there, here) ? null : `${called} ${there ?? "none"}, ${here ?? "none"} was asked for`
+  }

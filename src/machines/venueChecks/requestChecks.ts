@@ -1,0 +1,31 @@
+/** What the venue says of a request for quotes, held against the request as it was sent. */
+import type { RfqContext } from "../rfq/Rfq.ts"
+import type { VenueRfq } from "../venue/venueObjects.ts"
+import { type Checks, exactly, misfitBy, sameFigure } from "./check.ts"
+
+export const requestChecks: Checks<VenueRfq, RfqContext> = {
+  id: ({ id }, { venueRfqId }) =>
+    venueRfqId === null || venueRfqId === 0 || venueRfqId === id ? null : `venue id ${id}, it is ${venueRfqId} there`,
+  ref: { because: "The message is brought to the request that the ref names (venueRefs.ts, ownerOfRef)." },
+  account: exactly("account", "account", ({ account }) => account),
+  symbol: exactly("market", "symbol", ({ symbol }) => symbol),
+  side: exactly("side", "side", ({ side }) => side),
+  qty: sameFigure("quantity", "qty", ({ qty }) => qty),
+  barrier: sameFigure("barrier", "barrier", ({ barrierLevel }) => barrierLevel),
+  takeProfit: sameFigure("take profit", "takeProfit", ({ takeProfit }) => takeProfit),
+  expiryAt: exactly("expiry", "expiryAt", ({ expiryTs }) => expiryTs),
+  strict: exactly("strict", "strict", ({ strict }) => strict),
+  windowEndsAt: { because: "The window ends by a timer of the service." },
+  closes: ({ closes: said }, { closes }) => {
+    const asked = closes?.venueContractId ?? null
+    return said === asked || asked === 0 ? null : `closes contract ${said ?? "none"}, ${asked ?? "none"} was asked for`
+  },
+  state: { because: "It is open or over; a contract comes by a message of its own, which is checked." },
+  reason: { because: "Words for people: they decide nothing." },
+  quotes: {
+    because: "Offers: each is judged when it is accepted (quoteAcceptance.ts), and what is executed is checked."
+  }
+}
+
+/** Why a report of a request can't be of what was sent; null: it fits. */
+export const requestMisfit = misfitBy(requestChecks)

@@ -1,0 +1,54 @@
+/** Whether what the venue says of an order, and each of its trades, fits what was sent (A2-115). */
+import { fillMisfit } from "../../../machines/venueChecks/fillChecks.ts"
+import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
+import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { OrderRow } from "../../store/tables/order.ts"
+import type { SaidOfObject } from "../venue/VenueHandler.ts"
+import { judgedOn, type Verdict } from "../venue/verdict.ts"
+import { isBooked } from "./fillBooking.ts"
+import type { Recall } from "../shared/Recall.ts"
+
+interface Judging {
+  readonly turn: Turn
+  readonly recall: Recall
+}
+
+export const orderVerdict = (at: Judging, row: OrderRow, { order, fill, ...said }: SaidOfObject): Verdict => {
+  if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) return misfit(at, row, "no order under its name")
+  if (order !== null && order !== undefined) {
+    const wrong = reportMisfit(row, order)
+    if (wrong !== null) return misfit(at, row, wrong)
+    if (fill !== undefined && fill.orderId !== order.id) return misfit(at, row, "a trade of another order")
+  }
+  return fill === undefined ? null : tradeVerdict(at, row, fill)
+}
+
+/** Why a report of an order does not fit; null: it fits. */
+export const reportMisfit = ({ context }: OrderRow, order: VenueOrder): string | null => orderMisfit(order, context)
+
+/** Whether a trade fits its order as it stands now; one that is booked already is compared with its row instead. */
+export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill): Verdict => {
+  const { symbol, context } = row
+  const check = (band: Parameters<typeof fillMisfit>[1]["band"]) => fillMisfit(fill, { order: context, band })
+  const verdict = judgedOn(
+    at.turn,
+    { symbol, at: fill.at },
+    ({ bandAt }) => check(bandAt(fill.at)),
+    () => worthOf(at, row, fill)
+  )
+  return verdict === null || isBooked(at, row, fill) ? null : verdict
+}
+
+export const misfit = (at: Judging, row: OrderRow, reason: string): Verdict => ({
+  reason,
+  worth: worthOf(at, row, null)
+})
+
+/** What was traded, or what of the order can still be, at its price or the last mark: micro-USDC. */
+const worthOf = ({ turn }: Judging, { symbol, context }: OrderRow, fill: VenueFill | null): bigint => {
+  if (fill !== null) return floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
+  const price = context.venuePrice ?? context.trigger?.price ?? turn.facts.marks.get(symbol)?.price ?? 0
+  return floorToMinor(new MoneyDecimal(context.qty).minus(context.filledQty).mul(price), "USDC")
+}

@@ -1,0 +1,53 @@
+/**
+ * Whether what the venue does in an account by itself can be (A2-115): a trade of its own only reduces what the account holds (A2-97), at a
+ * price within the band of the marks about it, and so is the mark of a stamp of funding (F14).
+ */
+import { outsideBand } from "../../../machines/market/PriceBand.ts"
+import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
+import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
+import { ownTradeMisfit } from "../../../machines/venueChecks/ownTradeChecks.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
+import type { Recall } from "../shared/Recall.ts"
+import { judgedOn, type Verdict } from "../venue/verdict.ts"
+import { positionInTurn } from "./orderDecisions.ts"
+
+interface Judging {
+  readonly turn: Turn
+  readonly recall: Recall
+}
+
+export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
+  if (fact.type === "funding") return stampVerdict(at.turn, fact.funding)
+  // Without a reason of the venue's it is of another program, and nothing follows from it.
+  return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill) : null
+}
+
+const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill): Verdict => {
+  const client = oneInTurn(turn, "clients")
+  if (client === undefined) return null
+  const { symbol, side, tradeId } = fill
+  const netQty = positionInTurn(turn, symbol)?.netQty ?? "0"
+  const verdict = judgedOn(
+    turn,
+    { symbol, at: fill.at },
+    ({ bandAt }) => ownTradeMisfit(fill, { account: client.uid, netQty, band: bandAt(fill.at) }),
+    () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
+  )
+  if (verdict === null) return null
+  // One that is booked comes again.
+  return recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) === null
+    ? verdict
+    : null
+}
+
+const stampVerdict = (turn: Turn, { symbol, settledAt, mark, amount }: VenueFunding): Verdict =>
+  mark === null
+    ? null
+    : judgedOn(
+        turn,
+        { symbol, at: settledAt },
+        ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
+        () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")
+      )

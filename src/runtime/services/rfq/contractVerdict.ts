@@ -1,0 +1,118 @@
+/**
+ * Whether what the venue says of a request for quotes, or of the contract of one, fits what was asked for (A2-115): of a contract that
+ * opens the request and the accepted quote, of one that is open its frozen terms and what was asked to end it.
+ */
+import { type AskedContract, contractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
+import { requestMisfit } from "../../../machines/venueChecks/requestChecks.ts"
+import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
+import { usdcMinor } from "../../../machines/shared/Money.ts"
+import type { VenueContract, VenueQuote } from "../../../machines/venue/venueObjects.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import { contractOfRfq } from "../barrier/contractDecisions.ts"
+import type { Recall } from "../shared/Recall.ts"
+import type { SaidOfObject } from "../venue/VenueHandler.ts"
+import { judgedOn, type MarketSeen, type Verdict } from "../venue/verdict.ts"
+import type { QuoteBoard } from "./QuoteBoard.ts"
+
+interface Judging {
+  readonly turn: Turn
+  readonly recall: Recall
+  readonly board: QuoteBoard["Service"]
+}
+
+/** Of a request, and of the contract that an accept of it has opened or closed. */
+export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
+  const { rfq, contract, ref } = said
+  const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
+  if ((said.order ?? said.swap ?? null) !== null) return { reason: "no request under its name", worth }
+  if (rfq !== null && rfq !== undefined) {
+    const reason = requestMisfit(rfq, row.context)
+    if (reason !== null) return { reason, worth }
+  }
+  if (contract === null || contract === undefined) return null
+  const { closeContractId } = row
+  const quoteId = quoteOfRef(ref)
+  const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
+  if (closed !== null) return contractVerdict(at, closed, contract, said.at)
+  // Under another name than an accept's it is what no call of ours has made.
+  if (closeContractId !== null || quoteId === null) return null
+  const opened = openedBy(at, row)
+  if (opened !== null) return contractVerdict(at, opened, contract, said.at)
+  return judgedOn(
+    at.turn,
+    { symbol: row.symbol, at: said.at },
+    (seen) => contractMisfit(contract, askedBy(at, row, quoteId, seen)),
+    () => worth
+  )
+}
+
+/** Of a contract that is known here. */
+export const contractVerdict = (at: Judging, row: BarrierContractRow, said: VenueContract, saidAt: number): Verdict =>
+  judgedOn(
+    at.turn,
+    { symbol: row.symbol, at: saidAt },
+    (seen) => contractMisfit(said, frozenIn(at, row, said, seen)),
+    () => row.amount
+  )
+
+/** The contract that a request has opened, ended or not. */
+const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierContractRow | null =>
+  contractOfRfq(turn, id) ??
+  (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
+
+/** What a request has asked for, with the quote that was accepted. */
+const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): AskedContract => {
+  const { accepting, refusedQuotes, acceptedQuoteId } = context
+  const isAccepted =
+    accepting?.quoteId === quoteId ||
+    acceptedQuoteId === quoteId ||
+    refusedQuotes.some((refused) => refused.quoteId === quoteId)
+  return {
+    ...context,
+    ...seen,
+    barrier: context.barrierLevel,
+    entry: accepting?.quoteId === quoteId ? accepting.price : priceOf(quotesOf(board, id, context.quotes), quoteId),
+    isAccepted,
+    known: null,
+    close: null,
+    isTornUp: false
+  }
+}
+
+const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArray<VenueQuote>) => {
+  const { quotes } = board.heard(rfqId)
+  return quotes.length > 0 ? quotes : kept
+}
+
+const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | null =>
+  quotes.find(({ id }) => id === quoteId)?.price ?? null
+
+const frozenIn = (
+  at: Judging,
+  { context }: BarrierContractRow,
+  said: VenueContract,
+  seen: MarketSeen
+): AskedContract => {
+  const { venueContractId: id, tradeId, openedAt, tearUps } = context
+  return {
+    ...context,
+    ...seen,
+    isAccepted: true,
+    // Zero: staff have taken the venue's place.
+    known: id === 0 ? null : { id, tradeId, openedAt },
+    close: said.state === "EARLY_CLOSE" ? closeOf(at, context.closeRfqId) : null,
+    isTornUp: tearUps > 0
+  }
+}
+
+/** What a request to close has accepted: also what was given up here and executed all the same. */
+const closeOf = ({ turn, recall, board }: Judging, closeRfqId: number | null): AskedContract["close"] => {
+  const row = closeRfqId === null ? null : recall.row(turn, "rfqs", closeRfqId)
+  if (row === null) return null
+  const { accepting, acceptedQuoteId, refusedQuotes, quotes } = row.context
+  if (accepting !== null) return { price: accepting.price }
+  const last = acceptedQuoteId ?? refusedQuotes.at(-1)?.quoteId
+  if (last === undefined) return null
+  return { price: refusedQuotes.length > 1 ? null : priceOf(quotesOf(board, row.id, quotes), last) }
+}

@@ -1,0 +1,77 @@
+/** Looks up objects again of which something does not fit, judges the answer like any other, and alarms what stands (A2-115). */
+import { Effect, Latch, Layer } from "effect"
+import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueMisfitRow } from "../../store/tables/venue.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { answerWithin } from "./CallAnswers.ts"
+import { MisfitReads, type WantedRead } from "./MisfitReads.ts"
+import { definite, endCall } from "./outcomes.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
+import { venueHandlers, type VenueHandlers } from "./VenueHandlers.ts"
+import { byVenue } from "./venueQuarantine.ts"
+
+export const layerMisfitReads = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const reads = yield* MisfitReads
+    const parts = { host: yield* ActorHost, venue: yield* Venue, handlers: yield* venueHandlers }
+    const standing: Array<VenueMisfitRow> = []
+    const alarm = Latch.makeUnsafe(false)
+    parts.host.onCommitted("venueMisfits", (row) => {
+      if (!row.live || row.breakId === null) return
+      standing.push(row)
+      alarm.openUnsafe()
+    })
+    const alarms = Effect.suspend(() => {
+      alarm.closeUnsafe()
+      return Effect.forEach(standing.splice(0), alarmStanding, { discard: true })
+    })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(alarm.await, alarms), { disableYield: true }))
+    const round = Effect.suspend(() => readAll(parts, reads.take()))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(reads.some.await, round), { disableYield: true }))
+  })
+)
+
+const alarmStanding = ({ ref, reason, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logError("what the venue says of an object does not fit what was asked for"), {
+    ref,
+    reason,
+    break: breakId,
+    client: clientId
+  })
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly venue: Venue["Service"]
+  readonly handlers: VenueHandlers
+}
+
+/** What can't be read or written now is read again by its timer. */
+const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedRead>): Effect.Effect<void> => {
+  const clientOf = new Map(wanted.map(({ ref, clientId }) => [ref, clientId]))
+  const take = (clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<void, DispatchError> =>
+    host.dispatch({
+      subject: clientSubject(clientId),
+      by: byVenue,
+      lane: "internal",
+      decide: (turn) => {
+        for (const outcome of outcomes) endCall(turn, handlers, outcome, { isRead: true })
+      }
+    })
+  return venue.lookup([...clientOf.keys()]).pipe(
+    Effect.timeoutOrElse({
+      duration: answerWithin,
+      orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
+    }),
+    Effect.flatMap((outcomes) => {
+      const known = outcomes.flatMap((outcome) => definite(outcome) ?? [])
+      const byClient = Map.groupBy(known, ({ ref }) => clientOf.get(ref))
+      return Effect.forEach(
+        byClient,
+        ([clientId, ends]) => (clientId === undefined ? Effect.void : take(clientId, ends)),
+        { discard: true }
+      )
+    }),
+    Effect.catchCause((cause) => Effect.logDebug("objects could not be read again now", cause))
+  )
+}
