@@ -247,7 +247,7 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           swap: handler,
           answered: () => undefined,
           unnamedVerdict: () => null,
-  unnamed: () => false,
+          unnamed: () => false,
           doubted: () => undefined
         })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
