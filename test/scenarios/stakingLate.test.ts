@@ -101,7 +101,8 @@ const resolve = async (request: ResolveRequest) => {
 
 describe("a take that the venue never answers", () => {
   const silent = async (clientId: number): Promise<number> => {
-    const offerId = await offered("ETH-SWAP")
+    // Its maturity lies behind every other step of this file.
+    const offerId = await offered("ETH-SWAP", { tenorDays: 30 })
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
     const { json } = await routes.after(world.asked("voidRefs"), answerWithin, take(clientId, offerId, "10"))
     return json.data.swapId
@@ -133,16 +134,32 @@ describe("a take that the venue never answers", () => {
   }, 60_000)
 })
 
-describe("a writer of whom nothing is heard", () => {
-  it("A2-59: an hour after maturity the swap is in default by our own clock, and a payment cures it", async () => {
+describe("a maturity of which the venue's word is not here", () => {
+  it("A2-59: a swap that was paid in time is in no default while that is still to be taken, however late it is", async () => {
     const anna = await lender()
     const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     world.hide("events")
+    world.venue.disconnect()
+    await later(7 * day)
+    await later(3_600_000 + 1_000)
+    await later(day)
+    assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
+    world.hide(false)
+    const matured = await until(anna, swapId, ({ state }) => state !== "OPEN")
+    assert.deepInclude(matured, { contractId, state: "MATURED", claim: "0.00000000" })
+    assert.notInclude(await audited(anna), "swap.default")
+  }, 90_000)
+
+  it("A2-59: a writer of whom the venue says nothing is in default an hour after maturity; a payment cures it", async () => {
+    const anna = await lender()
+    world.omit(true)
+    const { swapId, contractId } = await taken(anna, "ETH-SWAP", "10")
     await later(7 * day)
     assert.strictEqual((await swap(anna, swapId)).state, "OPEN")
     await later(3_600_000 + 1_000)
     await until(anna, swapId, ({ state }) => state === "DEFAULTED")
-    world.hide(false)
+    world.omit(false)
+    world.correctFee(contractId, "0.004")
     const cured = await until(anna, swapId, ({ state }) => state === "CURED")
     assert.deepInclude(cured, { contractId, claim: "0.00000000" })
   }, 90_000)

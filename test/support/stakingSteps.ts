@@ -30,10 +30,13 @@ export const stakingVenue = () => {
     return id
   }
   let restating = false
+  let omitting = false
   /** As it was said, but for the first payment of a swap. */
   const restated = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent => {
-    if (!restating || !isEvent(line) || line.fact.type !== "swap") return line
+    if (!isEvent(line) || line.fact.type !== "swap") return line
     const { swap } = line.fact
+    if (omitting) return { ...line, fact: { ...line.fact, swap: { ...swap, payments: [], end: null } } }
+    if (!restating) return line
     const payments = swap.payments.map((each, at) => (at === 0 ? { ...each, amount: "1.5" } : each))
     return { ...line, fact: { ...line.fact, swap: { ...swap, payments } } }
   }
@@ -48,6 +51,8 @@ export const stakingVenue = () => {
     clock: quickClock(),
     /** While it does, it says that the first payment of each swap was another amount. */
     restate: (on: boolean) => void (restating = on),
+    /** While it does, it leaves out what was paid of a swap and that it has ended. */
+    omit: (on: boolean) => void (omitting = on),
     command,
     /** An offer on the board; its id. */
     offer: (symbol: string, given: Members = {}): number => {

@@ -52,6 +52,7 @@ import { m0048 } from "./0048_maturing_swaps.ts"
 import { m0050 } from "./0050_person_keys.ts"
 import { m0051 } from "./0051_write_off_repayments.ts"
 import { m0052 } from "./0052_venue_misfits.ts"
+import { m0053 } from "./0053_trades_by_time.ts"
 
 const run = Migrator.make({})
 
@@ -108,7 +109,8 @@ export const migrate = run({
     "0048_maturing_swaps": m0048,
     "0050_person_keys": m0050,
     "0051_write_off_repayments": m0051,
-    "0052_venue_misfits": m0052
+    "0052_venue_misfits": m0052,
+    "0053_trades_by_time": m0053
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

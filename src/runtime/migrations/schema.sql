@@ -409,6 +409,7 @@ CREATE TABLE fills (
   CONSTRAINT fills_pkey PRIMARY KEY (id)
 );
 CREATE INDEX fills_client ON public.fills USING btree (client_id, id);
+CREATE INDEX fills_client_ts ON public.fills USING btree (client_id, ts);
 CREATE INDEX fills_closing ON public.fills USING btree (client_id, id) WHERE (closed_qty IS NOT NULL);
 
 CREATE TABLE fired_groups (

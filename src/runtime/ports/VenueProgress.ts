@@ -4,7 +4,9 @@ import { Context, type Effect } from "effect"
 export class VenueProgress extends Context.Service<
   VenueProgress,
   {
-    /** Done when every event up to this number is committed or set aside. */
+    /** Done when `isAt` is true of this number. */
     reached(number: number): Effect.Effect<void>
+    /** Every event up to this number is committed or set aside, and after a loss of events every account is read again. */
+    isAt(number: number): boolean
   }
 >()("brokerage/runtime/ports/VenueProgress") {}

@@ -4,4 +4,4 @@ import { VenueProgress } from "./VenueProgress.ts"
 
 export const layerVenueProgressMemory = (
   reached: (number: number) => Effect.Effect<void> = () => Effect.void
-): Layer.Layer<VenueProgress> => Layer.succeed(VenueProgress, VenueProgress.of({ reached }))
+): Layer.Layer<VenueProgress> => Layer.succeed(VenueProgress, VenueProgress.of({ reached, isAt: () => true }))

@@ -3,6 +3,7 @@
  * trades that are found later, posted late once its mark is known.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
 import { fundingPayment } from "../../../src/machines/funding/fundingRules.ts"
 import { formatAmount, MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
@@ -258,6 +259,69 @@ describe("F14: a trade is missing", () => {
     assert.isTrue(at.funding(stampAt("0.1", { amount: "-0.500000" })))
     assert.deepStrictEqual([at.postings, at.open], [{ [plain]: "-0.600000" }, []])
     assert.deepInclude(at.store.rows("openFundings")[0], { posted: true, live: false })
+  })
+})
+
+describe("trades that are booked in another order than the venue made them", () => {
+  const gap = 10_000
+  const settledAt = contractsNow + 100 * gap
+
+  it("F14: an older trade that is booked after a newer one does not make the newer one count", () => {
+    const at = new Funded()
+    const id = at.asked("BUY", "0.6")
+    at.found(id, [{ qty: "0.3", price: "60000.0", at: settledAt + gap, tradeId: 2 }])
+    at.found(id, [{ qty: "0.3", price: "60000.0", at: settledAt - gap, tradeId: 1 }])
+    at.funding(stampAt("0.3", { settledAt }))
+    assert.deepStrictEqual([at.postings, at.open], [{ [`${settledAt}:1`]: "-1.800000" }, []])
+  })
+
+  /** Every mark that says how far something has come. */
+  const marks = (at: Funded): ReadonlyMap<string, number> =>
+    new Map([
+      ...at.store.rows("positions").map(({ symbol, updatedAt }) => [`position ${symbol}`, updatedAt] as const),
+      ...at.store.rows("orders").map(({ id, context }) => [`order ${id}`, context.lastTradeId] as const)
+    ])
+
+  const trade = fc.record({ buys: fc.boolean(), lots: fc.integer({ min: 1, max: 9 }), booked: fc.nat(), of: fc.nat(2) })
+  const course = fc.record({
+    trades: fc.array(trade, { minLength: 1, maxLength: 40 }),
+    /** Before which trade of the venue the stamp lies, and when it is booked. */
+    place: fc.nat(40),
+    booked: fc.nat()
+  })
+
+  it("F14: in any order of booking a stamp is paid on the position at its place, and no high-water mark falls", () => {
+    fc.assert(
+      fc.property(course, ({ trades, place, booked }) => {
+        const at = new Funded()
+        const orders = (["BUY", "SELL"] as const).map((side) => [0, 1, 2].map(() => at.asked(side, "0.36")))
+        const before = Math.min(place, trades.length)
+        const signed = ({ buys, lots }: (typeof trades)[number]) => (buys ? lots : -lots)
+        const lotsHeld = trades.slice(0, before).reduce((sum, each) => sum + signed(each), 0)
+        const held = new MoneyDecimal(lotsHeld).div(1_000).toFixed(4)
+        const steps = trades.map((each, index) => ({
+          booked: each.booked,
+          book: () => {
+            const { buys, lots, of } = each
+            const ts = settledAt + (index - before) * gap + (index < before ? 0 : gap)
+            const found = { qty: (lots / 1_000).toFixed(4), price: "60000.0", at: ts, tradeId: index + 1 }
+            at.found(orders[buys ? 0 : 1]?.[of] ?? assert.fail(), [found])
+          }
+        }))
+        steps.push({ booked, book: () => void at.funding(stampAt(held, { settledAt })) })
+        let known = marks(at)
+        for (const { book } of steps.toSorted((one, other) => one.booked - other.booked)) {
+          book()
+          const now = marks(at)
+          for (const [name, mark] of known) assert.isAtLeast(now.get(name) ?? 0, mark, name)
+          known = now
+        }
+        const sum = Object.values(at.postings).reduce((all, amount) => all.plus(amount), new MoneyDecimal(0))
+        assert.strictEqual(sum.toFixed(6), formatAmount(fundingPayment(held, price), "USDC"))
+        assert.deepStrictEqual(at.open, [])
+      }),
+      { numRuns: 60 }
+    )
   })
 })
 

@@ -34,6 +34,7 @@ import type { OrderMarkets } from "../../../src/runtime/services/order/orderMark
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
+import type { Condition } from "../../../src/runtime/store/paging.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
 import { market } from "../../support/ScriptedVenue.ts"
 import { takeTurn } from "../../support/takeTurn.ts"
@@ -107,10 +108,13 @@ export class TradingWorld {
     return new Recall({
       among: (table: TableName, ids: ReadonlyArray<number>) =>
         Effect.succeed(rows(table).filter((row) => ids.includes((row as { readonly id: number }).id))),
-      page: (table: TableName, asked: ReadonlyArray<{ readonly column: string; readonly value: unknown }>) =>
+      page: (table: TableName, asked: ReadonlyArray<Condition>) =>
         Effect.succeed(
           rows(table).filter((row) =>
-            asked.every(({ column, value }) => (row as Record<string, unknown>)[named(column)] === value)
+            asked.every(({ column, value, comparison }) => {
+              const held = (row as Record<string, unknown>)[named(column)]
+              return comparison === ">=" ? Number(held) >= Number(value) : held === value
+            })
           )
         )
     } as unknown as RowReads["Service"])
@@ -252,14 +256,17 @@ export class TradingWorld {
     }
   }
 
-  /** The venue answers for an order, with trades of the times at which it made them. */
-  found(id: number, trades: ReadonlyArray<Pick<VenueFill, "qty" | "price" | "at">>): void {
+  /** The venue answers for an order, with trades of the times at which it made them; without an id a trade is its newest. */
+  found(
+    id: number,
+    trades: ReadonlyArray<Pick<VenueFill, "qty" | "price" | "at"> & { readonly tradeId?: number }>
+  ): void {
     const row = this.store.rows("orders").find((order) => order.id === id) ?? assert.fail(`no order ${id}`)
     const { symbol, context } = row
     const { side } = context
     const of_ = { orderId: 900 + id, ref: `O-${id}`, account: client.uid, symbol, side }
     const fills = trades.map((trade) => {
-      const tradeId = ++this.trades
+      const tradeId = trade.tradeId ?? ++this.trades
       this.flow("USDC", new MoneyDecimal(trade.qty).mul(trade.price).mul(side === "BUY" ? -1 : 1))
       return { ...of_, ...trade, tradeId, liquidity: "TAKER", reason: null } as const
     })

@@ -134,6 +134,9 @@ describe("A2-103: the money of a client", () => {
       turn.draft.build(null, null).claims.map(({ name }) => name),
       ["differs:1:money:USDC:15"]
     )
+    assert.deepStrictEqual(settleMoneyDifferences(turnOf(), apart(), "The venue no longer gives an event."), [
+      "The ledger has -490 USDC of the venue, and the venue's own books have -505. The venue no longer gives an event."
+    ])
     const asset = turnOf()
     const account = { sequence: 7, money: [trades("-490"), trades("0.2", "BTC")] }
     settleMoneyDifferences(asset, moneyDifferences(look({ account })))

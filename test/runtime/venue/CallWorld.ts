@@ -14,6 +14,7 @@ import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports/VenueMemory.ts"
 import { CallAnswers } from "../../../src/runtime/services/venue/CallAnswers.ts"
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
+import { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
 import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import type { Quoted } from "../../../src/runtime/services/venue/VenueHandler.ts"
@@ -32,7 +33,16 @@ export const begin = 1_795_000_000_000
 
 export const uidOf = (clientId: number): string => `ACM-${String(clientId).padStart(8, "0")}`
 
-type Services = ActorHost | BusinessClock | CallAnswers | Journal | RowReads | VenueCalls | VenueEvents | VenueLink
+type Services =
+  | ActorHost
+  | BusinessClock
+  | CallAnswers
+  | Journal
+  | RowReads
+  | VenueCalls
+  | VenueEvents
+  | VenueLink
+  | VenueProgress
 
 export class CallWorld {
   readonly timeline = new Timeline(begin)
@@ -183,6 +193,12 @@ export class CallProcess {
   get link() {
     if (this.context === null) throw new Error("the process has not started")
     return Context.get(this.context, VenueLink).state()
+  }
+
+  /** Whether the events up to this number are taken, as a jump of the clock asks for it. */
+  isAt(number: number): boolean {
+    if (this.context === null) throw new Error("the process has not started")
+    return Context.get(this.context, VenueProgress).isAt(number)
   }
 
   get events() {

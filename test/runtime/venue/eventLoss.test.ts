@@ -47,6 +47,7 @@ describe("events that the venue keeps no more", () => {
     const first = world.launch()
     world.run(5_000)
     assert.deepStrictEqual([mark(world), first.events.mark, world.probes.get(id)], [1, 5, "VOID"])
+    assert.deepStrictEqual([first.isAt(5), first.link.takenTo], [false, null])
     first.lane.kill()
     const second = world.launch()
     world.run(5_000)
@@ -54,6 +55,11 @@ describe("events that the venue keeps no more", () => {
     away = false
     world.run(5_000)
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
+    assert.isTrue(second.isAt(5))
+    world.venue.send(world.venue.heartbeat())
+    const { now } = world.timeline
+    world.run(1_000)
+    assert.strictEqual(second.link.takenTo, now)
   })
 
   it("A2-96: one account that can't be read keeps no other from being read after the next loss", () => {
@@ -124,8 +130,25 @@ describe("events that the venue keeps no more", () => {
     const found = world.store
       .rows("venueQuarantine")
       .find(({ reason }) => reason.endsWith("does not keep what it said"))
-    assert.deepInclude(found, { account, bytes: JSON.stringify({ account, after: 1, sequence: 2 }) })
+    assert.deepInclude(found, { account, bytes: JSON.stringify({ account, after: 1, to: 2 }) })
     assert.strictEqual(mark(world), 5)
+    // The comparison of the money finds what it comes to.
+    assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
+  })
+
+  it("A2-103: what the venue does not keep of an account, whose money it does not keep either, is a break at once", () => {
+    let kept = true
+    const { world } = withLostExecution((venue) => ({
+      ...venue,
+      account: (of) => Effect.map(venue.account(of), (found) => (found === null ? null : { ...found, money: null })),
+      accountEvents: (of, after) => Effect.suspend(() => (kept ? venue.accountEvents(of, after) : Effect.succeed([])))
+    }))
+    kept = false
+    world.launch()
+    world.run(5_000)
+    const [opened, ...more] = world.store.rows("reconBreaks")
+    assert.deepStrictEqual([opened?.clientId, opened?.context.pausesMoneyOut, more], [7, true, []])
+    assert.include(opened?.context.reason ?? "", `no longer gives all of the events 2 to 2 of account ${account}`)
   })
 })
 

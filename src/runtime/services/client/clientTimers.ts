@@ -17,6 +17,7 @@ import { Unsettled } from "../order/Unsettled.ts"
 import { swapTimers } from "../swap/swapHears.ts"
 import { misfitTimers } from "../venue/misfits.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
+import { VenueLink } from "../venue/VenueLink.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
 /** One for every name that machines and services may set: what is missing does not compile. */
@@ -27,7 +28,7 @@ type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemT
 export const clientTimers: Effect.Effect<
   ClientTimers,
   never,
-  ActorHost | Directory | MisfitReads | Settings | Unsettled
+  ActorHost | Directory | MisfitReads | Settings | Unsettled | VenueLink
 > = Effect.gen(function* () {
   const directory = yield* Directory
   const { sandbox } = yield* Settings
@@ -38,7 +39,7 @@ export const clientTimers: Effect.Effect<
     ...retakeHandlers(directory),
     ...barrierTimers,
     ...orderTimers({ directory, unsettled }),
-    ...swapTimers,
+    ...swapTimers(yield* VenueLink),
     ...fundingTimers({ directory, unsettled }),
     ...misfitTimers(yield* MisfitReads),
     ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})

@@ -33,10 +33,6 @@ export interface FundingTurn extends OwnedTurn {
   readonly unsettled: Unsettled["Service"]
 }
 
-/** How far the clocks of service and venue may lie apart (A2-115), ms. */
-const clocksApart = 5_000
-/** Of its newest trades so many are looked through for those that were booked ahead of a stamp; more while all of them lie behind it. */
-const tradesLookedAt = [16, 256, 4_096] as const
 /** A held stamp is looked at again so often, and held so long at the most, business ms. */
 const againAfter = 5_000
 const heldAtMost = 60_000
@@ -187,28 +183,21 @@ export const fundingTimers = (parts: {
 const isAskedFor = ({ turn, unsettled }: Pick<FundingTurn, "turn" | "unsettled">): boolean =>
   ordersInTurn(turn).some(({ id }) => unsettled.of(id) !== undefined)
 
-/** The position at a stamp. Trades that the venue was asked for may be booked already, though they lie behind it. */
+/**
+ * The position at a stamp. Trades that the venue was asked for may be booked already, though they lie behind it, and older
+ * ones may be booked after them: the time of each trade counts, not the order of booking.
+ */
 const heldAt = (
   { turn, recall }: FundingTurn,
-  position: { readonly symbol: string; readonly netQty: string; readonly updatedAt: number },
+  { symbol, netQty, updatedAt }: { readonly symbol: string; readonly netQty: string; readonly updatedAt: number },
   stamp: VenueFunding
 ): string => {
-  const { symbol, netQty, updatedAt } = position
-  if (updatedAt + clocksApart < stamp.settledAt) return netQty
-  const trades = [...newestFills(turn, recall, stamp), ...turn.draft.written("fills")]
+  // No trade of the position is later than this time.
+  if (updatedAt < stamp.settledAt) return netQty
+  const trades = [...recall.since(turn, "fills", "ts", stamp.settledAt), ...turn.draft.written("fills")]
     .filter((fill) => fill.symbol === symbol && fill.ts >= stamp.settledAt)
     .toSorted((one, other) => one.tradeId - other.tradeId)
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)
-}
-
-/** The newest trades of the account as stored, with all that are as late as the stamp. */
-const newestFills = (turn: Turn, recall: Recall, { settledAt }: VenueFunding): ReadonlyArray<FillRow> => {
-  let found: ReadonlyArray<FillRow> = []
-  for (const limit of tradesLookedAt) {
-    found = recall.newest(turn, "fills", limit)
-    if (found.length < limit || found.some(({ ts }) => ts + clocksApart < settledAt)) break
-  }
-  return found
 }
 
 const timedTrade = ({ side, qty, ts }: FillRow) => ({ qty: side === "BUY" ? qty : `-${qty}`, at: ts })

@@ -38,7 +38,8 @@ export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | 
         const { marks } = host.facts()
         const now = spots.flatMap((symbol) => {
           const mark = marks.get(symbol)
-          return mark === undefined ? [] : [rowOf(symbol, mark)]
+          // The time of what is kept never falls.
+          return mark === undefined || mark.at < (kept.get(symbol)?.at ?? 0) ? [] : [rowOf(symbol, mark)]
         })
         const due = now.some((row) => {
           const before = kept.get(row.symbol)

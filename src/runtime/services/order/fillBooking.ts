@@ -208,8 +208,8 @@ const putPosition = (
     currency: "USDC",
     amount: floorToMicro(absolute(scaled(moved.netCost))),
     ...moved,
-    // A sandbox's venue may be ahead: a stamp that lies before the trade is told by it (F14).
-    updatedAt: Math.max(turn.now, at)
+    // No trade of the position is later than this time: it never falls, whatever is booked after what (F14).
+    updatedAt: Math.max(before?.updatedAt ?? 0, turn.now, at)
   })
 }
 

@@ -21,6 +21,7 @@ import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
+import { lossIn } from "../venue/venueQuarantine.ts"
 import { type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
 import { ordersOf } from "./orderLook.ts"
@@ -43,6 +44,8 @@ const again = 5_000
 const backlogMost = 60_000
 /** Differences of an account that one turn settles. */
 const settledAtOnce = 16
+/** The newest rows that are set aside of an account, among which a loss is looked for. */
+const lossesRead = 64
 /** Accounts that are compared side by side. */
 const atOnce = 8
 /** Accounts that one command compares; the others come with their slice. */
@@ -341,6 +344,7 @@ class Comparison {
       const names = new Set(alarmed.map(({ name }) => name))
       const all = claims.filter((claim) => !names.has(claim))
       const sentences: Array<string> = []
+      const loss = money.length === 0 ? null : yield* this.lossOf(client)
       // A commit has an end: of an account that lost very much, so many are taken over in a turn.
       for (let first = 0; first < all.length; first += settledAtOnce) {
         const fresh = new Set(all.slice(first, first + settledAtOnce))
@@ -353,7 +357,7 @@ class Comparison {
             ...settleDifferences(turn, this.parts.hears, contracts.filter(isFresh)),
             ...settleOrderDifferences(turn, orders.filter(isFresh)),
             ...settleSwapDifferences(turn, this.parts.hears, swaps.filter(isFresh)),
-            ...settleMoneyDifferences(turn, money.filter(isFresh))
+            ...settleMoneyDifferences(turn, money.filter(isFresh), loss)
           ]
         })
         sentences.push(...said)
@@ -365,6 +369,15 @@ class Comparison {
         { discard: true }
       )
       return sentences
+    })
+  }
+
+  /** Events of the account that the venue gave no more, in a sentence: they explain a difference of money. Null: none. */
+  private lossOf({ uid }: ClientRow): Effect.Effect<string | null, DispatchError> {
+    const ofAccount = [{ column: "account", value: uid }]
+    return Effect.map(this.parts.stored.page("venueQuarantine", ofAccount, { limit: lossesRead }), (rows) => {
+      const losses = rows.filter(({ droppedAt }) => droppedAt === null).map(lossIn)
+      return losses.find((loss) => loss !== null) ?? null
     })
   }
 

@@ -57,8 +57,15 @@ export const standing = (
   })
 }
 
-/** Opens a break for each difference that still stands in the turn; the sentences of those that are alarmed. */
-export const settleMoneyDifferences = (turn: Turn, differences: ReadonlyArray<MoneyApart>): ReadonlyArray<string> => {
+/**
+ * Opens a break for each difference that still stands in the turn; the sentences of those that are alarmed. `loss`: events of the
+ * account that are lost, which each break names.
+ */
+export const settleMoneyDifferences = (
+  turn: Turn,
+  differences: ReadonlyArray<MoneyApart>,
+  loss: string | null = null
+): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
   // An answer that is on its way may explain all of it.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
@@ -67,7 +74,8 @@ export const settleMoneyDifferences = (turn: Turn, differences: ReadonlyArray<Mo
   const now = ownMoney({ balances: turn.state.all("balances"), totals: turn.state.one("accountTotals") })
   return differences.flatMap(({ claim, asset, ours, theirs }) => {
     if (!(now.get(asset)?.eq(ours) ?? ours.isZero())) return []
-    const sentence = `The ledger has ${ours.toFixed()} ${asset} of the venue, and the venue's own books have ${theirs.toFixed()}.`
+    const figures = `The ledger has ${ours.toFixed()} ${asset} of the venue, and the venue's own books have ${theirs.toFixed()}.`
+    const sentence = loss === null ? figures : `${figures} ${loss}`
     turn.draft.claim(claim, client.id)
     const more = valueOf(turn, asset, ours.minus(theirs))
     if (more !== 0n) breakOfClient(turn, { clientId: client.id, partnerId: client.partnerId }, more, sentence)

@@ -16,6 +16,9 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
+/** Rows that `since` reads at most. */
+const sinceAtMost = 10_000
+
 interface Found {
   /** The client's commit token when they were read: with another one they may have changed. */
   readonly token: number | null
@@ -70,12 +73,15 @@ export class Recall {
     return row as Tables[T] | null
   }
 
-  /** So many of the newest stored rows of the turn's client, newest first; see `matching`. */
-  newest<T extends ClientTable>(turn: Turn, table: T, limit: number): ReadonlyArray<Tables[T]> {
+  /**
+   * The stored rows of the turn's client with at least this value in a column, newest id first, at most `sinceAtMost`; see
+   * `matching`.
+   */
+  since<T extends ClientTable>(turn: Turn, table: T, column: string, least: number): ReadonlyArray<Tables[T]> {
     const rows = this.rowsOf(turn.state)
-    const name = `${table} newest ${limit}`
+    const name = `${table} ${column} >= ${least}`
     const found = rows.get(name)
-    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, limit, name), true)
+    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, { column, least, name }), true)
     if (found === "away") {
       rows.delete(name)
       throw new JournalUnavailable({ reason: "rows could not be read" })
@@ -87,12 +93,15 @@ export class Recall {
     rows: Found["rows"],
     { state }: Turn,
     table: T,
-    limit: number,
-    name: string
+    { column, least, name }: { readonly column: string; readonly least: number; readonly name: string }
   ): Effect.Effect<void> {
     const client = state.one("clients")
     if (client === undefined) return Effect.sync(() => void rows.set(name, []))
-    return this.stored.page(table, [{ column: "client_id", value: client.id }], { limit }).pipe(
+    const conditions = [
+      { column: "client_id", value: client.id },
+      { column, value: least, comparison: ">=" as const }
+    ]
+    return this.stored.page(table, conditions, { limit: sinceAtMost }).pipe(
       Effect.map((found) => void rows.set(name, found)),
       Effect.catchCause(() => Effect.sync(() => void rows.set(name, "away")))
     )

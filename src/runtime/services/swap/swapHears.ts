@@ -6,7 +6,7 @@
 import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
-import { progressOfSwap, releaseMillis, type Taken, termsOfSwap } from "../../../machines/swap/Swap.ts"
+import { overdueMillis, progressOfSwap, releaseMillis, type Taken, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { partsOfPayment } from "../../../machines/swap/swapFigures.ts"
 import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
@@ -24,10 +24,13 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
 import type { SaidOfObject, VenueHandler } from "../venue/VenueHandler.ts"
 import { judgedOn, type Verdict } from "../venue/verdict.ts"
+import type { VenueLink } from "../venue/VenueLink.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** Payments of one swap that one turn books. */
 const paymentsAtOnce = 32
+/** Until an overdue swap is judged again while events of the venue are still to be taken, business ms. */
+const overdueAgainAfter = 5_000
 
 export interface SwapParts {
   readonly directory: Directory["Service"]
@@ -242,14 +245,24 @@ const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: nu
 const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, reason: string): void =>
   applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
 
-/** Timers of swaps, by handler; each names its swap. */
-export const swapTimers = {
-  "swap.release": (turn, _dueAt, id) => {
-    const row = swapInTurn(turn, Number(id))
-    if (row !== undefined) advance(turn, "swaps", row, { type: "RELEASE", at: turn.now })
-  },
-  "swap.overdue": (turn, _dueAt, id) => {
-    const row = swapInTurn(turn, Number(id))
-    if (row !== undefined) advance(turn, "swaps", row, { type: "OVERDUE", at: turn.now })
-  }
-} as const satisfies Readonly<Record<string, TimerHandler>>
+/**
+ * Timers of swaps, by handler; each names its swap. A swap that the venue may have paid in time is in no default: one that is overdue
+ * waits until everything that the venue said up to then is taken.
+ */
+export const swapTimers = (link: VenueLink["Service"]) =>
+  ({
+    "swap.release": (turn, _dueAt, id) => {
+      const row = swapInTurn(turn, Number(id))
+      if (row !== undefined) advance(turn, "swaps", row, { type: "RELEASE", at: turn.now })
+    },
+    "swap.overdue": (turn, _dueAt, id) => {
+      const row = swapInTurn(turn, Number(id))
+      if (row === undefined) return
+      if ((link.state().takenTo ?? 0) >= (row.context.maturityTs ?? 0) + overdueMillis) {
+        advance(turn, "swaps", row, { type: "OVERDUE", at: turn.now })
+        return
+      }
+      const again = { name: `swap.overdue:${row.id}` as const, dueAt: turn.now + overdueAgainAfter }
+      turn.draft.put("timers", { subject: turn.state.subject, ...again })
+    }
+  }) as const satisfies Readonly<Record<string, TimerHandler>>

@@ -12,6 +12,7 @@ import type { VenueShape } from "../../ports/Venue.ts"
 import { moveClock } from "../../store/ServiceStamp.ts"
 import type { VenueLink } from "../venue/VenueLink.ts"
 import { clockEnd } from "./clockEnd.ts"
+import { playVenue } from "./playVenue.ts"
 
 /** Clocks this close are together: both go on by themselves while they are compared. Ms. */
 export const together = 2_000
@@ -74,7 +75,7 @@ export class ClockMeeting {
       if (Math.abs(ahead) <= together) return Effect.void
       return Effect.flatMap(this.parts.owns, (owns): Effect.Effect<unknown, { readonly message: string }> => {
         if (!owns) return Effect.void
-        return ahead > 0 ? this.follow(ahead) : this.pull(-ahead)
+        return ahead > 0 ? this.follow(ahead) : this.pull(there)
       })
     })
     return Effect.matchCauseEffect(one.withPermits(1)(meeting), {
@@ -121,12 +122,14 @@ export class ClockMeeting {
     }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
   }
 
-  private pull(millis: number) {
+  /** `there`: the venue's business time. What is not there within the time goes on with the next try. */
+  private pull(there: number) {
     const { control, clock } = this.parts
     if (!control.attached) return Effect.void
+    const millis = clock.now() - there
     return Effect.andThen(
       Effect.logInfo("the venue's clock is moved to the service's", { millis }),
-      Effect.suspend(() => control.command({ type: "advance", to: clock.now() }))
+      Effect.suspend(() => Effect.timeoutOption(playVenue(this.parts, there, clock.now()), eventPatience))
     )
   }
 }

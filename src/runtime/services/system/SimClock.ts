@@ -27,6 +27,7 @@ import { whenUnsure } from "../../store/whenAway.ts"
 import { clockEnd } from "./clockEnd.ts"
 import { ClockMeeting } from "./ClockMeeting.ts"
 import { type DueList, dueNext, type DueParts, handlerOf, jobsDueBy } from "./dueNext.ts"
+import { playVenue } from "./playVenue.ts"
 import { venueRefusal } from "./venueWords.ts"
 
 export interface ClockView {
@@ -173,7 +174,7 @@ class Jump {
   /** `to`: where the venue plays to, Unix ms of business time. */
   private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      const { clock, control, timers } = this.parts
+      const { clock, timers } = this.parts
       const before = clock.offset()
       const firedBefore = timers.fired()
       const jobs = yield* jobsDueBy(this.parts.due.stored, to)
@@ -189,11 +190,11 @@ class Jump {
       yield* Effect.mapError(this.audit(caller, before, offset), unsure)
       const fired = yield* this.fireDue(left())
       // The venue has gone on by what the service needed; both stand at the same moment again.
-      if (moved.success && control.attached) yield* Effect.ignore(control.command({ type: "advance", to: clock.now() }))
+      const met = !moved.success || (yield* this.meet(left))
       // The clock has moved: an answer that can't be read now must not ask for another try.
       const shown = yield* Effect.mapError(this.shown, unsure)
       const tally = firedSince(firedBefore, timers.fired())
-      return accept({ ...shown, behind: !moved.success || !fired, fired: tally, jobs })
+      return accept({ ...shown, behind: !moved.success || !fired || !met, fired: tally, jobs })
     })
   }
 
@@ -232,16 +233,16 @@ class Jump {
   }
 
   /**
-   * The venue plays to `to`, then its events up to there are taken. False: not within the time left. A try whose answer is lost
+   * The venue plays to `to`, and its events up to there are taken. False: not within the time left. A try whose answer is lost
    * is made again: a jump names its end, so a second one does nothing.
    */
   private moveVenue(to: number, left: () => number): Effect.Effect<boolean, VenueControlError> {
-    const { control, progress } = this.parts
+    const { control, clock } = this.parts
     if (!control.attached) return Effect.succeed(true)
+    const from = clock.now()
     let isUnsure = false
     const attempt: Effect.Effect<boolean, VenueControlError> = Effect.suspend(() =>
-      control.command({ type: "advance", to }).pipe(
-        Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
+      Effect.as(playVenue(this.parts, from, to), true).pipe(
         Effect.catchIf(
           ({ why }) => why === "lost" || isUnsure,
           () => {
@@ -255,6 +256,19 @@ class Jump {
       Effect.interruptible(
         Effect.timeoutOrElse(attempt, { duration: Duration.millis(left()), orElse: () => Effect.succeed(false) })
       )
+    )
+  }
+
+  /** Moves the venue to the service's present moment. False: what it publishes on the way is not all taken within the time left. */
+  private meet(left: () => number): Effect.Effect<boolean> {
+    const { control, progress, clock } = this.parts
+    if (!control.attached) return Effect.succeed(true)
+    return control.command({ type: "advance", to: clock.now() }).pipe(
+      Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
+      // A venue that does not answer now comes to the same moment by itself (`ClockMeeting`).
+      Effect.catch(() => Effect.succeed(true)),
+      Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
+      Effect.interruptible
     )
   }
 

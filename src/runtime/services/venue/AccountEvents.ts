@@ -12,7 +12,7 @@ import { VenueUnanswered } from "../../ports/Venue.ts"
 import { AccountClients } from "./AccountClients.ts"
 import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import { asideOf, EventDecisions, type EventDecisionsParts } from "./EventDecisions.ts"
-import type { SetAside } from "./venueQuarantine.ts"
+import { eventsNotGiven, eventsNotKept, type SetAside } from "./venueQuarantine.ts"
 
 /** Accounts whose events are being decided: those of two batches. What comes meanwhile is decided together. */
 const accountsAtOnce = 512
@@ -33,6 +33,14 @@ export interface EventSource {
   readonly done: (numbers: ReadonlyArray<number>) => void
   /** Runs work beside what is running. */
   readonly beside: (work: Effect.Effect<void>) => Effect.Effect<void>
+}
+
+interface ReadOnce {
+  readonly clientId: number
+  /** The sequence up to which the account is read. */
+  readonly after: number
+  /** Nothing is missing there. */
+  readonly isThrough: boolean
 }
 
 export interface AccountEventsParts extends EventDecisionsParts {
@@ -155,15 +163,16 @@ export class AccountEvents {
         const there = yield* this.parts.venue.account(account)
         const sequence = there?.sequence ?? 0
         if (once === null || sequence === once.after) return
-        const { after } = once
-        const bytes = JSON.stringify({ account, after, sequence })
+        const { after, clientId } = once
         // Its books are others: what it says of the account is dropped as known until it is as far.
         if (sequence < after) {
+          const bytes = JSON.stringify({ account, after, sequence })
           return yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
         }
         // What was said while it was read is read by the next round.
         if (after === before) {
-          yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+          const isUnproven = there === null || there.money === null
+          yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: sequence }, isUnproven)
           return void (yield* this.readOnce(account, apart, sequence))
         }
         before = after
@@ -171,18 +180,18 @@ export class AccountEvents {
     })
   }
 
-  /** Up to which sequence an account is read, and whether nothing is missing there; null: it is none of ours. `to`: see `fetch`. */
+  /** Null: the account is none of ours. `to`: see `fetch`. */
   private readOnce(
     account: string,
     apart: Apart,
     to = 0
-  ): Effect.Effect<{ readonly after: number; readonly isThrough: boolean } | null, DispatchError | VenueUnanswered> {
+  ): Effect.Effect<ReadOnce | null, DispatchError | VenueUnanswered> {
     return this.inTurn(this.laneOf(account), () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clients.of(account)
         if (clientId === null) return null
         const isThrough = yield* this.fetch(clientId, account, apart, to)
-        return { after: yield* this.decisions.sequenceOf(clientId), isThrough }
+        return { clientId, after: yield* this.decisions.sequenceOf(clientId), isThrough }
       })
     ).pipe(
       Effect.catchDefect((defect) =>
@@ -272,12 +281,9 @@ export class AccountEvents {
       }
       const there = yield* this.parts.venue.account(account)
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(asideOf(event, beyond))
-      const bytes = JSON.stringify({
-        account,
-        after: yield* this.decisions.sequenceOf(clientId),
-        before: event.fact.sequence
-      })
-      yield* apart({ bytes, reason: "the venue does not say what is missing of an account", number: null, account })
+      const after = yield* this.decisions.sequenceOf(clientId)
+      const lost = { account, after, to: event.fact.sequence - 1 }
+      yield* this.decisions.lose(clientId, eventsNotGiven, lost, there === null || there.money === null)
       yield* this.fetch(clientId, account, apart, event.fact.sequence)
       yield* this.decisions.one(clientId, event, wrong, true)
     })

@@ -18,10 +18,21 @@ import { misfitReason, noteMisfit } from "./misfits.ts"
 import type { DefiniteOutcome, SaidOfObject } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import type { Verdict } from "./verdict.ts"
-import { type AsideAlarms, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import {
+  type AsideAlarms,
+  byVenue,
+  lossSentence,
+  type LostOfAccount,
+  putAside,
+  type SetAside
+} from "./venueQuarantine.ts"
 
 /** Questions for an object of which something unbelievable was said. */
 const lookups = 3
+
+/** Micro-USDC. */
+const leastAmount = 1n
 
 /** How an event is to be taken. */
 interface Judged {
@@ -255,6 +266,36 @@ export class EventDecisions {
       })
       return null
     })
+  }
+
+  /**
+   * Sets aside, in a commit of the client's and once, that the venue does not give events of its account any more: the account is
+   * compared with the venue after it (A2-103). `isUnproven`: the venue keeps no money of the account either, so that a break says
+   * at once what no comparison can find.
+   */
+  lose(clientId: number, reason: string, lost: LostOfAccount, isUnproven: boolean): Effect.Effect<void, DispatchError> {
+    const { account } = lost
+    const aside = { bytes: JSON.stringify(lost), reason, number: null, account }
+    const losing = this.parts.host.dispatch({
+      subject: clientSubject(clientId),
+      by: byVenue,
+      lane: "internal",
+      decide: (turn): Taken => {
+        const partnerId = turn.state.one("clients")?.partnerId ?? null
+        turn.draft.claim(`venueAccount:${aside.bytes}`, clientId)
+        putAside(turn, aside, { partnerId, clientId })
+        if (isUnproven && partnerId !== null) {
+          const reasonOfBreak = `${lossSentence(lost)} It keeps no money of the account: the amount is not known, and this one stands for it.`
+          breakOfClient(turn, { partnerId, clientId }, leastAmount, reasonOfBreak)
+        }
+        return { is: aside }
+      }
+    })
+    return losing.pipe(
+      Effect.flatMap((each) => this.alarm(each)),
+      // It is on file.
+      Effect.catchTag("ClaimLost", () => Effect.void)
+    )
   }
 
   private decideIn(

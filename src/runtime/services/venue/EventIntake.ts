@@ -9,11 +9,13 @@ import type { Journal } from "../../engine/journal/Journal.ts"
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import { type UnreadableLine, type Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import type { UnreadableLine, Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { KindRate } from "../market/KindRate.ts"
 import type { AccountEvents, EventSource } from "./AccountEvents.ts"
 import { CatchUp } from "./CatchUp.ts"
 import { EventCursor } from "./EventCursor.ts"
+import { presentNumber } from "./presentNumber.ts"
+import { TakenTime } from "./TakenTime.ts"
 import type { VenueLink } from "./VenueLink.ts"
 import { type AsideAlarms, eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
 
@@ -83,6 +85,7 @@ export class EventIntake {
   /** Of what has no number: the same is set aside once a minute. */
   private readonly rate: KindRate
   private readonly catchUp: CatchUp
+  private readonly takenTime = new TakenTime()
   /** Numbers of lines that wait for their account to be read again. */
   private readonly rereads = new Map<string, Set<number | null>>()
 
@@ -95,7 +98,10 @@ export class EventIntake {
       stored,
       accounts,
       apart: this.aside,
-      caughtUp: () => this.moved.openUnsafe()
+      caughtUp: () => {
+        this.moved.openUnsafe()
+        this.noteTaken()
+      }
     })
   }
 
@@ -104,12 +110,23 @@ export class EventIntake {
     return { mark: cursor.mark, held: cursor.held, reconnects }
   }
 
-  /** Done when every event up to this number is taken or set aside. */
+  /** Every event up to this number is taken or set aside, and no account is still to be read again after a loss. */
+  isAt(number: number): boolean {
+    return this.cursor.mark >= number && this.catchUp.done
+  }
+
+  /** Done when `isAt` is true. */
   reached(number: number): Effect.Effect<void> {
     const look: Effect.Effect<void> = Effect.suspend(() =>
-      this.cursor.mark >= number ? Effect.void : Effect.delay(look, "20 millis")
+      this.isAt(number) ? Effect.void : Effect.delay(look, "20 millis")
     )
     return look
+  }
+
+  private noteTaken(): void {
+    const { link } = this.parts
+    const at = this.takenTime.reached((number) => this.isAt(number))
+    if (at !== null) link.set({ takenTo: Math.max(link.state().takenTo ?? 0, at) })
   }
 
   private get now(): number {
@@ -132,6 +149,7 @@ export class EventIntake {
   private readonly read: Effect.Effect<void> = Effect.suspend(() => {
     this.cut.closeUnsafe()
     this.cursor.again()
+    this.takenTime.forget()
     return Effect.raceFirst(
       Stream.runForEach(this.parts.venue.events(this.cursor.mark), (line) => this.take(line)),
       this.cut.await
@@ -186,7 +204,11 @@ export class EventIntake {
       ...(link.state().connected ? {} : { connected: true, since: now })
     })
     this.failures = 0
-    if (believed) return Effect.void
+    if (believed) {
+      this.takenTime.heard(line)
+      this.noteTaken()
+      return Effect.void
+    }
     const reason = "a heartbeat's number lies far beyond what the venue has"
     if (this.rate.pass(reason) === null) return Effect.void
     return this.insistently({ bytes: JSON.stringify(line), reason, number: null, account: null })
@@ -279,6 +301,7 @@ export class EventIntake {
     if (this.cursor.mark === mark) return
     this.moved.openUnsafe()
     this.freed.openUnsafe()
+    this.noteTaken()
   }
 
   /** Stores the mark, now and then, once it has moved; never past a loss that is not made good yet. */
@@ -370,23 +393,3 @@ const forEver = (fault: string, round: Effect.Effect<void>): Effect.Effect<never
     Effect.catchDefect((defect) => Effect.andThen(Effect.logError(fault, defect), Effect.sleep("1 second"))),
     Effect.forever({ disableYield: true })
   )
-
-/** The number of the venue's last event, as its market data says it with every heartbeat. */
-const presentNumber = (venue: Venue["Service"]): Effect.Effect<number, VenueUnanswered> =>
-  Effect.gen(function* () {
-    const { markets } = yield* venue.listing
-    const subscriptions = markets.slice(0, 1).map(({ symbol }) => ({ channel: "ticker" as const, symbol }))
-    const lines = yield* venue.marketData(subscriptions).pipe(
-      Stream.filter((line) => "heartbeat" in line),
-      Stream.take(1),
-      Stream.runCollect,
-      Effect.timeoutOrElse({
-        duration: "5 seconds",
-        orElse: () => Effect.fail(new VenueUnanswered({ reason: "no heartbeat" }))
-      })
-    )
-    const [line] = lines
-    return line !== undefined && "heartbeat" in line
-      ? line.number
-      : yield* new VenueUnanswered({ reason: "no heartbeat" })
-  })

@@ -52,7 +52,10 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
         })
         for (const work of intake.works) yield* Effect.forkScoped(work)
         return Context.make(VenueEvents, VenueEvents.of({ figures: () => intake.figures() })).pipe(
-          Context.add(VenueProgress, VenueProgress.of({ reached: (number) => intake.reached(number) }))
+          Context.add(
+            VenueProgress,
+            VenueProgress.of({ reached: (number) => intake.reached(number), isAt: (number) => intake.isAt(number) })
+          )
         )
       })
     )

@@ -9,6 +9,8 @@ export interface LinkState {
   readonly heardAt: number | null
   /** Of the last event that the venue said there is. */
   readonly number: number | null
+  /** Business time up to which everything that the venue has said is taken, Unix ms; null before the first heartbeat. */
+  readonly takenTo: number | null
   /** Business time at the venue and the wall time at which it was heard, Unix ms; a sandbox's alone, null before the first. */
   readonly time: { readonly at: number; readonly heardAt: number } | null
 }
@@ -18,7 +20,7 @@ export class VenueLink extends Context.Service<
   { readonly state: () => LinkState; readonly set: (change: Partial<LinkState>) => void }
 >()("brokerage/runtime/services/venue/VenueLink") {
   static readonly layer: Layer.Layer<VenueLink> = Layer.sync(VenueLink, () => {
-    let state: LinkState = { connected: false, since: null, heardAt: null, number: null, time: null }
+    let state: LinkState = { connected: false, since: null, heardAt: null, number: null, takenTo: null, time: null }
     return VenueLink.of({ state: () => state, set: (change) => void (state = { ...state, ...change }) })
   })
 }

@@ -2,7 +2,7 @@
  * What the venue said and nobody can apply: kept with its bytes, counted and alarmed, never applied (A2-115). It is written
  * past the mailboxes, because the market feed, which they rest on, sets things aside too.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { CommitBuilder } from "../../engine/journal/Commit.ts"
@@ -24,6 +24,28 @@ export interface SetAside {
 
 /** Of events that were passed unread; its bytes say which. `sim verify` looks for it. */
 export const eventsLost = "the venue does not give these events: the reader has gone on after them"
+
+/** Of events of one account that the venue has published and does not give; the bytes say which (`LostOfAccount`). */
+export const eventsNotKept = "the venue does not keep what it said"
+export const eventsNotGiven = "the venue does not say what is missing of an account"
+
+const LostOfAccount = Schema.Struct({
+  account: Schema.String,
+  /** Sequences: the last event before those that are lost, and the last one that may be among them. */
+  after: Schema.Int,
+  to: Schema.Int
+})
+export type LostOfAccount = typeof LostOfAccount.Type
+
+const readLost = Schema.decodeUnknownOption(Schema.fromJsonString(LostOfAccount))
+
+/** The loss in a sentence, for staff; null: the row is about something else. */
+export const lossIn = ({ reason, bytes }: Pick<SetAside, "reason" | "bytes">): string | null => {
+  if (reason !== eventsNotKept && reason !== eventsNotGiven) return null
+  return Option.getOrNull(Option.map(readLost(bytes), lossSentence))
+}
+export const lossSentence = ({ account, after, to }: LostOfAccount): string =>
+  `The venue no longer gives all of the events ${after + 1} to ${to} of account ${account}.`
 
 export const byVenue: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
 

@@ -77,6 +77,7 @@ export interface PositionRow {
   readonly realizedPnl: bigint
   /** When it was last opened or turned, Unix ms. */
   readonly openedAt: number
+  /** The latest time of a trade and of a booking, Unix ms: it never falls, though an older trade may be booked last. */
   readonly updatedAt: number
 }
 

@@ -12,7 +12,7 @@ export const writeKeyUses = (
   Effect.asVoid(
     sql.unsafe(
       `INSERT INTO key_usage (key_id, last_used_at) SELECT * FROM unnest($1::int8[], $2::int8[])
-       ON CONFLICT (key_id) DO UPDATE SET last_used_at = EXCLUDED.last_used_at`,
+       ON CONFLICT (key_id) DO UPDATE SET last_used_at = GREATEST(key_usage.last_used_at, EXCLUDED.last_used_at)`,
       [int8s(uses.map(([keyId]) => keyId)), int8s(uses.map(([, lastUsedAt]) => lastUsedAt))]
     )
   )

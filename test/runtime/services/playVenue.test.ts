@@ -1,0 +1,53 @@
+/**
+ * A jump of the venue's time, whatever its events are and however long it is: the reader is never further behind than what a
+ * venue keeps, and the venue ends at the moment that was asked for (C4).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { eventsKept } from "../../../simulator/venue/core/EventLine.ts"
+import type { VenueControl } from "../../../src/runtime/ports/VenueControl.ts"
+import type { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
+import { playVenue } from "../../../src/runtime/services/system/playVenue.ts"
+
+const day = 86_400_000
+
+/** A venue that publishes so many events a day, and a reader that takes them when it is waited for. */
+const playing = async (perDay: number, days: number) => {
+  const seen = { at: 0, number: 0, taken: 0, furthest: 0, steps: 0 }
+  const control = {
+    command: ({ to }: { readonly to: number }) =>
+      Effect.sync(() => {
+        seen.steps++
+        seen.at = to
+        seen.number = Math.floor((to / day) * perDay)
+        seen.furthest = Math.max(seen.furthest, seen.number - seen.taken)
+        return { number: seen.number, at: to, id: null }
+      })
+  } as unknown as VenueControl["Service"]
+  const progress: VenueProgress["Service"] = {
+    reached: (number) => Effect.sync(() => void (seen.taken = number)),
+    isAt: (number) => seen.taken >= number
+  }
+  await Effect.runPromise(playVenue({ control, progress }, 0, days * day))
+  return seen
+}
+
+describe("C4: a jump of the venue's time", () => {
+  it("leaves the reader no further behind than the venue keeps events, at any rate and length", async () => {
+    const rate = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 15_000 }))
+    await fc.assert(
+      fc.asyncProperty(rate, fc.integer({ min: 1, max: 3_650 }), async (perDay, days) => {
+        const { at, number, taken, furthest } = await playing(perDay, days)
+        assert.deepStrictEqual([at, taken], [days * day, number])
+        assert.isBelow(furthest, eventsKept)
+      }),
+      { numRuns: 60 }
+    )
+  })
+
+  it("takes one step for a day, and few for ten quiet years", async () => {
+    assert.strictEqual((await playing(54, 1)).steps, 1)
+    assert.isBelow((await playing(0, 3_650)).steps, 20)
+  })
+})
