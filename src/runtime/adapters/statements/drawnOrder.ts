@@ -28,7 +28,7 @@ export const drawnOrder = (text: string): string => {
   for (const [start = 0, end = 0] of bidi.getReorderSegments(text, levels)) {
     const from = letterAt[start] ?? 0
     const to = (letterAt[end] ?? from) + 1
-    drawn.splice(from, to - from, ...drawn.slice(from, to).reverse())
+    drawn.splice(from, to - from, ...drawn.slice(from, to).toReversed())
   }
   return drawn.join("")
 }
