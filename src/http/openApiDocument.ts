@@ -158,7 +158,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
       optionalOrNull(operation.requestBody)
       for (const parameter of operation.parameters as ReadonlyArray<Parameter>) {
         const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
-        if (schema?.["type"] === "integer") Object.assign(parameter, { schema })
+        if (schema?.["type"] === "integer" || schema?.["enum"] !== undefined) Object.assign(parameter, { schema })
         describe(parameter)
       }
       const goesOn =

@@ -6,6 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
+import { dataMembers } from "../../src/http/api/refusalData.ts"
+import { recorded } from "../../src/http/examples/recorded.ts"
 import { guides } from "../../src/http/guides/guides.ts"
 import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { gateRefusals } from "../../src/http/toWire.ts"
@@ -18,6 +20,18 @@ import {
   reasonsOf,
   unknownReasons
 } from "../../src/machines/shared/RefusalReason.ts"
+
+interface Refusal {
+  readonly code: number
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+interface Described {
+  readonly parameters: ReadonlyArray<{
+    readonly name: string
+    readonly schema: { readonly enum?: ReadonlyArray<unknown>; readonly default?: unknown }
+  }>
+}
 
 const root = join(import.meta.dirname, "../../src")
 const catalogues = ["RefusalReason.ts", "operatorReasons.ts"]
@@ -69,6 +83,59 @@ describe("reasons of refusals", () => {
         }
       }
     }
+  })
+
+  it("a refusal has a reason where its code has several, and no other has one", () => {
+    const refusals = Object.values(recorded().operations)
+      .flatMap(({ answers }) => Object.entries(answers).map(([status, bodies]) => [Number(status), bodies] as const))
+      .filter(([status]) => status >= 400)
+      .flatMap(([status, bodies]) => bodies.map((body) => ({ status, ...(body as Refusal) })))
+    assert.isAtLeast(refusals.length, 50)
+    for (const { status, code, data } of refusals) {
+      if (status === 502 && data === undefined) continue
+      const several = reasonsOf(status, code) as ReadonlyArray<unknown>
+      if (several.length === 0) assert.isUndefined(data?.["reason"], `${code}`)
+      else assert.include(several, data?.["reason"], `${code}`)
+    }
+  })
+
+  it("each member that data may have is in the schema of its status, and no other", () => {
+    const inWords = (status: number) =>
+      wireErrors
+        .filter((row) => row.status === status)
+        .flatMap(({ data }) => [...data.matchAll(/\{([^{}]*)\}/g)].flatMap(([, names = ""]) => names.split(", ")))
+        .map((name) => name.replace(/:.*/, ""))
+    for (const status of new Set(wireErrors.map((row) => row.status))) {
+      const { [status]: named = [] } = { 400: ["errors"] } as Record<number, ReadonlyArray<string>>
+      const told = inWords(status).filter((name) => !name.includes("."))
+      assert.sameMembers(Object.keys(dataMembers(status)), [...new Set([...told, ...named])], `${status}`)
+    }
+    const met = Object.values(recorded().operations).flatMap(({ answers }) =>
+      Object.entries(answers).flatMap(([status, bodies]) =>
+        Number(status) < 400
+          ? []
+          : bodies.flatMap((body) =>
+              Object.keys((body as Refusal).data ?? {}).map((name) => [Number(status), name] as const)
+            )
+      )
+    )
+    for (const [status, name] of met) if (name !== "reason") assert.property(dataMembers(status), name, `${status}`)
+  })
+
+  it("interval, state and depth name their values, and what is meant when they are absent", () => {
+    const { paths } = openApiDocument() as unknown as { readonly paths: Record<string, { readonly get: Described }> }
+    const found = Object.entries(paths).flatMap(([path, { get }]) =>
+      (get?.parameters ?? [])
+        .filter(({ name }) => ["interval", "state", "depth"].includes(name))
+        .map(({ name, schema }) => [`${path.split("/").at(-1)} ${name}`, schema.enum?.length, schema.default] as const)
+    )
+    assert.deepStrictEqual(found.toSorted(), [
+      ["barriers state", 2, "open"],
+      ["clients state", 5, undefined],
+      ["klines interval", 7, "1m"],
+      ["orderbook depth", 4, 25],
+      ["swaps state", 3, "live"]
+    ])
   })
 
   it("a gate that refuses with a code of several reasons names one of them", () => {

@@ -15,7 +15,12 @@ export class BarriersApi extends HttpApiGroup.make("barriers")
     HttpApiEndpoint.get("list", "/clients/:clientId/barriers", {
       params: clientParams,
       query: {
-        state: tokenParam("state", contractLists, "Only contracts that are open, or only those that have ended."),
+        state: tokenParam(
+          "state",
+          contractLists,
+          "Contracts that are open, which is meant when absent, or those that have ended.",
+          "open"
+        ),
         ...pageParams(pageLimits.history)
       },
       success: ok(ContractsWire),

@@ -18,7 +18,7 @@ import { BadRequest, Conflict } from "./WireErrors.ts"
 const listQuery = {
   ...pageParams(pageLimits.clients),
   q: textParam("q", "Part of e-mail, display name or reference, case-insensitive."),
-  state: tokenParam("state", lifecycleStates, "Only clients in this lifecycle state."),
+  state: tokenParam("state", lifecycleStates, "Only clients in this lifecycle state; all when absent."),
   level: tokenParam("level", verificationLevels, "Only clients of this verification level.")
 }
 

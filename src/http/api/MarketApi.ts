@@ -61,7 +61,7 @@ export class MarketApi extends HttpApiGroup.make("market")
     HttpApiEndpoint.get("klines", "/klines", {
       query: {
         symbol: symbolParam,
-        interval: tokenParam("interval", intervals, "The length of a bucket; 1m when absent."),
+        interval: tokenParam("interval", intervals, "The length of a bucket; 1m when absent.", "1m"),
         from: momentParam("from", "Inclusive, Unix ms; rounded down to its bucket."),
         to: momentParam("to", "Exclusive, Unix ms. 400 when it is before from."),
         limit: limitParam(pageLimits.klines)

@@ -144,11 +144,17 @@ export const numberParam = <const T extends ReadonlyArray<number>>(
   )
 }
 
-/** One of the given tokens, exact, in a query. */
-export const tokenParam = <const T extends ReadonlyArray<string>>(name: string, tokens: T, description: string) =>
+/** One of the given tokens, exact, in a query. `usual`: the one that counts when none is sent. */
+export const tokenParam = <const T extends ReadonlyArray<string>>(
+  name: string,
+  tokens: T,
+  description: string,
+  usual?: T[number]
+) =>
   Schema.optionalKey(
     Schema.Literals(tokens).annotate({
       description,
+      ...(usual === undefined ? {} : { default: usual }),
       message: `The parameter ${name} must be one of: ${tokens.join(", ")}.`
     })
   )

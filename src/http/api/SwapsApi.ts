@@ -52,7 +52,12 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
     HttpApiEndpoint.get("list", "/clients/:clientId/staking/swaps", {
       params: clientParams,
       query: {
-        state: tokenParam("state", swapLists, "Only swaps that are live, or only those that have ended."),
+        state: tokenParam(
+          "state",
+          swapLists,
+          "Swaps that are live, which is meant when absent, those that have ended, or all.",
+          "live"
+        ),
         ...pageParams(pageLimits.history)
       },
       success: ok(SwapsWire),

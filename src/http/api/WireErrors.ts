@@ -3,6 +3,7 @@
  * typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: http/toWire.ts.
  */
 import { Schema } from "effect"
+import { dataMembers } from "./refusalData.ts"
 import { notPlaced, previewMembers } from "../../machines/order/OrderWire.ts"
 import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 
@@ -22,7 +23,7 @@ export const wireErrors = [
     status: 400,
     meaning:
       "The request is not valid: a field, a query parameter, the JSON itself (also when it is nested deeper than 64 levels or has more than 50,000 members and entries in all) or the Idempotency-Key header.",
-    data: "{errors: {dotted.path: sentence}} when fields can be named, the first 1,000 of them; {rfqId, state, rejectReason} when the venue refuses a request for quotes; {rfqId} of the open request when another one to close the same contract is made"
+    data: "{errors: {dotted.path: sentence}} when fields can be named, the first 1,000 of them; {rfqId, state, rejectReason} when the venue refuses a request for quotes; {swapId, state, rejectReason} when it refuses a take; {rfqId} of the open request when another one to close the same contract is made"
   },
   {
     code: 4000,
@@ -43,7 +44,7 @@ export const wireErrors = [
     code: 4004,
     status: 404,
     meaning: "Unknown route, verb or object. An object of another partner is indistinguishable from an unknown one.",
-    data: ""
+    data: "{swapId, state, rejectReason} of a take whose offer is gone"
   },
   {
     code: 4010,
@@ -83,7 +84,7 @@ export const wireErrors = [
     status: 409,
     meaning:
       "Conflict: a reference or an Idempotency-Key was used for another request, the same request is still in progress, or the state does not allow the action.",
-    data: "{reportId, status, refusal, report} on a refused collateral report; {item} on a settled item reported as failed; {currentVersion} on a stale questionnaire; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
+    data: "{reportId, status, refusal, report} on a refused collateral report; {item} on a settled item reported as failed; {currentVersion} on a stale questionnaire; {notice} or {requestId, status} on a notice or request that was decided before; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
   },
   {
     code: 4290,
@@ -103,7 +104,7 @@ export const wireErrors = [
     status: 502,
     meaning:
       "The venue can not be reached, or what was last known of the market is too old to be served. Without data nothing was done; with data and reason OUTCOME_PENDING what was asked is in flight at the venue and is resolved by itself; with reason VENUE_NOT_REACHED the venue never received it and nothing was executed.",
-    data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; {orderId, clOrdId, state} of an order or its cancel; none when nothing was written"
+    data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; {orderId, clOrdId, state} of an order or its cancel; {swapId, offerId, state} of a take; none when nothing was written"
   },
   {
     code: 5030,
@@ -130,22 +131,25 @@ const reasonText = (status: number): string =>
     ...reasonsOf(status).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)
   ].join("\n")
 
-/** Machine facts, first among them the reason where a code has several. */
+/** Machine facts: the reason, by the rule of `RefusalReason.ts`, and the members of each case. */
 const dataOf = (status: number) =>
   Schema.StructWithRest(
     Schema.Struct({
-      reason: Schema.optionalKey(Schema.Literals(reasonsOf(status)).annotate({ description: reasonText(status) }))
+      ...(reasonsOf(status).length === 0
+        ? {}
+        : {
+            reason: Schema.optionalKey(Schema.Literals(reasonsOf(status)).annotate({ description: reasonText(status) }))
+          }),
+      ...dataMembers(status)
     }),
     [Schema.Record(Schema.String, Schema.Json)]
-  ).annotate({ description: "Machine-readable facts." })
+  ).annotate({ description: "Machine-readable facts; absent where there are none." })
 
 const bodyOf = (status: number) => ({
   code: Schema.Literals(codesOf(status)),
   msg: Schema.String.annotate({ description: "What is wrong, as a sentence." }),
   error: Schema.String.annotate({ description: "The same sentence." }),
-  data: Schema.optionalKey(
-    reasonsOf(status).length === 0 ? Schema.Json.annotate({ description: "Machine-readable facts." }) : dataOf(status)
-  )
+  data: Schema.optionalKey(dataOf(status))
 })
 
 const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })

@@ -1,6 +1,6 @@
 /**
- * Why a request is refused, as a token: `data.reason` of every refusal whose code has more than one reason (doc 1, Envelope:
- * data is machine facts). A token is never renamed and never given another meaning; new ones may come. What partners meet is
+ * Why a request is refused, as a token: `data.reason` of every refusal whose code has more than one reason, and of no other; code 5020
+ * without data, where nothing was done, is the one exception (doc 1, Envelope: data is machine facts). A token is never renamed and never given another meaning; new ones may come. What partners meet is
  * in the published description and in the guide on errors; what operators meet beside that, in operatorReasons.ts.
  */
 import { operatorReasons } from "./operatorReasons.ts"

@@ -12,17 +12,10 @@ import type { TableName } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import { makeDefectLog } from "../DefectLog.ts"
-import { type Claim, type Commit, CommitBuilder, type CommitRows, rowsOf, type SubjectKey } from "../journal/Commit.ts"
+import { type Commit, CommitBuilder, type CommitRows, rowsOf, type SubjectKey } from "../journal/Commit.ts"
 import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
 import { CommittedRows, type EndListener, type RowListener } from "./CommittedRows.ts"
-import {
-  CallerBarred,
-  ClaimLost,
-  CommitRejected,
-  type DispatchError,
-  FactNeeded,
-  Unavailable
-} from "./DispatchError.ts"
+import { type DispatchError, Unavailable } from "./DispatchError.ts"
 import { ForeignSubject } from "./ForeignSubject.ts"
 import { currentDryRun } from "./dryRun.ts"
 import { currentWritten } from "./written.ts"
@@ -33,9 +26,11 @@ import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { ShortLivedMap } from "../ShortLivedMap.ts"
 import { SubjectLoading } from "./SubjectLoading.ts"
-import { SubjectState } from "./SubjectState.ts"
+import { noState, SubjectState } from "./SubjectState.ts"
+import { refusalOf, resultOf } from "./turnResults.ts"
 
-export { CallerBarred, ClaimLost, CommitRejected, type DispatchError, FactNeeded, Unavailable }
+export { CallerBarred, ClaimLost, CommitRejected, FactNeeded } from "./DispatchError.ts"
+export { type DispatchError, Unavailable }
 export type { Attribution, Command, StoreAnswer, Turn }
 
 /** Commands waiting in one mailbox; one more of a caller is refused. */
@@ -170,36 +165,29 @@ class Host {
     const actor = this.actor(subject)
     const { state } = actor
     if (state !== null) return Effect.suspend(() => this.look(state, look))
-    return this.reading(actor, (found) => this.shown(found, look))
+    return this.reading(actor, (found) => this.look(found, look, true))
   }
 
-  /** Looks at a subject in memory. */
-  private look<A>(state: SubjectState, look: Look<A>): Effect.Effect<A, Unavailable> {
+  /** `isFresh`: the state was read for this look. Otherwise a foreign one is read as one that does not exist, beside its mailbox. */
+  private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
     try {
       return Effect.succeed(look(seen(state), this.facts()))
     } catch (error) {
       if (!(error instanceof ForeignSubject)) return Effect.die(error)
-      // Read as one that does not exist, and kept as little: its own mailbox stays as it is.
-      return this.reading(newActor(state.subject), () => this.shown(noState(state.subject), look))
+      const absent = Effect.sync(() => look(noState(state.subject), this.facts()))
+      return isFresh ? absent : this.reading(newActor(state.subject), () => absent)
     }
   }
 
-  /** Looks at a subject that was read for this look. */
-  private shown<A>(state: SubjectState, look: Look<A>): A {
-    try {
-      return look(seen(state), this.facts())
-    } catch (error) {
-      if (!(error instanceof ForeignSubject)) throw error
-      return look(noState(state.subject), this.facts())
-    }
-  }
-
-  private reading<A>(actor: Actor, shown: (state: SubjectState) => A): Effect.Effect<A, Unavailable> {
+  private reading<A>(
+    actor: Actor,
+    shown: (state: SubjectState) => Effect.Effect<A, Unavailable>
+  ): Effect.Effect<A, Unavailable> {
     return Effect.callback<A, Unavailable>((resume) => {
       const settle = (found: SubjectState | JournalUnavailable) =>
         resume(
           found instanceof SubjectState
-            ? Effect.sync(() => shown(found))
+            ? Effect.suspend(() => shown(found))
             : Effect.fail(new Unavailable({ unknown: false }))
         )
       if (actor.state !== null) return settle(actor.state)
@@ -406,25 +394,3 @@ class Host {
       this.settle(envelope, Effect.fail(new Unavailable({ unknown: false })))
   }
 }
-
-const noState = (subject: SubjectKey): SubjectState => new SubjectState(subject, { token: null, rows: [] })
-
-const resultOf = (outcome: Outcome, value: unknown): Effect.Effect<never, DispatchError> | Effect.Effect<unknown> => {
-  switch (outcome._tag) {
-    case "Committed":
-      return Effect.succeed(value)
-    case "ClaimLost":
-      return Effect.fail(new ClaimLost({ claims: outcome.claims as Array<Claim> }))
-    case "Rejected":
-      return Effect.fail(new CommitRejected({ cause: outcome.cause }))
-    default:
-      return Effect.fail(new Unavailable({ unknown: outcome._tag === "Unavailable" && outcome.unknown }))
-  }
-}
-
-const refusalOf = (error: unknown): Effect.Effect<never, DispatchError> =>
-  error instanceof FactNeeded || error instanceof CallerBarred
-    ? Effect.fail(error)
-    : error instanceof JournalUnavailable
-      ? Effect.fail(new Unavailable({ unknown: false }))
-      : Effect.die(error)

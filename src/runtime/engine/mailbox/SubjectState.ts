@@ -127,3 +127,6 @@ export class SubjectState {
     this.backs.set(back.currency, (this.backs.get(back.currency) ?? 0n) + times * back.amount)
   }
 }
+
+/** The state of a subject that does not exist. */
+export const noState = (subject: SubjectKey): SubjectState => new SubjectState(subject, { token: null, rows: [] })

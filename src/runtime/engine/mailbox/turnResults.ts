@@ -1,0 +1,37 @@
+/** What the caller of a command gets, by what became of its turn. */
+import { Effect } from "effect"
+import type { Claim } from "../journal/Commit.ts"
+import { JournalUnavailable, type Outcome } from "../journal/Journal.ts"
+import {
+  CallerBarred,
+  ClaimLost,
+  CommitRejected,
+  type DispatchError,
+  FactNeeded,
+  Unavailable
+} from "./DispatchError.ts"
+
+/** What a caller gets of a commit: `value` once it is in. */
+export const resultOf = (
+  outcome: Outcome,
+  value: unknown
+): Effect.Effect<never, DispatchError> | Effect.Effect<unknown> => {
+  switch (outcome._tag) {
+    case "Committed":
+      return Effect.succeed(value)
+    case "ClaimLost":
+      return Effect.fail(new ClaimLost({ claims: outcome.claims as Array<Claim> }))
+    case "Rejected":
+      return Effect.fail(new CommitRejected({ cause: outcome.cause }))
+    default:
+      return Effect.fail(new Unavailable({ unknown: outcome._tag === "Unavailable" && outcome.unknown }))
+  }
+}
+
+/** What a caller gets of a decision that threw; a defect dies. */
+export const refusalOf = (error: unknown): Effect.Effect<never, DispatchError> =>
+  error instanceof FactNeeded || error instanceof CallerBarred
+    ? Effect.fail(error)
+    : error instanceof JournalUnavailable
+      ? Effect.fail(new Unavailable({ unknown: false }))
+      : Effect.die(error)
