@@ -181,19 +181,14 @@ class Comparison {
 
   constructor(parts: Parts) {
     this.parts = parts
-    parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
-    // Of one in default the venue may know more than it has said.
-    parts.host.onCommitted(
-      "swaps",
-      ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account)
-    )
-    // What was set aside may be of a trade or a payment that the venue's own books have.
-    const asides = new KindRate(() => parts.clock.now())
-    parts.host.onCommitted(
-      "venueQuarantine",
-      ({ account }) => account !== null && asides.pass(account) !== null && this.want(account)
-    )
-    parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
+    const { host, clock } = parts
+    host.onCommitted("barrierContracts", (row) => this.follow(row))
+    // The venue may know more of a swap in default than it has published.
+    host.onCommitted("swaps", ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account))
+    // The venue's books may hold a trade or a payment that a quarantined message names.
+    const asides = new KindRate(() => clock.now())
+    host.onCommitted("venueQuarantine", ({ account: of }) => of !== null && asides.pass(of) !== null && this.want(of))
+    host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
   }
 
   figures(): ComparisonFigures {

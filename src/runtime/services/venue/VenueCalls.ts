@@ -1,8 +1,7 @@
 /**
- * Makes the calls that commits ask for: once, outside the mailbox and outside any caller's fiber, within 5 s of the commit or
- * never, and only while this process owns the database (architecture, Engine: venue calls). It makes what this very process
- * committed, as it hears of committed rows; every other row is a call whose end is not known, and is asked for (LostCalls).
- * What became of a call is a command of its client, whose commit takes the row away.
+ * Makes the venue calls that this process has committed: once, within 5 s of the commit or never, and only while this process owns
+ * the database (architecture, Engine: venue calls). Every other row is an in-doubt call (LostCalls). The result of a call is a
+ * command of its client, whose commit removes the row.
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, type Scope } from "effect"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
@@ -28,10 +27,7 @@ import type { VenueHandlers } from "./VenueHandlers.ts"
 
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000
-/**
- * Calls that may wait or be on their way before whoever could commit very many waits himself: twice what is on its way at once,
- * so that the ways never lack a call, and the last of them leaves long before its time is over.
- */
+/** Calls that may wait or be under way before a committer of very many waits: enough to fill every slot, and none waits long. */
 const callsWaiting = 2 * callsAtOnce
 /** For how long the database's word that this process owns it is good, wall ms. */
 const ownsFor = 1_000
