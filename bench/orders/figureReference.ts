@@ -60,7 +60,8 @@ const instrumentOf = ({ symbol, priceTick, priceDecimals, qtyDecimals }: HeldMar
   assetClass: "crypto",
   priceDecimals,
   qtyDecimals,
-  priceTick: tickOf(priceTick)
+  priceTick: tickOf(priceTick),
+  bandBps: 1_000
 })
 
 const tickOf = (text: string) => {
@@ -145,6 +146,8 @@ const serve = async (question: FigureServerQuestion): Promise<{ readonly port: n
         holding,
         facts,
         bestOpposite: null,
+        reducingBps: 494,
+        bandBps: instrument.bandBps,
         commissionBps: terms.commissionBps.PERP,
         tick: instrument.priceTick
       })

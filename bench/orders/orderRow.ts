@@ -50,6 +50,7 @@ export const contextOf = ({ orderId, clientId, account, symbol, side, qty, price
   qty,
   price,
   venuePrice: price,
+  boundBps: null,
   tif: "GTC",
   venueTif: "GTC",
   reduceOnly: false,

@@ -1,8 +1,9 @@
 /** `brokerage closeout …`: accounts that are closed out, what was done, and what is waited for (operator surface, Back office; F9). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { given } from "../options.ts"
+import { given, required } from "../options.ts"
 import { type Cell, fields, Moment, page, stack, table, text, time, type View, words } from "../views/View.ts"
+import { awaitsApproval } from "./approval.ts"
 import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
 export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
@@ -25,6 +26,25 @@ export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
     .action((closeOutId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.closeout.show({ params: { closeOutId } }), closeOutView)
     )
+  closeout
+    .command("widen")
+    .description(
+      "let its orders trade further from the mark than the account's equity pays, within the venue's band: an alarm"
+    )
+    .argument("<ID>", "episode id, as in CO-7 or 7")
+    .addOption(required("--to <percent>", "how far from the mark, as in 7.5"))
+    .addOption(required("--reason <text>", "why; kept in the audit"))
+    .action((closeOutId: string, { to, reason }: { readonly to: string; readonly reason: string }, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.closeout.widen({ params: { closeOutId }, payload: { to, reason } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        {
+          about: `closeOut:${closeOutId.replace(/^CO-/i, "")}`,
+          confirm: `Let ${closeOutId} trade up to ${to} % from the mark?`
+        }
+      )
+    )
 }
 
 interface Episode {
@@ -38,6 +58,7 @@ interface Episode {
   readonly marginBase: string
   readonly orders: number
   readonly contracts: number
+  readonly widenedTo: string | null
   readonly writtenOff: string
   readonly repaid: string
 }
@@ -105,6 +126,7 @@ const closeOutView = (episode: Detail): View =>
       ended: episode.endedAt === null ? "goes on" : time(episode.endedAt),
       "held at the start": `${episode.closeOutEquity} of ${episode.marginBase} USDC of margin`,
       ...(episode.account === null ? {} : { now: standing(episode.account) }),
+      ...(episode.widenedTo === null ? {} : { "widened to": `${episode.widenedTo} % from the mark` }),
       "written off": `${episode.writtenOff} USDC, ${episode.repaid} of it repaid`,
       "behind it": `${episode.behindAmount} USDC outside the cash`
     }),

@@ -215,6 +215,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     CLOSE: [service("a position can be closed")],
     TEAR_UP: [service("a contract can be torn up")],
     WAIT: [service("no fresh mark, or no market that trades")],
+    WIDEN: [operator("closeout widen")],
     PROTECT: [service("the account is below zero with nothing left to close")],
     WRITE_OFF: [service("what is below zero is borne by the firm")],
     REPAY: [service("money that stood behind the write-off has come back")],

@@ -228,7 +228,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
   class Resolving extends HttpApiGroup.make("venue").add(venueResolve) {}
   const staff = [RfqGroup, ContractGroup, MarginGroup, CloseOutGroup, Resolving, ExplainGroup]
 
-  it("each command with its roles; only the resolution is an administrator's, and waits for a second key", () => {
+  it("each command with its roles; only resolving and widening are an administrator's, and wait for a second key", () => {
     const found = staff.flatMap((group) =>
       Object.values(group.endpoints).map(({ identifier, method, path, annotations }) => {
         const { roles, fourEyes } = Context.get(annotations, CommandRules)
@@ -247,6 +247,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
         ["margin watch", "GET", "/markets/:symbol/near-accounts", operatorRoles, undefined],
         ["closeout list", "GET", "/closeouts", operatorRoles, undefined],
         ["closeout show", "GET", "/closeouts/:closeOutId", operatorRoles, undefined],
+        ["closeout widen", "POST", "/closeouts/:closeOutId/widen", ["ADMIN"], "usual"],
         ["venue resolve", "POST", "/venue/resolve", ["ADMIN"], "usual"],
         ["explain rfq", "GET", "/clients/:client/explain/rfq", operatorRoles, undefined],
         ["explain order", "GET", "/clients/:client/explain/order", operatorRoles, undefined]
@@ -268,6 +269,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
       marginBase: "0.000000",
       orders: 0,
       contracts: 1,
+      widenedTo: null,
       writtenOff: "0.000000",
       repaid: "0.000000"
     }

@@ -22,7 +22,8 @@ const factsOf = (symbol: string, price: string, at: number, current = true): Fac
         assetClass: "crypto",
         priceDecimals: 1,
         qtyDecimals: 4,
-        priceTick: { decimals: 1, step: 1 }
+        priceTick: { decimals: 1, step: 1 },
+        bandBps: 1_000
       }
     ]
   ]),

@@ -113,7 +113,7 @@ describe("A3-08: the economic rules", () => {
     ["reserved already, nothing left over", "USDC", 0n, 0n, normal, 0n, null],
     ["reserved already, cash below zero", "USDC", -1n, -1n, "CLOSE_OUT" as const, 0n, insufficient]
   ] as const)("%s", (_, currency, cash, freeMargin, riskState, needed, refusal) => {
-    const risk = { freeMargin, riskState, anyExposure: false, marksFresh: true }
+    const risk = { freeMargin, orderLoss: 0n, riskState, anyExposure: false, marksFresh: true }
     assert.strictEqual(freeMoneyRefusal({ currency, cash, risk, recorded: normal }, needed), refusal)
   })
 
@@ -122,7 +122,7 @@ describe("A3-08: the economic rules", () => {
     ["MARGIN_CALL", short],
     ["CLOSE_OUT", short]
   ] as const)("recorded as %s, whatever live marks say", (recorded, refusal) => {
-    const risk = { freeMargin: 100n, riskState: normal, anyExposure: false, marksFresh: true }
+    const risk = { freeMargin: 100n, orderLoss: 0n, riskState: normal, anyExposure: false, marksFresh: true }
     assert.strictEqual(freeMoneyRefusal({ currency: "BTC", cash: 100n, risk, recorded }, 1n), refusal)
   })
 
@@ -134,7 +134,7 @@ describe("A3-08: the economic rules", () => {
     ["short as well", "USDC", true, false, normal, 101n, insufficient],
     ["called as well", "USDC", true, false, "MARGIN_CALL" as const, 1n, short]
   ] as const)("F3: money out, %s", (_, currency, anyExposure, marksFresh, riskState, needed, refusal) => {
-    const risk = { freeMargin: 100n, riskState, anyExposure, marksFresh }
+    const risk = { freeMargin: 100n, orderLoss: 0n, riskState, anyExposure, marksFresh }
     assert.strictEqual(freeMoneyRefusal({ currency, cash: 100n, risk, recorded: normal }, needed), refusal)
   })
 
@@ -144,7 +144,13 @@ describe("A3-08: the economic rules", () => {
   })
 
   it("doc 3, states: the gate asks for restriction, break, then funds and risk", () => {
-    const risk = { freeMargin: -1n, riskState: "CLOSE_OUT", anyExposure: false, marksFresh: true } as const
+    const risk = {
+      freeMargin: -1n,
+      orderLoss: 0n,
+      riskState: "CLOSE_OUT",
+      anyExposure: false,
+      marksFresh: true
+    } as const
     const facts = { currency: "USDC", cash: -1n, risk, recorded: "CLOSE_OUT" } as const
     const gate = (restrictions: ReadonlyArray<"FROZEN" | "NO_NEW_RISK" | "NO_WITHDRAWALS">, paused: boolean) =>
       moneyOutRefusal({ ...facts, restrictions, paused }, 0n)

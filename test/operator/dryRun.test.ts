@@ -224,6 +224,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "venue reconcile": { body: { client: "NO-00000001" }, status: 404 },
     "venue resolve": { body: { object: "rfq:1", as: "void", reason }, status: 404 },
     "order cancel": { params: { orderId: "1" }, body: { reason }, status: 404 },
+    "closeout widen": { params: { closeOutId: "1" }, body: { to: "7", reason }, status: 404 },
     "swap writeoff": { params: { swapId: "1" }, body: { amount: "1", reason }, status: 404 },
     "statement generate": { params: client, body: { kind: "ACCOUNT" }, writes: "statements" },
     "statement correct": { params: { statementId: "1" }, body: { reason }, status: 404 },

@@ -8,6 +8,7 @@ import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
+import { CloseOutDesk } from "../../src/runtime/services/margin/CloseOutDesk.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { SwapDesk } from "../../src/runtime/services/swap/SwapDesk.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
@@ -54,6 +55,7 @@ const grantWhileRevoked = async (approvalId: number, granter: number, revoked: n
   )
   const commands = Layer.mergeAll(
     Adjustments.layer,
+    CloseOutDesk.layer,
     Payouts.layer,
     Partners.layer,
     Interfirm.layer,

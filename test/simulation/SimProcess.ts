@@ -18,6 +18,7 @@ import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
+import { CloseOutDesk } from "../../src/runtime/services/margin/CloseOutDesk.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { layerPersonWatch } from "../../src/runtime/services/client/PersonWatch.ts"
@@ -378,6 +379,7 @@ export class SimProcess {
         Layer.mergeAll(
           Partners.layer,
           Adjustments.layer,
+          CloseOutDesk.layer,
           Payouts.layer,
           OperatorKeys.layer,
           Withdrawals.layer,

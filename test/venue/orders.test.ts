@@ -23,9 +23,9 @@ const market: Market = {
 const client = 1
 const house = 2
 
-const opened = () => {
+const opened = (listed: Market = market) => {
   const fills: Array<Fill> = []
-  const exchange = new Exchange([market], (event) => {
+  const exchange = new Exchange([listed], (event) => {
     if (event.kind === "fill") fills.push(event.fill)
   })
   exchange.open(client, "CL-00000001")
@@ -107,6 +107,50 @@ describe("orders at the venue", () => {
     move(89_975)
     assert.strictEqual(order.state, "FILLED")
     assert.deepStrictEqual(mine().at(-1), [89_975, 10])
+  })
+
+  it("A2-37: what has a bound trades no further from the mark at which it fires", () => {
+    const { place, quote, move, mine } = opened()
+    move(90_000)
+    quote(88_110, 91_000, 2)
+    place({ side: "BUY", price: 91_000, tif: "IOC", quantity: 2 })
+    quote(88_109, 92_000, 10)
+    place({ side: "BUY", price: 92_000, tif: "IOC", quantity: 8 })
+    const order = place({
+      side: "SELL",
+      quantity: 5,
+      tif: "IOC",
+      reduceOnly: true,
+      trigger: stop(89_500, "AT_OR_BELOW"),
+      boundBps: 100
+    })
+    assert.deepInclude(order, { state: "WAITING", limit: null })
+    move(89_000)
+    // 89,000 less 1 % is 88,110: two lots are bid there, the rest lies beyond.
+    assert.deepStrictEqual(mine().at(-1), [88_110, 2])
+    assert.deepInclude(order, { state: "CANCELLED", left: 3, limit: 88_110, reason: "not filled at once" })
+  })
+
+  it("A2-37: a limit that is within its bound stands, one beyond it is the bound", () => {
+    const { place, quote, move } = opened()
+    move(90_000)
+    quote(89_999, 90_001)
+    place({ side: "BUY", tif: "IOC", price: 90_001, quantity: 10 })
+    const sell = { side: "SELL", quantity: 5, reduceOnly: true, boundBps: 100 } as const
+    const within = place({ ...sell, price: 89_500, trigger: stop(88_000, "AT_OR_BELOW") })
+    const beyond = place({ ...sell, price: 80_000, trigger: stop(88_000, "AT_OR_BELOW") })
+    move(88_000)
+    assert.deepStrictEqual([within.limit, beyond.limit], [89_500, 87_120])
+  })
+
+  it("A2-40: the limit of a conditional order is judged by the band when it fires", () => {
+    const { place, move } = opened({ ...market, bandBps: 1_000 })
+    move(90_000)
+    const far = place({ side: "BUY", price: 120_000, trigger: stop(110_000, "AT_OR_ABOVE") })
+    const near = place({ side: "BUY", price: 60_000, trigger: stop(110_000, "AT_OR_ABOVE") })
+    assert.deepStrictEqual([far.state, near.state], ["WAITING", "WAITING"])
+    move(110_000)
+    assert.deepStrictEqual([far.state, near.state, near.reason], ["WORKING", "REJECTED", "price outside the band"])
   })
 
   it("MATCH-007: a trigger that is reached already is refused", () => {

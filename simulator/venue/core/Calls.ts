@@ -115,10 +115,15 @@ export class Calls {
       if (trigger === "off the grid") return refused("trigger price off the grid")
       if (account.orders.size >= mostOrders) return refused("too many orders")
       if (group !== null && group.length > longestGroup) return refused("group name too long")
+      const { boundBps } = request
+      if (boundBps !== undefined && trigger === null) return refused("bound without a trigger")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
       // Drawn where there is a knob alone: without it no chance is used.
-      const order = this.parts.exchange.place(asked, () => reject > 0 && this.parts.streams.orders.chance(reject))
+      const order = this.parts.exchange.place(
+        boundBps === undefined ? asked : { ...asked, boundBps },
+        () => reject > 0 && this.parts.streams.orders.chance(reject)
+      )
       return { refusal: order.state === "REJECTED" ? order.reason : null, subject: { order: ref } }
     },
     cancelOrder: ({ target }, account) => {

@@ -9,7 +9,7 @@ import { Levels } from "./Levels.ts"
 import { Line } from "./Line.ts"
 import { type Market, valueOf } from "./Market.ts"
 import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
-import { refusalOf } from "./orderRefusal.ts"
+import { firedRefusal, refusalOf } from "./orderRefusal.ts"
 
 /** What has happened, in the order in which it did. */
 export type ExchangeEvent =
@@ -254,9 +254,9 @@ export class Exchange {
       order.waiting = null
       order.triggeredAt = this.clock.now
       order.state = "WORKING"
-      const empty = order.reduceOnly && this.account(order).reducible(order.symbol, order.side) === 0
-      if (empty) this.end(order, "REJECTED", "no position to reduce")
-      else this.work(listing, order)
+      const refusal = firedRefusal(listing, order, this.account(order))
+      if (refusal === null) this.work(listing, order)
+      else this.end(order, "REJECTED", refusal)
     }
   }
 

@@ -51,8 +51,8 @@ export const unitsOf = (text: string, decimals: number): number | null => {
   return Number.isSafeInteger(units) ? units : null
 }
 
-/** The price band around a mark, in ticks, both ends inside. */
-export const bandOf = ({ bandBps }: Market, mark: number): { readonly low: number; readonly high: number } => ({
-  low: Math.ceil((mark * (10_000 - bandBps)) / 10_000),
-  high: Math.floor((mark * (10_000 + bandBps)) / 10_000)
+/** The prices so far around a mark, in ticks, both ends inside. */
+export const around = (mark: number, bps: number): { readonly low: number; readonly high: number } => ({
+  low: Math.ceil((mark * (10_000 - bps)) / 10_000),
+  high: Math.floor((mark * (10_000 + bps)) / 10_000)
 })

@@ -17,8 +17,10 @@ export interface OrderRequest {
   readonly accountId: number
   readonly symbol: string
   readonly side: Side
-  /** Null: any price. */
+  /** Null: any price, or the bound. */
   readonly price: number | null
+  /** Of one with a trigger: how far from the mark at which it fires it may trade, basis points. */
+  readonly boundBps?: number
   readonly quantity: number
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
@@ -57,13 +59,16 @@ export interface Order extends Resting {
   readonly id: number
   readonly ref: string | null
   readonly symbol: string
+  /** In ticks; 0 while it has no limit. */
+  price: number
   /** Lots of the whole order; amended by the account. */
   quantity: number
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
   readonly group: string | null
-  /** The limit in ticks, or null for any price; `price` is 0 then. */
-  readonly limit: number | null
+  /** The limit in ticks, or null for any price. One with a bound has it from its trigger on. */
+  limit: number | null
+  readonly boundBps: number | null
   readonly trigger: Trigger | null
   /** Its place among those that wait for a price; null when it does not wait. */
   waiting: Waiting<Order> | null
@@ -80,6 +85,7 @@ export const newOrder = (id: number, request: OrderRequest): Order => ({
   side: request.side,
   price: request.price ?? 0,
   limit: request.price,
+  boundBps: request.boundBps ?? null,
   quantity: request.quantity,
   left: request.quantity,
   tif: request.tif,

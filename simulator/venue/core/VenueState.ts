@@ -22,7 +22,8 @@ import { SeededRandom } from "../../partner/SeededRandom.ts"
 import type { VenueListeners, VenueOptions } from "./VenueInput.ts"
 import { type Settings, VenueParts } from "./VenueParts.ts"
 
-type OrderState = Omit<Order, "level" | "previous" | "next" | "waiting">
+/** One of before there were bounds has none. */
+type OrderState = Omit<Order, "level" | "previous" | "next" | "waiting" | "boundBps"> & Partial<Pick<Order, "boundBps">>
 
 interface ListingState extends Pick<Listing, "prices" | "lastHeld" | "openInterest" | "halt" | "delisted"> {
   readonly symbol: string
@@ -210,6 +211,7 @@ const plainContract = ({ waits: _waits, ...contract }: Contract): StoredContract
 
 const restoredOrder = (order: OrderState): Order => ({
   ...order,
+  boundBps: order.boundBps ?? null,
   level: null,
   previous: null,
   next: null,

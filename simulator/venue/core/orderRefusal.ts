@@ -1,6 +1,6 @@
 /** What the venue checks of an order before it takes it: market, grid, sizes, triggers, the band around the mark. */
 import type { Account } from "./Account.ts"
-import { bandOf, type Market, valueOf } from "./Market.ts"
+import { around, type Market, valueOf } from "./Market.ts"
 import type { EndReason, Order, TriggerSource } from "./Order.ts"
 
 /** What of a listing is looked at. */
@@ -31,9 +31,28 @@ export const refusalOf = (listing: Listed, order: Order, account: Account): EndR
     return "no position to reduce"
   if (trigger !== null && isTouched(prices[trigger.source], trigger.direction, trigger.price))
     return "would trigger at once"
-  const band = limit === null || prices.MARK === null ? null : bandOf(market, prices.MARK)
-  if (band !== null && limit !== null && (limit < band.low || limit > band.high)) return "price outside the band"
-  return null
+  // A conditional order's limit is judged when it fires.
+  return trigger === null && isOutside(market, prices.MARK, limit) ? "price outside the band" : null
+}
+
+/** Puts the bound of an order that fires around the mark, and judges its limit there; why it can't work, or null. */
+export const firedRefusal = ({ market, prices }: Listed, order: Order, account: Account): EndReason | null => {
+  const { side, boundBps, reduceOnly } = order
+  if (reduceOnly && account.reducible(order.symbol, side) === 0) return "no position to reduce"
+  if (boundBps !== null) {
+    if (prices.MARK === null) return "no market"
+    const { low, high } = around(prices.MARK, boundBps)
+    const limit = side === "BUY" ? Math.min(high, order.limit ?? high) : Math.max(low, order.limit ?? low)
+    order.limit = limit
+    order.price = limit
+  }
+  return isOutside(market, prices.MARK, order.limit) ? "price outside the band" : null
+}
+
+const isOutside = (market: Market, mark: number | null, limit: number | null): boolean => {
+  if (limit === null || mark === null) return false
+  const band = around(mark, market.bandBps)
+  return limit < band.low || limit > band.high
 }
 
 const isTouched = (price: number | null, direction: "AT_OR_ABOVE" | "AT_OR_BELOW", level: number): boolean =>

@@ -1,14 +1,18 @@
-/** Handlers of the reads of requests for quotes, contracts, margin and close-outs: each is one call of a service (operator surface). */
+/** Handlers of requests for quotes, contracts, margin and close-outs: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { cleanText } from "../../machines/shared/Text.ts"
+import { CloseOutDesk } from "../../runtime/services/margin/CloseOutDesk.ts"
 import { CloseOutReads } from "../../runtime/services/margin/CloseOutReads.ts"
 import { MarginWatch } from "../../runtime/services/margin/MarginWatch.ts"
+import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { TradeReads } from "../../runtime/services/operator/TradeReads.ts"
 import { CloseOutGroup } from "../api/operator/CloseOutGroup.ts"
 import { ContractGroup } from "../api/operator/ContractGroup.ts"
 import { MarginGroup } from "../api/operator/MarginGroup.ts"
 import { RfqGroup } from "../api/operator/RfqGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { onObject } from "./onObject.ts"
 import { operatorFeature } from "./operatorFeature.ts"
 import { answer } from "./toOperatorError.ts"
 
@@ -57,11 +61,15 @@ const closeOutHandlers = HttpApiBuilder.group(
   OperatorApi,
   "closeout",
   Effect.fnUntraced(function* (handlers) {
-    const [reads, episodes] = [yield* TradeReads, yield* CloseOutReads]
+    const [reads, episodes, approvals] = [yield* TradeReads, yield* CloseOutReads, yield* Approvals]
     return handlers.handleAll({
       list: ({ query: { limit = usual, open, ...rest } }) =>
         answer(reads.closeOuts({ limit, ...rest, ...(open === undefined ? {} : { open: open === "true" }) })),
-      show: ({ params }) => answer(episodes.show(params.closeOutId))
+      show: ({ params }) => answer(episodes.show(params.closeOutId)),
+      widen: ({ params, payload: { to, reason } }) =>
+        onObject("Close-out", params.closeOutId.replace(/^CO-/i, ""), (caller, closeOutId) =>
+          approvals.submit(caller, "closeout widen", { closeOutId, to, reason: cleanText(reason) })
+        )
     })
   })
 )
@@ -69,4 +77,8 @@ const closeOutHandlers = HttpApiBuilder.group(
 export const rfq = operatorFeature({ api: RfqGroup, layer: TradeReads.layer, handlers: rfqHandlers })
 export const contract = operatorFeature({ api: ContractGroup, layer: Layer.empty, handlers: contractHandlers })
 export const margin = operatorFeature({ api: MarginGroup, layer: MarginWatch.layer, handlers: marginHandlers })
-export const closeout = operatorFeature({ api: CloseOutGroup, layer: CloseOutReads.layer, handlers: closeOutHandlers })
+export const closeout = operatorFeature({
+  api: CloseOutGroup,
+  layer: Layer.mergeAll(CloseOutReads.layer, CloseOutDesk.layer),
+  handlers: closeOutHandlers
+})

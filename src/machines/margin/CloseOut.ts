@@ -23,6 +23,8 @@ export interface Tried {
   readonly pause: number
   /** The signed position that it was sent for. */
   readonly held: string
+  /** Orders before it that the market did not fill whole, two at the most: how far it may trade from the mark. */
+  readonly step: number
 }
 
 /** What an episode waits for that can close nothing now: a fresh mark (F3), or a market that trades and has somebody to trade with. */
@@ -47,6 +49,8 @@ export interface CloseOutContext extends CloseOutInput {
   readonly lastOrderId: number | null
   /** The last one in each market that still trades. */
   readonly tried: Readonly<Record<string, Tried>>
+  /** How far from the mark staff let its orders trade, basis points; zero: no further than its steps do. */
+  readonly widenedBps: number
   /** What negative balance protection put back. */
   readonly writtenOff: string
   /** Older withdrawals and swaps stand behind the write-off; null without one. */
@@ -72,6 +76,8 @@ export type CloseOutEvent =
   | { readonly type: "TEAR_UP"; readonly at: number; readonly contracts: number; readonly reason: string }
   /** Nothing of what is open can be closed now, and why (F3, F9). */
   | { readonly type: "WAIT"; readonly missing: Missing; readonly reason: string }
+  /** Staff let its orders trade further from the mark. */
+  | { readonly type: "WIDEN"; readonly bps: number; readonly reason: string }
   /** Nothing is open any more. */
   | { readonly type: "PROTECT" }
   /** Negative balance protection puts `amount` back (F10). */
@@ -88,6 +94,9 @@ export type CloseOutEvent =
  */
 export const firstPauseMillis = 1_000
 export const longestPauseMillis = 30_000
+
+/** The last step away from the mark that an episode takes by itself in a market. */
+export const lastStep = 2
 
 /** The pause behind one that has changed nothing, ms. */
 export const longerPause = (pause: number): number => Math.min(pause * 2, longestPauseMillis)

@@ -39,6 +39,9 @@ export const ClosingOrderWire = Schema.Struct({
   side: Schema.Literals(["BUY", "SELL"]),
   qty: Schema.String,
   filledQty: Schema.String,
+  bound: Schema.NullOr(Schema.String).annotate({
+    description: "The worst price it may trade at; null of an order of before there were bounds."
+  }),
   price: Schema.NullOr(Schema.String).annotate({ description: "The average of its trades; null before the first." }),
   state: Schema.String,
   reason: Schema.NullOr(Schema.String).annotate({ description: "Why the venue refused it." }),

@@ -21,6 +21,9 @@ export const CloseOutWire = Schema.Struct({
   marginBase: usdc,
   orders: Schema.Int.annotate({ description: "Orders that were sent to close positions." }),
   contracts: Schema.Int.annotate({ description: "Contracts that the venue was asked to tear up." }),
+  widenedTo: Schema.NullOr(Schema.String).annotate({
+    description: "Percent of the mark that staff let its orders trade away from it; null: no further than its steps."
+  }),
   writtenOff: usdc.annotate({ description: "What negative balance protection put back; zero while nothing." }),
   repaid: usdc.annotate({
     description: "What of it was repaid by money that stood behind it: of withdrawals that came back, and of swaps."
@@ -30,7 +33,7 @@ export type CloseOutWire = typeof CloseOutWire.Type
 
 export const closeOutWire = (state: CloseOutState, context: CloseOutContext, clientUid: string): CloseOutWire => {
   const { closeOutId, clientId, startedAt, endedAt, closeOutEquity, marginBase } = context
-  const { orders, contracts, writtenOff, repaid } = context
+  const { orders, contracts, widenedBps, writtenOff, repaid } = context
   return {
     closeOutId,
     clientId,
@@ -42,6 +45,7 @@ export const closeOutWire = (state: CloseOutState, context: CloseOutContext, cli
     marginBase,
     orders,
     contracts,
+    widenedTo: widenedBps === 0 ? null : (widenedBps / 100).toFixed(2),
     writtenOff,
     repaid
   }

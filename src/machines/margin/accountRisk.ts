@@ -53,7 +53,9 @@ export interface AccountRisk {
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
-  /** The lesser of cash and free margin (F23); may be negative. */
+  /** What working orders on perpetuals would lose to the mark at once (F13). */
+  readonly orderLoss: bigint
+  /** The lesser of cash and free margin, without what orders would lose at once (F13, F23); may be negative. */
   readonly free: bigint
   /** On the marks of the facts: what money gates ask (A1-12). */
   readonly riskState: RiskState
@@ -99,6 +101,7 @@ export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts
   const marginBase = sums.margin + barriers.margin
   const initialMargin = marginBase + sums.orderMargin + pendingAcceptMargin
   const freeMargin = closeOutEquity - initialMargin
+  const spendable = freeMargin - sums.orderLoss
   return {
     equity: cash + sums.pnl + barriers.pnl,
     closeOutEquity,
@@ -113,7 +116,8 @@ export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts
     marginBase,
     marginLevel: marginLevelOf(closeOutEquity, marginBase),
     freeMargin,
-    free: cash < freeMargin ? cash : freeMargin,
+    orderLoss: sums.orderLoss,
+    free: cash < spendable ? cash : spendable,
     riskState: riskStateOf(closeOutEquity, marginBase),
     marksFresh: barriers.fresh && sums.fresh,
     barrierMarksFresh: barriers.fresh,
@@ -131,7 +135,10 @@ export const pendingOf = (accepts: Iterable<PendingAccept>): bigint => {
 }
 
 /** Figures of an account as it would be. */
-export type RiskAfter = Pick<AccountRisk, "equity" | "closeOutEquity" | "marginBase" | "initialMargin" | "freeMargin">
+export type RiskAfter = Pick<
+  AccountRisk,
+  "equity" | "closeOutEquity" | "marginBase" | "initialMargin" | "freeMargin" | "orderLoss"
+>
 
 /** The account with another part in one of its markets, and with more or less USDC: all of its figures are sums. */
 export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: PerpRisk, paid = 0n): RiskAfter => {
@@ -144,7 +151,8 @@ export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: Perp
     closeOutEquity,
     marginBase: risk.marginBase + margin,
     initialMargin,
-    freeMargin: closeOutEquity - initialMargin
+    freeMargin: closeOutEquity - initialMargin,
+    orderLoss: risk.orderLoss + after.orderLoss - (before?.orderLoss ?? 0n)
   }
 }
 
@@ -216,6 +224,7 @@ interface PerpSums {
   readonly pnl: bigint
   readonly margin: bigint
   readonly orderMargin: bigint
+  readonly orderLoss: bigint
   /** Every mark that a figure uses is fresh. */
   readonly fresh: boolean
   readonly anyFresh: boolean
@@ -230,16 +239,18 @@ const sumsOf = (perps: ReadonlyArray<PerpRisk>): PerpSums => {
   let pnl = 0n
   let margin = 0n
   let orderMargin = 0n
+  let orderLoss = 0n
   for (const part of perps) {
     pnl += part.unrealizedPnl
     margin += part.initialMargin
     orderMargin += part.orderMargin
+    orderLoss += part.orderLoss
     any ||= holds(part.holding)
     if (!usesMark(part.holding)) continue
     fresh &&= part.markFresh
     anyFresh ||= part.markFresh
   }
-  return { pnl, margin, orderMargin, fresh, anyFresh, any }
+  return { pnl, margin, orderMargin, orderLoss, fresh, anyFresh, any }
 }
 
 export interface LeverageTerms {

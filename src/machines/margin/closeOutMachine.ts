@@ -91,11 +91,14 @@ const untried = closeOut.assign({ tried: {} })
 const waitForMark = { guard: "noMark", target: "WAITING_MARK", actions: [untried, note("closeout.wait")] } as const
 const waitForMarket = { target: "WAITING_MARKET", actions: [untried, note("closeout.wait")] } as const
 const wait = [waitForMark, waitForMarket] as const
+/** What was tried nearer to the mark is tried again at once. */
+const widened = closeOut.assign(({ event }) => (event.type === "WIDEN" ? { widenedBps: event.bps, tried: {} } : {}))
+const widen = { WIDEN: { actions: [widened, note("closeout.widen")] } } as const
 const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const
 
 export const closeOutMachine = closeOut.createMachine({
   id: "closeOut",
-  version: "4",
+  version: "5",
   context: ({ input }) => ({
     ...input,
     endedAt: null,
@@ -105,6 +108,7 @@ export const closeOutMachine = closeOut.createMachine({
     orders: 0,
     lastOrderId: null,
     tried: {},
+    widenedBps: 0,
     writtenOff: nothing,
     behind: null,
     repaid: nothing,
@@ -131,7 +135,7 @@ export const closeOutMachine = closeOut.createMachine({
     },
     CLOSING: {
       description: "Its positions are closed one at a time, that with the largest margin first.",
-      on: { CLOSE: { ...close, target: "CLOSING" }, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
+      on: { CLOSE: { ...close, target: "CLOSING" }, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end, ...widen }
     },
     WAITING_MARK: {
       description: "Nothing of what is open has a fresh mark.",
@@ -140,13 +144,14 @@ export const closeOutMachine = closeOut.createMachine({
         TEAR_UP: tearUp,
         WAIT: { guard: "noMarket", ...waitForMarket },
         PROTECT: protect,
-        END: end
+        END: end,
+        ...widen
       }
     },
     WAITING_MARKET: {
       description:
         "What has a fresh mark does not trade: halted or delisted by the venue, or nobody takes the other side.",
-      on: { CLOSE: close, TEAR_UP: tearUp, WAIT: waitForMark, PROTECT: protect, END: end }
+      on: { CLOSE: close, TEAR_UP: tearUp, WAIT: waitForMark, PROTECT: protect, END: end, ...widen }
     },
     TEARING_UP: {
       description: "The venue is asked to end its contracts at the mark.",

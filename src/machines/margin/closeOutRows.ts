@@ -6,13 +6,14 @@ import { closeOutInput } from "./closeOutSamples.ts"
 const row = rowsOf<CloseOutEvent>(closeOutInput)
 
 const cancel: CloseOutEvent = { type: "CANCEL", until: 2_100 }
-const tried = { "BTC-USDC-PERP": { at: 150, pause: 1_000, held: "0.1" } }
+const tried = { "BTC-USDC-PERP": { at: 150, pause: 1_000, held: "0.1", step: 0 } }
 const close: CloseOutEvent = { type: "CLOSE", orderId: 40, orders: 1, tried, reason: "O-40 SELL 0.1 BTC-USDC-PERP" }
-const both = { ...tried, "ETH-USDC-PERP": { at: 160, pause: 1_000, held: "-2" } }
+const both = { ...tried, "ETH-USDC-PERP": { at: 160, pause: 1_000, held: "-2", step: 0 } }
 const another: CloseOutEvent = { ...close, orderId: 41, orders: 2, tried: both, reason: "O-41 BUY 2 ETH-USDC-PERP" }
 const tearUp: CloseOutEvent = { type: "TEAR_UP", at: 200, contracts: 2, reason: "2 contracts" }
 const wait: CloseOutEvent = { type: "WAIT", missing: "MARK", reason: "BTC-USDC-PERP has no live price" }
 const halted: CloseOutEvent = { type: "WAIT", missing: "MARKET", reason: "BTC-USDC-PERP is halted" }
+const widen: CloseOutEvent = { type: "WIDEN", bps: 700, reason: "the book is thin" }
 const protect: CloseOutEvent = { type: "PROTECT" }
 const writeOff: CloseOutEvent = { type: "WRITE_OFF", amount: "1.500000", behind: { requestId: 8, swapId: 10 } }
 const end: CloseOutEvent = { type: "END", at: 300, recovered: false }
@@ -44,6 +45,41 @@ export const closeOutRows = [
   row("F3: STARTED, no fresh mark", "STARTED", [], wait, "WAITING_MARK", waits),
   row("F9: STARTED, no market trades", "STARTED", [], halted, "WAITING_MARKET", waits),
   row("F10: STARTED, nothing is open", "STARTED", [], protect, "PROTECTING", ["audit closeout.protect"]),
+  row(
+    "F9: CLOSING, staff let it trade further from the mark",
+    "CLOSING",
+    [close],
+    widen,
+    "CLOSING",
+    ["audit closeout.widen"],
+    {
+      widenedBps: 700,
+      tried: {}
+    }
+  ),
+  row(
+    "F9: WAITING_MARK, staff widen what comes then",
+    "WAITING_MARK",
+    [wait],
+    widen,
+    "WAITING_MARK",
+    ["audit closeout.widen"],
+    {
+      widenedBps: 700
+    }
+  ),
+  row(
+    "F9: WAITING_MARKET, staff widen what comes then",
+    "WAITING_MARKET",
+    [halted],
+    widen,
+    "WAITING_MARKET",
+    ["audit closeout.widen"],
+    {
+      widenedBps: 700
+    }
+  ),
+  row("F9: DONE, nothing is widened any more", "DONE", [recovered], widen, "refused"),
   row("F9: STARTED, recovered", "STARTED", [], recovered, "DONE", ends, { endedAt: 300 }),
   row("F9: CANCELLING, contracts are torn up", "CANCELLING", [cancel], tearUp, "TEARING_UP", torn),
   row("F9: CANCELLING, a position is closed", "CANCELLING", [cancel], close, "CLOSING", closes),

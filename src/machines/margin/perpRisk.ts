@@ -5,6 +5,7 @@
 import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
 import {
   isFlat,
+  orderLossOf,
   orderMarginOf,
   type PerpPosition,
   type PerpTerms,
@@ -37,6 +38,8 @@ export interface PerpRisk {
   /** Of the position. */
   readonly initialMargin: bigint
   readonly orderMargin: bigint
+  /** What its working orders would lose to the mark at once: no other order, and no money that leaves, may use it (F13). */
+  readonly orderLoss: bigint
 }
 
 /**
@@ -56,7 +59,8 @@ export const perpRisk = (holding: PerpHolding, { marks, takenAt }: Pick<Facts, "
     markFresh: mark !== null && takenAt !== null && isFresh(mark, takenAt),
     unrealizedPnl: isOpen ? unrealizedOf(held, price) : 0n,
     initialMargin: isOpen ? positionMarginAt(quantityOf(held), price, terms) : 0n,
-    orderMargin: orderMarginOf(held?.netQty ?? "0", orders, price, terms)
+    orderMargin: orderMarginOf(held?.netQty ?? "0", orders, price, terms),
+    orderLoss: orderLossOf(orders, mark?.price ?? null, terms)
   }
 }
 

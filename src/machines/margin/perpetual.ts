@@ -8,6 +8,8 @@ import type { MarketTerms } from "../market/marketTerms.ts"
 import {
   absolute,
   ceilDiv,
+  ceilTo,
+  difference,
   type Exact,
   fixedText,
   floorDiv,
@@ -46,7 +48,7 @@ export interface WorkingOrder {
   readonly side: "BUY" | "SELL"
   /** What of the quantity is not filled. */
   readonly left: string
-  /** The limit, a conditional one's limit or else its trigger (A2-45); null: MARKET. */
+  /** The limit or the bound, a conditional one's limit or else its trigger (A2-45); null: MARKET without a bound. */
   readonly price: string | null
   readonly reduceOnly: boolean
 }
@@ -91,7 +93,7 @@ export const orderMarginOf = (
   let asks = held
   for (const order of orders) {
     if (order.reduceOnly) continue
-    const value = product(scaled(order.left), order.price === null ? slipped(price, terms) : scaled(order.price))
+    const value = product(scaled(order.left), order.price === null ? slipped("BUY", price, terms) : scaled(order.price))
     if (order.side === "BUY") bids = sum(bids, value)
     else asks = sum(asks, negated(value))
   }
@@ -102,10 +104,34 @@ export const orderMarginOf = (
   return ceilDiv(then.over * already.under - already.over * then.under, then.under * already.under)
 }
 
+/**
+ * What working orders would lose to the mark at once, at the worst price that each may trade at (F13): the same money never
+ * stands behind two of them. Micro-USDC, rounded up.
+ */
+export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | null, terms: PerpTerms): bigint => {
+  if (mark === null) return 0n
+  const price = scaled(mark)
+  let lost = nothing
+  for (const { side, left, price: worst, reduceOnly } of orders) {
+    if (!reduceOnly)
+      lost = sum(
+        lost,
+        product(lossOf(side, worst === null ? slipped(side, price, terms) : scaled(worst), price), scaled(left))
+      )
+  }
+  return ceilTo(lost, microPlaces)
+}
+
+/** What one unit loses to the mark by being bought above or sold below it; never below zero. */
+export const lossOf = (side: "BUY" | "SELL", at: Scaled, mark: Scaled): Scaled => {
+  const lost = side === "BUY" ? difference(at, mark) : difference(mark, at)
+  return lost.units < 0n ? nothing : lost
+}
+
 const nothing: Scaled = { units: 0n, places: 0 }
 
-const slipped = (mark: Scaled, { slippageBps }: PerpTerms): Scaled => ({
-  units: mark.units * BigInt(whole + slippageBps),
+const slipped = (side: "BUY" | "SELL", mark: Scaled, { slippageBps }: PerpTerms): Scaled => ({
+  units: mark.units * BigInt(side === "BUY" ? whole + slippageBps : whole - slippageBps),
   places: mark.places + 4
 })
 

@@ -28,6 +28,8 @@ export interface Instrument {
   readonly priceDecimals: number
   readonly qtyDecimals: number
   readonly priceTick: Grid
+  /** How far from the mark the venue takes a limit, basis points. */
+  readonly bandBps: number
 }
 
 export interface Facts {

@@ -32,8 +32,10 @@ export interface OrderInput {
   readonly qty: string
   /** The limit as it was asked for. */
   readonly price: string | null
-  /** The limit that the venue gets: a spot MARKET buy has a cap (F20). */
+  /** The limit that the venue gets: what trades at the market is sent with its bound (F13, F20). */
   readonly venuePrice: string | null
+  /** Of a conditional perpetual order at the market, or that only reduces: how far from the mark at which it fires it may trade, basis points (F13). */
+  readonly boundBps: number | null
   readonly tif: TimeInForce
   /** As the venue gets it (A2-35). */
   readonly venueTif: TimeInForce
@@ -157,6 +159,9 @@ export type OrderEvent =
       readonly legs: ReadonlyArray<number>
       readonly note: string | null
     }
+
+/** How an order at the market ends whose bound leaves nobody to trade with; behind it stands the bound. */
+export const noLiquidity = "no liquidity within the bound"
 
 /** The name of an order, for partners and at the venue (F31, A2-111). */
 export const orderRef = (orderId: number): string => `O-${orderId}`

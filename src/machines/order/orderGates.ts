@@ -24,7 +24,7 @@ import type { Refusal } from "../shared/Refusal.ts"
 import { spotSaleGate, verificationGate } from "../verification/requirements.ts"
 import { capSentence } from "./LeverageBody.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
-import { attachRules, type JudgedOrder, notionalRules, reduceOnlyRule, triggerRule } from "./orderRules.ts"
+import { attachRules, boundRule, type JudgedOrder, notionalRules, reduceOnlyRule, triggerRule } from "./orderRules.ts"
 import { preTradeReasons, type PreTradeSentence } from "./preTrade.ts"
 
 /** A client at one moment, as far as an order is judged on it. */
@@ -186,6 +186,7 @@ const behindLeverage: OrderGates<OrderFacts> = [
   ...each(attachRules),
   groupSize,
   ruled(reduceOnlyRule),
+  ruled(boundRule),
   workingOrders,
   preTrade
 ]

@@ -41,10 +41,11 @@ const order = setup({
 })
 
 const place = order.emit(({ context }): MachineEffect => {
-  const { orderId, account, symbol, side, qty, venuePrice, venueTif, reduceOnly, trigger, ocoGroup } = context
+  const { orderId, account, symbol, side, qty, venuePrice, boundBps, venueTif, reduceOnly, trigger, ocoGroup } = context
   const waits = trigger === null ? null : { source: trigger.source, price: trigger.price, direction: trigger.direction }
   const asked = { symbol, side, price: venuePrice, qty, tif: venueTif, reduceOnly, trigger: waits, group: ocoGroup }
-  return { type: "venue.call", call: { name: "placeOrder", request: { ref: orderRef(orderId), account, ...asked } } }
+  const bounded = boundBps === null ? asked : { ...asked, boundBps }
+  return { type: "venue.call", call: { name: "placeOrder", request: { ref: orderRef(orderId), account, ...bounded } } }
 })
 
 const callCancel = order.emit(({ context: { orderId, account, cancels } }): MachineEffect => {
@@ -253,7 +254,7 @@ const late = {
 
 export const orderMachine = order.createMachine({
   id: "order",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({
     ...input,
     venueOrderId: null,

@@ -5,11 +5,13 @@
 import { type Currency, isCurrency, scaleOf } from "../shared/Currency.ts"
 import { ceilTo, compared, exactText, product, type Scaled, scaled } from "../shared/Exact.ts"
 import type { Compared, Rule } from "../shared/Gates.ts"
+import { boundAt, isBeyond, percentOf } from "../margin/priceBound.ts"
+import { gridsOf } from "../market/marketGrid.ts"
 import { maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
-import type { PreTradeSentence } from "./preTrade.ts"
+import type { OrderBound, PreTradeSentence } from "./preTrade.ts"
 
 /** A market's prices as they were last said, on its grid; null: none is known. */
 export interface MarketPrices {
@@ -35,6 +37,7 @@ export interface PreTradeVerdict {
   /** Null: nothing stands against it. */
   readonly sentence: PreTradeSentence | null
   readonly compared: Compared | null
+  readonly bound: OrderBound
 }
 
 type OrderRule = Rule<JudgedOrder>
@@ -164,4 +167,57 @@ export const reduceOnlyRule: OrderRule = {
       : `A reduce-only order may be at most as large as the position, which is ${netQty}.`
   },
   compared: ({ order, netQty }) => (order.reduceOnly ? { figure: order.qty, limit: netQty } : null)
+}
+
+/** A limit of what only reduces, and the worst that it may be. */
+interface Limited {
+  readonly of: string
+  readonly side: "BUY" | "SELL"
+  readonly limit: string
+  readonly worst: string
+  readonly from: string
+}
+
+/** Of the order itself, from the mark or its trigger, and of the legs that it asks for, from their levels. */
+const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): ReadonlyArray<Limited> => {
+  const { side, price, trigger, attach } = order
+  const limits: Array<Limited> = []
+  const limit = trigger === null ? price : trigger.limitPrice
+  if (limit !== null && bound.worst !== null) {
+    const from = trigger === null ? "the mark" : "its trigger"
+    limits.push({ of: "an order that only reduces", side, limit, worst: bound.worst, from })
+  }
+  const { price: tick } = gridsOf(market)
+  for (const [level, of] of [
+    [attach?.takeProfit, "the take profit"],
+    [attach?.stopLoss, "the stop loss"]
+  ] as const) {
+    if (level == null || level.limitPrice === null || bound.reducingBps === null || tick === null) continue
+    const closing = side === "BUY" ? "SELL" : "BUY"
+    const worst = boundAt(closing, level.price, bound.reducingBps, tick)
+    if (worst !== null) limits.push({ of, side: closing, limit: level.limitPrice, worst, from: "its price" })
+  }
+  return limits
+}
+
+/** What only reduces trades no further than every account can pay that is not closed out, and a close-out no further than its step (F9, F13). */
+export const boundRule: OrderRule = {
+  gate: "bound",
+  reason: "LIMIT_BEYOND_BOUND",
+  sentence: (facts) => {
+    const beyond = limitsOf(facts).find(({ side, limit, worst }) => isBeyond(side, limit, worst))
+    if (beyond === undefined) return null
+    const { of, from, worst, limit } = beyond
+    const share = percentOf(facts.preTrade.bound.reducingBps ?? 0)
+    return `The limit of ${of} may lie at most ${share} beyond ${from}, at ${worst}: it is ${limit}.`
+  },
+  compared: (facts): Compared | null => {
+    const { bound } = facts.preTrade
+    const [first] = limitsOf(facts)
+    if (first !== undefined)
+      return { figure: first.limit, limit: `${first.side === "BUY" ? "at most" : "at least"} ${first.worst}` }
+    if (bound.bps !== null) return { figure: "market", limit: `${percentOf(bound.bps)} from the mark` }
+    const side = facts.order.side === "BUY" ? "at most" : "at least"
+    return bound.limit === null ? null : { figure: facts.order.price ?? "market", limit: `${side} ${bound.limit}` }
+  }
 }

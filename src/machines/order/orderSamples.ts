@@ -12,6 +12,7 @@ export const perpInput: OrderInput = {
   qty: "0.1000",
   price: "60000.0",
   venuePrice: "60000.0",
+  boundBps: null,
   tif: "GTC",
   venueTif: "GTC",
   reduceOnly: false,
@@ -38,6 +39,7 @@ export const stopInput: OrderInput = {
   type: "STOP_MARKET",
   price: null,
   venuePrice: null,
+  boundBps: 494,
   reduceOnly: true,
   trigger: { source: "MARK", price: "58000.0", direction: "AT_OR_BELOW", limitPrice: null },
   ocoGroup: "exit"

@@ -3,7 +3,8 @@
  * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
  */
 import { type AccountRisk, closeOutPct, marginLevelOf, type RiskAfter, riskWith } from "../margin/accountRisk.ts"
-import { estLiquidationPrice, type PerpPosition } from "../margin/perpetual.ts"
+import { estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
+import { boundAt, tighterOf } from "../margin/priceBound.ts"
 import { orderMarginWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
 import type { Facts } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
@@ -74,6 +75,19 @@ export interface PreTrade {
   readonly compared: { readonly figure: string; readonly limit: string } | null
   /** Why margin or balance refuses it; null: they don't. */
   readonly sentence: PreTradeSentence | null
+  readonly bound: OrderBound
+}
+
+/** How an order is sent that may not trade at any price. */
+export interface OrderBound {
+  /** The limit that the venue gets; null: of a conditional order at the market, and of a spot sale at it. */
+  readonly limit: string | null
+  /** Of a conditional perpetual order at the market, or that only reduces: how far from the mark at which it fires, basis points. */
+  readonly bps: number | null
+  /** Of a perpetual order that only reduces: the worst that its own limit may be. */
+  readonly worst: string | null
+  /** On perpetuals: how far whatever only reduces may trade, basis points. */
+  readonly reducingBps: number | null
 }
 
 export interface PerpPreTrade {
@@ -90,6 +104,9 @@ export interface PerpPreTrade {
   readonly bestOpposite: Exact | null
   readonly commissionBps: number
   readonly tick: Grid
+  /** How far from the mark an order may trade that only reduces, and any limit may lie, basis points. */
+  readonly reducingBps: number
+  readonly bandBps: number
 }
 
 /** Why margin refuses an order. */
@@ -145,13 +162,26 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     initialMarginBefore: before.initialMargin,
     onlyReduces
   } as const
-  if (price === null) return { ...unpriced, ...known, sentence: onlyReduces ? null : preTradeSentences.unpriced }
+  const bound = onlyReduces ? reducingBound(input, mark) : openingBound(input, mark, price)
+  // Without a mark nobody knows how far an order may trade.
+  if (price === null || bound === null) {
+    return {
+      ...unpriced,
+      ...known,
+      bound: { ...unbounded, reducingBps: input.reducingBps },
+      sentence: preTradeSentences.unpriced
+    }
+  }
   const marginRequired = orderMarginWith(part, workingOf(order)) - part.orderMargin
   const at = scaled(price)
   const value = product(at, scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  const openLoss = mark === null ? 0n : ceilTo(product(lossAtOnce(order, at, mark), adds), microPlaces)
+  // Of all of it: what only closes is not asked for it.
+  const openLoss =
+    mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
+  // What other orders would lose at once stands behind them alone.
+  const spendable = before.freeMargin - before.orderLoss
   const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
   return {
     ...known,
@@ -165,8 +195,9 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     slippageAllowance,
     estimatedCosts: estimatedCommission + slippageAllowance,
     openLoss,
-    compared: onlyReduces ? null : { figure: usdc(needed), limit: usdc(before.freeMargin) },
-    sentence: onlyReduces || needed <= before.freeMargin ? null : preTradeSentences.short
+    bound,
+    compared: onlyReduces ? null : { figure: usdc(needed), limit: usdc(spendable) },
+    sentence: onlyReduces || needed <= spendable ? null : preTradeSentences.short
   }
 }
 
@@ -196,6 +227,41 @@ interface Market {
   /** On the terms that the order is judged on. */
   readonly part: PerpRisk
   readonly before: RiskAfter
+}
+
+/** No bound, of an order that there is none for. */
+export const unbounded: OrderBound = { limit: null, bps: null, worst: null, reducingBps: null }
+
+/** What only reduces trades so far from the mark, or from its trigger, as every account outside a close-out can pay (F9). */
+const reducingBound = (
+  { order: { side, price, trigger }, reducingBps, tick }: PerpPreTrade,
+  mark: ShownMark | null
+): OrderBound | null => {
+  const from = trigger?.price ?? mark?.price ?? null
+  const worst = from === null ? null : boundAt(side, from, reducingBps, tick)
+  if (worst === null) return null
+  // Where the last price or the index fires it, the mark may be another.
+  if (trigger !== null) return { limit: trigger.limitPrice, bps: reducingBps, worst, reducingBps }
+  return { limit: price ?? worst, bps: null, worst, reducingBps }
+}
+
+/** What opens at the market trades no further than its slippage allowance, which its margin covers; other limits are judged as they are. */
+const openingBound = (
+  { order: { side, price: asked, trigger }, holding: { terms }, reducingBps, bandBps, tick }: PerpPreTrade,
+  mark: ShownMark | null,
+  price: Exact | null
+): OrderBound | null => {
+  if (trigger !== null) {
+    const { limitPrice } = trigger
+    const bps = limitPrice === null ? Math.min(terms.slippageBps, bandBps) : null
+    return { limit: limitPrice, bps, worst: null, reducingBps }
+  }
+  if (asked !== null) return { ...unbounded, limit: asked, reducingBps }
+  const slipped = price === null ? null : boundAt(side, price, terms.slippageBps, tick)
+  const furthest = mark === null ? slipped : boundAt(side, mark.price, bandBps, tick)
+  return slipped === null || furthest === null
+    ? null
+    : { ...unbounded, limit: tighterOf(side, slipped, furthest), reducingBps }
 }
 
 /** Every other market is in the account's figures as it is: what an order changes is its own market's part alone. */
@@ -241,10 +307,8 @@ const closableBy = (side: "BUY" | "SELL", position: PerpPosition | null): Scaled
 }
 
 /** What one unit loses against the mark by being bought above or sold below it. */
-const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scaled => {
-  const now = scaled(mark.price)
-  return positive(side === "BUY" ? difference(at, now) : difference(now, at))
-}
+const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scaled =>
+  lossOf(side, at, scaled(mark.price))
 
 /**
  * The account with the order filled whole at its price, commission paid: what closes realizes there, what opens there loses

@@ -16,7 +16,7 @@ import {
   type Standing
 } from "./Attachment.ts"
 import { MoneyDecimal } from "../shared/Money.ts"
-import { isWorking, type OrderContext } from "./Order.ts"
+import { isWorking, noLiquidity, type OrderContext } from "./Order.ts"
 
 /** An order as a plan sees it. Quantities are decimal texts. */
 export interface OrderNow {
@@ -65,7 +65,8 @@ const mostCancels = 3
 const mostAmends = 3
 
 /** How an order ends that met its own account's order, or nobody. */
-const metNobody: ReadonlySet<string | null> = new Set(["self-trade", "no market"])
+const metNobody = (why: string | null): boolean =>
+  why === "self-trade" || why === "no market" || why?.startsWith(noLiquidity) === true
 /** How a conditional order is refused whose level is passed already. */
 const passedAlready = "would trigger at once"
 
@@ -324,7 +325,7 @@ const words = { takeProfit: "take profit", stopLoss: "stop loss" } as const
 /** Whether a leg that has ended must be sent again at MARKET. */
 const againOf = ({ role }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {
   if (cancels > 0 || new MoneyDecimal(filledQty).gte(qty)) return null
-  if (metNobody.has(why)) return { role, waits: true }
+  if (metNobody(why)) return { role, waits: true }
   return why === passedAlready ? { role, waits: false } : null
 }
 

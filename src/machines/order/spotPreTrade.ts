@@ -6,7 +6,7 @@ import { type Exact, scaled } from "../shared/Exact.ts"
 import { ceilToMinor, floorToMinor, formatAmount, MoneyDecimal } from "../shared/Money.ts"
 import { freeMoneyRefusal, moneyOutSentences } from "../withdrawal/moneyOut.ts"
 import { commissionOf } from "./positionRules.ts"
-import { type PreTrade, type PreTradeOrder, preTradeSentences, refPriceOf, slippageOf } from "./preTrade.ts"
+import { type PreTrade, type PreTradeOrder, preTradeSentences, refPriceOf, slippageOf, unbounded } from "./preTrade.ts"
 import { reservationOf, type SpotOrder, type SpotReservation } from "./spotRules.ts"
 
 export interface SpotPreTrade {
@@ -57,6 +57,7 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
       estimatedCommission === null || slippageAllowance === null ? null : estimatedCommission + slippageAllowance,
     openLoss: 0n,
     onlyReduces: false,
+    bound: { ...unbounded, limit: reservation?.price ?? spotOrderOf(input).price },
     ...judged(input, reservation)
   }
 }

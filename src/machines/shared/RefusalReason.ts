@@ -49,6 +49,7 @@ const ofTrading = {
   OCO_GROUP_FIRED: "A member of the OCO group has been filled: nothing can join it.",
   NOTHING_TO_REDUCE: "There is no position that the reduce-only order could reduce.",
   EXCEEDS_POSITION: "The reduce-only order is larger than the position.",
+  LIMIT_BEYOND_BOUND: "The limit of an order that only reduces lies further from the price than it may.",
   TOO_MANY_ORDERS: "The client has as many working orders as it may have.",
   TOO_MANY_REQUESTS_OPEN: "The client has as many open requests for quotes as it may have.",
   TOO_MANY_CONTRACTS: "The client has as many open contracts as it may have.",

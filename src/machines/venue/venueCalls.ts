@@ -17,6 +17,8 @@ export const venueRequests = {
     symbol: Symbol,
     side: Side,
     price: Schema.NullOr(DecimalText),
+    /** Of one with a trigger: how far from the mark at which it fires it may trade besides, basis points. */
+    boundBps: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 }))),
     qty: DecimalText,
     tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
     reduceOnly: Schema.Boolean,
@@ -58,6 +60,9 @@ export type VenueCall = {
  * won't; `reason` in the venue's words. VOID: it never came and never will be executed. UNKNOWN: it has not come (yet).
  */
 export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
+
+/** The reason of the venue for an IOC or FOK order whose rest found nobody at its price. */
+export const notFilledAtOnce = "not filled at once"
 
 /** The reason that a row keeps for a voided call: the venue never received it and will never execute it (A2-26). */
 export const notReceived = "not found at the venue"

@@ -18,6 +18,7 @@ export const VenueOrder = Schema.Struct({
   account: Ref,
   symbol: Symbol,
   side: Side,
+  /** Of one with a bound the price that it came to, from the moment at which it fired. */
   price: Schema.NullOr(DecimalText),
   qty: DecimalText,
   filledQty: DecimalText,

@@ -8,6 +8,8 @@ import { type Checks, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
+const samePrice = sameFigure<VenueOrder, OrderContext, "price">("price", "price", ({ venuePrice }) => venuePrice)
+
 export const orderChecks: Checks<VenueOrder, OrderContext> = {
   id: ({ id }, asked) => {
     const known = knownVenueId(asked)
@@ -17,7 +19,8 @@ export const orderChecks: Checks<VenueOrder, OrderContext> = {
   account: exactly("account", "account", ({ account }) => account),
   symbol: exactly("market", "symbol", ({ symbol }) => symbol),
   side: exactly("side", "side", ({ side }) => side),
-  price: sameFigure("price", "price", ({ venuePrice }) => venuePrice),
+  // From its trigger on an order with a bound has the price at which the venue has put that, around the mark.
+  price: (said, asked) => (asked.boundBps !== null && said.triggeredAt !== null ? null : samePrice(said, asked)),
   // A leg is amended: a report may be older than its last quantity.
   qty: ({ qty }, asked) =>
     asked.amends > 0 || isSame(qty, asked.qty) ? null : `quantity ${qty}, ${asked.qty} was asked for`,

@@ -36,7 +36,7 @@ export interface FreeMoney {
   readonly currency: Currency
   /** Cash without the reserve. */
   readonly cash: bigint
-  readonly risk: Pick<AccountRisk, "freeMargin" | "riskState" | "anyExposure" | "marksFresh">
+  readonly risk: Pick<AccountRisk, "freeMargin" | "orderLoss" | "riskState" | "anyExposure" | "marksFresh">
   /** The risk state that is recorded (A3-08). */
   readonly recorded: RiskState
 }
@@ -55,7 +55,7 @@ export const freeMoneyRefusal = (
   needed: bigint
 ): MoneyOutSentence | null => {
   if (cash < needed) return moneyOutSentences.insufficient
-  const margined = currency === "USDC" && risk.freeMargin < needed
+  const margined = currency === "USDC" && risk.freeMargin - risk.orderLoss < needed
   if (margined || graverOf(risk.riskState, recorded) !== "NORMAL") return moneyOutSentences.short
   return unjudged(risk) ? moneyOutSentences.stale : null
 }

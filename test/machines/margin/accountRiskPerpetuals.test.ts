@@ -5,7 +5,7 @@ import { type AccountRisk, accountRisk } from "../../../src/machines/margin/acco
 import type { PerpHolding } from "../../../src/machines/margin/perpRisk.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { contractOf, contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
-import { fraction, naiveExposures, naiveMargin } from "../../fixtures/naiveTrading.ts"
+import { fraction, naiveExposures, naiveLoss, naiveMargin } from "../../fixtures/naiveTrading.ts"
 import {
   holdingOf,
   naiveTiers,
@@ -43,6 +43,7 @@ describe("the risk of an account with perpetuals", () => {
       barrierUnrealizedPnl: 0n,
       positionMargin: micro("6000"),
       orderMargin: micro("2900"),
+      orderLoss: 0n,
       barrierMargin: 0n,
       pendingAcceptMargin: 0n,
       initialMargin: micro("8900"),
@@ -63,7 +64,8 @@ describe("the risk of an account with perpetuals", () => {
           markFresh: true,
           unrealizedPnl: micro("1000"),
           initialMargin: micro("6000"),
-          orderMargin: micro("2900")
+          orderMargin: micro("2900"),
+          orderLoss: 0n
         }
       ]
     })
@@ -186,7 +188,7 @@ describe("F4 to F7 against a second working out", () => {
         const marks = Object.fromEntries(all.map(({ mark }, at) => [markets[at], { price: mark }]))
         const risk = accountRisk({ cashOf: () => cash, contracts: [], accepts: [], perpetuals }, factsWith(marks))
 
-        let [pnl, base, orderMargin] = [0n, 0n, 0n]
+        let [pnl, base, orderMargin, orderLoss] = [0n, 0n, 0n, 0n]
         for (const [at, { position, orders, terms }] of perpetuals.entries()) {
           const mark = all[at]?.mark ?? ""
           const { now, worst } = naiveExposures(position.netQty, mark, orders, terms.slippageBps)
@@ -194,6 +196,7 @@ describe("F4 to F7 against a second working out", () => {
           pnl += fraction(mark).minus(fraction(position.avgEntry)).times(fraction(position.netQty)).floor(6)
           base += already?.ceil(6) ?? 0n
           orderMargin += then?.minus(already ?? then).ceil(6) ?? 0n
+          orderLoss += naiveLoss(mark, orders, terms.slippageBps)
         }
         const equity = cash + pnl
         assert.deepInclude(risk, {
@@ -205,6 +208,7 @@ describe("F4 to F7 against a second working out", () => {
           orderMargin,
           initialMargin: base + orderMargin,
           freeMargin: equity - base - orderMargin,
+          orderLoss,
           marginLevel: base === 0n ? null : riskPercent(equity, base)
         })
         const half = equity * 2n < base

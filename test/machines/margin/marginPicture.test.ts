@@ -14,7 +14,8 @@ const instrument: Instrument = {
   assetClass: "crypto",
   priceDecimals: 1,
   qtyDecimals: 4,
-  priceTick: { decimals: 1, step: 1 }
+  priceTick: { decimals: 1, step: 1 },
+  bandBps: 1_000
 }
 const long = { symbol, netQty: "0.1000", avgEntry: "60000", netCost: "6000", realizedPnl: 5n * micro }
 const holding: PerpHolding = {

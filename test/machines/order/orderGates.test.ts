@@ -12,7 +12,7 @@ import { marginPreviewOf, noFigures, previewRefusal } from "../../../src/machine
 import { MarginPreviewWire } from "../../../src/machines/order/OrderWire.ts"
 import { firstRefusal, walkGates } from "../../../src/machines/shared/Gates.ts"
 import { notOffered, type Refusal, unverified } from "../../../src/machines/shared/Refusal.ts"
-import { preTradeSentences } from "../../../src/machines/order/preTrade.ts"
+import { preTradeSentences, unbounded } from "../../../src/machines/order/preTrade.ts"
 import { invalidWhole } from "../../../src/machines/shared/RequestBody.ts"
 import { blockCodes } from "../../../src/machines/verification/Blocks.ts"
 import {
@@ -38,9 +38,19 @@ const offGrid = invalidWhole("INVALID_FIELDS", "The price must be a multiple of 
 const noMoney = {
   refPrice: "60000",
   sentence: preTradeSentences.short,
-  compared: { figure: "2", limit: "1" }
+  compared: { figure: "2", limit: "1" },
+  bound: unbounded
 }
-const worth = (refPrice: string) => ({ preTrade: { refPrice, sentence: null, compared: null } })
+const worth = (refPrice: string) => ({ preTrade: { refPrice, sentence: null, compared: null, bound: unbounded } })
+/** What only reduces may trade 4.94 % from the mark. */
+const reducing = (worst: string) => ({
+  preTrade: {
+    refPrice: "60000.0",
+    sentence: null,
+    compared: null,
+    bound: { limit: worst, bps: null, worst, reducingBps: 494 }
+  }
+})
 const attach = { takeProfit: { price: "59999", limitPrice: null }, stopLoss: { price: "60001", limitPrice: null } }
 
 type Row = readonly [gate: string, over: Partial<OrderFacts>, tag: Refusal["_tag"], sentence: string | null]
@@ -86,6 +96,12 @@ const rows: ReadonlyArray<Row> = [
   ],
   ["reduceOnly", { netQty: "0" }, "Invalid", "There is no position that the order could reduce."],
   [
+    "bound",
+    reducing("57036.0"),
+    "Invalid",
+    "The limit of an order that only reduces may lie at most 4.94 % beyond the mark, at 57036.0: it is 57035.9."
+  ],
+  [
     "workingOrders",
     { workingOrders: 500 },
     "Invalid",
@@ -94,12 +110,16 @@ const rows: ReadonlyArray<Row> = [
   ["preTrade", { preTrade: noMoney }, "Invalid", preTradeSentences.short]
 ]
 
+/** A sale that only reduces, a tick too low. */
+const beyond = { side: "SELL", price: "57035.9", reduceOnly: true } as const
+
 /** The order of a row: most gates judge any, some only what has a trigger, levels, a group, or may only reduce. */
 const bodyFor = (gate: string): Partial<OrderBody> => {
   if (gate === "trigger") return { ...stopLoss, reduceOnly: false }
   if (gate === "takeProfit") return { attach: { ...attach, stopLoss: null } }
   if (gate === "stopLoss") return { attach: { ...attach, takeProfit: null } }
   if (gate === "ocoGroup") return { ...stopLoss, ocoGroup: "a" }
+  if (gate === "bound") return beyond
   return gate === "reduceOnly" ? { ...stopLoss } : {}
 }
 
@@ -131,7 +151,9 @@ describe("A2-91: the order of the gates", () => {
   it("the first of several answers, whichever they are", () => {
     const all = { ...plainOrder, attach }
     // What follows the take profit is of other kinds of order, or of money.
-    const judged = rows.filter(([gate]) => !["trigger", "ocoGroup", "reduceOnly", "minimumNotional"].includes(gate))
+    const judged = rows.filter(
+      ([gate]) => !["trigger", "ocoGroup", "reduceOnly", "bound", "minimumNotional"].includes(gate)
+    )
     fc.assert(
       fc.property(fc.subarray([...judged], { minLength: 1 }), (some) => {
         const over = some.toReversed().reduce<Partial<OrderFacts>>((found, [, facts]) => ({ ...found, ...facts }), {})
@@ -165,7 +187,9 @@ describe("A2-91: what was held against what", () => {
 
   it("of an order that opens, with levels and a leverage", () => {
     const levels = { takeProfit: { price: "63000", limitPrice: null }, stopLoss: { price: "58000", limitPrice: null } }
-    const preTrade = { refPrice: "60000.0", sentence: null, compared: { figure: "3015.000000", limit: "5000.000000" } }
+    const bound = { ...unbounded, limit: "60300.0", reducingBps: 494 }
+    const compared = { figure: "3015.000000", limit: "5000.000000" }
+    const preTrade = { refPrice: "60000.0", sentence: null, compared, bound }
     assert.deepStrictEqual(shown({ leverage: 10, attach: levels }, { preTrade }), {
       ...always,
       ...opening,
@@ -174,6 +198,7 @@ describe("A2-91: what was held against what", () => {
       minimumNotional: "30000 / 10",
       takeProfit: "63000.0 / above 60000.0",
       stopLoss: "58000.0 / below 60000.0",
+      bound: "60000.0 / at most 60300.0",
       preTrade: "3015.000000 / 5000.000000"
     })
   })
@@ -230,7 +255,7 @@ describe("each gate from its other side", () => {
       "The order is worth less than the market's minimum of 10 USDC."
     ],
     ["A2-91: a small rest that reduces", { ...stopLoss, qty: "0.0001" }, {}, null],
-    ["without any price", {}, { preTrade: { refPrice: null, sentence: null, compared: null } }, null],
+    ["without any price", {}, { preTrade: { refPrice: null, sentence: null, compared: null, bound: unbounded } }, null],
     ["A2-94: the largest notional", { qty: "1" }, worth("4611686018427.387903"), null],
     ["A2-94: a little more", { qty: "1" }, worth("4611686018427.387904"), "The order is too large."],
     [

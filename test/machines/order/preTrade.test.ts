@@ -9,7 +9,7 @@ import { type PerpPreTrade, preTrade, type PreTradeOrder } from "../../../src/ma
 import { formatAmount } from "../../../src/machines/shared/Money.ts"
 import { contractOf, factsWith, micro } from "../../fixtures/contracts.ts"
 import { openingCase } from "../../fixtures/goldenTrading.ts"
-import { fraction, naiveExposures, naiveMargin, zero } from "../../fixtures/naiveTrading.ts"
+import { fraction, naiveExposures, naiveLoss, naiveMargin, zero } from "../../fixtures/naiveTrading.ts"
 import {
   holdingOf,
   naiveTiers,
@@ -67,7 +67,9 @@ const inputOf = (order: PreTradeOrder, setting: Setting = {}): PerpPreTrade => {
     facts,
     bestOpposite,
     commissionBps: 5,
-    tick: tenth
+    tick: tenth,
+    reducingBps: 494,
+    bandBps: 1_000
   }
 }
 const judge = (order: PreTradeOrder, setting?: Setting) => preTrade(inputOf(order, setting))
@@ -98,7 +100,8 @@ describe("a preview", () => {
       openLoss: 0n,
       onlyReduces: false,
       compared: { figure: "6030.000000", limit: "10000.000000" },
-      sentence: null
+      sentence: null,
+      bound: { limit: "60000", bps: null, worst: null, reducingBps: 494 }
     })
   })
 
@@ -169,10 +172,10 @@ describe("what fits the free margin", () => {
     ["what a limit above the mark loses at once", limitOrder({ price: "61000" }), {}, "7130.5"],
     ["not what one below it gains", limitOrder({ price: "59000" }), {}, "5929.5"],
     [
-      "of one that turns, the part that adds",
+      "of one that turns, all of it: what it closes is lost too",
       limitOrder({ side: "SELL", qty: "3", price: "59900" }),
       { held: "1" },
-      "6259.85"
+      "6359.85"
     ]
   ]
   it.each(needs)("%s", (_, order, setting, needed) => {
@@ -207,9 +210,9 @@ describe("A2-90: what only reduces is never refused by margin", () => {
     assert.strictEqual(figures.compared === null, onlyReduces)
   })
 
-  it("a loss at once is that of the part that adds", () => {
+  it("a loss at once is that of all of an order, if a part of it adds", () => {
     const order = limitOrder({ side: "SELL", qty: "1.5", price: "59000" })
-    assert.strictEqual(judge(order, { held: "1" }).openLoss, micro("500"))
+    assert.strictEqual(judge(order, { held: "1" }).openLoss, micro("1500"))
     assert.strictEqual(judge(order, { held: "1", orders: [orderOf("SELL", "1", "61000")] }).openLoss, micro("1500"))
   })
 })
@@ -265,7 +268,7 @@ describe("after the fill", () => {
 })
 
 describe("without a price", () => {
-  it("an order that opens is refused with what is known, one that closes is not", () => {
+  it("an order is refused with what is known, one that closes too: nobody knows how far it may trade", () => {
     const unpriced = { ...inputOf(marketOrder()), facts: noFacts }
     assert.deepInclude(preTrade(unpriced), {
       refPrice: null,
@@ -276,7 +279,10 @@ describe("without a price", () => {
       sentence: "The market has no price that the order could be judged at."
     })
     const closing = inputOf(marketOrder({ side: "SELL" }), { held: "1" })
-    assert.deepInclude(preTrade({ ...closing, facts: noFacts }), { onlyReduces: true, sentence: null })
+    assert.deepInclude(preTrade({ ...closing, facts: noFacts }), {
+      onlyReduces: true,
+      sentence: "The market has no price that the order could be judged at."
+    })
   })
 
   it("a limit is judged without a mark at its own price", () => {
@@ -306,8 +312,9 @@ describe("F13 against a second working out", () => {
           const [then, already] = [worst, now].map((value) => naiveMargin(value, terms.leverage, naiveTiers(terms)))
           return (already?.ceil(6) ?? 0n) + (then?.minus(already ?? then).ceil(6) ?? 0n)
         }
+        const required = marginWith([orderOf(side, qty, price)]) - marginWith([])
         const before = marginWith([])
-        const required = marginWith([orderOf(side, qty, price)]) - before
+        const spoken = naiveLoss(mark, working, terms.slippageBps)
         const away = side === "BUY" ? fraction(1) : fraction(-1)
         const sameSide = working.filter((order) => order.side === side)
         const after = sameSide.reduce(
@@ -320,7 +327,8 @@ describe("F13 against a second working out", () => {
           .times(away)
           .max(zero)
           .minus(after.times(away).max(zero))
-        const loss = fraction(price).minus(fraction(mark)).times(away).max(zero).times(beyond).ceil(6)
+        const lost = fraction(price).minus(fraction(mark)).times(away).max(zero)
+        const loss = beyond.sign === 0 ? 0n : lost.times(fraction(qty)).ceil(6)
         const commission = fraction(price).times(fraction(qty)).times(fraction("0.0005")).ceil(6)
         const pnl = fraction(mark).minus(fraction(position.avgEntry)).times(fraction(position.netQty)).floor(6)
         const free = micro(money) + pnl - before
@@ -332,7 +340,7 @@ describe("F13 against a second working out", () => {
           freeMarginBefore: free,
           freeMarginAfter: free - required - commission
         })
-        const fits = beyond.sign === 0 || free - required - loss - commission >= 0n
+        const fits = beyond.sign === 0 || free - spoken - required - loss - commission >= 0n
         assert.strictEqual(figures.sentence === null, fits)
       })
     )

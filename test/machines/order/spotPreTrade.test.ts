@@ -1,7 +1,7 @@
 /** F13, F20: what a spot order would set aside, and whether the client has it. */
 import { assert, describe, it } from "@effect/vitest"
 import { accountRisk, type AccountState } from "../../../src/machines/margin/accountRisk.ts"
-import type { PreTradeOrder } from "../../../src/machines/order/preTrade.ts"
+import { type PreTradeOrder, unbounded } from "../../../src/machines/order/preTrade.ts"
 import { spotPreTrade, type SpotPreTrade } from "../../../src/machines/order/spotPreTrade.ts"
 import { contractOf, factsWith, micro } from "../../fixtures/contracts.ts"
 import { holdingOf, orderOf, perp, positionOf, tenth } from "../../fixtures/perpetuals.ts"
@@ -75,7 +75,8 @@ describe("a preview on SPOT", () => {
       openLoss: 0n,
       onlyReduces: false,
       compared: { figure: "6006.000000", limit: "9000.000000" },
-      sentence: null
+      sentence: null,
+      bound: { ...unbounded, limit: "60000" }
     })
   })
 

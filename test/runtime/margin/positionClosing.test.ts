@@ -197,6 +197,69 @@ describe("a close-out of positions", () => {
     assert.deepStrictEqual(sent(later), [`SELL 0.0800 ${perp}`])
   })
 
+  it("F9: goes outward from the mark: 1 %, 2 %, then as far as the equity pays, and further only by the hand of staff", () => {
+    const bounds: Array<string | null> = []
+    // 200 are left of 550: 3.57 % of 5,500, the commission paid.
+    const first = judged(accountOf({ cash: "700", positions: [{ netQty: "0.1" }] }), at55)
+    bounds.push(working(first).context.venuePrice)
+    let state = committed(first)
+    let now = contractsNow
+    const next = (change: (turn: Turn) => void = () => {}): void => {
+      state = committed(judged(state, at55, { now, act: (turn) => ends(turn) }))
+      now += 30_000
+      const again = judged(state, at55, { now, act: change })
+      bounds.push(working(again).context.venuePrice)
+      state = committed(again)
+    }
+    for (let times = 0; times < 3; times++) next()
+    assert.deepStrictEqual(bounds, ["54450.0", "53900.0", "53036.5", "53036.5"])
+    next((turn) => {
+      const [episode] = turn.state.all("closeOuts")
+      if (episode === undefined) throw new Error("no episode")
+      advance(turn, "closeOuts", episode, { type: "WIDEN", bps: 700, reason: "R" }, { of })
+    })
+    assert.strictEqual(bounds.at(-1), "51150.0")
+    // Beyond the venue's band nothing goes.
+    next((turn) => {
+      const [episode] = turn.state.all("closeOuts")
+      if (episode !== undefined) advance(turn, "closeOuts", episode, { type: "WIDEN", bps: 9_000, reason: "R" }, { of })
+    })
+    assert.strictEqual(bounds.at(-1), "49500.0")
+    // A market that filled one whole begins anew.
+    const small = marketsWith({ maxQty: "0.06" })
+    const slice = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: small })
+    const rest = judged(committed(slice), at55, { markets: small, act: fills("54450") })
+    assert.strictEqual(working(rest).context.venuePrice, "54450.0")
+  })
+
+  it("F9: what of the client's own orders rests or waits beyond the step is cancelled, what lies within stays", () => {
+    const closing = { side: "SELL", qty: "0.0100", reduceOnly: true } as const
+    const resting = (price: string) => ({ ...closing, price, venuePrice: price })
+    const stop = (boundBps: number) => {
+      const trigger = { source: "LAST", price: "52000.0", direction: "AT_OR_BELOW", limitPrice: null } as const
+      return { ...closing, type: "STOP_MARKET", price: null, venuePrice: null, trigger, boundBps } as const
+    }
+    const orders = [resting("54449.9"), resting("54450.0"), resting("61000.0"), stop(494), stop(100)]
+    const turn = judged(accountOf({ cash: "700", positions: [{ netQty: "0.1" }], orders }), at55)
+    const cancelled = turn.draft.written("orders").filter(({ state }) => state === "PENDING_CANCEL")
+    assert.deepStrictEqual(
+      cancelled.map(({ id, context: { note } }) => [id, note]),
+      [1, 4].map((id) => [id, "its price lies beyond the bound"])
+    )
+  })
+
+  it("F13: outside a close-out what the mark has left too far behind is cancelled with the next turn", () => {
+    const orders = ["57035.9", "57036.0"].map(
+      (price) => ({ side: "SELL", reduceOnly: true, price, venuePrice: price }) as const
+    )
+    const at60 = marketsAt({ [perp]: { price: "60000" } })
+    const turn = judged(accountOf({ cash: "5000", positions: [{ netQty: "0.1" }], orders }), at60)
+    assert.deepStrictEqual(
+      turn.draft.written("orders").map(({ id, state }) => [id, state]),
+      [[1, "PENDING_CANCEL"]]
+    )
+  })
+
   it("D23: where nobody takes the other side nothing is sent or written, until somebody does", () => {
     const nobody: ClosingMarkets = { ...allTrade, quoted: () => ({ ...allTrade.quoted(perp), bestBid: null }) }
     const state = accountOf({ cash: "600", positions: [{ netQty: "0.1" }] })
@@ -368,13 +431,13 @@ describe("an episode of an older version", () => {
     const stored = { ...row, state: "CANCELLING", version: "1", context: first } as unknown as typeof row
     assert.deepInclude(presentRow(catalogue.closeOuts, { ...stored }), {
       state: "CANCELLING",
-      version: "4",
-      context: { ...first, orders: 0, lastOrderId: null, tried: {} }
+      version: "5",
+      context: { ...first, orders: 0, lastOrderId: null, tried: {}, widenedBps: 0 }
     })
     const second = { ...row, version: "2", context: { ...row.context, tried: { [perp]: 5 } } } as unknown as typeof row
     assert.deepInclude(presentRow(catalogue.closeOuts, { ...second }), {
-      version: "4",
-      context: { ...row.context, tried: {} }
+      version: "5",
+      context: { ...row.context, tried: {}, widenedBps: 0 }
     })
   })
 })

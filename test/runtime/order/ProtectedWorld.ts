@@ -33,6 +33,7 @@ import { Exchange } from "../../../simulator/venue/core/Exchange.ts"
 import { type Market, unitsOf } from "../../../simulator/venue/core/Market.ts"
 import type { Order } from "../../../simulator/venue/core/Order.ts"
 import { wireFill, wireOrder } from "../../../simulator/venue/core/wire.ts"
+import { sampleRows } from "../engine/fixtures.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"
 
 /** Ticks and lots are whole numbers, so that a price is what it says. */
@@ -50,6 +51,9 @@ const market: Market = {
   bandBps: 9_000
 }
 const { symbol } = market
+/** Without leverage what reduces may trade half of the mark away from it: a book far out is within the bound. */
+const plain = { crypto: 1, index: 1, metal: 1, energy: 1, fx: 1 }
+const unknown: Facts = { ...noFacts, terms: { ...noFacts.terms, leverage: { retail: plain, professional: 1 } } }
 const client = 1
 const house = 2
 const by = { role: "TRADE", keyLabel: "t", requestId: "t", actor: "partner:ACM" }
@@ -73,13 +77,21 @@ export class ProtectedWorld {
   readonly events: Array<AccountFact> = []
   /** All events there ever were. */
   readonly told: Array<AccountFact> = []
-  private readonly state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
+  /** With money enough for whatever it loses: nothing is closed out. */
+  private readonly state = new SubjectState("client:1", {
+    token: 1,
+    rows: [
+      { table: "clients", row: clients },
+      { table: "balances", row: { ...sampleRows(1).balances, currency: "USDC", cash: 1_000_000_000_000n } }
+    ]
+  })
   private readonly stored = new Map<TableName, Map<number, object>>()
   private readonly recall: Recall
   private readonly handler: ReturnType<typeof orderHandler>
   /** What of the venue's account the watcher has to see after each of its steps. */
   private readonly watch: () => void
-  private facts: Facts = noFacts
+  private facts: Facts = unknown
+  private refusing = false
   private now = 1_000
   private ids = 0
   private refs = 0
@@ -232,7 +244,7 @@ export class ProtectedWorld {
   mark(price: number): void {
     const at = this.now
     this.facts = {
-      ...noFacts,
+      ...unknown,
       takenAt: at,
       marks: new Map([[symbol, { price: new MoneyDecimal(price), places: 0, at, current: true }]])
     }
@@ -242,7 +254,12 @@ export class ProtectedWorld {
 
   /** What is known of the mark here is old. */
   staleMark(): void {
-    this.facts = noFacts
+    this.facts = unknown
+  }
+
+  /** The venue refuses the next order of the client. */
+  refuseNext(): void {
+    this.refusing = true
   }
 
   /** Somebody else's order; it rests unless it is IOC. */
@@ -309,8 +326,8 @@ export class ProtectedWorld {
   }
 
   private placed(ref: string, request: VenueRequest<"placeOrder">): Order {
-    const { side, price, qty, tif, reduceOnly, trigger, group } = request
-    return this.exchange.place({
+    const { side, price, boundBps, qty, tif, reduceOnly, trigger, group } = request
+    const asked = {
       ref,
       accountId: client,
       symbol,
@@ -321,7 +338,10 @@ export class ProtectedWorld {
       reduceOnly,
       trigger: trigger === null ? null : { ...trigger, price: lots(trigger.price) },
       group
-    })
+    }
+    const isRefused = this.refusing
+    this.refusing = false
+    return this.exchange.place(boundBps === undefined ? asked : { ...asked, boundBps }, () => isRefused)
   }
 }
 

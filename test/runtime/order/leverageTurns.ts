@@ -18,7 +18,7 @@ import { clients } from "../rfq/rfqTurns.ts"
 export const perp = "BTC-USDC-PERP"
 export const gold = "XAU-USDC-PERP"
 
-const grids = { priceDecimals: 1, qtyDecimals: 4, priceTick: { decimals: 1, step: 1 } }
+const grids = { priceDecimals: 1, qtyDecimals: 4, priceTick: { decimals: 1, step: 1 }, bandBps: 1_000 }
 
 /** Both listed; a market without a mark has none. */
 export const marketsAt = (marks: Readonly<Record<string, MarkOf>>): Facts => ({

@@ -10,7 +10,7 @@ const bought: OrderWish = { qty: "10", price: "100", attach: both }
 const filled = (lots: number, wish: OrderWish = bought) => {
   const world = new ProtectedWorld()
   world.mark(105)
-  world.others("BUY", 50, 1_000)
+  world.others("BUY", 70, 1_000)
   world.others("SELL", 200, 1_000)
   const parent = world.order(wish)
   world.settle()
@@ -180,13 +180,16 @@ describe("the protection of orders", () => {
   })
 
   it("D7: a leg that the venue refuses leaves the other, with a note on the parent", () => {
-    const attach = { takeProfit: level("120", "999999"), stopLoss: level("90") }
-    const { world, parent } = filled(10, { ...bought, attach })
+    const { world, parent } = filled(0)
+    world.others("SELL", 100, 10, "IOC")
+    world.deliverEvent()
+    world.refuseNext()
+    world.settle()
     assert.deepStrictEqual(
       world.legsOf(parent).map(({ state }) => state),
       ["REJECTED", "PENDING_TRIGGER"]
     )
-    assert.strictEqual(world.row(parent).context.note, "take profit refused: price outside the band")
+    assert.strictEqual(world.row(parent).context.note, "take profit refused: rejected by the venue")
     assert.strictEqual(world.attachment(parent).state, "ACTIVE")
   })
 

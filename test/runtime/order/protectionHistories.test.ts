@@ -137,9 +137,9 @@ class History {
     )
     this.world = new ProtectedWorld(() => this.watch.look())
     this.world.mark(100)
-    // Whoever sells or buys at any price finds somebody, however far away.
-    this.world.others("BUY", 50, 100_000)
-    this.world.others("SELL", 150, 100_000)
+    // What closes finds somebody, far away and within its bound, wherever the mark stands.
+    this.world.others("BUY", 70, 100_000)
+    this.world.others("SELL", 116, 100_000)
     for (const each of wishes) this.place(each)
   }
 

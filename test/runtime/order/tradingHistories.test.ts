@@ -153,7 +153,7 @@ const compareOrder = (world: TradingWorld, naive: NaiveAccount, asked: NaiveAske
     })
     assert.strictEqual(id !== null, expected.isTaken)
   }
-  if (id !== null) naive.place(id, asked, bestAsk)
+  if (id !== null) naive.place(id, asked, bestAsk, figures.bound.limit)
 }
 
 const someStep = fc.oneof(

@@ -188,8 +188,8 @@ export class StatedLife {
     const asked = { symbol, side, qty, price, trigger: null, reduceOnly: false }
     const rest = { type: "LIMIT", tif: "GTC", attach: null, ocoGroup: null, leverage: null } as const
     const bestAsk = this.world.best(symbol, "BUY")
-    const { id } = this.world.place({ ...asked, ...rest })
-    if (id !== null) this.naive.place(id, asked, bestAsk)
+    const { id, figures } = this.world.place({ ...asked, ...rest })
+    if (id !== null) this.naive.place(id, asked, bestAsk, figures.bound.limit)
     this.stand()
   }
 

@@ -166,7 +166,8 @@ describe("tickers", () => {
         assetClass: "crypto",
         priceDecimals: 1,
         qtyDecimals: 4,
-        priceTick: { decimals: 1, step: 1 }
+        priceTick: { decimals: 1, step: 1 },
+        bandBps: 1_000
       })
     })
   )

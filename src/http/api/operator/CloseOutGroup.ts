@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CloseOutDetailWire } from "../../../machines/margin/CloseOutDetailWire.ts"
 import { CloseOutWire } from "../../../machines/margin/CloseOutWire.ts"
-import { token } from "../../../machines/shared/Fields.ts"
+import { text, token } from "../../../machines/shared/Fields.ts"
 import { pageEnd } from "../../../machines/shared/Page.ts"
-import { everyone, openTo } from "./CommandRules.ts"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
+import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
 export class CloseOutGroup extends HttpApiGroup.make("closeout").add(
   HttpApiEndpoint.get("list", "/closeouts", {
@@ -23,5 +23,10 @@ export class CloseOutGroup extends HttpApiGroup.make("closeout").add(
   HttpApiEndpoint.get("show", "/closeouts/:closeOutId", {
     params: { closeOutId: Reference },
     success: Answer(CloseOutDetailWire)
-  }).pipe(openTo(everyone))
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.post("widen", "/closeouts/:closeOutId/widen", {
+    params: { closeOutId: Reference },
+    payload: Schema.Struct({ to: text("The distance", 8), reason: Reason }),
+    success: Answer(Schema.Union([ApprovalPending, CloseOutWire]))
+  }).pipe(openTo(admin, { fourEyes: "usual" }))
 ) {}

@@ -47,6 +47,7 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "swap writeoff": "usual",
   "statement generate": null,
   "statement correct": null,
+  "closeout widen": "usual",
   "ledger adjust": "usual",
   "interfirm record": "usual",
   "webhook redeliver": null,

@@ -116,12 +116,12 @@ export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: P
 /** A stored order as its margin is worked out from (F6). */
 const workingOf = ({
   symbol,
-  context: { side, qty, filledQty, lastTradeId, price, trigger, reduceOnly }
+  context: { side, qty, filledQty, lastTradeId, venuePrice, trigger, reduceOnly }
 }: OrderRow): WorkingOrder => ({
   symbol,
   side,
   // Most have not traded, and all of an account's are looked at whenever one is judged.
   left: lastTradeId === 0 ? qty : new MoneyDecimal(qty).minus(filledQty).toFixed(),
-  price: trigger === null ? price : (trigger.limitPrice ?? trigger.price),
+  price: venuePrice ?? trigger?.price ?? null,
   reduceOnly
 })

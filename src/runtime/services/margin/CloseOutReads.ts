@@ -138,6 +138,7 @@ const orderView = ({ id, state, context }: OrderRow, fills: ReadonlyArray<FillRo
   side: context.side,
   qty: context.qty,
   filledQty: context.filledQty,
+  bound: context.venuePrice,
   price: averageOf(fills, context.priceDecimals),
   state,
   reason: context.reject,

@@ -9,18 +9,22 @@ import {
   type CloseOutContext,
   closeOutName,
   firstPauseMillis,
+  lastStep,
   longerPause,
   type Missing,
   pauseAfter
 } from "../../../machines/margin/CloseOut.ts"
+import { boundAt } from "../../../machines/margin/priceBound.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { chosenInTurn, openPositions, perpTermsOf } from "../account/perpHoldings.ts"
+import { boundedInTurn, reducingBpsOf } from "../order/orderBounds.ts"
 import { closingAtMarket, opensRisk, orderInTurn, ordersInTurn, type OrderToPlace } from "../order/orderDecisions.ts"
 import type { OrderMarkets } from "../order/orderMarkets.ts"
 
@@ -132,45 +136,61 @@ export const pausedUntil = (
 /** Whether an order may be sent in the market now. */
 export const isDue = (turn: Turn, context: CloseOutContext, position: PositionRow): boolean => {
   const until = pausedUntil(context, position)
-  if (until === null || turn.now >= until) return true
-  const last = context.lastOrderId === null ? undefined : orderInTurn(turn, context.lastOrderId)
-  return last?.symbol === position.symbol && last.state === "FILLED"
+  return until === null || turn.now >= until || wasFilled(turn, context, position)
 }
 
-/** What was tried, with this order: longer pauses where nothing was changed, none in a market that does not trade now. */
+/** Whether the last order of the episode was one in this market, and was filled whole. */
+const wasFilled = (turn: Turn, { lastOrderId }: CloseOutContext, { symbol }: PositionRow): boolean => {
+  const last = lastOrderId === null ? undefined : orderInTurn(turn, lastOrderId)
+  return last?.symbol === symbol && last.state === "FILLED"
+}
+
+/**
+ * What was tried, with this order: longer pauses where nothing was changed, further from the mark where one was not filled whole,
+ * and nothing of a market that does not trade now.
+ */
 export const triedWith = (
-  { tried }: CloseOutContext,
-  { symbol, netQty }: PositionRow,
-  all: ReadonlyArray<ToClose>,
-  at: number
+  turn: Turn,
+  context: CloseOutContext,
+  position: PositionRow,
+  all: ReadonlyArray<ToClose>
 ): CloseOutContext["tried"] => {
+  const { symbol, netQty } = position
+  const { tried } = context
   const before = tried[symbol]
+  const step = before === undefined || wasFilled(turn, context, position) ? 0 : Math.min(before.step + 1, lastStep)
   const pause = before === undefined || before.held !== netQty ? firstPauseMillis : longerPause(before.pause)
   const trading = all.flatMap(({ position, waits }) => {
     const last = tried[position.symbol]
     return waits === null && last !== undefined ? [[position.symbol, last] as const] : []
   })
-  return { ...Object.fromEntries(trading), [symbol]: { at, pause, held: netQty } }
+  return { ...Object.fromEntries(trading), [symbol]: { at: turn.now, pause, held: netQty, step } }
 }
 
-/** The order that closes the position, or as much of it as one order may. */
+/** The order that closes the position, or as much of it as one order may, no further from the mark than the episode has come. */
 export const closingOrder = (
   turn: Turn,
   client: ClientRow,
   { symbol, netQty }: PositionRow,
   maxQty: string,
-  closeOutId: number
+  episode: CloseOutRow
 ): OrderToPlace => {
   const { facts } = turn
   const instrument = facts.instruments.get(symbol)
   if (instrument === undefined) throw new Error(`${symbol} is closed without being listed`)
-  const { priceDecimals, qtyDecimals } = instrument
+  const { priceDecimals, qtyDecimals, priceTick } = instrument
   const held = new MoneyDecimal(netQty)
+  const side = held.isNegative() ? "BUY" : "SELL"
+  const bps = reducingBpsOf({ ...boundedInTurn(turn, client), episode }, symbol)
+  const mark = facts.marks.get(symbol)?.price
+  const venuePrice = mark === undefined ? null : boundAt(side, mark, bps, priceTick)
+  if (venuePrice === null) throw new Error(`${symbol} is closed without a mark`)
   return closingAtMarket({
     symbol,
-    side: held.isNegative() ? "BUY" : "SELL",
+    side,
+    venuePrice,
     qty: MoneyDecimal.min(held.abs(), maxQty).toFixed(qtyDecimals, MoneyDecimal.ROUND_DOWN),
-    note: closeOutName(closeOutId),
+    note: closeOutName(episode.id),
     leverage: perpTermsOf(symbol, client, chosenInTurn(turn), facts).leverage,
     commissionBps: facts.terms.commissionBps.PERP,
     priceDecimals,

@@ -25,7 +25,8 @@ import { type ClientTurn, liftRestriction, restrictClient } from "../client/clie
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
-import { cancelOpeningOrders, placeOrder } from "../order/orderDecisions.ts"
+import { boundedInTurn, ordersBeyond } from "../order/orderBounds.ts"
+import { cancelOpeningOrders, cancelOrder, placeOrder } from "../order/orderDecisions.ts"
 import { cancelOpeningRequests, mayStillOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
 import {
   cancelDue,
@@ -52,6 +53,8 @@ const tornAtOnce = 256
 /** Why the restriction is set and lifted, as its audit rows say it. */
 const began = "close-out"
 const recovered = "the account is NORMAL again"
+/** Why an order is cancelled that could trade further from the mark than it may. */
+const beyondBound = "its price lies beyond the bound"
 
 /**
  * Judges the turn's client, if it has one, as the turn leaves it, once what came back has repaid what was written off. Without a
@@ -113,6 +116,16 @@ class Judgement {
       else this.move(episode, { type: "END", at: this.turn.now, recovered: true })
     }
     this.restrict(this.record(), episode !== null)
+    this.cancelBeyond()
+  }
+
+  /** What rests or waits and would now be let trade less far from the mark does not work on: what stood behind it is gone (F13). */
+  private cancelBeyond(): void {
+    const { turn } = this
+    for (const row of ordersBeyond(boundedInTurn(turn, this.client()))) {
+      if (row.state !== "PENDING_CANCEL" && cancelDue(turn)(row))
+        cancelOrder({ turn, of: this.at.instance }, row, beyondBound)
+    }
   }
 
   /** Moves the recorded state to where the account's figures are; answers it. */
@@ -187,14 +200,16 @@ class Judgement {
     const next = open.find(({ position }) => isDue(turn, episode.context, position))
     if (next === undefined || next.maxQty === null) return
     const { position } = next
-    const order = closingOrder(turn, client, position, next.maxQty, episode.id)
+    const tried = triedWith(turn, episode.context, position, all)
+    const stepped = { ...episode, context: { ...episode.context, tried } }
+    const order = closingOrder(turn, client, position, next.maxQty, stepped)
     const { id: orderId } = placeOrder({ turn, of: this.at.instance }, client, order)
     this.move(episode, {
       type: "CLOSE",
       orderId,
       orders: episode.context.orders + 1,
-      tried: triedWith(episode.context, position, all, turn.now),
-      reason: `${orderRef(orderId)} ${order.side} ${order.qty} ${order.symbol}`
+      tried,
+      reason: `${orderRef(orderId)} ${order.side} ${order.qty} ${order.symbol} up to ${order.venuePrice}`
     })
   }
 

@@ -314,7 +314,8 @@ const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
       assetClass,
       priceDecimals: price.decimals,
       qtyDecimals: qty.decimals,
-      priceTick: price
+      priceTick: price,
+      bandBps: market.bandBps
     },
     ticker: new TickerMirror(market, price, qty),
     book,

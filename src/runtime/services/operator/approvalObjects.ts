@@ -12,6 +12,7 @@ const kindOfArgument = [
   ["requestId", "withdrawalRequest"],
   ["breakId", "reconBreak"],
   ["swapId", "swap"],
+  ["closeOutId", "closeOut"],
   ["client", "client"],
   ["partner", "partner"]
 ] as const satisfies ReadonlyArray<readonly [argument: string, kind: Kind]>

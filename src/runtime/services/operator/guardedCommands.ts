@@ -4,10 +4,12 @@
  * the list of classes.
  */
 import { Effect } from "effect"
+import type { CloseOutWire } from "../../../machines/margin/CloseOutWire.ts"
 import type { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { WithdrawalRequest } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import { CloseOutDesk, type WidenRequest } from "../margin/CloseOutDesk.ts"
 import { type Adjustment, type AdjustmentBody, Adjustments } from "../ledger/Adjustments.ts"
 import { Breaks, type BreakView } from "../reconciliation/Breaks.ts"
 import { Interfirm, type InterfirmBody } from "../settlement/Interfirm.ts"
@@ -54,6 +56,7 @@ export interface GuardedCommands {
   "partner custody": { readonly args: OfPartner & CustodyBody; readonly result: PartnerProfile }
   "venue resolve": { readonly args: ResolveRequest; readonly result: Resolved }
   "swap writeoff": { readonly args: WriteOffRequest; readonly result: SwapView }
+  "closeout widen": { readonly args: WidenRequest; readonly result: CloseOutWire }
 }
 export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
@@ -76,7 +79,7 @@ const bound = <A, C extends GuardedName>(verdict: Verdict<A>, bind: (value: A) =
 export const guardedCommands: Effect.Effect<
   GuardedTable,
   never,
-  Adjustments | Breaks | Interfirm | Partners | Payouts | SwapDesk | VenueResolutions | Withdrawals
+  Adjustments | Breaks | CloseOutDesk | Interfirm | Partners | Payouts | SwapDesk | VenueResolutions | Withdrawals
 > = Effect.gen(function* () {
   const adjustments = yield* Adjustments
   const interfirm = yield* Interfirm
@@ -86,6 +89,7 @@ export const guardedCommands: Effect.Effect<
   const breaks = yield* Breaks
   const resolutions = yield* VenueResolutions
   const swaps = yield* SwapDesk
+  const closeOuts = yield* CloseOutDesk
   const stepOf = (
     to: "APPROVED" | "PAID"
   ): GuardedCommand<"withdrawal approve"> & GuardedCommand<"withdrawal pay"> => ({
@@ -161,6 +165,10 @@ export const guardedCommands: Effect.Effect<
     "swap writeoff": {
       check: (request) => Effect.map(swaps.check(request), (verdict) => bound(verdict, (bind) => ({ bind }))),
       run: (caller, request) => swaps.writeOff(caller, request)
+    },
+    "closeout widen": {
+      check: (request) => Effect.map(closeOuts.check(request), (verdict) => bound(verdict, (bind) => ({ bind }))),
+      run: (caller, request) => closeOuts.widen(caller, request)
     }
   }
 })

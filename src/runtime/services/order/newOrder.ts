@@ -1,4 +1,4 @@
-/** An order as it is placed, from what was asked for and judged: what the venue gets, and what is set aside (A2-35, F20). */
+/** An order as it is placed, from what was asked for and judged: what the venue gets, and what is set aside (A2-35, F13, F20). */
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import type { Reserved } from "../../../machines/order/Order.ts"
 import type { PreTrade } from "../../../machines/order/preTrade.ts"
@@ -15,7 +15,6 @@ interface Placing {
 export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
   const { order, market } = asked
   const { symbol, family, side, type, qty, price, tif, venueTif, reduceOnly, trigger, attach, ocoGroup } = order
-  const limit = trigger === null ? price : trigger.limitPrice
   return {
     symbol,
     family,
@@ -23,8 +22,8 @@ export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
     type,
     qty,
     price,
-    // A MARKET buy on SPOT is sent with its cap.
-    venuePrice: figures.reservationPrice ?? limit,
+    venuePrice: figures.bound.limit,
+    boundBps: figures.bound.bps,
     tif,
     venueTif,
     reduceOnly,

@@ -31,10 +31,10 @@ export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefi
 /** What of an order is decided before it has an id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">
 
-/** What of an order that only closes, at whatever the market pays, is not the same for all of them. */
+/** What of an order that only closes, up to its bound, is not the same for all of them. */
 export type ClosingOrder = Pick<
   OrderToPlace,
-  "symbol" | "side" | "qty" | "note" | "leverage" | "commissionBps" | "priceDecimals" | "qtyDecimals"
+  "symbol" | "side" | "qty" | "venuePrice" | "note" | "leverage" | "commissionBps" | "priceDecimals" | "qtyDecimals"
 >
 
 /** An order at MARKET that makes a perpetual position smaller and is none of the client's own: of a close-out, or the venue's. */
@@ -43,7 +43,7 @@ export const closingAtMarket = (order: ClosingOrder): OrderToPlace => ({
   family: "PERP",
   type: "MARKET",
   price: null,
-  venuePrice: null,
+  boundBps: null,
   tif: "IOC",
   venueTif: "IOC",
   reduceOnly: true,

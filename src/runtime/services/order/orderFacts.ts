@@ -20,6 +20,7 @@ import { type ClientMoment, momentAt, momentInTurn, type MomentOf } from "../acc
 import { type Chosen, chosenIn, chosenInTurn, leverageTermsOf, perpTermsOf } from "../account/perpHoldings.ts"
 import { blockStatuses, clientContext } from "../client/clientState.ts"
 import { ordersIn, ordersInTurn, positionsInTurn } from "./orderDecisions.ts"
+import { reducingBpsOf } from "./orderBounds.ts"
 import type { OrderMarkets } from "./orderMarkets.ts"
 
 /** A client at one moment, as far as its orders are judged on it. */
@@ -81,7 +82,7 @@ export const judgedOrder = (
       market: market.market,
       prices: quoted,
       netQty: at.positions.find(({ symbol, state: held }) => symbol === order.symbol && held === "OPEN")?.netQty ?? "0",
-      preTrade: { refPrice: figures.refPrice, sentence: figures.sentence, compared: figures.compared },
+      preTrade: figures,
       client: {
         lifecycle: client.state,
         level: client.level,
@@ -144,6 +145,8 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
     holding: holdingAt(account.risk, order.symbol, { ...inForce, leverage }),
     facts,
     bestOpposite: order.side === "BUY" ? bestAsk : bestBid,
+    reducingBps: reducingBpsOf({ ...at, episode: at.state.one("closeOuts") }, order.symbol),
+    bandBps: market.market.bandBps,
     commissionBps: terms.commissionBps.PERP,
     tick
   })

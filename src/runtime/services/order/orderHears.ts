@@ -3,9 +3,16 @@
  * itself. Only trades with an id are booked: an order that the venue says is filled further than its trades here, or over, is
  * asked for (`OrderResync`), and nothing is inferred (A2-96).
  */
-import { notReceived } from "../../../machines/venue/venueCalls.ts"
+import { notFilledAtOnce, notReceived } from "../../../machines/venue/venueCalls.ts"
 import { Effect } from "effect"
-import { callOfRef, cancelRef, isWorking, type OrderContext, orderRef } from "../../../machines/order/Order.ts"
+import {
+  callOfRef,
+  cancelRef,
+  isWorking,
+  noLiquidity,
+  type OrderContext,
+  orderRef
+} from "../../../machines/order/Order.ts"
 import { pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import { isLess, scaled } from "../../../machines/shared/Exact.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -237,8 +244,26 @@ const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
     const { turn, of } = at
     // Its trades are all here, and those of an older word on it are more.
     if (isLess(said, booked)) return unsettled(at, row, order)
-    advance(turn, "orders", there, { type: "ENDED", at: turn.now, how: order.state, reason: order.reason }, { of })
+    advance(
+      turn,
+      "orders",
+      there,
+      { type: "ENDED", at: turn.now, how: order.state, reason: endOf(there, order) },
+      { of }
+    )
   }
+}
+
+/** Why it is over: an order at the market that found nobody up to its bound says so. */
+const endOf = (
+  { context: { price, trigger, venuePrice, priceDecimals } }: OrderRow,
+  { reason, price: limit }: VenueOrder
+): string | null => {
+  const bound = limit ?? venuePrice
+  const isAtMarket = price === null && (trigger === null || trigger.limitPrice === null)
+  return isAtMarket && bound !== null && reason === notFilledAtOnce
+    ? `${noLiquidity} of ${new MoneyDecimal(bound).toFixed(priceDecimals)}`
+    : reason
 }
 
 const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
@@ -304,7 +329,8 @@ const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   if (grids === null) return false
   const note = `venue:${fill.reason}`
   const qty = new MoneyDecimal(fill.qty).toFixed(grids.qtyDecimals)
-  const made = closingAtMarket({ symbol, side, qty, note, leverage: null, commissionBps: 0, ...grids })
+  const terms = { symbol, side, qty, note, venuePrice: null, leverage: null, commissionBps: 0, ...grids }
+  const made = closingAtMarket(terms)
   bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)
   for (const rest of ordersInTurn(turn)) {
     if (rest.symbol === symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, note)

@@ -14,13 +14,16 @@ import {
 import type { OrderContext } from "../../../machines/order/Order.ts"
 import type { Trigger } from "../../../machines/order/OrderBody.ts"
 import { type OrderNow, orderNow, type Plan, planProtection } from "../../../machines/order/protectionPlan.ts"
+import { boundAt } from "../../../machines/margin/priceBound.ts"
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Instance, OwnedTurn } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { AttachmentRow, OrderRow } from "../../store/tables/order.ts"
 import type { Recall } from "../shared/Recall.ts"
+import { boundedInTurn, reducingBpsOf } from "./orderBounds.ts"
 import { cancelOrder, orderInTurn, type OrderToPlace, placeOrder, positionInTurn } from "./orderDecisions.ts"
 
 /** Steps of one attachment in one turn at the most: a leg fires, another round follows, and its parent is told. */
@@ -123,22 +126,35 @@ const placeLegs = (at: ProtectedTurn, { id, symbol }: AttachmentRow, { place }: 
   if (parent === null) throw new Error(`attachment:${id} has no order in ${symbol}`)
   const { clientId, partnerId, context } = parent
   const client = { id: clientId, partnerId, uid: context.account }
-  return place.map((leg) => ({ ...leg, orderId: placeOrder(at, client, legOrder(context, leg)).id }))
+  return place.map((leg) => ({ ...leg, orderId: placeOrder(at, client, legOrder(turn, context, leg)).id }))
 }
 
-/** The order that a leg is: of the other side, on the parent's terms. */
-const legOrder = (parent: OrderContext, { role, round, atMarket, asked }: Omit<Leg, "orderId">): OrderToPlace => {
-  const trigger = atMarket ? null : triggerOf(parent, role)
+/** The order that a leg is: of the other side, on the parent's terms, within the bound of what reduces. */
+const legOrder = (
+  turn: Turn,
+  parent: OrderContext,
+  { role, round, atMarket, asked }: Omit<Leg, "orderId">
+): OrderToPlace => {
+  const level = triggerOf(parent, role)
+  const trigger = atMarket ? null : level
   const limit = trigger?.limitPrice ?? null
+  const side = parent.side === "BUY" ? "SELL" : "BUY"
+  const client = oneInTurn(turn, "clients")
+  if (client === undefined) throw new Error(`order:${parent.orderId} is protected without its client`)
+  const bps = reducingBpsOf(boundedInTurn(turn, client), parent.symbol)
+  const { marks, instruments } = turn.facts
+  const from = marks.get(parent.symbol)?.price ?? level.price
+  const tick = instruments.get(parent.symbol)?.priceTick ?? { decimals: parent.priceDecimals, step: 1 }
   const { orderId, symbol, family, leverage, commissionBps, priceDecimals, qtyDecimals } = parent
   return {
     symbol,
     family,
-    side: parent.side === "BUY" ? "SELL" : "BUY",
+    side,
     type: atMarket ? "MARKET" : legType(role, limit !== null),
     qty: asked,
     price: null,
-    venuePrice: limit,
+    venuePrice: limit ?? (atMarket ? boundAt(side, from, bps, tick) : null),
+    boundBps: trigger === null ? null : bps,
     tif: "GTC",
     // A market order that rests nowhere, and a limit that does (A2-35).
     venueTif: limit === null ? "IOC" : "GTC",

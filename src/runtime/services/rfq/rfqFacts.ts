@@ -80,7 +80,8 @@ export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, mark
   const opening = openingFacts(at, market, markets, null)
   const { mark, risk } = opening
   const { terms } = markets
-  const marked = mark === null ? null : atMark(rfq, { mark, market, terms, freeMargin: risk.freeMargin })
+  const freeMargin = risk.freeMargin - at.account.risk.orderLoss
+  const marked = mark === null ? null : atMark(rfq, { mark, market, terms, freeMargin })
   return { ...opening, marked }
 }
 

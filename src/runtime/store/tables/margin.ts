@@ -48,14 +48,15 @@ export const marginTables = {
     title: "close-out",
     machine: "closeOut",
     // Version 2 closes positions; before it nobody had any. Version 3 waits longer each time: what was tried is tried again.
-    // Version 4 is repaid by money that stood behind its write-off.
+    // Version 4 is repaid by money that stood behind its write-off. Version 5 goes further from the mark each time.
     upcasters: [
       ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } }),
       ({ state, context }) => ({ state, context: { ...(context as object), tried: {} } }),
       ({ state, context }) => ({
         state,
         context: { ...(context as object), behind: null, repaid: "0.000000", repayments: 0 }
-      })
+      }),
+      ({ state, context }) => ({ state, context: { ...(context as object), tried: {}, widenedBps: 0 } })
     ],
     mirrors: (context) => ({ endedAt: context.endedAt, unrepaid: unrepaidOf(context) }),
     key: ["id"],

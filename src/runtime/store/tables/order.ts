@@ -118,6 +118,8 @@ export const orderTables = {
   orders: table<OrderRow>()({
     title: "order",
     machine: "order",
+    // Version 2 sends what waits for its price with a bound; what was sent before has none.
+    upcasters: [({ state, context }) => ({ state, context: { boundBps: null, ...(context as object) } })],
     key: ["id"],
     mode: "upsert",
     columns: {
