@@ -27,7 +27,7 @@ import { type OrderDifference, orderDifferences, settleOrderDifferences } from "
 import { ordersOf } from "./orderLook.ts"
 import { type MoneyApart, moneyDifferences, settleMoneyDifferences, standing } from "./moneyComparison.ts"
 import { moneyOf } from "./moneyLook.ts"
-import { misfitsOf } from "./misfitLook.ts"
+import { misfitsOf, notApplied } from "./misfitLook.ts"
 import { contractsOf } from "./contractLook.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences } from "./swapComparison.ts"
 import { swapsOf } from "./swapLook.ts"
@@ -181,14 +181,19 @@ class Comparison {
 
   constructor(parts: Parts) {
     this.parts = parts
-    const { host, clock } = parts
-    host.onCommitted("barrierContracts", (row) => this.follow(row))
-    // The venue may know more of a swap in default than it has published.
-    host.onCommitted("swaps", ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account))
-    // The venue's books may hold a trade or a payment that a quarantined message names.
-    const asides = new KindRate(() => clock.now())
-    host.onCommitted("venueQuarantine", ({ account: of }) => of !== null && asides.pass(of) !== null && this.want(of))
-    host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
+    parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
+    // Of one in default the venue may know more than it has said.
+    parts.host.onCommitted(
+      "swaps",
+      ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account)
+    )
+    // What was set aside may be of a trade or a payment that the venue's own books have.
+    const asides = new KindRate(() => parts.clock.now())
+    parts.host.onCommitted(
+      "venueQuarantine",
+      ({ account }) => account !== null && asides.pass(account) !== null && this.want(account)
+    )
+    parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
   }
 
   figures(): ComparisonFigures {
@@ -309,11 +314,7 @@ class Comparison {
       const second = yield* this.look(client)
       const both = claimsOfBoth(first, second)
       if (both.length === 0) return nothing
-      const settled = yield* Effect.catchDefect(this.settle(client, second, both), (defect) =>
-        Effect.as(Effect.logError("differences of an account could not be settled", defect), [
-          `What the venue says of ${uid} can't be applied: the log names the difference.`
-        ])
-      )
+      const settled = yield* Effect.catchDefect(this.settle(client, second, both), notApplied(uid))
       return { ...nothing, sentences: [...new Set([...nothing.sentences, ...settled])] }
     })
   }

@@ -16,3 +16,11 @@ export const misfitsOf = (
   Effect.map(stored.page("venueMisfits", [{ column: "client_id", value: id }], { limit: mostRows }), (rows) =>
     rows.filter(({ live }) => live).map(misfitSentence)
   )
+
+/** What is said of an account whose differences can't be written: an error in the log, and a sentence. */
+export const notApplied =
+  (uid: string) =>
+  (defect: unknown): Effect.Effect<ReadonlyArray<string>> =>
+    Effect.as(Effect.logError("differences of an account could not be settled", defect), [
+      `What the venue says of ${uid} can't be applied: the log names the difference.`
+    ])

@@ -1,7 +1,8 @@
 /**
- * Makes the venue calls that this process has committed: once, within 5 s of the commit or never, and only while this process owns
- * the database (architecture, Engine: venue calls). Every other row is an in-doubt call (LostCalls). The result of a call is a
- * command of its client, whose commit removes the row.
+ * Makes the calls that commits ask for: once, outside the mailbox and outside any caller's fiber, within 5 s of the commit or
+ * never, and only while this process owns the database (architecture, Engine: venue calls). It makes what this very process
+ * committed, as it hears of committed rows; every other row is a call whose end is not known, and is asked for (LostCalls).
+ * What became of a call is a command of its client, whose commit takes the row away.
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, type Scope } from "effect"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
@@ -9,7 +10,7 @@ import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
-import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
@@ -24,10 +25,14 @@ import { type OfAccount, openAccount } from "./openAccount.ts"
 import { definite, endCall, hearItsEvent } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
+import { byVenue } from "./venueQuarantine.ts"
 
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000
-/** Calls that may wait or be under way before a committer of very many waits: enough to fill every slot, and none waits long. */
+/**
+ * Calls that may wait or be on their way before whoever could commit very many waits himself: twice what is on its way at once,
+ * so that the ways never lack a call, and the last of them leaves long before its time is over.
+ */
 const callsWaiting = 2 * callsAtOnce
 /** For how long the database's word that this process owns it is good, wall ms. */
 const ownsFor = 1_000
@@ -100,8 +105,6 @@ interface ExecutorParts {
   /** Calls on their way end with it. */
   readonly scope: Scope.Scope
 }
-
-const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
 
 class Executor {
   readonly lost: LostCalls
@@ -345,17 +348,16 @@ class Executor {
     clientId: number,
     outcomes: ReadonlyArray<DefiniteOutcome>
   ): Effect.Effect<{ readonly taken: number; readonly ended: ReadonlyArray<string> }, DispatchError> {
-    const { host, handlers } = this.parts
-    return host.dispatch({
+    return this.parts.host.dispatch({
       subject: clientSubject(clientId),
-      by,
+      by: byVenue,
       lane: "internal",
       decide: (turn) => {
         const ended: Array<string> = []
         const { length: taken } = foldIn(turn, outcomes, (outcome) => {
           // What an event has said of it already stays: the venue has it.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return ended.push(outcome.ref)
-          if (!endCall(turn, handlers, outcome)) return true
+          if (!endCall(turn, this.parts.handlers, outcome)) return true
           hearItsEvent(turn, clientId, outcome)
           return ended.push(outcome.ref)
         })
@@ -373,7 +375,7 @@ class Executor {
       : "the venue has not answered a call for a minute"
     const noted = this.parts.host.dispatch({
       subject: clientSubject(clientId),
-      by,
+      by: byVenue,
       lane: "internal",
       decide: (turn) => {
         if (named === null || turn.state.get("venueCalls", ref) === undefined) return "ended"
