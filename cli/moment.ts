@@ -32,6 +32,14 @@ export const parseDate = (text: string): number | null => {
   return Number.isNaN(at) || at < 0 ? null : at
 }
 
+const dayMillis = 86_400_000
+
+/** As `parseDate`, of an end that belongs to its period: a date alone is its last moment. */
+const parseLast = (text: string): number | null => {
+  const at = parseDate(text)
+  return at !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + dayMillis - 1 : at
+}
+
 /** Date.parse takes 31 June for 1 July. */
 const isDay = (date: string): boolean => {
   const at = Date.parse(`${date}T00:00Z`)
@@ -89,18 +97,23 @@ export const answerMoments = async (cli: Cli, command: Command): Promise<void> =
 const businessTime = (api: OperatorClient): Effect.Effect<number, unknown> =>
   Effect.map(api.queue.show({ query: { limit: 1 } }), ({ data }) => data.asOf)
 
-/** An option that takes a time. `latest`: Unix ms. */
+interface MomentRules {
+  readonly direction?: Direction
+  /** Unix ms. */
+  readonly latest?: number
+  /** The time belongs to what is asked for, so a date alone is its last millisecond. */
+  readonly isLastMoment?: boolean
+}
+
+/** An option that takes a time. */
 export const momentOption = (
   flags: string,
   meaning: string,
-  {
-    direction = "ago",
-    latest = Number.MAX_SAFE_INTEGER
-  }: { readonly direction?: Direction; readonly latest?: number } = {}
+  { direction = "ago", latest = Number.MAX_SAFE_INTEGER, isLastMoment = false }: MomentRules = {}
 ): Option =>
   new Option(flags, `${meaning}: ${momentForms[direction]}`).argParser((text) => {
     if (parseDuration(text) !== null) return new Relative(text, direction, latest)
-    const at = parseDate(text)
+    const at = isLastMoment ? parseLast(text) : parseDate(text)
     refuseSeconds(text)
     if (at === null || at > latest)
       throw new InvalidArgumentError(`It must be a time such as ${momentForms[direction]}.`)

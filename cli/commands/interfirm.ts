@@ -24,7 +24,11 @@ export const addInterfirmCommands = (program: Command, cli: Cli): void => {
     .argument(partnerArgument, partnerMeaning)
     .addOption(required("--amount <decimal>", "signed USDC: positive, paid to the partner; negative, paid by it"))
     .addOption(momentOption("--from <time>", "start of the period that it settles").makeOptionMandatory())
-    .addOption(momentOption("--to <time>", "end of that period, inclusive").makeOptionMandatory())
+    .addOption(
+      momentOption("--to <time>", "end of that period, inclusive (a date: the whole day)", {
+        isLastMoment: true
+      }).makeOptionMandatory()
+    )
     .addOption(required("--tx-ref <text>", "the payment's reference, 1 to 128 characters; recorded once a partner"))
     .option("--note <text>", "shown to the partner, at most 500 characters")
     .action((p: string, { amount, from, to, txRef, note }: RecordOptions, command: Command) =>

@@ -88,6 +88,13 @@ describe("operator surface, times as people write them", () => {
     assert.strictEqual(momentOption("--to <time>", "before").parseArg?.(text, undefined), Number(text))
   })
 
+  it("a date as an end that belongs to its period is its last millisecond; a time of day is what it says", () => {
+    const { parseArg } = momentOption("--to <time>", "inclusive", { isLastMoment: true })
+    assert.strictEqual(parseArg?.("2026-10-31", undefined), Date.UTC(2026, 10, 1) - 1)
+    assert.strictEqual(parseArg?.("2026-10-31T00:00", undefined), Date.UTC(2026, 9, 31))
+    assert.strictEqual(parseArg?.("1000", undefined), 1_000)
+  })
+
   it.each([
     ["2h", {}, noon - 2 * 3_600_000],
     ["2h", { direction: "ahead" }, noon + 2 * 3_600_000],

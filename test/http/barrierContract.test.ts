@@ -100,7 +100,7 @@ describe("doc 2, Barrier contracts: the routes", () => {
     assert.deepStrictEqual(
       query.map(({ name, usual }) => [name, usual]),
       [
-        ["state", undefined],
+        ["state", "open"],
         ["limit", 100],
         ["before", undefined]
       ]

@@ -13,7 +13,8 @@ import {
   parseAmount,
   parsePositiveAmount,
   PositiveAmountText,
-  toDecimal
+  toDecimal,
+  decimalText
 } from "../../src/machines/shared/Money.ts"
 import { roundingCases, usdcRoundingCases } from "../fixtures/golden.ts"
 
@@ -78,6 +79,27 @@ describe("F2 output", () => {
     assert.strictEqual(formatAmount(-5n, "EUR"), "-0.05")
     assert.strictEqual(formatAmount(-123_456_789n, "BTC"), "-1.23456789")
     assert.strictEqual(formatAmount(maxMinor, "SOL"), "9223372036.854775807")
+  })
+
+  it("F2: no figure is written with a minus before a zero, whatever is rounded away, as Decimal writes it else", () => {
+    const figure = fc.tuple(fc.integer({ min: -2_000, max: 2_000 }), fc.integer({ min: 0, max: 12 }))
+    fc.assert(
+      fc.property(
+        figure,
+        fc.integer({ min: 0, max: 8 }),
+        fc.integer({ min: 0, max: 8 }),
+        ([units, places], kept, way) => {
+          const value = new MoneyDecimal(units).div(new MoneyDecimal(10).pow(places))
+          for (const zero of [value, value.mul(0).neg(), new MoneyDecimal("-0")]) {
+            for (const text of [decimalText(zero), decimalText(zero, kept), decimalText(zero, kept, way as 4)]) {
+              assert.notMatch(text, /^-[0.]*$/)
+            }
+          }
+          const plain = value.toFixed(kept)
+          assert.strictEqual(decimalText(value, kept), Number(plain) === 0 ? plain.replace("-", "") : plain)
+        }
+      )
+    )
   })
 
   it("F2: what is written reads back as the same minor units", () => {

@@ -165,6 +165,12 @@ describe("F19: a quote to close", () => {
     assert.strictEqual(autoCloseRefusal(facts), "The market has no mark to measure the quote against.")
   })
 
+  it("unasked: a quote that is left for a stale mark says so, and may be accepted by hand", () => {
+    const facts = { now, quote: live, contract: endless, mark: "stale" as const }
+    const left = "The market's mark is stale: the quote waits for a fresh one to be measured against."
+    assert.deepStrictEqual([autoCloseRefusal(facts), closeQuoteRefusal(facts)], [left, null])
+  })
+
   it("what may be accepted unasked may be accepted by hand", () => {
     fc.assert(
       fc.property(

@@ -5,7 +5,7 @@
 import type { AccountRisk } from "../margin/accountRisk.ts"
 import type { SpotLot } from "../order/spotLots.ts"
 import type { Currency } from "../shared/Currency.ts"
-import { formatAmount, MoneyDecimal, toDecimal } from "../shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal, toDecimal } from "../shared/Money.ts"
 import { type AccountTotals, commissionTotal, realizedTotal } from "./accountTotals.ts"
 import type { AccountOverviewWire, HoldingWire, StakedWire } from "./AccountWire.ts"
 import type { Portfolio, PortfolioLine } from "./portfolio.ts"
@@ -73,7 +73,7 @@ const holdingsOf = ({ portfolio, lots }: OverviewState): ReadonlyArray<HoldingWi
       {
         asset: currency,
         qty: formatAmount(qty, currency),
-        avgCost: cost === null ? null : toDecimal(cost, "USDC").div(toDecimal(qty, currency)).toFixed(6, halfUp),
+        avgCost: cost === null ? null : decimalText(toDecimal(cost, "USDC").div(toDecimal(qty, currency)), 6, halfUp),
         cost: usdcOrNull(cost),
         value: usdcOrNull(value),
         unrealizedPnl: usdcOrNull(value === null || cost === null ? null : value - cost)
@@ -104,7 +104,7 @@ const costOf = (
   }
   if (held < qty || qty < 0n) return null
   if (held === qty) return cost
-  return BigInt(new MoneyDecimal(`${cost * qty}`).div(`${held}`).toFixed(0, halfEven))
+  return BigInt(decimalText(new MoneyDecimal(`${cost * qty}`).div(`${held}`), 0, halfEven))
 }
 
 const stakedOf = (
@@ -138,6 +138,6 @@ const allocationOf = ({ lines, cashTotal, reserved, stakedValue }: Portfolio): A
   return buckets.map(({ bucket, value }) => ({
     bucket,
     value: usdc(value),
-    pct: new MoneyDecimal(`${100n * value}`).div(`${all}`).toFixed(2, halfUp)
+    pct: decimalText(new MoneyDecimal(`${100n * value}`).div(`${all}`), 2, halfUp)
   }))
 }

@@ -17,7 +17,7 @@ import {
   sum,
   unitsWith
 } from "../shared/Exact.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { ContractTerms } from "./ContractTerms.ts"
 
 export type Side = ContractTerms["side"]
@@ -148,5 +148,8 @@ export const pnlAt = ({ side, qty, entry, premium, potentialProfit }: ContractTe
 
 const distanceOf = (level: Exact, { price, places }: ShownMark): { readonly abs: string; readonly pct: string } => {
   const distance = price.minus(level).abs()
-  return { abs: distance.toFixed(places), pct: distance.mul(100).div(price).toFixed(4, MoneyDecimal.ROUND_HALF_UP) }
+  return {
+    abs: decimalText(distance, places),
+    pct: decimalText(distance.mul(100).div(price), 4, MoneyDecimal.ROUND_HALF_UP)
+  }
 }

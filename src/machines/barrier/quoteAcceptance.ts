@@ -157,13 +157,16 @@ const whole = 10_000
 
 /**
  * Why the router does not accept this quote to close, or null: unasked it takes none that lies more than 100 basis points of
- * the mark away from it, and none while the mark is unknown (F19). The caller judges whether the mark is fresh.
+ * the mark away from it, and none while the mark is unknown or stale (F19).
  */
-export const autoCloseRefusal = (facts: CloseQuoteFacts & { readonly mark: MoneyDecimal | null }): string | null => {
+export const autoCloseRefusal = (
+  facts: CloseQuoteFacts & { readonly mark: MoneyDecimal | "stale" | null }
+): string | null => {
   const refusal = closeQuoteRefusal(facts)
   if (refusal !== null) return refusal
   const { quote, mark } = facts
   if (mark === null) return "The market has no mark to measure the quote against."
+  if (mark === "stale") return "The market's mark is stale: the quote waits for a fresh one to be measured against."
   const far = mark.minus(quote.price).abs().mul(whole).gt(mark.mul(barrierLimits.closeQuoteMaxDeviationBps))
   return far ? "The quote lies more than 1 percent away from the mark." : null
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../Effects.ts"
 import { absolute, exactText, floorToMicro, isLess, negated, product, type Scaled, scaled } from "../shared/Exact.ts"
-import { isNothing, MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
 
 /** The most that a rate of one interval can be, either way (F14). */
 const largestRate = scaled("0.0075")
@@ -25,7 +25,7 @@ export const fundingPayment = (qty: string | Scaled, { mark, rate }: Pick<Fundin
 
 /** USDC for one unit of the base, signed as the rate, eight places (F14). */
 export const fundingPerUnit = ({ mark, rate }: Pick<FundingStamp, "mark" | "rate">): string =>
-  new MoneyDecimal(mark).mul(rate).toFixed(8, MoneyDecimal.ROUND_HALF_UP)
+  decimalText(new MoneyDecimal(mark).mul(rate), 8, MoneyDecimal.ROUND_HALF_UP)
 
 /** The ledger's key: once for a client, a market and a stamp. */
 export const fundingKey = (
@@ -81,7 +81,7 @@ export const positionAtStamp = (
     if (countsByTime(at, stamp.settledAt, adds)) byTime = byTime.plus(qty)
   }
   const found = byTime.eq(stamp.netQty) ? byTime : (places.find((qty) => qty.eq(stamp.netQty)) ?? byTime)
-  return found.toFixed()
+  return decimalText(found)
 }
 
 /** Why nobody can be paid by such a mark and rate; null: they are possible. What the venue does not know yet is possible. */

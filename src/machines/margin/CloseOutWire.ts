@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { type CloseOutContext, liveCloseOutStates } from "./CloseOut.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 
 /** The steps of an episode; it waits where nothing open has a fresh mark. */
 export const closeOutStates = [...liveCloseOutStates, "DONE"] as const
@@ -45,7 +46,7 @@ export const closeOutWire = (state: CloseOutState, context: CloseOutContext, cli
     marginBase,
     orders,
     contracts,
-    widenedTo: widenedBps === 0 ? null : (widenedBps / 100).toFixed(2),
+    widenedTo: widenedBps === 0 ? null : decimalText(new MoneyDecimal(widenedBps).div(100), 2),
     writtenOff,
     repaid
   }

@@ -1,7 +1,7 @@
 /** GET .../margin: the account's margin as partners read it (doc 2, Margin picture; A2-99, A2-112), declared once. */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal } from "../shared/Money.ts"
 import type { Instrument } from "../market/Facts.ts"
 import { type AccountRisk, closeOutPct, marginCallPct } from "./accountRisk.ts"
 import { estLiquidationPrice, isFlat, type PerpPosition, roiPct } from "./perpetual.ts"
@@ -122,7 +122,7 @@ const positionAt = (
     symbol,
     netQty: position.netQty,
     avgEntryPrice: averagePrice(position.avgEntry, instrument),
-    mark: mark?.price.toFixed(mark.places) ?? null,
+    mark: mark === null ? null : decimalText(mark.price, mark.places),
     markFresh,
     unrealizedPnl: text(unrealizedPnl),
     initialMargin: text(initialMargin),
@@ -137,7 +137,7 @@ const positionAt = (
 /** An average lies between two ticks as a rule: it is shown as exactly as it is kept. */
 export const averagePrice = (average: string, instrument: Instrument | undefined): string => {
   const price = new MoneyDecimal(average)
-  return price.toFixed(Math.max(instrument?.priceDecimals ?? 0, price.decimalPlaces()))
+  return decimalText(price, Math.max(instrument?.priceDecimals ?? 0, price.decimalPlaces()))
 }
 
 const text = (micro: bigint): string => formatAmount(micro, "USDC")

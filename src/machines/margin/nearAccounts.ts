@@ -1,7 +1,7 @@
 /** Who stands how near to a close-out in a market (operator surface, margin watch; F8), declared once. */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { RiskState } from "./accountRisk.ts"
 import type { MarginPicture } from "./marginPicture.ts"
 
@@ -65,7 +65,7 @@ export const nearAccountOf = (picture: MarginPicture, symbol: string, whose: Nea
 const distancePct = (netQty: string, mark: string | null, line: string | null): string | null => {
   if (mark === null || line === null) return null
   const away = new MoneyDecimal(mark).minus(line).div(mark).mul(100)
-  return (netQty.startsWith("-") ? away.neg() : away).toDecimalPlaces(2, MoneyDecimal.ROUND_FLOOR).toFixed(2)
+  return decimalText((netQty.startsWith("-") ? away.neg() : away).toDecimalPlaces(2, MoneyDecimal.ROUND_FLOOR), 2)
 }
 
 const gravity: { readonly [S in RiskState]: number } = { CLOSE_OUT: 0, MARGIN_CALL: 1, NORMAL: 2 }

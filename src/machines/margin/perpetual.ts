@@ -24,7 +24,7 @@ import {
   tenTo,
   unitsWith
 } from "../shared/Exact.ts"
-import { isNothing, MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
 
 /** A netted position, at its average cost (F11). */
 export interface PerpPosition {
@@ -222,5 +222,5 @@ export const roiPct = (
   if (micros.isZero()) return "0.00"
   const pct = new MoneyDecimal(unrealizedPnl.toString()).mul(100).mul(leverage).div(micros)
   // Rounded first: written at once, a little less than nothing would read "-0.00".
-  return pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP).toFixed(2)
+  return decimalText(pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP), 2)
 }

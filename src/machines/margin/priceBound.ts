@@ -6,6 +6,7 @@ import type { Grid } from "../market/Grid.ts"
 import { ceilDiv, compared, type Exact, fixedText, floorDiv, type Scaled, scaled, tenTo } from "../shared/Exact.ts"
 import { closeOutPct } from "./accountRisk.ts"
 import type { CloseOutContext } from "./CloseOut.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 
 type Side = "BUY" | "SELL"
 
@@ -79,4 +80,4 @@ export const isBeyond = (side: Side, limit: Exact, bound: Exact): boolean => {
 export const tighterOf = (side: Side, one: string, other: string): string => (isBeyond(side, one, other) ? other : one)
 
 /** Basis points as staff and partners read them, in percent. */
-export const percentOf = (bps: number): string => `${(bps / 100).toFixed(2)} %`
+export const percentOf = (bps: number): string => `${decimalText(new MoneyDecimal(bps).div(100), 2)} %`

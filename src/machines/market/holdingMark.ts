@@ -4,7 +4,7 @@
  */
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { floorToMicro, product, scaled } from "../shared/Exact.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import { type Facts, isFresh, type Mark } from "./Facts.ts"
 
 export interface HoldingMark {
@@ -41,7 +41,7 @@ const texts = new WeakMap<Mark, string>()
 
 const textOf = (mark: Mark): string => {
   let found = texts.get(mark)
-  if (found === undefined) texts.set(mark, (found = mark.price.toFixed(mark.places)))
+  if (found === undefined) texts.set(mark, (found = decimalText(mark.price, mark.places)))
   return found
 }
 

@@ -15,7 +15,7 @@ import {
   legRoles,
   type Standing
 } from "./Attachment.ts"
-import { MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import { isWorking, noLiquidity, type OrderContext } from "./Order.ts"
 
 /** An order as a plan sees it. Quantities are decimal texts. */
@@ -316,7 +316,7 @@ class Planning {
   }
 
   private text(figure: MoneyDecimal): string {
-    return figure.toFixed(this.of.qtyDecimals)
+    return decimalText(figure, this.of.qtyDecimals)
   }
 }
 

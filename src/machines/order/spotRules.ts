@@ -6,7 +6,7 @@
 import type { Grid } from "../market/Grid.ts"
 import { type Currency, isCurrency } from "../shared/Currency.ts"
 import type { Exact } from "../shared/Exact.ts"
-import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
 import { commissionOf } from "./positionRules.ts"
 
 /** The currency that a spot market is paid in, the last part of its symbol; null: none that a client can hold. */
@@ -43,7 +43,7 @@ const whole = 10_000
 const capAt = (bestAsk: Exact, { decimals, step }: Grid): string => {
   const tick = new MoneyDecimal(10).pow(-decimals).mul(step)
   const cap = new MoneyDecimal(bestAsk).mul(whole + capBps).div(whole)
-  return cap.div(tick).ceil().mul(tick).toFixed(decimals)
+  return decimalText(cap.div(tick).ceil().mul(tick), decimals)
 }
 
 /** What an order sets aside before it is sent: the worst it can cost. Null: a MARKET buy in a market that offers nothing. */
@@ -119,8 +119,8 @@ export const settleSpotFill = (
     released,
     running: {
       ...running,
-      filledQty: filledQty.toFixed(),
-      notional: notional.toFixed(),
+      filledQty: decimalText(filledQty),
+      notional: decimalText(notional),
       consumed: paid,
       released: running.released + released
     }

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { requiredMargin } from "../barrier/priceRules.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
-import { formatAmount } from "../shared/Money.ts"
+import { decimalText, formatAmount } from "../shared/Money.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../shared/Refusal.ts"
 import { type RfqFacts, rfqGates } from "./rfqGates.ts"
 import type { AskedRfq } from "./rfqOnMarket.ts"
@@ -57,7 +57,7 @@ export const previewOf = ({ rfq, terms, facts }: PreviewedRfq): Verdict<RfqPrevi
   return accept({
     accepted: reason === null,
     reason,
-    mark: marked === null ? null : marked.price.toFixed(marked.markPlaces),
+    mark: marked === null ? null : decimalText(marked.price, marked.markPlaces),
     maxLoss: text(figures?.premium),
     premium: text(figures?.premium),
     estimatedCommission: text(figures?.commission),

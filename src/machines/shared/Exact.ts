@@ -2,7 +2,7 @@
  * Decimals as whole numbers of their last place. Exact like `MoneyDecimal`, without its limit of digits and several times
  * faster: an account's risk is worked out of these at every turn that moves its money.
  */
-import { MoneyDecimal } from "./Money.ts"
+import { decimalText, MoneyDecimal } from "./Money.ts"
 
 /** A price or a quantity: a decimal text, or an exact decimal. */
 export type Exact = string | MoneyDecimal
@@ -23,7 +23,7 @@ const decimals = new WeakMap<MoneyDecimal, Scaled>()
 
 const scaledDecimal = (value: MoneyDecimal): Scaled => {
   let found = decimals.get(value)
-  if (found === undefined) decimals.set(value, (found = scaledText(value.toFixed())))
+  if (found === undefined) decimals.set(value, (found = scaledText(decimalText(value))))
   return found
 }
 

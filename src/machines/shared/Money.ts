@@ -14,6 +14,23 @@ export const maxMinor = 2n ** 63n - 1n
 export const MoneyDecimal = Decimal.clone({ precision: 60, toExpNeg: -9e15, toExpPos: 9e15 })
 export type MoneyDecimal = Decimal
 
+/**
+ * A figure as a decimal text: of so many places, else of all that it has. The one way from a figure to text: rounding a small
+ * loss, or a product with zero, leaves no minus before a zero. `rounding` as Decimal names it, half up where none is given.
+ */
+export const decimalText = (figure: Decimal, places?: number, rounding?: Decimal.Rounding): string => {
+  const text =
+    places === undefined
+      ? figure.toFixed()
+      : rounding === undefined
+        ? figure.toFixed(places)
+        : figure.toFixed(places, rounding)
+  return plainZero(text)
+}
+
+/** The text without a minus before a zero. */
+export const plainZero = (text: string): string => (text.startsWith("-") && isNothing(text) ? text.slice(1) : text)
+
 const grammar = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,18}))?$/
 
 const notText = "The amount must be a decimal string such as 12.50."

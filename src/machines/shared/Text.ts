@@ -73,6 +73,15 @@ export const nameSentence = (text: string, label: string, max: number, required:
 
 const turning = /\p{Bidi_Control}/u
 
+/**
+ * Words of another program as they may be shown: each control character, line break, direction character and lone surrogate is
+ * U+FFFD.
+ */
+export const plainWords = (text: string): string =>
+  isPrintableAscii(text) ? text : text.toWellFormed().replaceAll(unshown, "\ufffd")
+
+const unshown = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
 const isPrintableAscii = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

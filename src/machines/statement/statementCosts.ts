@@ -2,7 +2,7 @@
  * What trading has cost, category by category (A2-70, STS-24). Money is micro-USDC, percentages have four places, half up; a
  * percentage of nothing is null. The total is commissions, fees, net funding, entry spreads and third parties.
  */
-import { MoneyDecimal, formatAmount } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal, formatAmount } from "../shared/Money.ts"
 import type { ModelRow, SectionFacts } from "./StatementModel.ts"
 
 export type CostCategory = "TRANSACTION" | "PRODUCT" | "ANCILLARY" | "THIRD_PARTY"
@@ -34,7 +34,7 @@ export interface CostBase {
 export const percentOf = (amount: bigint, whole: bigint | null): string | null =>
   whole === null || whole <= 0n
     ? null
-    : new MoneyDecimal(amount.toString()).mul(100).div(whole.toString()).toFixed(4, MoneyDecimal.ROUND_HALF_UP)
+    : decimalText(new MoneyDecimal(amount.toString()).mul(100).div(whole.toString()), 4, MoneyDecimal.ROUND_HALF_UP)
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 

@@ -40,7 +40,9 @@ export const SwapWire = Schema.Struct({
   maturityTs: once(millis, untaken),
   closedTs: once(millis, "When it was paid, settled or written off as a whole; null until then."),
   paid: amount,
-  outstanding: amount.annotate({ description: "expectedPayout less paid and writtenOff, never below zero." }),
+  outstanding: amount.annotate({
+    description: "expectedPayout less paid and writtenOff, never below zero; zero while REJECTED."
+  }),
   claim: amount.annotate({ description: "What is outstanding while DEFAULTED, else zero." }),
   writtenOff: amount,
   recovered: amount.annotate({ description: "What was paid after the default." }),

@@ -1,7 +1,7 @@
 /**
  * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
  */
-import { MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { MoneyFigures } from "./money.ts"
 import { tradeFigure, type Trade } from "./trades.ts"
 import type { VenueAccount, VenueOrder } from "./venueObjects.ts"
@@ -34,7 +34,7 @@ export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAcco
   ...orders.filter(isLive).map(({ ref, id, qty, filledQty }): Holding => ({
     kind: "order",
     name: ref ?? `of the venue, ${id}`,
-    figure: new MoneyDecimal(qty).minus(filledQty).toFixed()
+    figure: decimalText(new MoneyDecimal(qty).minus(filledQty))
   })),
   ...contracts
     .filter(({ state }) => state === "OPEN")
@@ -56,7 +56,7 @@ export const tradeHolding = (trade: Trade): Holding => ({
 
 /** Money by asset as holdings. */
 export const moneyHoldings = (figures: MoneyFigures): ReadonlyArray<Holding> =>
-  [...figures].map(([asset, amount]): Holding => ({ kind: "money", name: asset, figure: amount.toFixed() }))
+  [...figures].map(([asset, amount]): Holding => ({ kind: "money", name: asset, figure: decimalText(amount) }))
 
 /** Every difference of one account, in the order of the kinds and then of the names. */
 export const compareHoldings = (

@@ -1,5 +1,5 @@
 /** The latest trades of an account, as the service and as the venue have them, and what of both can be held against each other (A2-44, A2-103). */
-import { MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueEvent } from "./VenueEvent.ts"
 
 export interface Trade {
@@ -50,7 +50,7 @@ export const venueTrades = (
     if (fact.type !== "fill") continue
     const { tradeId, side, qty, price, ref } = fact.fill
     const before = trades.get(tradeId)
-    const whole = before === undefined ? qty : new MoneyDecimal(before.qty).plus(qty).toFixed()
+    const whole = before === undefined ? qty : decimalText(new MoneyDecimal(before.qty).plus(qty))
     trades.set(tradeId, { tradeId, side, qty: whole, price, ref })
   }
   if (next <= last) return unknown
@@ -78,4 +78,4 @@ export const tradesKnownToBoth = (
 
 /** A trade in words that are the same for the same trade, such as `BUY 0.5 at 60000`. */
 export const tradeFigure = ({ side, qty, price }: Trade): string =>
-  `${side} ${new MoneyDecimal(qty).toFixed()} at ${new MoneyDecimal(price).toFixed()}`
+  `${side} ${decimalText(new MoneyDecimal(qty))} at ${decimalText(new MoneyDecimal(price))}`

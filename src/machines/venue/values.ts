@@ -2,16 +2,18 @@
  * How the venue writes its values: prices, quantities and rates are decimal strings, times Unix milliseconds of business
  * time, ids positive integers of its own. Read strictly: what does not fit is set aside, never applied (A2-115).
  */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
+import { plainZero } from "../shared/Money.ts"
+import { plainWords } from "../shared/Text.ts"
 
 /** At most 15 digits before the point and 12 after it, no sign. */
 const decimal = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
 const signedDecimal = /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
 
 export const DecimalText = Schema.String.check(Schema.isPattern(decimal)).annotate({ description: "Decimal string." })
-export const SignedText = Schema.String.check(Schema.isPattern(signedDecimal)).annotate({
-  description: "Signed decimal string."
-})
+export const SignedText = Schema.String.check(Schema.isPattern(signedDecimal))
+  .annotate({ description: "Signed decimal string." })
+  .pipe(Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: plainZero, encode: (text) => text })))
 
 /** Unix milliseconds, business time; up to the year 2100. */
 export const Millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4_102_444_800_000 })).annotate({
@@ -23,5 +25,7 @@ export const VenueId = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 
 export const Ref = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/))
 export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/))
 export const Side = Schema.Literals(["BUY", "SELL"])
-/** The venue's own words, shown as they are after being cut to this length. */
-export const Words = Schema.String.check(Schema.isMaxLength(256))
+/** The venue's own words, shown without characters that control a terminal or turn the direction of writing. */
+export const Words = Schema.String.check(Schema.isMaxLength(256)).pipe(
+  Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: plainWords, encode: (text) => text }))
+)

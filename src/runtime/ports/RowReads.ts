@@ -11,7 +11,7 @@ import { withinTime } from "../engine/withinTime.ts"
 import type { TableName, Tables } from "../store/Catalogue.ts"
 import { type Condition, pageOf, type PageQuery } from "../store/paging.ts"
 import { clientsOfPerson } from "../store/reads/clientReads.ts"
-import { allRows, clientIdsOf, holdersOf, rowsWithIds } from "../store/reads/rowReads.ts"
+import { allRows, clientIdsOf, holdersOf, rowsTogether, rowsWithIds } from "../store/reads/rowReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
 export class RowReads extends Context.Service<
@@ -28,6 +28,12 @@ export class RowReads extends Context.Service<
       table: T,
       ids: ReadonlyArray<number>
     ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
+    /** The rows of one client in each of these tables, all of one snapshot; at most `limit` a table. */
+    together<T extends TableName>(
+      tables: ReadonlyArray<T>,
+      clientId: number,
+      limit: number
+    ): Effect.Effect<{ readonly [K in T]: ReadonlyArray<Tables[K]> }, Unavailable>
     /** Every row of a small table, in no order. */
     all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
     /** The clients of these accounts (their uid); others than ours are left out. */
@@ -47,6 +53,7 @@ export class RowReads extends Context.Service<
         withinTime(Effect.catch(query, whenAway), () => new Unavailable({ unknown: false }))
       return RowReads.of({
         page: (table, conditions, query) => inTime(pageOf(sql, sealing, table, conditions, query)),
+        together: (tables, clientId, limit) => inTime(rowsTogether(sql, sealing, tables, { clientId, limit })),
         among: (table, ids) => inTime(rowsWithIds(sql, sealing, table, ids)),
         all: (table) => inTime(allRows(sql, sealing, table)),
         clientIds: (accounts) => inTime(clientIdsOf(sql, accounts)),

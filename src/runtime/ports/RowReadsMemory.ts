@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
-import { catalogue, type TableName } from "../store/Catalogue.ts"
+import { catalogue, type TableName, type Tables } from "../store/Catalogue.ts"
 import type { TableSpec } from "../store/Table.ts"
 import type { Condition } from "../store/paging.ts"
 import { RowReads } from "./RowReads.ts"
@@ -69,6 +69,16 @@ export const RowReadsMemory = {
               return owner === undefined ? [] : [{ name, owner }]
             })
           ),
+        together: <T extends TableName>(tables: ReadonlyArray<T>, clientId: number, limit: number) =>
+          reach(() => {
+            const found = {} as { [K in T]: ReadonlyArray<Tables[K]> }
+            for (const table of tables) {
+              const meets = tester(table, [{ column: "client_id", value: clientId }])
+              const rows = store.rows(table).filter((row) => meets(row))
+              found[table] = rows.slice(0, limit)
+            }
+            return found
+          }),
         page: (table, conditions, { limit, before }) =>
           reach(() => {
             const key = catalogue[table].key[0] as string

@@ -3,7 +3,7 @@
  * the simulation proves of the services holds for the database too (architecture, Proof).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
@@ -13,6 +13,7 @@ import type { Condition } from "../../../src/runtime/store/paging.ts"
 import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { clientCommit, commitOf, noon, sampleRows, submit, testSealing } from "../engine/fixtures.ts"
+import { eventually } from "../engine/eventually.ts"
 import { openPgBench, type PgBench } from "../engine/pgBench.ts"
 
 const ids = [1, 2, 3, 4, 5]
@@ -172,4 +173,34 @@ describe("RowReads", () => {
         { name: "ref:1:client-5", owner: 5 }
       ]
     ))
+
+  it("together: the rows of a client in several tables", () =>
+    bothAnswer(
+      (stored) =>
+        Effect.map(
+          stored.together(["settlementItems", "collateralReports"], 3, 10),
+          ({ settlementItems, collateralReports }) => [
+            settlementItems.map(({ id }) => id),
+            collateralReports.map(({ id }) => id)
+          ]
+        ),
+      [[3], [3]]
+    ))
+
+  it("together: a commit between the reads of two tables shows in neither", async () => {
+    const [, stored] = reads[0] as (typeof reads)[number]
+    const other = await Effect.runPromise(PgConnection.make({ url: bench.url }).pipe(Scope.provide(scope)))
+    const run = (text: string) => Effect.runPromise(other.query(text))
+    await run("BEGIN")
+    await run("LOCK TABLE settlement_items IN ACCESS EXCLUSIVE MODE")
+    await run("UPDATE settlement_items SET state = 'SETTLED' WHERE id = 4")
+    const found = Effect.runPromise(stored.together(["collateralReports", "settlementItems"], 4, 10))
+    const waits = `SELECT 1 FROM pg_locks WHERE relation = 'settlement_items'::regclass AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+    await eventually(async () => (await bench.query(waits)).length > 0)
+    await run("COMMIT")
+    assert.deepStrictEqual((await found).settlementItems[0]?.state, "PENDING")
+    const [item] = await Effect.runPromise(stored.among("settlementItems", [4]))
+    assert.strictEqual(item?.state, "SETTLED")
+  })
 })

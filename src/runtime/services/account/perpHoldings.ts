@@ -9,7 +9,7 @@ import type { PerpHolding } from "../../../machines/margin/perpRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
-import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { assetClasses } from "../../../machines/venue/VenueMarket.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowsOf } from "../../engine/mailbox/SubjectState.ts"
@@ -121,7 +121,7 @@ const workingOf = ({
   symbol,
   side,
   // Most have not traded, and all of an account's are looked at whenever one is judged.
-  left: lastTradeId === 0 ? qty : new MoneyDecimal(qty).minus(filledQty).toFixed(),
+  left: lastTradeId === 0 ? qty : decimalText(new MoneyDecimal(qty).minus(filledQty)),
   price: venuePrice ?? trigger?.price ?? null,
   reduceOnly
 })

@@ -1,4 +1,5 @@
 /** Knock-out contracts of partners' clients: the open ones, those that ended, and asking for quotes to close one (D5; F19, A2-29, A2-30). */
+import { decimalText } from "../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
 import type { ContractList, ContractsWire } from "../../../machines/barrier/ContractWire.ts"
 import { decodeClose } from "../../../machines/rfq/CloseBody.ts"
@@ -93,7 +94,8 @@ export class Barriers extends Context.Service<
         if (contract === undefined) throw new Error(`contract ${found.id} passed its gates and is not there`)
         const { symbol, priceDecimals, expiryTs } = contract.context
         const windowEndsAt = Math.min(turn.now + body.expiresInMs, expiryTs)
-        const mark = turn.facts.marks.get(symbol)?.price.toFixed(priceDecimals) ?? null
+        const known = turn.facts.marks.get(symbol)
+        const mark = known === undefined ? null : decimalText(known.price, priceDecimals)
         return accept(startClose(turn, client, contract, { windowEndsAt, autoAccept: body.autoAccept, mark }).id)
       }
 

@@ -5,7 +5,7 @@
 import { type ContractEnd, figuresAt, settledPnl } from "../../../machines/barrier/barrierFigures.ts"
 import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
 import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
-import { formatAmount, MoneyDecimal, usdcMinor } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal, usdcMinor } from "../../../machines/shared/Money.ts"
 import type { VenueContract } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance, start } from "../../effects/advance.ts"
@@ -154,4 +154,4 @@ export const unknownAtVenue = (turn: Turn, row: BarrierContractRow): number => {
   return breakOfClient(turn, row, row.amount, `The venue does not know contract ${row.id}.`)
 }
 
-const onGrid = (value: string, decimals: number): string => new MoneyDecimal(value).toFixed(decimals)
+const onGrid = (value: string, decimals: number): string => decimalText(new MoneyDecimal(value), decimals)

@@ -2,7 +2,7 @@
 import { liveFigures } from "../../../machines/barrier/barrierFigures.ts"
 import type { ContractWire } from "../../../machines/barrier/ContractWire.ts"
 import { type Facts, isFresh } from "../../../machines/market/Facts.ts"
-import { formatAmount } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount } from "../../../machines/shared/Money.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import { termsOf } from "./contractDecisions.ts"
 
@@ -57,7 +57,7 @@ const liveOf = (row: BarrierContractRow, { marks }: Facts, now: number) => {
   const { priceDecimals: places } = row.context
   const { unrealizedPnl, requirement, ...distances } = liveFigures(termsOf(row), { price: mark.price, places })
   return {
-    mark: mark.price.toFixed(places),
+    mark: decimalText(mark.price, places),
     markFresh: isFresh(mark, now),
     ...distances,
     unrealizedPnl: formatAmount(unrealizedPnl, "USDC"),

@@ -12,7 +12,7 @@ import {
   type FundingStamp,
   positionAtStamp
 } from "../../../machines/funding/fundingRules.ts"
-import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueFunding } from "../../../machines/venue/VenueEvent.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -136,7 +136,7 @@ export const countFoundTrade = (at: OwnedTurn, order: OrderRow, { side, qty, at:
   const signed = side === "BUY" ? qty : `-${qty}`
   for (const open of openFundingsInTurn(at.turn)) {
     if (open.symbol !== order.symbol || !countsAt(open, ts, signed)) continue
-    const row = { ...open, qty: new MoneyDecimal(open.qty).plus(signed).toFixed() }
+    const row = { ...open, qty: decimalText(new MoneyDecimal(open.qty).plus(signed)) }
     const stamp = pricedBy(row)
     if (stamp === null) at.turn.draft.put("openFundings", row)
     else if (!row.posted) {

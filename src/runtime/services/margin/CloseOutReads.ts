@@ -9,7 +9,7 @@ import type {
 } from "../../../machines/margin/CloseOutDetailWire.ts"
 import { closeOutWire } from "../../../machines/margin/CloseOutWire.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
-import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -149,7 +149,7 @@ const averageOf = (fills: ReadonlyArray<FillRow>, places: number): string | null
   if (fills.length === 0) return null
   const qty = MoneyDecimal.sum(...fills.map((fill) => fill.qty))
   const value = MoneyDecimal.sum(...fills.map((fill) => new MoneyDecimal(fill.qty).mul(fill.price)))
-  return value.div(qty).toFixed(places)
+  return decimalText(value.div(qty), places)
 }
 
 const contractView = ({ id, symbol, state, context }: BarrierContractRow): TornContractWire => ({

@@ -1,4 +1,5 @@
 /** Who stands how near to a close-out in a market, on the marks of the moment (operator surface, margin watch; F8). */
+import { decimalText } from "../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
 import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
 import { isFresh } from "../../../machines/market/Facts.ts"
@@ -59,7 +60,7 @@ export class MarginWatch extends Context.Service<
           return accept({
             asOf: takenAt,
             symbol,
-            mark: mark?.price.toFixed(mark.places) ?? null,
+            mark: mark === undefined ? null : decimalText(mark.price, mark.places),
             markFresh: mark !== undefined && isFresh(mark, takenAt),
             holders,
             accounts: accounts.slice(0, limit)

@@ -16,7 +16,7 @@ import {
 } from "../../../machines/margin/CloseOut.ts"
 import { boundAt } from "../../../machines/margin/priceBound.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -189,7 +189,7 @@ export const closingOrder = (
     symbol,
     side,
     venuePrice,
-    qty: MoneyDecimal.min(held.abs(), maxQty).toFixed(qtyDecimals, MoneyDecimal.ROUND_DOWN),
+    qty: decimalText(MoneyDecimal.min(held.abs(), maxQty), qtyDecimals, MoneyDecimal.ROUND_DOWN),
     note: closeOutName(episode.id),
     leverage: perpTermsOf(symbol, client, chosenInTurn(turn), facts).leverage,
     commissionBps: facts.terms.commissionBps.PERP,

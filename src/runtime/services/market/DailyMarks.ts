@@ -4,6 +4,7 @@
  * A service that starts late, or whose clock was moved on by days, keeps what it knew for each midnight that it missed; what is
  * older than a day by then is not known.
  */
+import { decimalText } from "../../../machines/shared/Money.ts"
 import { Context, Effect, Layer, Schedule } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
@@ -20,7 +21,7 @@ const midnightOf = (at: number): number => at - (at % dayMillis)
 /** What is kept of a midnight: marks no younger than it, and no older than a day before it. */
 export const marksOf = (day: number, marks: ReadonlyMap<string, Mark>): ReadonlyArray<DailyMarkRow> =>
   [...marks].flatMap(([symbol, { price, places, at }]) =>
-    at <= day && at > day - dayMillis ? [{ day, symbol, price: price.toFixed(places), at }] : []
+    at <= day && at > day - dayMillis ? [{ day, symbol, price: decimalText(price, places), at }] : []
   )
 
 /** Which midnights the marks are kept of. */

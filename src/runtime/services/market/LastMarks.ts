@@ -7,7 +7,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
 import { spotOf } from "../../../machines/market/holdingMark.ts"
-import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -68,7 +68,7 @@ const isAnother = (now: LastMarkRow, before: LastMarkRow): boolean => now.at !==
 /** Written as on its grid, so that its places come back with it. */
 const rowOf = (symbol: string, { price, places, at }: Mark): LastMarkRow => ({
   symbol,
-  price: price.toFixed(places),
+  price: decimalText(price, places),
   at
 })
 

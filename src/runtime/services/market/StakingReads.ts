@@ -4,7 +4,7 @@ import { gridOf, writtenOn } from "../../../machines/market/Grid.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import type { StakingMarketsWire, StakingOffersWire } from "../../../machines/market/MarketWire.ts"
 import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
-import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { accept, notOffered, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -67,7 +67,7 @@ const byTenor = (a: VenueOffer, b: VenueOffer): number =>
 
 const whole = 10_000
 
-const percentOf = (bps: number): string => new MoneyDecimal(bps).div(100).toFixed(2)
+const percentOf = (bps: number): string => decimalText(new MoneyDecimal(bps).div(100), 2)
 
 const sizes = (step: string) => {
   const grid = gridOf(step)
@@ -121,11 +121,10 @@ const offerOf = (
     minQty: size(offer.minQty),
     expiryTs: offer.expiryAt,
     createdTs: offer.createdAt,
-    rewardPerUnit: new MoneyDecimal(rateBps)
-      .mul(tenorDays)
-      .div(rewardDivisor)
-      .toDecimalPlaces(8, MoneyDecimal.ROUND_FLOOR)
-      .toFixed(8),
+    rewardPerUnit: decimalText(
+      new MoneyDecimal(rateBps).mul(tenorDays).div(rewardDivisor).toDecimalPlaces(8, MoneyDecimal.ROUND_FLOOR),
+      8
+    ),
     commissionRewardBps: terms.commissionRewardBps
   }
 }

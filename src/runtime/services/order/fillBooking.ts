@@ -17,7 +17,7 @@ import {
   scaled,
   sum
 } from "../../../machines/shared/Exact.ts"
-import { formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import { advance } from "../../effects/advance.ts"
@@ -223,7 +223,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
   const net = new MoneyDecimal(before?.netQty ?? 0).plus(new MoneyDecimal(fill.qty).mul(isBuy ? 1 : -1))
   putPosition(turn, row, fill, before, {
     state: "SPOT",
-    netQty: net.toFixed(row.context.qtyDecimals),
+    netQty: decimalText(net, row.context.qtyDecimals),
     avgEntry: "0",
     netCost: "0",
     realizedPnl: 0n,

@@ -15,7 +15,7 @@ import {
 } from "../../../machines/order/Order.ts"
 import { pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import { isLess, scaled } from "../../../machines/shared/Exact.ts"
-import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
@@ -262,7 +262,7 @@ const endOf = (
   const bound = limit ?? venuePrice
   const isAtMarket = price === null && (trigger === null || trigger.limitPrice === null)
   return isAtMarket && bound !== null && reason === notFilledAtOnce
-    ? `${noLiquidity} of ${new MoneyDecimal(bound).toFixed(priceDecimals)}`
+    ? `${noLiquidity} of ${decimalText(new MoneyDecimal(bound), priceDecimals)}`
     : reason
 }
 
@@ -310,7 +310,7 @@ const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note: null }, { of })
   const left = new MoneyDecimal(order.qty).minus(order.filledQty)
   const value = floorToMinor(left.mul(order.price ?? order.trigger?.price ?? 0), "USDC")
-  const reason = `Order ${row.id} is ${row.state} here and works at the venue: ${order.side} ${left.toFixed()}.`
+  const reason = `Order ${row.id} is ${row.state} here and works at the venue: ${order.side} ${decimalText(left)}.`
   if (value !== 0n) breakOfClient(turn, row, value, reason)
 }
 
@@ -328,7 +328,7 @@ const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   const grids = gridsOf(turn, fill)
   if (grids === null) return false
   const note = `venue:${fill.reason}`
-  const qty = new MoneyDecimal(fill.qty).toFixed(grids.qtyDecimals)
+  const qty = decimalText(new MoneyDecimal(fill.qty), grids.qtyDecimals)
   const terms = { symbol, side, qty, note, venuePrice: null, leverage: null, commissionBps: 0, ...grids }
   const made = closingAtMarket(terms)
   bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)

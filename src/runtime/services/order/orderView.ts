@@ -6,12 +6,12 @@ import type { OrderWire, PositionHistoryItem, PositionWire, TradeWire } from "..
 import { averagePrice } from "../../../machines/margin/marginPicture.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isCurrency } from "../../../machines/shared/Currency.ts"
-import { floorToMinor, formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, floorToMinor, formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
 
 export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
   const { parentOrderId, qtyDecimals, trigger } = context
-  const onLots = (qty: string): string => new MoneyDecimal(qty).toFixed(qtyDecimals)
+  const onLots = (qty: string): string => decimalText(new MoneyDecimal(qty), qtyDecimals)
   return {
     orderId: id,
     clOrdId: orderRef(id),
@@ -22,7 +22,8 @@ export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
     qty: onLots(context.qty),
     price: context.price,
     state,
-    reject: context.reject,
+    // One that was refused and then executed all the same shows what the venue did (D6).
+    reject: state === "REJECTED" ? context.reject : null,
     filledQty: onLots(context.filledQty),
     createdAt: context.createdAt,
     reduceOnly: context.reduceOnly,

@@ -3,7 +3,7 @@
  * what the venue's own word would bring, and what it says later is a late word on an order that is over (D6).
  */
 import { orderRef } from "../../../machines/order/Order.ts"
-import { floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
@@ -50,7 +50,7 @@ export const resolveOrderExecuted = (
   const { context } = row
   const left = new MoneyDecimal(context.qty).minus(context.filledQty)
   if (left.lt(execution.qty)) {
-    return refuse(invalidFields({ qty: `Only ${left.toFixed(context.qtyDecimals)} of the order is left.` }))
+    return refuse(invalidFields({ qty: `Only ${decimalText(left, context.qtyDecimals)} of the order is left.` }))
   }
   noteResolved(at, `order:${row.id}`, row.state, reason)
   const booked = bookFill(at, row, fillOf(at.turn.now, row, execution))

@@ -4,7 +4,7 @@
  */
 import { holdingMark } from "../../../machines/market/holdingMark.ts"
 import { isCurrency } from "../../../machines/shared/Currency.ts"
-import { floorToMinor, type MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, floorToMinor, type MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { type MoneyDifference, moneyApart, ownMoney, type OwnMoney, venueMoney } from "../../../machines/venue/money.ts"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -35,7 +35,7 @@ export const moneyDifferences = ({ clientId, ours, taken, account }: ComparedMon
   if (theirs === null) return []
   return moneyApart(ownMoney(ours), theirs).map((apart) => ({
     ...apart,
-    claim: `differs:${clientId}:money:${apart.asset}:${apart.ours.minus(apart.theirs).toFixed()}`,
+    claim: `differs:${clientId}:money:${apart.asset}:${decimalText(apart.ours.minus(apart.theirs))}`,
     settled: taken === (account?.sequence ?? 0),
     taken
   }))
@@ -74,7 +74,7 @@ export const settleMoneyDifferences = (
   const now = ownMoney({ balances: turn.state.all("balances"), totals: turn.state.one("accountTotals") })
   return differences.flatMap(({ claim, asset, ours, theirs }) => {
     if (!(now.get(asset)?.eq(ours) ?? ours.isZero())) return []
-    const figures = `The ledger has ${ours.toFixed()} ${asset} of the venue, and the venue's own books have ${theirs.toFixed()}.`
+    const figures = `The ledger has ${decimalText(ours)} ${asset} of the venue, and the venue's own books have ${decimalText(theirs)}.`
     const sentence = loss === null ? figures : `${figures} ${loss}`
     turn.draft.claim(claim, client.id)
     const more = valueOf(turn, asset, ours.minus(theirs))

@@ -1,6 +1,6 @@
 /**
  * What a client has of the venue as stored rows have it: a look of the comparison (A2-103). It takes no turn and adds up no
- * history: a row of each currency, one of its totals, one of its account, each by the client's own key.
+ * history: a row of each currency, one of its totals, one of its account, each by the client's own key, all of one snapshot.
  */
 import { Effect } from "effect"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
@@ -15,10 +15,12 @@ export const moneyOf = (
   { id: clientId }: ClientRow,
   account: VenueAccount | null
 ): Effect.Effect<ComparedMoney, Unavailable> =>
-  Effect.gen(function* () {
-    const ofClient = [{ column: "client_id", value: clientId }] as const
-    const [taken] = yield* stored.page("venueAccounts", ofClient, { limit: 1 })
-    const [totals] = yield* stored.page("accountTotals", ofClient, { limit: 1 })
-    const balances = yield* stored.page("balances", ofClient, { limit: currencyCodes.length })
-    return { clientId, ours: { balances, totals }, taken: taken?.sequence ?? 0, account }
-  })
+  Effect.map(
+    stored.together(["venueAccounts", "accountTotals", "balances"], clientId, currencyCodes.length),
+    ({ venueAccounts: [taken], accountTotals: [totals], balances }) => ({
+      clientId,
+      ours: { balances, totals },
+      taken: taken?.sequence ?? 0,
+      account
+    })
+  )

@@ -6,7 +6,7 @@
  */
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isWorking, orderRef } from "../../../machines/order/Order.ts"
-import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { isLive } from "../../../machines/venue/holdings.ts"
 import { type Trade, tradeFigure } from "../../../machines/venue/trades.ts"
 import type { VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
@@ -51,7 +51,7 @@ const namedOrder = (ref: string | null | undefined): number | null => {
 }
 
 const leftOf = ({ qty, filledQty }: { readonly qty: string; readonly filledQty: string }): string =>
-  new MoneyDecimal(qty).minus(filledQty).toFixed()
+  decimalText(new MoneyDecimal(qty).minus(filledQty))
 
 const isSame = (one: string, other: string): boolean => new MoneyDecimal(one).eq(other)
 
@@ -178,6 +178,9 @@ const tradeAlarm = ({ ours, theirs }: Extract<What, { readonly is: "trade" }>): 
   return { sentence, more: value(ours) - value(theirs), pauses: true }
 }
 
-const priceOf = ({ marks }: Facts, symbol: string): string | null => marks.get(symbol)?.price.toFixed() ?? null
+const priceOf = ({ marks }: Facts, symbol: string): string | null => {
+  const mark = marks.get(symbol)
+  return mark === undefined ? null : decimalText(mark.price)
+}
 
 const valueOf = (qty: MoneyDecimal, price: string): bigint => floorToMinor(qty.mul(price), "USDC")

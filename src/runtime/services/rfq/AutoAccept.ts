@@ -234,7 +234,7 @@ class Router {
       const refusal = judge.refusal(quote)
       const closing = judge.closing(quote)
       const mark = at.facts.marks.get(row.symbol)
-      const live = mark !== undefined && isFresh(mark, at.now) ? mark.price : null
+      const live = mark === undefined ? null : isFresh(mark, at.now) ? mark.price : "stale"
       const sentence =
         refusal !== null ? sentenceOf(refusal) : closing === null ? null : autoCloseRefusal({ ...closing, mark: live })
       if (sentence === null) return { quote, note: null }

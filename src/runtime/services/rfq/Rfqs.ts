@@ -2,6 +2,7 @@
  * Requests for quotes on knock-out contracts (doc 2, RFQ; D4; A2-21..A2-28, A2-110): judged and begun in the client's mailbox,
  * answered once the venue has answered, or after 5 s without it. What is not answered then is in flight and ends by itself.
  */
+import { decimalText } from "../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
 import { acceptRef, requestRef, withdrawalRef } from "../../../machines/rfq/Rfq.ts"
 import { decodeAccept } from "../../../machines/rfq/AcceptBody.ts"
@@ -139,7 +140,7 @@ class Requests {
           if (refusal !== null) return refuse(refusal)
           const { marked } = facts
           if (marked === null) throw new Error("a request passed its gates without a mark")
-          const mark = marked.price.toFixed(marked.markPlaces)
+          const mark = decimalText(marked.price, marked.markPlaces)
           return accept(startRfq(turn, at.client, rfq, { mark, figures: marked.figures }).id)
         }),
       refOf: requestRef,

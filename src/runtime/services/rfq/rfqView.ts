@@ -2,7 +2,7 @@
 import { closePnl, figuresAt } from "../../../machines/barrier/barrierFigures.ts"
 import { requestRef } from "../../../machines/rfq/Rfq.ts"
 import type { AcceptWire, QuoteState, QuoteWire, RfqState, RfqWire } from "../../../machines/rfq/RfqWire.ts"
-import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { BarrierMarkets } from "./barrierMarkets.ts"
@@ -11,7 +11,7 @@ import { isOpen } from "./rfqDecisions.ts"
 import { type ClientNow, type QuoteJudge, quoteJudge, sentenceOf, standsAgainst } from "./rfqFacts.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
-const onGrid = (value: string, decimals: number): string => new MoneyDecimal(value).toFixed(decimals)
+const onGrid = (value: string, decimals: number): string => decimalText(new MoneyDecimal(value), decimals)
 
 export interface ViewParts {
   readonly at: ClientNow

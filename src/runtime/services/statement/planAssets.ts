@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
-import { formatAmount, MoneyDecimal, floorToMinor, toDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, MoneyDecimal, floorToMinor, toDecimal } from "../../../machines/shared/Money.ts"
 import { unrealizedOf } from "../../../machines/margin/perpetual.ts"
 import { spotOf } from "../../../machines/market/holdingMark.ts"
 import { type MarksThen, unrealizedOfContract } from "../../../machines/statement/equityThen.ts"
@@ -61,7 +61,7 @@ export const planAssets = (at: Building, custodyModel: string): Effect.Effect<Pl
             const mark = marks.get(position.symbol)
             return openRow(
               position.symbol,
-              new MoneyDecimal(position.netQty).toFixed(),
+              decimalText(new MoneyDecimal(position.netQty)),
               mark,
               mark === undefined ? null : unrealizedOf(position, mark)
             )

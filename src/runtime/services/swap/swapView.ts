@@ -1,6 +1,6 @@
 /** Staking swaps as partners read them (doc 2, Swap; STS-7). */
 import { currencyFacts } from "../../../machines/shared/Currency.ts"
-import { formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, formatAmount, minorOf, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { commissionOn, expectedPayout, outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import type { SwapWire } from "../../../machines/swap/SwapWire.ts"
@@ -11,7 +11,8 @@ export const swapWire = ({ id, state, context }: SwapRow): SwapWire => {
   const terms = termsOfSwap(context)
   const amount = (minor: bigint): string => formatAmount(minor, asset)
   const whole = (text: string): string => amount(minorOf(text, asset))
-  const outstanding = outstandingOf(terms, progressOfSwap(context))
+  // Of a take that was refused nothing is expected.
+  const outstanding = state === "REJECTED" ? 0n : outstandingOf(terms, progressOfSwap(context))
   return {
     swapId: id,
     // Zero: by staff's word, until the venue has named it.
@@ -26,7 +27,7 @@ export const swapWire = ({ id, state, context }: SwapRow): SwapWire => {
     qty: context.qty,
     notional: context.notional,
     rateBps: context.rateBps,
-    ratePct: new MoneyDecimal(context.rateBps).div(100).toFixed(2),
+    ratePct: decimalText(new MoneyDecimal(context.rateBps).div(100), 2),
     tenorDays: context.tenorDays,
     reward: context.reward,
     fee: context.fee,

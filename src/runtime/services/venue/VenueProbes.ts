@@ -2,6 +2,7 @@
  * Probes of the venue (operator surface, sim venue): orders of a client that can neither fill nor rest, sent the way every
  * call goes, and what became of each. For tests, simulations and QA; a sandbox's alone.
  */
+import { decimalText } from "../../../machines/shared/Money.ts"
 import { PgClient } from "@effect/sql-pg"
 import { Decimal } from "decimal.js"
 import { Context, Effect, Layer } from "effect"
@@ -131,7 +132,7 @@ const orderOf = (market: VenueMarket, mark: Decimal): ProbeOrder => {
   return {
     symbol: market.symbol,
     side: "BUY",
-    price: price.toFixed(),
-    qty: Decimal.max(enough, market.minQty).toFixed()
+    price: decimalText(price),
+    qty: decimalText(Decimal.max(enough, market.minQty))
   }
 }

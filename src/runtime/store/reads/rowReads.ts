@@ -1,13 +1,15 @@
 /** Rows of any table as the catalogue describes it, and the holders of unique facts, for the port `RowReads`. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { int8s, texts } from "../arrays.ts"
 import { catalogue, type TableName, type Tables } from "../Catalogue.ts"
+import { pageOf } from "../paging.ts"
 import type { TableSpec } from "../Table.ts"
+import { inTransaction } from "../transactions.ts"
 
 type Rows<T extends TableName> = Effect.Effect<ReadonlyArray<Tables[T]>, SqlError.SqlError>
 
@@ -40,6 +42,23 @@ export const rowsWithIds = <T extends TableName>(
 /** Every row of a small table, in no order. */
 export const allRows = <T extends TableName>(sql: PgClient.PgClient, sealing: Sealing, table: T): Rows<T> =>
   select(sql, sealing, table, "", [])
+
+/** The rows of a client in each of these tables, of one snapshot: what one commit has written is seen whole or not at all. */
+export const rowsTogether = <T extends TableName>(
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  tables: ReadonlyArray<T>,
+  { clientId, limit }: { readonly clientId: number; readonly limit: number }
+): Effect.Effect<{ readonly [K in T]: ReadonlyArray<Tables[K]> }, SqlError.SqlError> => {
+  const ofClient = [{ column: "client_id", value: clientId }]
+  const read = Effect.forEach(tables, (table) =>
+    Effect.map(pageOf(sql, sealing, table, ofClient, { limit }), (rows) => [table, rows] as const)
+  )
+  return inTransaction(sql, read).pipe(
+    Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+    Effect.map((found) => Object.fromEntries(found) as { readonly [K in T]: ReadonlyArray<Tables[K]> })
+  )
+}
 
 /** The clients of these accounts. */
 export const clientIdsOf = (

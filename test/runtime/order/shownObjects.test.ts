@@ -1,0 +1,26 @@
+/** Orders and swaps as partners read them, where the state decides what a member shows (D6, F22). */
+import { assert, describe, it } from "@effect/vitest"
+import { orderWire } from "../../../src/runtime/services/order/orderView.ts"
+import { swapWire } from "../../../src/runtime/services/swap/swapView.ts"
+import { orderMachine } from "../../../src/machines/order/orderMachine.ts"
+import { perpInput } from "../../../src/machines/order/orderSamples.ts"
+import { swapMachine } from "../../../src/machines/swap/swapMachine.ts"
+import { swapInput } from "../../../src/machines/swap/swapSamples.ts"
+import { begin } from "../../../src/runtime/engine/machine/step.ts"
+import { sampleRows } from "../engine/fixtures.ts"
+
+describe("members that go by the state", () => {
+  it("D6: an order shows its refusal while REJECTED, and none once it is filled all the same", () => {
+    const row = sampleRows(1).orders
+    const context = { ...begin(orderMachine, perpInput).context, reject: "The venue refused the order." }
+    assert.strictEqual(orderWire({ ...row, state: "REJECTED", context }).reject, context.reject)
+    assert.isNull(orderWire({ ...row, state: "FILLED", context }).reject)
+  })
+
+  it("F22: nothing is outstanding of a take that is REJECTED", () => {
+    const row = { ...sampleRows(1).swaps, context: begin(swapMachine, swapInput).context }
+    const shown = swapWire({ ...row, state: "ACCEPTING" })
+    assert.strictEqual(shown.outstanding, shown.expectedPayout)
+    assert.match(swapWire({ ...row, state: "REJECTED" }).outstanding, /^0\.0+$/)
+  })
+})
