@@ -27,10 +27,12 @@ export class PageLane {
   /** In the order of their turns: a principal whose page starts goes to the end. */
   private readonly lines = new Map<PrincipalId, Line>()
   private readonly isPressed: () => boolean
+  private readonly pause: Effect.Effect<void>
 
   /** `isPressed`: whether turns are decided or committed, those of the venue's events included. */
-  constructor(isPressed: () => boolean) {
+  constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
     this.isPressed = isPressed
+    this.pause = pauseOf(pauseMillis)
   }
 
   /** Serves a request that writes: pages give way to it. */
@@ -65,7 +67,7 @@ export class PageLane {
   }
 
   private readonly giveWay: Effect.Effect<void> = Effect.suspend(() =>
-    this.writing > 0 || this.isPressed() ? pause : breathe
+    this.writing > 0 || this.isPressed() ? this.pause : breathe
   )
 
   private enter(principal: PrincipalId, rows: number): Effect.Effect<void, Unavailable> {
@@ -135,7 +137,8 @@ export class PageLane {
 }
 
 /** Long enough for what a commit or the venue has answered to go on first. */
-const pause: Effect.Effect<void> = Effect.callback<void>((resume) => {
-  const timer = setTimeout(() => resume(Effect.void), pageBudget.pauseMillis)
-  return Effect.sync(() => clearTimeout(timer))
-})
+const pauseOf = (millis: number): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
