@@ -14,6 +14,7 @@ import { RiskWatch } from "../margin/RiskWatch.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { VenueComparison } from "../reconciliation/VenueComparison.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
+import { standingMisfitCount } from "../venue/layerMisfitReads.ts"
 import { setAsideCount } from "../venue/venueQuarantine.ts"
 import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
 import { droppedLines } from "../../adapters/LineOutput.ts"
@@ -104,7 +105,12 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               held: journal.held(),
               texts: statementTexts(),
               webhooks: webhooks.stats(),
-              venue: { ...calls.figures(), setAside: setAsideCount(), differences: comparison.figures().alarms },
+              venue: {
+                ...calls.figures(),
+                setAside: setAsideCount(),
+                misfits: standingMisfitCount(),
+                differences: comparison.figures().alarms
+              },
               answers: answerCounts(),
               memory: process.memoryUsage(),
               lag: lag.figures(),

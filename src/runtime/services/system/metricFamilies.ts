@@ -50,7 +50,7 @@ export interface ProcessFigures {
   readonly held: ReturnType<Journal["Service"]["held"]>
   readonly texts: { readonly kept: number; readonly made: number }
   readonly webhooks: { readonly inFlight: number; readonly held: number }
-  readonly venue: CallFigures & { readonly setAside: number; readonly differences: number }
+  readonly venue: CallFigures & { readonly setAside: number; readonly misfits: number; readonly differences: number }
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
   readonly lag: LagFigures
@@ -126,6 +126,11 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     counter("brokerage_venue_set_aside_total", "Things that the venue said and nobody could apply.", [
       { value: venue.setAside }
     ]),
+    counter(
+      "brokerage_venue_misfits_total",
+      "Objects whose every answer of the venue did not fit what was asked for; their clients' money is paused.",
+      [{ value: venue.misfits }]
+    ),
     counter(
       "brokerage_venue_differences_total",
       "Differences from the venue and overdue contracts that were alarmed.",

@@ -32,12 +32,20 @@ export const layerMisfitReads = Layer.effectDiscard(
   })
 )
 
+let standingMisfits = 0
+/** Objects whose every answer did not fit, found by this process, for metrics. */
+export const standingMisfitCount = (): number => standingMisfits
+
+/** Counts and logs an object whose every answer did not fit. */
 const alarmStanding = ({ ref, reason, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
-  Effect.annotateLogs(Effect.logError("what the venue says of an object does not fit what was asked for"), {
-    ref,
-    reason,
-    break: breakId,
-    client: clientId
+  Effect.suspend(() => {
+    standingMisfits++
+    return Effect.annotateLogs(Effect.logError("the venue's answers for an object do not fit what was asked for"), {
+      ref,
+      reason,
+      break: breakId,
+      client: clientId
+    })
   })
 
 interface Parts {
