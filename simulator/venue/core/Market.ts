@@ -51,7 +51,7 @@ export const unitsOf = (text: string, decimals: number): number | null => {
   return Number.isSafeInteger(units) ? units : null
 }
 
-/** The prices so far around a mark, in ticks, both ends inside. */
+/** The prices that lie this far around a mark, in ticks. Both ends belong to the range. */
 export const around = (mark: number, bps: number): { readonly low: number; readonly high: number } => ({
   low: Math.ceil((mark * (10_000 - bps)) / 10_000),
   high: Math.floor((mark * (10_000 + bps)) / 10_000)

@@ -17,9 +17,9 @@ export interface OrderRequest {
   readonly accountId: number
   readonly symbol: string
   readonly side: Side
-  /** Null: any price, or the bound. */
+  /** Null: the order has no limit of its own. `boundBps` may still limit it. */
   readonly price: number | null
-  /** Of one with a trigger: how far from the mark at which it fires it may trade, basis points. */
+  /** Only for an order with a trigger: the order may trade this far from the mark at which it fires, in basis points. */
   readonly boundBps?: number
   readonly quantity: number
   readonly tif: TimeInForce
@@ -59,14 +59,14 @@ export interface Order extends Resting {
   readonly id: number
   readonly ref: string | null
   readonly symbol: string
-  /** In ticks; 0 while it has no limit. */
+  /** In ticks. 0 while the order has no limit. */
   price: number
   /** Lots of the whole order; amended by the account. */
   quantity: number
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
   readonly group: string | null
-  /** The limit in ticks, or null for any price. One with a bound has it from its trigger on. */
+  /** The limit in ticks, or null for any price. An order with a bound gets its limit when its trigger fires. */
   limit: number | null
   readonly boundBps: number | null
   readonly trigger: Trigger | null

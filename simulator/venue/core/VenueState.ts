@@ -22,7 +22,7 @@ import { SeededRandom } from "../../partner/SeededRandom.ts"
 import type { VenueListeners, VenueOptions } from "./VenueInput.ts"
 import { type Settings, VenueParts } from "./VenueParts.ts"
 
-/** One of before there were bounds has none. */
+/** An order that is older than bounds has none. */
 type OrderState = Omit<Order, "level" | "previous" | "next" | "waiting" | "boundBps"> & Partial<Pick<Order, "boundBps">>
 
 interface ListingState extends Pick<Listing, "prices" | "lastHeld" | "openInterest" | "halt" | "delisted"> {

@@ -1,6 +1,6 @@
 /**
- * What a lying venue says instead of the truth: one member of a message each time, and never what its books have. A service that holds
- * messages against what it asked for notices every one of them.
+ * The lies of a venue. Each lie changes one object of a message to a state that the venue's books do not hold. A service that
+ * compares messages with its requests detects every lie.
  */
 import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type {
@@ -11,7 +11,7 @@ import type {
   VenueSwap
 } from "../../../src/machines/venue/venueObjects.ts"
 
-/** Objects as a message has them. */
+/** Objects in the form that a message has. */
 interface Objects {
   readonly order: VenueOrder | null
   readonly fill: VenueFill | null
@@ -20,7 +20,7 @@ interface Objects {
   readonly swap: VenueSwap | null
 }
 
-/** A decimal so many times over: on the grid of what it is a multiple of. */
+/** Multiplies a decimal. The product stays on the decimal's own grid. */
 const times = (text: string, factor: number): string => {
   const [whole = "0", fraction = ""] = text.split(".")
   const units = (BigInt(`${whole}${fraction}`) * BigInt(factor)).toString().padStart(fraction.length + 1, "0")
@@ -32,7 +32,7 @@ const other = (side: "BUY" | "SELL"): "BUY" | "SELL" => (side === "BUY" ? "SELL"
 
 type Lie = (objects: Objects) => Objects | null
 
-/** Lies about an object that a message has; null of one that has none. */
+/** Lies about an object of a message. Null: the message has no such object. */
 const about =
   <Name extends keyof Objects>(
     name: Name,
@@ -47,7 +47,7 @@ const about =
 const early = ({ entry, openedAt }: VenueContract) =>
   ({ state: "EARLY_CLOSE", settlePrice: times(entry, 2), endedAt: openedAt }) as const
 
-/** By what is untrue. */
+/** Each lie under the name of the object and of its false member. */
 export const lies = {
   "fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
   "fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
@@ -76,7 +76,7 @@ export const lieNames = Object.keys(lies) as ReadonlyArray<LieName>
 
 const none: Objects = { order: null, fill: null, rfq: null, contract: null, swap: null }
 
-/** A fact with one lie in it; null: the lie is of another kind of object. */
+/** A fact with one lie in it. Null: the lie does not apply to this kind of fact. */
 export const lieOfFact = <Fact extends VenueFact>(name: LieName, fact: Fact): Fact | null => {
   const lied = lies[name]({ ...none, ...objectsIn(fact) })
   if (lied === null) return null

@@ -31,11 +31,14 @@ export const refusalOf = (listing: Listed, order: Order, account: Account): EndR
     return "no position to reduce"
   if (trigger !== null && isTouched(prices[trigger.source], trigger.direction, trigger.price))
     return "would trigger at once"
-  // A conditional order's limit is judged when it fires.
+  // The limit of a conditional order is checked when the order fires.
   return trigger === null && isOutside(market, prices.MARK, limit) ? "price outside the band" : null
 }
 
-/** Puts the bound of an order that fires around the mark, and judges its limit there; why it can't work, or null. */
+/**
+ * Turns the bound of an order that fires into a limit around the mark, and checks that limit. Returns the reason why the order
+ * can't work, or null.
+ */
 export const firedRefusal = ({ market, prices }: Listed, order: Order, account: Account): EndReason | null => {
   const { side, boundBps, reduceOnly } = order
   if (reduceOnly && account.reducible(order.symbol, side) === 0) return "no position to reduce"

@@ -1,9 +1,9 @@
 /**
- * A Map for entries that come and go at speed.
+ * A Map for entries that live for a short time.
  *
- * V8 replaces the table of a Map after some deletions and links the replaced table to its successor. A replaced table that has
- * reached the old generation keeps alive every table after it, and so every value that those tables still hold: short-lived
- * values grow old with them. This map holds each value in a box and empties the box when its entry leaves.
+ * V8 replaces the table of a Map after some deletions and links the replaced table to its successor. A replaced table in the old
+ * generation keeps every later table alive, with all the values in them. Short-lived values then survive into the old generation.
+ * This map holds each value in a box and empties the box when its entry is deleted.
  */
 export class ShortLivedMap<K, V extends NonNullable<unknown>> {
   private readonly boxes = new Map<K, { value: V | undefined }>()
@@ -20,14 +20,14 @@ export class ShortLivedMap<K, V extends NonNullable<unknown>> {
     return this.boxes.get(key)?.value
   }
 
-  /** Adds an entry, or replaces its value at its place. */
+  /** Adds an entry, or replaces its value. A replaced value keeps the position of its entry. */
   set(key: K, value: V): void {
     const box = this.boxes.get(key)
     if (box === undefined) this.boxes.set(key, { value })
     else box.value = value
   }
 
-  /** Whether there was such an entry. */
+  /** True if the entry existed. */
   delete(key: K): boolean {
     const box = this.boxes.get(key)
     if (box === undefined) return false
@@ -44,7 +44,7 @@ export class ShortLivedMap<K, V extends NonNullable<unknown>> {
     return this.boxes.keys()
   }
 
-  /** In the order of their entries. Entries may leave while they are iterated. */
+  /** In the order of insertion. Entries may be deleted during the iteration. */
   *entries(): Generator<[K, V]> {
     for (const [key, { value }] of this.boxes) if (value !== undefined) yield [key, value]
   }

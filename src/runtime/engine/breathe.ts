@@ -10,7 +10,7 @@ export const breathe: Effect.Effect<void> = Effect.callback<void>((resume) => {
   return Effect.sync(() => clearImmediate(turn))
 })
 
-/** Maps items, with a turn of the event loop after every `slice` of them. */
+/** Maps items and yields to the event loop after every `slice` items. */
 export const mapInSlices = <A, B>(
   items: ReadonlyArray<A>,
   slice: number,

@@ -8,8 +8,8 @@ import { type Duration, Effect, Exit, Fiber } from "effect"
 export const databasePatience: Duration.Input = "8 seconds"
 
 /**
- * The effect's result, or `late` when it does not come in time. Work that is late, or whose caller is interrupted, is interrupted
- * behind the caller's back: its statement is cancelled, or its connection destroyed.
+ * The effect's result, or `late` after a timeout. Late work, and work whose caller is interrupted, is interrupted in the
+ * background: its statement is cancelled, or its connection is destroyed.
  */
 export const withinTime = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
@@ -26,7 +26,7 @@ export const withinTime = <A, E, R, E2>(
         )
       )
 
-/** As `withinTime`, for work that has to go on without its caller. */
+/** As `withinTime`, but the work continues without its caller. */
 export const waitAtMost = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
   late: () => E2,

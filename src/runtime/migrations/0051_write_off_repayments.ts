@@ -1,6 +1,7 @@
 /**
- * What is written off and not repaid stands beside each close-out (F10): those of a client are held in memory until it is nothing.
- * Episodes from before stay as they ended: they are repaid by nothing, because money that had stood behind them may have come back.
+ * Each close-out gets a column with the unrepaid part of its write-off. A client's close-outs stay in memory until that part is
+ * zero. Older episodes stay as they ended and receive no repayment, because money that stood behind them may already have come
+ * back (F10).
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Objects of which the venue says something that does not fit what was asked for (A2-115). */
+/** Objects that the venue reports in a way that does not fit the service's requests (A2-115). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { idBlockSize, idSequenceOf } from "../engine/journal/IdBlocks.ts"

@@ -1,6 +1,6 @@
 /**
- * Trades of a client by their time at the venue: those at and after a stamp of funding are read by it (F14). A position says the
- * latest time of its trades, which fell where an older trade was booked last.
+ * Indexes the trades of a client by their time at the venue. Funding reads the trades at and after a stamp. The migration also
+ * sets each position to the latest time of its trades, because that time fell when an older trade was booked last (F14).
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -28,7 +28,7 @@ export class RowReads extends Context.Service<
       table: T,
       ids: ReadonlyArray<number>
     ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
-    /** The rows of one client in each of these tables, all of one snapshot; at most `limit` a table. */
+    /** The rows of one client in each of these tables, from one snapshot. At most `limit` rows of each table. */
     together<T extends TableName>(
       tables: ReadonlyArray<T>,
       clientId: number,
@@ -38,7 +38,7 @@ export class RowReads extends Context.Service<
     all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
     /** The clients of these accounts (their uid); others than ours are left out. */
     clientIds(accounts: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
-    /** Clients that have one of these keys of a person (`personKeyOf`), highest id first, ids below `before`. */
+    /** Clients that have one of these person keys (`personKeyOf`), highest id first. Only ids below `before`. */
     persons(personKey: string, query: PageQuery): Effect.Effect<ReadonlyArray<Tables["clients"]>, Unavailable>
     /** Which of the unique facts are taken, and by which object; free ones are left out. */
     holders(names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable>

@@ -4,9 +4,11 @@ import { Context, type Effect } from "effect"
 export class VenueProgress extends Context.Service<
   VenueProgress,
   {
-    /** Done when `isAt` is true of this number. */
+    /** Completes when `isAt` is true for this number. */
     reached(number: number): Effect.Effect<void>
-    /** Every event up to this number is committed or set aside, and after a loss of events every account is read again. */
+    /**
+     * Every event up to this number is committed or set aside, and no account still has to be read again after a loss of events.
+     */
     isAt(number: number): boolean
   }
 >()("brokerage/runtime/ports/VenueProgress") {}

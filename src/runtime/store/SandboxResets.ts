@@ -177,7 +177,7 @@ export const resetDatabase = <E>(
         yield* migrate
         yield* stampDatabase(true, sealing)
         yield* sql`INSERT INTO operator_keys SELECT * FROM kept_operators`
-        // The mailbox that holds the keys: rows without their subject are not read into its memory.
+        // The subject of the mailbox that holds the keys. Without it the mailbox would not load the rows.
         yield* sql`INSERT INTO subjects SELECT * FROM kept_subject`
         yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, ${ids?.last ?? 1n})`
         // A process of before that wakes up finds that the database is not its own any more.

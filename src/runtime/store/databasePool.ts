@@ -1,4 +1,4 @@
-/** A pool of connections for reads, each bounded in what it waits for, at the server and at this side. */
+/** A pool of connections for reads. The server and this process both limit how long a connection may wait. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, type Layer, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -9,7 +9,7 @@ export interface PoolOptions {
   readonly maxConnections: number
   /** As the database shows it. */
   readonly applicationName: string
-  /** Wall ms without a byte after which a connection is destroyed and replaced; `quietMillis` by default. */
+  /** A connection without a byte for this long is destroyed and replaced, wall ms. `quietMillis` by default. */
   readonly quiet?: number
 }
 
@@ -24,7 +24,8 @@ export const layerDatabasePool = ({
         stream: open,
         connectTimeout: "5 seconds",
         startupParameters: {
-          // A statement takes one processor at most: workers cost more to start than a page takes, and others find a processor free.
+          // A statement uses one processor at most. Parallel workers take longer to start than a page takes to read, and other
+          // work needs a free processor.
           max_parallel_workers_per_gather: "0",
           jit: "off",
           statement_timeout: "30000",

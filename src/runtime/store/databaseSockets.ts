@@ -1,8 +1,8 @@
 /**
- * Sockets to the database with a deadline at this side. A way that swallows bytes closes nothing: a driver would wait for ever.
- * So a connection is destroyed on which nothing was sent and hardly anything has come for some ticks, idle or not, because an idle
- * one may lead nowhere as well. One timer counts for all of them: a process that was stopped for a while loses no connection, and
- * a statement costs nothing.
+ * Sockets to the database with a timeout in this process. A network path that drops packets closes no connection, and a driver
+ * would wait forever. So a connection is destroyed after several ticks in which it sent nothing and received almost nothing. Idle
+ * connections are included, because their path may be dead too. One timer serves all sockets, so that a paused process loses no
+ * connection and a statement costs nothing.
  */
 import { Effect, Redacted, type Scope } from "effect"
 import { connect, type Socket } from "node:net"
@@ -10,16 +10,19 @@ import { connect, type Socket } from "node:net"
 /** Wall milliseconds between two ticks. */
 const tickMillis = 500
 
-/** Wall milliseconds after which the system probes a connection on which nothing moves. */
+/** The operating system probes a connection after this long without traffic, wall ms. */
 const keepAliveMillis = 5_000
 
-/** The quiet that a connection of the pool may have, wall ms: beyond any healthy statement, shorter than the patience of callers. */
+/**
+ * The longest silence of a pool connection, wall ms. It exceeds any healthy statement and is shorter than the timeouts of
+ * callers.
+ */
 export const quietMillis = 7_000
 
-/** Bytes of an answer between two ticks below which it does not come: the server sends pages of 8 KiB. */
+/** An answer with fewer bytes between two ticks counts as stalled. The server sends pages of 8 KiB. */
 const leastBytes = 1_024
 
-/** Opens a socket to the server of a connection string, as the driver does by itself. */
+/** Opens a socket to the server of a connection string, as the driver would. */
 export const socketTo = (url: Redacted.Redacted): Socket => {
   const parsed = new URL(Redacted.value(url))
   const host = parsed.searchParams.get("host") ?? decodeURIComponent(parsed.hostname.replace(/^\[|\]$/g, ""))
@@ -34,25 +37,25 @@ export const socketTo = (url: Redacted.Redacted): Socket => {
   })
 }
 
-/** At how many ticks in a row it was quiet, and the bytes that it had moved by the last one. */
+/** The number of silent ticks in a row, and the bytes moved by the last tick. */
 interface Watched {
   ticks: number
   sent: number
   received: number
 }
 
-/** The quiet that a connection may still have once nobody is left to wait for it, wall ms. */
+/** The longest silence of a connection once no caller waits for it, wall ms. */
 const lastMillis = 500
 
 export interface QuietSockets {
   readonly open: () => Socket
-  /** From now on they may be quiet for a moment alone. */
+  /** From now on the sockets may be silent only for `lastMillis`. */
   readonly hurry: Effect.Effect<void>
 }
 
 /**
- * Makes sockets that are destroyed after so much quiet (wall ms), until the scope closes: then what is left of them is ended without
- * waiting for the other side.
+ * Makes sockets that are destroyed after this much silence (wall ms). When the scope closes, the remaining sockets end without a
+ * wait for the server.
  */
 export const quietSockets = (
   url: Redacted.Redacted,

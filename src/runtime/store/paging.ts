@@ -46,7 +46,7 @@ export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row
   return { shown, end: { hasMore, nextBefore: hasMore && last !== undefined ? idOf(last) : null } }
 }
 
-/** Rows of a page that are decoded in one piece: less than a millisecond. */
+/** The rows of a page that are decoded without a break. They take less than a millisecond. */
 const decodedAtOnce = 100
 
 /** At most `limit` rows; ask for one more than the page to know whether there are more. */

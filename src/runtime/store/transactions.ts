@@ -1,4 +1,4 @@
-/** Transactions whose connection may be lost in their middle, and those that may take long by design. */
+/** Transactions that survive a lost connection as a failure, and transactions that may take long by design. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -7,7 +7,7 @@ import { hanging } from "../engine/journal/sqlFailure.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import { quietSockets } from "./databaseSockets.ts"
 
-/** A transaction. A connection that is lost in its middle is a failure of it, although its rollback fails as well. */
+/** A transaction. The loss of its connection is a failure, not a defect, although the rollback fails as well. */
 export const inTransaction = <A, E, R>(
   sql: PgClient.PgClient,
   work: Effect.Effect<A, E, R>
@@ -17,8 +17,8 @@ export const inTransaction = <A, E, R>(
   )
 
 /**
- * A transaction of statements that may work for long without a byte, on a connection of its own. It lasts while the server shows
- * that it works for this connection; beyond ten seconds without such a sign it fails as a lost one.
+ * A transaction with a connection of its own, for statements that may send no byte for a long time. It continues while the server
+ * shows that it works for this connection. Ten seconds without such a sign fail it like a lost connection.
  */
 export const longTransaction = <A, E, R>(
   sql: PgClient.PgClient,
@@ -42,12 +42,15 @@ export const longTransaction = <A, E, R>(
     })
   ).pipe(Effect.provide(Reactivity.layer))
 
-/** Wall time between two questions and for the answer to one, and how many may go without a sign. */
+/**
+ * The pause between two queries for a sign and the timeout of each, wall time. The transaction fails after `mostWithout` queries
+ * in a row without a sign.
+ */
 const askEvery = "1500 millis"
 const answerWithin = "1 second"
 const mostWithout = 4
 
-/** Fails once the server shows no work of a backend any more, or shows nothing. */
+/** Fails once the server no longer shows work of a backend, or shows nothing. */
 const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, SqlError.SqlError> =>
   Effect.gen(function* () {
     let changedAt: string | null = null
@@ -57,7 +60,7 @@ const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, 
         withinTime(backendOf(sql, pid), () => hanging, answerWithin),
         () => null
       )
-      // Between two statements it works for nobody, and each has its own moment.
+      // A backend is idle between two statements. A new time of its state change is a sign of work too.
       const isSign = shown !== null && (shown.works || shown.changedAt !== changedAt)
       without = isSign ? 0 : without + 1
       changedAt = shown?.changedAt ?? changedAt
@@ -66,7 +69,7 @@ const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, 
   })
 
 interface Backend {
-  /** In a statement, and not waiting for this side to take its answer. */
+  /** The backend executes a statement and does not wait for this process to read its answer. */
   readonly works: boolean
   readonly changedAt: string
 }

@@ -26,7 +26,7 @@ const text = { body: 8, heading: 11, title: 16, firm: 9 } as const
 const padding = 4
 /** What parts two texts of one element for who hears them, or copies them. */
 const apart = " "
-/** Between two references of a cell. */
+/** Separates two references in a cell. */
 const separator = ", "
 /** Of the title block: where what an entry says begins behind its label, and where the second entry of a line begins. */
 const block = { label: 92, second: 440, secondLabel: 62 } as const
@@ -247,7 +247,9 @@ export class PdfPages {
     }
   }
 
-  /** Texts that are never parted, in two lines of about one length where one is too short; what is wider is written narrower. */
+  /**
+   * Never breaks a text. Uses two lines of similar length if one line is too short, and narrows a line that is still too wide.
+   */
   private inTwoLines(parts: ReadonlyArray<string>, x: number, y: number, room: number): void {
     const widest = (lines: ReadonlyArray<string>) =>
       Math.max(...lines.map((line) => this.pen.widthOf(line, "body", text.body)))

@@ -60,7 +60,7 @@ export class TextPen {
   /** Texts that are written together, and the font and stretch in force behind the last of them. */
   private together: { text: string; font: string; stretch: number } | null = null
 
-  /** `putsInOrder`: whether writing from the right is drawn in reading order, or character by character as it is stored. */
+  /** `putsInOrder`: right-to-left text is drawn in reading order. Otherwise its characters are drawn in stored order. */
   constructor(document: Document, height: number, putsInOrder: boolean) {
     this.document = document
     this.height = height
@@ -109,7 +109,7 @@ export class TextPen {
     this.document.addContent(`q 0.93 g ${place(x)} ${place(y)} ${place(width)} ${place(height)} re f Q`)
   }
 
-  /** How wide a text is, in points. */
+  /** The width of a text in points. */
   widthOf(text: string, face: Face, size: number): number {
     return (this.laid(text, face).width * size) / 1000
   }

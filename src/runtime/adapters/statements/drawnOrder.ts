@@ -1,23 +1,26 @@
 /**
- * The order in which the characters of a line are drawn, from left to right: the Unicode bidirectional algorithm (UAX 9) in a
- * page that is read from the left (STS-31).
+ * The order in which the characters of a line are drawn, from left to right. It follows the Unicode bidirectional algorithm (UAX
+ * 9) for a left-to-right page (STS-31).
  */
 import { createRequire } from "node:module"
 
-// Its types say that it is a module; it is a script whose export is the factory.
+// The package's types declare a module. The package itself is a script that exports a factory.
 const bidi = (createRequire(import.meta.url)("bidi-js") as typeof import("bidi-js").default)()
 
-/** Blocks of scripts that are written from the right. */
+/** Unicode blocks of right-to-left scripts. */
 const fromTheRight = /[\u0590-\u08FF\u200F\uFB1D-\uFDFF\uFE70-\uFEFF\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u
 
-/** Whether anything of a text is written from the right. */
+/** Whether a text contains right-to-left characters. */
 export const isTurned = (text: string): boolean => fromTheRight.test(text)
 
-/** A text of one line, without characters that direct the algorithm, as it is drawn: brackets mirrored, marks behind their letters. */
+/**
+ * A line of text in drawn order. Brackets are mirrored, and marks follow their letters. The line must contain no direction
+ * characters.
+ */
 export const drawnOrder = (text: string): string => {
   const levels = bidi.getEmbeddingLevels(text, "ltr")
   const mirrored = bidi.getMirroredCharactersMap(text, levels.levels)
-  // A letter and its marks move together: reversed one by one the marks would stand before it (UAX 9, L3).
+  // A letter and its marks move together. A reversal of single characters would put the marks before the letter (UAX 9, L3).
   const letters = text.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []
   const letterAt: Array<number> = []
   const drawn = letters.map((letter, index) => {

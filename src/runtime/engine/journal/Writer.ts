@@ -152,7 +152,8 @@ export class Writer {
 
   private send({ sql, params }: Statement): Effect.Effect<unknown, SqlError.SqlError> {
     const sent = Effect.suspend(() => this.connection.session.queryValues(sql, params))
-    // In a fiber of its own: interrupting a statement waits for the server, its connection ends it at once.
+    // Runs in a fiber of its own. An interrupt of the statement would wait for the server. The end of the connection stops the
+    // statement at once.
     return Effect.flatMap(Effect.forkDetach(sent, { startImmediately: true }), (running) => {
       this.deliver()
       return Fiber.join(running)
@@ -382,7 +383,7 @@ export class Writer {
     Effect.asVoid
   )
 
-  /** Ends what is on its way: interrupting a statement would wait for a server that may say nothing. */
+  /** Ends the statement in flight. An interrupt would wait for a server that may never answer. */
   readonly cut: Effect.Effect<void> = Effect.suspend(() => {
     this.up = false
     return this.connection.cut

@@ -144,7 +144,7 @@ export class WriterConnection {
     const { open } = this
     this.open = null
     if (open === null) return Effect.void
-    // A way that is silent brings no end of the connection either: waiting for it would keep the process alive.
+    // A silent network path delivers no end of the connection. A wait for that end would keep the process alive.
     return Effect.ensuring(
       Scope.close(open.scope, Exit.void),
       Effect.sync(() => open.socket.destroySoon())
@@ -153,7 +153,7 @@ export class WriterConnection {
 
   private readonly connect: Effect.Effect<WriterSession, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     const scope = yield* Scope.make()
-    /** The connection's own; requests to cancel a statement go over others. */
+    /** The connection's own socket. Requests to cancel a statement use other sockets. */
     const sockets: Array<Socket> = []
     const connection = yield* PgConnection.make({
       url: this.url,
@@ -166,7 +166,7 @@ export class WriterConnection {
       connectTimeout: 3_000,
       startupParameters: writerSession,
       types: columnTypes(),
-      // The batches' texts, and the few statements of a take-over or a search for culprits.
+      // Texts of batches, and the few statements of a take-over or of a search for culprits.
       preparedStatementCacheSize: textsKept + 16
     }).pipe(
       Scope.provide(scope),

@@ -2,7 +2,7 @@
 
 import type { PgConnection } from "@effect/sql-pg"
 
-/** The statements of the connection; each is answered in time, or the connection is destroyed and the statement lost. */
+/** The statements of the connection. A statement without an answer in time loses its connection and counts as lost. */
 export type WriterSession = Pick<PgConnection.PgConnection, "processId" | "query" | "queryValues">
 
 /** Distinguishes our backends from foreign ones with the same pid. */
@@ -26,8 +26,8 @@ export const writerSession = {
 }
 
 /**
- * Longest wait for the server's answer to one statement, wall ms. `batch`: far beyond any healthy commit, shorter than callers' own
- * limits. `takeOver`: beyond the lock that a writer before this one may still hold.
+ * The longest wait for the server's answer to one statement, wall ms. `batch` is far longer than any healthy commit and shorter
+ * than the timeouts of callers. `takeOver` is longer than the previous writer may still hold its lock.
  */
 export const answerMillis = { batch: 5_000, takeOver: 8_000 } as const
 

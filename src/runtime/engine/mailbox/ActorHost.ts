@@ -46,8 +46,8 @@ export class ActorHost extends Context.Service<
     /** Writes rows that belong to no subject (the stored answer of a refused request); default: for a caller. */
     record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError>
     /**
-     * The committed state of a subject, now. Never waits for running turns. A look that throws `ForeignSubject` gets an empty state,
-     * after the work that a subject costs which does not exist.
+     * The committed state of a subject, now. Never waits for running turns. A look that throws `ForeignSubject` gets an empty
+     * state. The host first does the same work as for a subject that does not exist.
      */
     read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /**
@@ -168,7 +168,10 @@ class Host {
     return this.reading(actor, (found) => this.look(found, look, true))
   }
 
-  /** `isFresh`: the state was read for this look. Otherwise a foreign one is read as one that does not exist, beside its mailbox. */
+  /**
+   * `isFresh`: the state was loaded for this look. If it was not, a foreign subject is loaded again outside its mailbox, so that
+   * it costs the same as a subject that does not exist.
+   */
   private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
     try {
       return Effect.succeed(look(seen(state), this.facts()))
@@ -376,7 +379,7 @@ class Host {
     )
   }
 
-  /** Nothing, for one that was read beside its mailbox. */
+  /** Does nothing for an actor that was loaded outside its mailbox. */
   private forget(actor: Actor): void {
     if (this.actors.get(actor.subject) === actor) this.actors.delete(actor.subject)
   }

@@ -1,6 +1,7 @@
 /**
- * Thrown by a look at a subject that the reader may not know of. The host then reads the subject anew, as it reads one that does not
- * exist on every look, and shows the look an empty state: answer and work are the same for both (doc 1, Errors 4004).
+ * A look throws this if the reader may not know of the subject. The host then loads the subject again, as it loads a missing
+ * subject on every look, and gives the look an empty state. A foreign and a missing subject so cause the same answer and the same
+ * work (doc 1, Errors 4004).
  */
 export class ForeignSubject extends Error {
   constructor() {

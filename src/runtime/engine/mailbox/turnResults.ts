@@ -1,4 +1,4 @@
-/** What the caller of a command gets, by what became of its turn. */
+/** The result that the caller of a command receives, for each outcome of its turn. */
 import { Effect } from "effect"
 import type { Claim } from "../journal/Commit.ts"
 import { JournalUnavailable, type Outcome } from "../journal/Journal.ts"
@@ -11,7 +11,7 @@ import {
   Unavailable
 } from "./DispatchError.ts"
 
-/** What a caller gets of a commit: `value` once it is in. */
+/** The result of a commit: `value` once the commit has succeeded. */
 export const resultOf = (
   outcome: Outcome,
   value: unknown
@@ -28,7 +28,7 @@ export const resultOf = (
   }
 }
 
-/** What a caller gets of a decision that threw; a defect dies. */
+/** The result of a decision that threw an error. A defect dies. */
 export const refusalOf = (error: unknown): Effect.Effect<never, DispatchError> =>
   error instanceof FactNeeded || error instanceof CallerBarred
     ? Effect.fail(error)

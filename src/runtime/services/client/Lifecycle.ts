@@ -88,7 +88,7 @@ export class Lifecycle extends Context.Service<
 /** An item comes in with its posting, and a posting with its balance; steady postings must not keep the end from coming. */
 const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
 
-/** What the zero check needs beside the mailbox: open settlement items, and whose the person's unique facts are. */
+/** Facts of the zero check that the mailbox lacks: open settlement items, and claims of the person that can be given back. */
 const accountFacts =
   (sql: PgClient.PgClient) =>
   (client: ClientRow): Effect.Effect<AccountFacts, Unavailable> =>

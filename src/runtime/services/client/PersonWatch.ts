@@ -1,9 +1,10 @@
 /**
- * Stored clients and the persons refused for good (A1-28), in the background. After an upgrade clients are keyed anew, those once
- * refused first; what is left to key is in the rows themselves, so that a process that was killed goes on where it was. A client
- * that meets a refused person is restricted and gets a case. Onboarding and revisions search before their commit; whatever a
- * refusal between the two would hide is found here: by the committed rows, and after a crash by the walk at the start, which
- * searches for every refused person once.
+ * Compares stored clients with persons refused for good, in the background. After an upgrade it writes the keys of clients again,
+ * those once refused first. The rows themselves show which keys are missing, so that a new process continues after a kill. A
+ * client that matches a refused person is restricted and gets a case.
+ *
+ * Onboarding and revisions search before their commit. A refusal between the search and the commit would stay unseen there. This
+ * watch finds it in the committed rows. After a crash, the walk at the start searches once for every refused person (A1-28).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Latch, Layer } from "effect"
@@ -21,14 +22,16 @@ import { decideUnmoved } from "../shared/unmoved.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
 import { personFindings, settlePerson } from "./settlePerson.ts"
 
-/** Clients of one page. A page is followed by a pause as long as it took, and of `pauseMillis` at least. */
+/** Clients of one page. The pause after a page lasts as long as the page took, and at least `pauseMillis`. */
 const pageSize = 128
 const pauseMillis = 20
-/** Clients of one refused person that are settled side by side. */
+/** Clients that match one refused person and are settled concurrently. */
 const settledAtOnce = 2
-/** Clients that wait, and keys of persons refused lately; more clients than this make the walk begin again. */
+/**
+ * The most clients that may wait, and the most keys of recently refused persons. When more clients wait, the walk starts again.
+ */
 const waitingLimit = 10_000
-/** Times a client is decided again after another one took a claim in between. */
+/** Retries of a client's decision when another client takes a claim in between. */
 const claimTries = 8
 
 const byPersons: Attribution = {
@@ -38,7 +41,7 @@ const byPersons: Attribution = {
   actor: "system:persons"
 }
 
-/** Runs until the service ends; a client that can't be settled holds up no other. */
+/** Runs until the service ends. A client that can't be settled does not block the others. */
 export const layerPersonWatch: Layer.Layer<
   never,
   never,
@@ -74,7 +77,7 @@ export const layerPersonWatch: Layer.Layer<
     const settleAll = (ids: ReadonlyArray<number>): Effect.Effect<void, DispatchError> =>
       Effect.forEach(ids, (id) => settle(id), { concurrency: settledAtOnce, discard: true })
 
-    /** Settles every open client that has a key of a refused one. */
+    /** Settles every open client that shares a key with the refused client. */
     const meet = (refusedId: number): Effect.Effect<void, DispatchError> =>
       Effect.gen(function* () {
         const refused = yield* host.read(clientSubject(refusedId), (state) => state.one("clients") ?? null)
@@ -93,8 +96,8 @@ export const layerPersonWatch: Layer.Layer<
       })
 
     /**
-     * Pages of clients, one after the other in the order of their ids: of two that are the same person the later one is the duplicate.
-     * The caller keeps the cursor, so that a failure goes on from it.
+     * Walks through pages of clients in the order of their ids. Of two clients that are the same person, the later one is the
+     * duplicate. The caller keeps the cursor, so that the walk continues after a failure.
      */
     const walk = (
       cursor: Cursor,
@@ -138,15 +141,18 @@ interface Cursor {
 
 const isOpen = ({ state }: ClientRow): boolean => state !== "CLOSED" && state !== "KYC_REJECTED"
 
-/** What the committed rows ask for. */
+/** Work that the committed rows require. */
 class WaitingPersons {
   readonly wake = Latch.makeUnsafe(true)
-  /** Persons refused since, whom open clients may meet; and clients that may meet one. */
+  /** `refused`: persons refused since the start, to compare with open clients. `due`: clients that may match one of them. */
   readonly refused = new Set<number>()
   readonly due = new Set<number>()
   refusedWalk: Cursor = { after: 0, done: false }
   readonly keyWalk: Cursor = { after: 0, done: false }
-  /** Keys of persons refused in this process's life, oldest first: what was searched for before the oldest is committed long ago. */
+  /**
+   * Keys of persons that this process saw refused, oldest first. A search that began before the oldest refusal has committed long
+   * ago.
+   */
   readonly #lately = new Set<string>()
 
   get isIdle(): boolean {
@@ -162,7 +168,7 @@ class WaitingPersons {
     }
   }
 
-  /** Keeps the keys of a refused person: a client that searched before the refusal commits after it. */
+  /** Keeps the keys of a refused person, because a client that searched before the refusal may commit after it. */
   note({ personKey }: ClientRow): void {
     for (const key of personKey.split(" ")) {
       this.#lately.delete(key)

@@ -31,13 +31,19 @@ import type { PartnerView } from "../partner/Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`
 
-/** In a turn: the client's row if it exists and is this partner's; a foreign client is indistinguishable from none. */
+/**
+ * For a turn: the client's row, if the client exists and belongs to this partner. A foreign client is indistinguishable from a
+ * missing one.
+ */
 export const ownClient = (state: SubjectState, partnerId: number): ClientRow | null => {
   const row = state.one("clients")
   return row === undefined || row.partnerId !== partnerId ? null : row
 }
 
-/** The client's row for a look of the partner's; null: there is none. Throws where it is another partner's: the host shows none. */
+/**
+ * For a look by the partner: the client's row, or null if there is none. Throws `ForeignSubject` for another partner's client, so
+ * that the host shows an empty state.
+ */
 export const readersClient = (state: SubjectState, partnerId: number): ClientRow | null => {
   const row = state.one("clients")
   if (row !== undefined && row.partnerId !== partnerId) throw new ForeignSubject()

@@ -40,9 +40,9 @@ export interface OnboardingPlan {
   readonly listVersions: Readonly<Record<string, string>>
   /** Why compliance must look; empty: the grant succeeds. */
   readonly reasons: ReadonlyArray<CaseReason>
-  /** The client that is the same person, or was refused for good and may be, once one is found. */
+  /** Another client that is the same person, or a client refused for good that may be. Null: the search found none. */
   readonly duplicateOf: number | null
-  /** Clients refused for good whose person it may be. */
+  /** Clients refused for good that may be the same person. */
   readonly refused: ReadonlyArray<number>
   readonly threshold: bigint
 }

@@ -1,7 +1,7 @@
 /**
- * Whether another client is the same person, or may be one who was refused for good (A1-28): asked of the clients themselves. The
- * claims of a person only settle races between clients that become the same person at once; they go with their holder, who may
- * be the first to leave.
+ * Decides whether another client is the same person, or may be a person refused for good. The search reads the clients
+ * themselves. The claims of a person only settle races between clients that become the same person at once. Claims end with their
+ * holder, who may be the first to leave (A1-28).
  */
 import { Effect } from "effect"
 import { isDuplicate, meetsRefused } from "../../../machines/kyc/personKey.ts"
@@ -13,20 +13,17 @@ import { type ClientTurn, moveClient } from "./clientDecisions.ts"
 
 type Stored = Pick<RowReads["Service"], "page" | "persons">
 
-/** Another client that counts. */
+/** Another client that matches. */
 export interface SamePerson {
   readonly clientId: number
-  /** When this person was refused for good; null: the client is open. */
+  /** The time at which this person was refused for good. Null: the client is open. */
   readonly refusedAt: number | null
 }
 
-/** At most so many refusals of one person are shown in a case. */
+/** The most refusals of one person that a case shows. */
 const mostRefused = 20
 
-/**
- * The other clients of this person that count: those refused for good, closed since or not, newest first and at most 20; and an
- * open one, if there is any.
- */
+/** The other clients that match this person: at most 20 refused for good, closed or not, newest first, and one open client. */
 export const samePersons = (
   stored: Stored,
   personKey: string,
@@ -55,7 +52,7 @@ export const samePersons = (
     }
   })
 
-/** One of them that a case names, a refused one before an open one, and all refused ones. */
+/** The client that a case names, with all refused ones. A refused client takes precedence over an open one. */
 export interface Namesake extends SamePerson {
   readonly refused: ReadonlyArray<number>
 }
@@ -72,7 +69,7 @@ export const samePersonAs = (
     return named === null ? null : { ...named, refused: refused.map((one) => one.clientId) }
   })
 
-/** When the refusal that stands was made. A closed client keeps no word of it in its state: the decisions show it. */
+/** The time of the refusal in force. The state of a closed client does not show the refusal, so this reads the decisions. */
 const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | null, Unavailable> =>
   Effect.gen(function* () {
     const latest = (decision: string) =>
@@ -92,14 +89,17 @@ const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | nu
     return refused.id > ((yield* latest("REOPENED"))?.id ?? 0) ? refused.decidedAt : null
   })
 
-/** Whether a case has shown this other client to compliance as it is now: one refused since is another question. */
+/** Whether a case has shown compliance the other client in its present state. A refusal after the case needs a new case. */
 export const isSettled = ({ details, openedAt, closedAt }: CaseRow, { clientId, refusedAt }: SamePerson): boolean => {
   const { duplicateOf, refused } = details as { readonly duplicateOf?: unknown; readonly refused?: unknown }
   const names = duplicateOf === clientId || (Array.isArray(refused) && refused.includes(clientId))
   return names && (refusedAt === null || openedAt >= refusedAt || (closedAt !== null && closedAt >= refusedAt))
 }
 
-/** The client of a case that names a person refused for good: it opens no new risk until compliance lifts that. */
+/**
+ * Restricts the client of a case that names a person refused for good. The client opens no new risk until compliance lifts the
+ * restriction.
+ */
 export const restrictMatched = (
   at: ClientTurn,
   client: ClientRow,

@@ -1,7 +1,7 @@
 /**
- * The turn of a stored client in which its person is keyed as today's rules say and compared with the others (A1-28; D1): one that
- * meets a person refused for good opens no new risk and gets a case, one that has become a duplicate gets a case alone. What a
- * case has shown to compliance brings no second one, so that a turn that is taken again writes nothing.
+ * The turn that writes the person keys of a stored client by the present rules, and compares the person with other clients. A
+ * client that matches a person refused for good opens no new risk and gets a case. A client that has become a duplicate only gets
+ * a case. A match that compliance has already seen opens no second case, so that a repeated turn writes nothing (A1-28; D1).
  */
 import { Effect } from "effect"
 import { personKeyOf } from "../../../machines/kyc/personKey.ts"
@@ -20,16 +20,16 @@ import { isSettled, restrictMatched, type SamePerson, samePersons } from "./same
 export interface PersonFindings {
   readonly personKey: string
   readonly claims: ClaimsOfPerson
-  /** Persons refused for good that no case of the client shows. */
+  /** Matching persons refused for good that no case of the client shows yet. */
   readonly refused: ReadonlyArray<SamePerson>
-  /** An open client that is the same person, of which no case of either says so. */
+  /** An open client that is the same person, if no case of either client shows it yet. */
   readonly open: SamePerson | null
 }
 
-/** Cases of one client that are read, newest first. */
+/** The most cases of one client that are read, newest first. */
 const mostCases = 500
 
-/** Reads the person and the others; null: there is no client, or nothing says whose person it is. */
+/** Reads the person and the matching clients. Null: the client does not exist, or has no data about its person. */
 export const personFindings = (
   { stored, sealing }: { readonly stored: RowReads["Service"]; readonly sealing: Sealing },
   client: ClientRow | undefined
@@ -63,14 +63,14 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
   const keyed = { ...client, personKey }
   if (!isKeyed) {
     turn.draft.put("clients", keyed)
-    // A closed client claims nothing, as when it closed.
+    // A closed client takes no claims, as at its closing.
     writeClaims(at, client, client.state === "CLOSED" ? { ...claims, claim: [] } : claims)
   }
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return
-  // The partner's re-onboarding searches again; a case could not be cleared before it (D1, D2).
+  // Re-onboarding by the partner searches again. A case could not be cleared before that (D1, D2).
   if (turn.state.one("kycPackages")?.state === "REJECTED") return
   const refused = found.refused.map(({ clientId }) => clientId)
-  // Whether an open client is the same person is asked once, when the person is keyed.
+  // The comparison with open clients happens once, when the keys are written.
   const duplicateOf = refused[0] ?? (isKeyed ? null : (found.open?.clientId ?? null))
   if (duplicateOf === null) return
   const caseId = turn.nextId("case")

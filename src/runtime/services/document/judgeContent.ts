@@ -46,16 +46,16 @@ const signatures: ReadonlyArray<readonly [DocumentMimeType, Buffer]> = [
   ["image/jpeg", Buffer.from("ffd8ff", "hex")]
 ]
 
-/** Bytes within which a PDF begins: scanners, printers and old systems put something of theirs before it. */
+/** A PDF may begin within these first bytes. Scanners, printers and old systems put their own bytes before it. */
 const pdfHead = 1_024
 
-/** A byte order mark and white space. */
+/** An optional byte order mark and white space may precede the header. */
 const pdfStart = /^(?:\u00ef\u00bb\u00bf|\u00fe\u00ff|\u00ff\u00fe)?[\t\n\f\r ]*%PDF-/
 
 /** The lines of a printer job (PJL) begin with this. */
 const printerJob = "\u001b%-12345X"
 
-/** Length of a MacBinary header: a zero, the length of a name, and zeros at two fixed places. */
+/** The length of a MacBinary header. It has a zero, the length of a name, and zeros at two fixed offsets. */
 const macBinary = 128
 
 const isMacBinary = (bytes: Buffer): boolean =>
@@ -67,7 +67,10 @@ const isPdf = (bytes: Buffer): boolean => {
   return pdfStart.test(isJob ? head.slice(printerJob.length).replace(/^(?:@PJL[^\r\n]*\r?\n)+/, "") : head)
 }
 
-/** What a file is by its first bytes. Before those of a picture nothing may stand: no mark, no other file's header. */
+/**
+ * The type of a file by its first bytes. A picture must begin with its signature: no byte order mark and no other header may
+ * precede it.
+ */
 export const sniff = (bytes: Buffer): DocumentMimeType | null =>
   signatures.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature))?.[0] ??
   (isPdf(bytes) ? "application/pdf" : null)

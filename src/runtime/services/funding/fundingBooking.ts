@@ -184,15 +184,15 @@ const isAskedFor = ({ turn, unsettled }: Pick<FundingTurn, "turn" | "unsettled">
   ordersInTurn(turn).some(({ id }) => unsettled.of(id) !== undefined)
 
 /**
- * The position at a stamp. Trades that the venue was asked for may be booked already, though they lie behind it, and older
- * ones may be booked after them: the time of each trade counts, not the order of booking.
+ * The position at a stamp. Trades after the stamp may already be booked, because the service queried the venue for them. Older
+ * trades may be booked after those. So the time of each trade counts, not the order of booking.
  */
 const heldAt = (
   { turn, recall }: FundingTurn,
   { symbol, netQty, updatedAt }: { readonly symbol: string; readonly netQty: string; readonly updatedAt: number },
   stamp: VenueFunding
 ): string => {
-  // No trade of the position is later than this time.
+  // `updatedAt` is no earlier than any trade of the position.
   if (updatedAt < stamp.settledAt) return netQty
   const trades = [...recall.since(turn, "fills", "ts", stamp.settledAt), ...turn.draft.written("fills")]
     .filter((fill) => fill.symbol === symbol && fill.ts >= stamp.settledAt)

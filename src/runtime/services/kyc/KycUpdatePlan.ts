@@ -72,11 +72,11 @@ export interface KycUpdatePlan {
   readonly declared: ReadonlyArray<CaseReason>
 }
 
-/** What becomes of the claims of the person (A1-28). */
+/** The changes to the claims of the person (A1-28). */
 export interface ClaimsOfPerson {
   readonly release: ReadonlyArray<string>
   readonly claim: ReadonlyArray<string>
-  /** Another client that is the same person, or was refused for good and may be. */
+  /** Another client that is the same person, or a client refused for good that may be. */
   readonly same: Namesake | null
 }
 

@@ -156,7 +156,7 @@ export interface CaseFacts {
   readonly candidates: ReadonlyArray<ScreeningCandidate>
   /** Another client that is the same person. */
   readonly duplicateOf: number | null
-  /** Clients refused for good whose person this one may be. */
+  /** Clients refused for good that may be the same person. */
   readonly refused?: ReadonlyArray<number>
 }
 

@@ -27,7 +27,7 @@ export const displayNameOf = (personalInfo: Json): string => {
   return [firstName, middleName, lastName].filter(Boolean).join(" ").normalize("NFC")
 }
 
-/** What the same person is known by (A1-28). */
+/** The facts that identify a person (A1-28). */
 export const personFacts = ({
   personalInfo,
   identification

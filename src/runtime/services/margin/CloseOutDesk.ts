@@ -1,4 +1,7 @@
-/** Staff let a close-out trade further from the mark than its steps and the account's equity do (operator surface, closeout widen; F9). */
+/**
+ * Lets staff widen a close-out: its orders may trade further from the mark than its steps and the account's equity allow
+ * (operator surface, closeout widen; F9).
+ */
 import { Context, Effect, Layer } from "effect"
 import { closeOutName } from "../../../machines/margin/CloseOut.ts"
 import { type CloseOutWire, closeOutWire } from "../../../machines/margin/CloseOutWire.ts"
@@ -23,10 +26,10 @@ import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
 import { firstRow } from "../shared/listReads.ts"
 
-// A type and no interface: it is kept as JSON with its approval.
+// A type instead of an interface, because the approval stores it as JSON.
 export type WidenRequest = {
   readonly closeOutId: number
-  /** Percent of the mark, two places at the most. */
+  /** Percent of the mark, with at most two decimal places. */
   readonly to: string
   readonly reason: string
 }
@@ -36,9 +39,9 @@ const noEpisode = unknown("Close-out")
 export class CloseOutDesk extends Context.Service<
   CloseOutDesk,
   {
-    /** Whether it could be widened now; the request as it is kept. */
+    /** Checks whether the close-out could be widened now. Returns the request to store. */
     check(request: WidenRequest): Effect.Effect<Verdict<WidenRequest>, Unavailable>
-    /** From then on its orders may trade so far from the mark, within the venue's band: an alarm. */
+    /** Lets the orders of the close-out trade this far from the mark, within the venue's band, and logs an alarm. */
     widen(caller: OperatorCaller, request: WidenRequest): Effect.Effect<Verdict<CloseOutWire>, DispatchError>
   }
 >()("brokerage/runtime/services/margin/CloseOutDesk") {
@@ -89,13 +92,13 @@ const widenedAlarm = ({ closeOutId, to, reason }: WidenRequest): string =>
 const percent = /^(0|[1-9][0-9]?)(\.[0-9]{1,2})?$/
 const bpsOf = (to: string): number => new MoneyDecimal(to).mul(100).toNumber()
 
-/** States in which its orders are what it goes on by. */
+/** States in which a close-out makes progress by its orders. */
 const widenable: ReadonlySet<string> = new Set(["CLOSING", "WAITING_MARK", "WAITING_MARKET"])
 
 const notClosing = ({ id, state }: Pick<CloseOutRow, "id" | "state">): Refusal =>
   conflict("WRONG_STATE", `${closeOutName(id)} is ${state}: it has no position to close.`)
 
-/** It goes on, and gets further than it was let before. */
+/** Null: the close-out is live, and the new distance is larger than the present one. */
 const widenRefusal = (row: CloseOutRow, to: string): Refusal | null => {
   if (!percent.test(to) || bpsOf(to) === 0) {
     return invalidFields({ to: "The distance must be a percentage above 0 and below 100 with at most two places." })

@@ -26,7 +26,7 @@ import { firstRow } from "../shared/listReads.ts"
 import { stepOf, waitsOf } from "./closeOutWaits.ts"
 import { type OutsideCash, outsideCash } from "./writeOffRepayment.ts"
 
-/** Orders, contracts and what stands behind an episode that are shown, of each. */
+/** The most orders, contracts and objects behind a write-off that an episode shows, for each kind. */
 const shownOfEach = 100
 /** Orders of a client that are looked through for those of an episode: other ones were placed meanwhile. */
 const looked = 1_000

@@ -62,7 +62,7 @@ export const ordersInFlight = (turn: Turn): boolean =>
 
 const unanswered: ReadonlySet<OrderRow["state"]> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 
-/** Whether the venue has still to say something of an order. */
+/** Whether an order still waits for a report of the venue. */
 export const isUnanswered = ({ state }: Pick<OrderRow, "state">): boolean => unanswered.has(state)
 
 /** Whether an order of a close-out is under way: there is one at a time. */
@@ -139,15 +139,15 @@ export const isDue = (turn: Turn, context: CloseOutContext, position: PositionRo
   return until === null || turn.now >= until || wasFilled(turn, context, position)
 }
 
-/** Whether the last order of the episode was one in this market, and was filled whole. */
+/** Whether the last order of the episode was in this market and was filled completely. */
 const wasFilled = (turn: Turn, { lastOrderId }: CloseOutContext, { symbol }: PositionRow): boolean => {
   const last = lastOrderId === null ? undefined : orderInTurn(turn, lastOrderId)
   return last?.symbol === symbol && last.state === "FILLED"
 }
 
 /**
- * What was tried, with this order: longer pauses where nothing was changed, further from the mark where one was not filled whole,
- * and nothing of a market that does not trade now.
+ * The attempts of the episode, this order included. The pause grows if the last order changed nothing. The distance from the mark
+ * grows if the last order was not filled completely. A market that does not trade now drops out.
  */
 export const triedWith = (
   turn: Turn,
@@ -167,7 +167,10 @@ export const triedWith = (
   return { ...Object.fromEntries(trading), [symbol]: { at: turn.now, pause, held: netQty, step } }
 }
 
-/** The order that closes the position, or as much of it as one order may, no further from the mark than the episode has come. */
+/**
+ * The order that closes the position, up to the quantity of one order. It trades no further from the mark than the episode's
+ * present step.
+ */
 export const closingOrder = (
   turn: Turn,
   client: ClientRow,

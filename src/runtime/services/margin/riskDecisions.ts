@@ -53,11 +53,11 @@ const tornAtOnce = 256
 /** Why the restriction is set and lifted, as its audit rows say it. */
 const began = "close-out"
 const recovered = "the account is NORMAL again"
-/** Why an order is cancelled that could trade further from the mark than it may. */
+/** The reason for the cancel of an order that could trade further from the mark than its bound. */
 const beyondBound = "its price lies beyond the bound"
 
 /**
- * Judges the turn's client, if it has one, as the turn leaves it, once what came back has repaid what was written off. Without a
+ * Judges the risk of the turn's client, if there is one, as the turn leaves it. Returned money repays write-offs first. Without a
  * market nothing is judged (A1-12).
  */
 export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void => {
@@ -119,7 +119,7 @@ class Judgement {
     this.cancelBeyond()
   }
 
-  /** What rests or waits and would now be let trade less far from the mark does not work on: what stood behind it is gone (F13). */
+  /** Cancels resting and waiting orders whose price lies beyond the present bound: the equity that allowed it is gone (F13). */
   private cancelBeyond(): void {
     const { turn } = this
     for (const row of ordersBeyond(boundedInTurn(turn, this.client()))) {
@@ -233,8 +233,9 @@ class Judgement {
   }
 
   /**
-   * Nothing is open: once nothing is in flight either that could open something or change the cash, a shortfall of a retail client
-   * is put back, and it is over (F10). What is outside the cash comes back behind the write-off, and is not waited for.
+   * Runs when nothing is open. The episode waits until nothing in flight could open something or change the cash. It then writes
+   * off a retail client's shortfall, and ends. It does not wait for money outside the cash, because that money repays the
+   * write-off later (F10).
    */
   private protect(episode: CloseOutRow): void {
     const { turn } = this
@@ -272,7 +273,7 @@ class Judgement {
     return rowsInTurn(this.turn, "closeOuts").find(isGoingOn) ?? null
   }
 
-  /** Orders that could open, and requests that may. */
+  /** Orders and requests for quotes that could still open a position. */
   private hasOpenings(): boolean {
     return rfqsInTurn(this.turn).some(mayStillOpen) || openingOrders(this.turn).length > 0
   }

@@ -1,6 +1,6 @@
 /**
- * What stands behind a write-off: the client's USDC outside its cash, in withdrawals and swaps that are older than it. Money that
- * comes back from there first repays the write-off, the oldest one first, in the commit that brings it (F10).
+ * The money behind a write-off is the client's USDC outside its cash, in withdrawals and swaps that are older than the write-off.
+ * When that money comes back, the same commit repays write-offs with it, oldest first (F10).
  */
 import { type CloseOutEvent, isGoingOn } from "../../../machines/margin/CloseOut.ts"
 import type { OutsideWord } from "../../../machines/margin/CloseOutDetailWire.ts"
@@ -15,41 +15,44 @@ import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 
-/** Where a client's USDC lies outside its cash; postings name the object in their refs. */
+/** Tables with a client's USDC outside its cash. Postings name the object in their refs. */
 const sources = [
   { table: "withdrawalRequests", ref: "requestId", word: "withdrawal" },
   { table: "swaps", ref: "swapId", word: "swap" }
 ] as const
 type Ref = (typeof sources)[number]["ref"]
 
-/** A write-off of so much, micro-USDC, with the ids at which what comes later begins. */
+/** A write-off of this amount, micro-USDC. Withdrawals and swaps with ids from `behind` on are younger than the write-off. */
 export const writeOffNow = (turn: Turn, minor: bigint): CloseOutEvent => ({
   type: "WRITE_OFF",
   amount: formatAmount(minor, "USDC"),
   behind: { requestId: turn.nextId("withdrawal"), swapId: turn.nextId("swap") }
 })
 
-/** Whether an object is older than the episode's write-off, and so stands behind it; without one, whether it would. */
+/** Whether an object is older than the episode's write-off, and so stands behind it. Before a write-off, every object counts. */
 const isBehind = (ref: Ref, id: number, { context: { behind } }: CloseOutRow): boolean =>
   behind === null || id < behind[ref]
 
-/** Whether a withdrawal of USDC stands behind a write-off that is not repaid: its money is not the client's to withdraw. */
+/** Whether a withdrawal of USDC stands behind an unrepaid write-off. The client may not withdraw its money then. */
 export const standsBehind = (
   { id, currency }: { readonly id: number; readonly currency: string },
   episodes: ReadonlyArray<CloseOutRow>
 ): boolean =>
   currency === "USDC" && episodes.some((episode) => episode.unrepaid > 0n && isBehind("requestId", id, episode))
 
-/** Money of one object that may come back. */
+/** Money outside the cash that one object may bring back. */
 export interface OutsideCash {
   readonly what: OutsideWord
   readonly id: number
   readonly state: string
-  /** Micro-USDC; of a swap with its reward. */
+  /** Micro-USDC. The amount of a swap includes its reward. */
   readonly amount: bigint
 }
 
-/** The USDC outside the client's cash that stands behind the episode's write-off, or would stand behind it while it goes on. */
+/**
+ * The USDC outside the client's cash behind the episode's write-off. For a live episode, the USDC that would stand behind a
+ * write-off.
+ */
 export const outsideCash = (state: SubjectState, episode: CloseOutRow): ReadonlyArray<OutsideCash> => {
   if (!isGoingOn(episode) && episode.unrepaid === 0n) return []
   const withdrawals = state
@@ -70,7 +73,7 @@ const comesBack = ({ state, context }: SwapRow): bigint =>
     ? minorOf(context.hold, context.asset)
     : outstandingOf(termsOfSwap(context), progressOfSwap(context))
 
-/** What a turn has brought back to the client's cash from one object, less what it has charged for it and repaid of it already. */
+/** Money that one object has brought back to the client's cash in a turn, less its charges and its repayments so far. */
 interface Returned {
   readonly ref: Ref
   readonly id: number
@@ -95,7 +98,7 @@ const returnedIn = ({ draft }: Turn): ReadonlyArray<Returned> => {
   return [...found.values()].filter(({ left }) => left > 0n)
 }
 
-/** Repays what is written off out of what the turn has brought back from behind it; `of` is asked for where there is something. */
+/** Repays write-offs with the money that the turn has brought back from behind them. Calls `of` only if there is a repayment. */
 export const repayWriteOffs = (turn: Turn, of: () => Instance): void => {
   const episodes = rowsInTurn(turn, "closeOuts").filter(({ unrepaid }) => unrepaid > 0n)
   if (episodes.length === 0) return

@@ -38,7 +38,7 @@ export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | 
         const { marks } = host.facts()
         const now = spots.flatMap((symbol) => {
           const mark = marks.get(symbol)
-          // The time of what is kept never falls.
+          // The time of a stored mark never decreases.
           return mark === undefined || mark.at < (kept.get(symbol)?.at ?? 0) ? [] : [rowOf(symbol, mark)]
         })
         const due = now.some((row) => {

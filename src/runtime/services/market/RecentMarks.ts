@@ -1,8 +1,8 @@
-/** The marks of one market in the last minute, second by second: what the price of a trade is held against. */
+/** The marks of one market in the last minute, by second. Prices of trades are checked against them. */
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
-/** Seconds that are kept. */
+/** The number of seconds that are kept. */
 const secondsKept = 64
 
 interface Second {
@@ -17,7 +17,7 @@ export class RecentMarks {
   /** Oldest first. */
   private readonly seconds: Array<Second> = []
 
-  /** A mark and its time at the venue, Unix ms, in the order of their times; one that is older than the newest is left out. */
+  /** Adds a mark with its time at the venue, Unix ms. A mark that is older than the newest one is ignored. */
   add(price: MoneyDecimal, at: number): void {
     const { seconds } = this
     const newest = seconds.at(-1)
@@ -29,12 +29,12 @@ export class RecentMarks {
       return
     }
     newest.to = at
-    // The same mark again is the same object, as a rule.
+    // A repeated mark is usually the same object.
     if (price !== newest.low && price.lt(newest.low)) newest.low = price
     if (price !== newest.high && price.gt(newest.high)) newest.high = price
   }
 
-  /** The band of the marks about a moment; null where none of them lies before it, or at it. */
+  /** The band of the marks around a moment. Null: no mark lies at or before that moment. */
   bandAt(at: number, bps: number): PriceBand | null {
     const from = Math.floor((at - marksAboutMillis) / 1_000)
     const to = Math.floor((at + marksAboutMillis) / 1_000)

@@ -47,7 +47,7 @@ export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): Order
   return isWorking(row) ? booked(at, row, fill) : bookedLate(at, row, fill)
 }
 
-/** Whether a trade is booked, whatever its figures. */
+/** Whether a trade is already booked. Its figures may differ. */
 export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
   knownFill(at, row, fill) !== null
 
@@ -208,7 +208,7 @@ const putPosition = (
     currency: "USDC",
     amount: floorToMicro(absolute(scaled(moved.netCost))),
     ...moved,
-    // No trade of the position is later than this time: it never falls, whatever is booked after what (F14).
+    // The latest time of the position's trades. It never decreases, in whatever order trades are booked (F14).
     updatedAt: Math.max(before?.updatedAt ?? 0, turn.now, at)
   })
 }

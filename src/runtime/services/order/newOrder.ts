@@ -1,4 +1,6 @@
-/** An order as it is placed, from what was asked for and judged: what the venue gets, and what is set aside (A2-35, F13, F20). */
+/**
+ * Builds the order that is placed from a checked request: the terms for the venue, and the amount to reserve (A2-35, F13, F20).
+ */
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import type { Reserved } from "../../../machines/order/Order.ts"
 import type { PreTrade } from "../../../machines/order/preTrade.ts"

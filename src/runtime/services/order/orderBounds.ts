@@ -1,6 +1,7 @@
 /**
- * How far from the mark a client's perpetual orders may trade that only reduce (F9, F13): in a close-out by its steps, else as
- * every account outside one can pay. The one place that says it, for orders of partners, legs and close-outs.
+ * The bound of reduce-only perpetual orders: how far from the mark they may trade. In a close-out the episode's steps set it.
+ * Otherwise it is a distance that every account outside a close-out can pay. Orders of partners, legs and close-outs all use this
+ * module (F9, F13).
  */
 import { type AccountRisk, graverOf, leverageCap, type RiskState } from "../../../machines/margin/accountRisk.ts"
 import { boundAt, closingBps, isBeyond, reducingBps } from "../../../machines/margin/priceBound.ts"
@@ -26,7 +27,7 @@ import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { leverageTermsOf } from "../account/perpHoldings.ts"
 
-/** A client as far as the bounds of its orders hang on it. */
+/** The facts about a client that determine the bounds of its orders. */
 export interface BoundedClient {
   readonly client: Pick<ClientRow, "categorization">
   readonly facts: Facts
@@ -36,7 +37,7 @@ export interface BoundedClient {
   readonly episode: CloseOutRow | undefined
 }
 
-/** As the turn sees it. */
+/** The facts as the turn leaves them. */
 export const boundedInTurn = (turn: Turn, client: ClientRow): BoundedClient => ({
   client,
   facts: turn.facts,
@@ -46,11 +47,14 @@ export const boundedInTurn = (turn: Turn, client: ClientRow): BoundedClient => (
   episode: oneInTurn(turn, "closeOuts")
 })
 
-/** A market that is gone takes no orders: any band does. */
+/** A delisted market takes no orders, so that any band will do. */
 const noBand = 9_999
 const untouched = { tried: {}, widenedBps: 0 } as const
 
-/** How far from the mark an order of the client may trade that only reduces, basis points; without `except`, an order that is there. */
+/**
+ * The distance from the mark that a reduce-only order may trade at, basis points. `except` is the id of an order whose own cost
+ * does not count.
+ */
 export const reducingBpsOf = (at: BoundedClient, symbol: string, except: number | null = null): number => {
   const { client, facts, account, positions, episode } = at
   const { terms, marks, instruments } = facts
@@ -66,7 +70,7 @@ export const reducingBpsOf = (at: BoundedClient, symbol: string, except: number 
   return closingBps(episode?.context ?? untouched, symbol, { equity, value, commissionBps, bandBps })
 }
 
-/** Micro-USDC that the orders at work may cost the account, at their worst prices. */
+/** The most that the working orders may cost the account, each at its worst price, micro-USDC. */
 const spokenFor = ({ orders, facts }: BoundedClient, except: number | null): bigint => {
   let lost: Scaled = { units: 0n, places: 0 }
   for (const row of orders) {
@@ -86,7 +90,7 @@ const atWorst = ({ context }: OrderRow, mark: Exact): Scaled => {
   return worst === null ? { units: 0n, places: 0 } : product(lossOf(side, scaled(worst), scaled(mark)), left)
 }
 
-/** The working orders of the client that only reduce and may trade further than they would be let now, but for a close-out's own. */
+/** Working reduce-only orders whose price lies beyond the present bound. Orders of a close-out are excluded. */
 export const ordersBeyond = (at: BoundedClient): ReadonlyArray<OrderRow> =>
   at.orders.filter(
     (row) => isWorking(row) && row.context.reduceOnly && row.context.origin !== "CLOSE_OUT" && isOutside(at, row)
@@ -95,7 +99,7 @@ export const ordersBeyond = (at: BoundedClient): ReadonlyArray<OrderRow> =>
 const isOutside = (at: BoundedClient, { id, symbol, context }: OrderRow): boolean => {
   const { side, price, trigger, triggeredAt, boundBps } = context
   const waits = trigger !== null && triggeredAt === null
-  // What trades at once is over before a cancel would come.
+  // An order that trades at once ends before a cancel could arrive.
   if (!waits && price === null && trigger?.limitPrice == null) return false
   const bps = reducingBpsOf(at, symbol, id)
   if (waits && boundBps !== null) return boundBps > bps

@@ -31,7 +31,7 @@ export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefi
 /** What of an order is decided before it has an id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">
 
-/** What of an order that only closes, up to its bound, is not the same for all of them. */
+/** Terms that differ between orders that only close a position up to their bound. */
 export type ClosingOrder = Pick<
   OrderToPlace,
   "symbol" | "side" | "qty" | "venuePrice" | "note" | "leverage" | "commissionBps" | "priceDecimals" | "qtyDecimals"

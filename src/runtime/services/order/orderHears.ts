@@ -116,7 +116,7 @@ export const heardWhole = (
 ): ReadonlyArray<WholeOrder> | null => {
   const at = { ...hearing(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
-  /** Of the orders that can't be taken as they are said: what does not fit, or can't be judged yet. */
+  /** Orders whose reports can't be booked: the misfit of each, or EARLY. */
   const kept = new Map<number, Exclude<Verdict, null>>()
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
@@ -254,7 +254,7 @@ const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   }
 }
 
-/** Why it is over: an order at the market that found nobody up to its bound says so. */
+/** The reason for the end of an order. A market order that found no counterparty within its bound has a reason of its own. */
 const endOf = (
   { context: { price, trigger, venuePrice, priceDecimals } }: OrderRow,
   { reason, price: limit }: VenueOrder
@@ -268,7 +268,7 @@ const endOf = (
 
 const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
   const { clientId, id: orderId } = row
-  // It is read again, with growing pauses.
+  // The order is read again, with growing pauses.
   if (misfitOf(at.turn, orderRef(orderId)) !== undefined) return
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }

@@ -1,4 +1,4 @@
-/** Whether what the venue says of an order, and each of its trades, fits what was sent (A2-115). */
+/** Checks whether the venue's report of an order, and each of its trades, fits the order as sent (A2-115). */
 import { fillMisfit } from "../../../machines/venueChecks/fillChecks.ts"
 import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -25,10 +25,10 @@ export const orderVerdict = (at: Judging, row: OrderRow, { order, fill, ...said 
   return fill === undefined ? null : tradeVerdict(at, row, fill)
 }
 
-/** Why a report of an order does not fit; null: it fits. */
+/** The reason why a report of an order does not fit. Null: it fits. */
 export const reportMisfit = ({ context }: OrderRow, order: VenueOrder): string | null => orderMisfit(order, context)
 
-/** Whether a trade fits its order as it stands now; one that is booked already is compared with its row instead. */
+/** Whether a trade fits its order in the order's present state. Booking compares an already booked trade with its row instead. */
 export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill): Verdict => {
   const { symbol, context } = row
   const check = (band: Parameters<typeof fillMisfit>[1]["band"]) => fillMisfit(fill, { order: context, band })
@@ -46,7 +46,7 @@ export const misfit = (at: Judging, row: OrderRow, reason: string): Verdict => (
   worth: worthOf(at, row, null)
 })
 
-/** What was traded, or what of the order can still be, at its price or the last mark: micro-USDC. */
+/** The value of the trade, or of the unfilled rest of the order at its price or the last mark, micro-USDC. */
 const worthOf = ({ turn }: Judging, { symbol, context }: OrderRow, fill: VenueFill | null): bigint => {
   if (fill !== null) return floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   const price = context.venuePrice ?? context.trigger?.price ?? turn.facts.marks.get(symbol)?.price ?? 0

@@ -22,7 +22,7 @@ export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
     qty: onLots(context.qty),
     price: context.price,
     state,
-    // One that was refused and then executed all the same shows what the venue did (D6).
+    // An order that was rejected and executed anyway shows the venue's result (D6).
     reject: state === "REJECTED" ? context.reject : null,
     filledQty: onLots(context.filledQty),
     createdAt: context.createdAt,

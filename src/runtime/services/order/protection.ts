@@ -129,7 +129,7 @@ const placeLegs = (at: ProtectedTurn, { id, symbol }: AttachmentRow, { place }: 
   return place.map((leg) => ({ ...leg, orderId: placeOrder(at, client, legOrder(turn, context, leg)).id }))
 }
 
-/** The order that a leg is: of the other side, on the parent's terms, within the bound of what reduces. */
+/** The order of a leg. It has the opposite side, the parent's terms, and the bound of reduce-only orders. */
 const legOrder = (
   turn: Turn,
   parent: OrderContext,

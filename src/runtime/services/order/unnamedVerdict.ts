@@ -1,6 +1,7 @@
 /**
- * Whether what the venue does in an account by itself can be (A2-115): a trade of its own only reduces what the account holds (A2-97), at a
- * price within the band of the marks about it, and so is the mark of a stamp of funding (F14).
+ * Checks actions that the venue takes in an account without a call. The venue's own trade may only reduce a position of the
+ * account (A2-97). Its price must lie in the band of the marks around it. The mark of a funding stamp must lie in its band too
+ * (F14, A2-115).
  */
 import { outsideBand } from "../../../machines/market/PriceBand.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -20,7 +21,7 @@ interface Judging {
 
 export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
   if (fact.type === "funding") return stampVerdict(at.turn, fact.funding)
-  // Without a reason of the venue's it is of another program, and nothing follows from it.
+  // A trade without a reason of the venue comes from another program, and has no consequences here.
   return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill) : null
 }
 
@@ -36,7 +37,7 @@ const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill): Verdict =>
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
   if (verdict === null) return null
-  // One that is booked comes again.
+  // A booked trade may come again.
   return recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) === null
     ? verdict
     : null

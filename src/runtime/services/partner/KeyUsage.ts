@@ -9,7 +9,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { keyUses } from "../../store/reads/partnerReads.ts"
 import { writeKeyUses } from "../../store/writes/keyUseWrites.ts"
 
-/** At the end the service waits no longer for the last ones. */
+/** The longest wait at shutdown for the last writes. */
 const endWithin = "1 second"
 
 export class KeyUsage extends Context.Service<

@@ -44,7 +44,7 @@ const again = 5_000
 const backlogMost = 60_000
 /** Differences of an account that one turn settles. */
 const settledAtOnce = 16
-/** The newest rows that are set aside of an account, among which a loss is looked for. */
+/** The number of newest quarantined rows of an account that are searched for a loss of events. */
 const lossesRead = 64
 /** Accounts that are compared side by side. */
 const atOnce = 8
@@ -187,7 +187,7 @@ class Comparison {
       "swaps",
       ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account)
     )
-    // What was set aside may be of a trade or a payment that the venue's own books have.
+    // A quarantined event may belong to a trade or a payment in the venue's own books.
     const asides = new KindRate(() => parts.clock.now())
     parts.host.onCommitted(
       "venueQuarantine",
@@ -368,7 +368,7 @@ class Comparison {
     })
   }
 
-  /** Events of the account that the venue gave no more, in a sentence: they explain a difference of money. Null: none. */
+  /** A sentence about events of the account that the venue no longer provides. They explain a difference of money. Null: none. */
   private lossOf({ uid }: ClientRow): Effect.Effect<string | null, DispatchError> {
     const ofAccount = [{ column: "account", value: uid }]
     return Effect.map(this.parts.stored.page("venueQuarantine", ofAccount, { limit: lossesRead }), (rows) => {

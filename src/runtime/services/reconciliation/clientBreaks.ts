@@ -8,7 +8,7 @@ interface Whose {
   readonly clientId: number
 }
 
-/** Opens a break of `difference` micro-USDC, not zero; its id. */
+/** Opens a break of `difference` micro-USDC and returns its id. The difference must not be zero. */
 export const breakOfClient = (
   turn: Turn,
   { partnerId, clientId }: Whose,
@@ -18,7 +18,7 @@ export const breakOfClient = (
 ): number => {
   const id = turn.nextId("reconBreak")
   const most = 2n ** 63n - 1n
-  // Words of the venue may name more than a column holds.
+  // The venue's text may be longer than the column.
   const amount = difference > most ? most : difference < -most ? -most : difference
   const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
   start(turn, "reconBreaks", {

@@ -181,7 +181,7 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
   return reason
 }
 
-/** A sentence when what the venue says of a request, or of a contract of one, does not fit what was asked for. */
+/** A sentence, if the venue's report of a request or of its contract does not fit the request. */
 const misfitWith = (turn: Turn, parts: HearingParts, said: Omit<SaidOfObject, "at">): string | null => {
   const verdict = rfqHandler(parts).verdict(turn, { ...said, at: turn.now })
   return verdict === null || verdict === "EARLY" ? null : sayMisfit(turn, said.ref, verdict, said)

@@ -1,11 +1,14 @@
-/** What of a client does not fit what was asked for, until the venue's answer fits (A2-115): a look of the comparison, which takes no turn. */
+/**
+ * Lists the open misfits of a client: objects whose report by the venue does not fit the request. This look of the comparison
+ * takes no turn (A2-115).
+ */
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { misfitSentence } from "../venue/misfits.ts"
 
-/** The newest of a client. */
+/** The most misfits of a client that are read, newest first. */
 const mostRows = 200
 
 /** A sentence for each. */
@@ -17,7 +20,7 @@ export const misfitsOf = (
     rows.filter(({ live }) => live).map(misfitSentence)
   )
 
-/** What is said of an account whose differences can't be written: an error in the log, and a sentence. */
+/** Handles an account whose differences can't be written: logs an error and returns a sentence. */
 export const notApplied =
   (uid: string) =>
   (defect: unknown): Effect.Effect<ReadonlyArray<string>> =>

@@ -58,8 +58,8 @@ export const standing = (
 }
 
 /**
- * Opens a break for each difference that still stands in the turn; the sentences of those that are alarmed. `loss`: events of the
- * account that are lost, which each break names.
+ * Opens a break for each difference that persists in the turn. Returns the sentences of the differences that raise an alarm.
+ * `loss`: lost events of the account, which each break names.
  */
 export const settleMoneyDifferences = (
   turn: Turn,

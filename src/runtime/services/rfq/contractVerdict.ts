@@ -1,6 +1,6 @@
 /**
- * Whether what the venue says of a request for quotes, or of the contract of one, fits what was asked for (A2-115): of a contract that
- * opens the request and the accepted quote, of one that is open its frozen terms and what was asked to end it.
+ * Checks whether the venue's report of a request for quotes, or of its contract, fits the service's calls. A new contract must
+ * fit the request and the accepted quote. An open contract must fit its frozen terms and the call that ends it (A2-115).
  */
 import { type AskedContract, contractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
 import { requestMisfit } from "../../../machines/venueChecks/requestChecks.ts"
@@ -21,7 +21,7 @@ interface Judging {
   readonly board: QuoteBoard["Service"]
 }
 
-/** Of a request, and of the contract that an accept of it has opened or closed. */
+/** Checks a request, and the contract that an accept of it has opened or closed. */
 export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
   const { rfq, contract, ref } = said
   const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
@@ -35,7 +35,7 @@ export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Ve
   const quoteId = quoteOfRef(ref)
   const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
   if (closed !== null) return contractVerdict(at, closed, contract, said.at)
-  // Under another name than an accept's it is what no call of ours has made.
+  // No call of ours uses a ref that is not an accept's.
   if (closeContractId !== null || quoteId === null) return null
   const opened = openedBy(at, row)
   if (opened !== null) return contractVerdict(at, opened, contract, said.at)
@@ -47,7 +47,7 @@ export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Ve
   )
 }
 
-/** Of a contract that is known here. */
+/** Checks a contract that the service knows. */
 export const contractVerdict = (at: Judging, row: BarrierContractRow, said: VenueContract, saidAt: number): Verdict =>
   judgedOn(
     at.turn,
@@ -56,12 +56,12 @@ export const contractVerdict = (at: Judging, row: BarrierContractRow, said: Venu
     () => row.amount
   )
 
-/** The contract that a request has opened, ended or not. */
+/** The contract that a request has opened. It may have ended. */
 const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierContractRow | null =>
   contractOfRfq(turn, id) ??
   (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
 
-/** What a request has asked for, with the quote that was accepted. */
+/** The terms of a request, with the accepted quote. */
 const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): AskedContract => {
   const { accepting, refusedQuotes, acceptedQuoteId } = context
   const isAccepted =
@@ -99,14 +99,14 @@ const frozenIn = (
     ...context,
     ...seen,
     isAccepted: true,
-    // Zero: staff have taken the venue's place.
+    // Zero: staff resolved the contract in place of the venue.
     known: id === 0 ? null : { id, tradeId, openedAt },
     close: said.state === "EARLY_CLOSE" ? closeOf(at, context.closeRfqId) : null,
     isTornUp: tearUps > 0
   }
 }
 
-/** What a request to close has accepted: also what was given up here and executed all the same. */
+/** The quote that a request to close has accepted. The service may have given up the accept, and the venue executed it anyway. */
 const closeOf = ({ turn, recall, board }: Judging, closeRfqId: number | null): AskedContract["close"] => {
   const row = closeRfqId === null ? null : recall.row(turn, "rfqs", closeRfqId)
   if (row === null) return null

@@ -25,7 +25,7 @@ export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => rowsInTurn(turn
 /** Whether a request is not over. */
 export const isOpen = ({ state }: RfqRow): boolean => (openRfqStates as ReadonlyArray<string>).includes(state)
 
-/** Whether a request to open, without an accept in flight, is open here or may be at the venue. */
+/** Whether a request may still open a contract: it is open here or possibly at the venue, and has no accept in flight. */
 export const mayStillOpen = (row: RfqRow): boolean =>
   (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
 

@@ -50,7 +50,7 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
     const at = { turn, recall: parts.recall, board: parts.board }
     const { id, rfq = null, contract = null } = said
     const known = rfq === null || rfq.state === "ACCEPTED" ? contractOfRfq(turn, id) : undefined
-    // Its contract is here, and the request may have left memory: there is nothing to read it for.
+    // The contract is in memory, and the request may not be. The check needs only the contract.
     if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, said.at)
     const row = parts.recall.row(turn, "rfqs", id)
     return row === null ? null : requestVerdict(at, row, said)

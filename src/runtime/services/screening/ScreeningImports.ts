@@ -50,7 +50,7 @@ export interface SourceView {
   /** Live entries. */
   readonly entries: number
   readonly importedAt: number | null
-  /** What of the current version's file is not on the list; null while there is none. */
+  /** The parts of the current version's file that are not on the list. Null: there is no current version. */
   readonly report: FileReport | null
   /** The version that is coming in. */
   readonly importing: ImportView | null

@@ -16,7 +16,7 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
-/** Rows that `since` reads at most. */
+/** The most rows that `since` reads. */
 const sinceAtMost = 10_000
 
 interface Found {
@@ -74,7 +74,7 @@ export class Recall {
   }
 
   /**
-   * The stored rows of the turn's client with at least this value in a column, newest id first, at most `sinceAtMost`; see
+   * The stored rows of the turn's client whose column has at least this value, newest id first, at most `sinceAtMost`. See
    * `matching`.
    */
   since<T extends ClientTable>(turn: Turn, table: T, column: string, least: number): ReadonlyArray<Tables[T]> {

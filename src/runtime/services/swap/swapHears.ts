@@ -29,7 +29,7 @@ import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** Payments of one swap that one turn books. */
 const paymentsAtOnce = 32
-/** Until an overdue swap is judged again while events of the venue are still to be taken, business ms. */
+/** The pause before an overdue swap is checked again, while events of the venue are still outstanding, business ms. */
 const overdueAgainAfter = 5_000
 
 export interface SwapParts {
@@ -193,7 +193,7 @@ const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
   return now
 }
 
-/** A fee above the listed rate is booked; what is new of the excess is a break (D8). */
+/** Books a fee above the listed rate. The new part of the excess opens a break (D8). */
 const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
   const asset = assetOf(row)
   const excessOf = ({ context: { fee, estimatedFee } }: SwapRow): bigint => {
@@ -223,7 +223,7 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
       const { beyond } = partsOfPayment(termsOfSwap(now.context), progressOfSwap(now.context), minorOf(amount, asset))
       now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
       const reason = `Payment ${paymentId} of swap ${now.id} brings ${formatAmount(beyond, asset)} ${asset} beyond what was expected.`
-      // The machine has written the alarm.
+      // The machine has already written the alarm.
       if (beyond > 0n) valueBreak(owned, now, beyond, reason, null)
     } else if (booked.amount !== amount && isNewDoubt(owned, now, `payment ${paymentId} as ${amount}`)) {
       now = swapInTurn(owned.turn, now.id) ?? now
@@ -246,8 +246,8 @@ const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, 
   applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
 
 /**
- * Timers of swaps, by handler; each names its swap. A swap that the venue may have paid in time is in no default: one that is overdue
- * waits until everything that the venue said up to then is taken.
+ * Timers of swaps by handler. Each timer names its swap. A swap is not in default if the venue may have paid in time, so an
+ * overdue swap waits until every earlier event of the venue is taken.
  */
 export const swapTimers = (link: VenueLink["Service"]) =>
   ({

@@ -11,7 +11,7 @@ export const swapWire = ({ id, state, context }: SwapRow): SwapWire => {
   const terms = termsOfSwap(context)
   const amount = (minor: bigint): string => formatAmount(minor, asset)
   const whole = (text: string): string => amount(minorOf(text, asset))
-  // Of a take that was refused nothing is expected.
+  // A rejected take has no expected payment.
   const outstanding = state === "REJECTED" ? 0n : outstandingOf(terms, progressOfSwap(context))
   return {
     swapId: id,

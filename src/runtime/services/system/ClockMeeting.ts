@@ -122,7 +122,7 @@ export class ClockMeeting {
     }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
   }
 
-  /** `there`: the venue's business time. What is not there within the time goes on with the next try. */
+  /** `there`: the venue's business time. After a timeout the next try continues. */
   private pull(there: number) {
     const { control, clock } = this.parts
     if (!control.attached) return Effect.void

@@ -233,8 +233,8 @@ class Jump {
   }
 
   /**
-   * The venue plays to `to`, and its events up to there are taken. False: not within the time left. A try whose answer is lost
-   * is made again: a jump names its end, so a second one does nothing.
+   * Plays the venue to `to` and waits until its events up to there are taken. False: the time ran out. A try whose answer is lost
+   * is repeated. A jump names its end, so that a repetition changes nothing.
    */
   private moveVenue(to: number, left: () => number): Effect.Effect<boolean, VenueControlError> {
     const { control, clock } = this.parts
@@ -259,13 +259,13 @@ class Jump {
     )
   }
 
-  /** Moves the venue to the service's present moment. False: what it publishes on the way is not all taken within the time left. */
+  /** Moves the venue to the service's present moment. False: the time ran out before all events on the way were taken. */
   private meet(left: () => number): Effect.Effect<boolean> {
     const { control, progress, clock } = this.parts
     if (!control.attached) return Effect.succeed(true)
     return control.command({ type: "advance", to: clock.now() }).pipe(
       Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
-      // A venue that does not answer now comes to the same moment by itself (`ClockMeeting`).
+      // A venue that does not answer now reaches the same moment by `ClockMeeting`.
       Effect.catch(() => Effect.succeed(true)),
       Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
       Effect.interruptible

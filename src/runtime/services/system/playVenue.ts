@@ -1,14 +1,14 @@
 /**
- * Plays the venue's time forward no faster than its events are taken. A venue keeps a bounded number of events for a reader
- * that is behind: a jump of a year in one step makes more of them, and the oldest are lost (C4).
+ * Advances the venue's time no faster than the service takes its events. A venue keeps a bounded number of events for a slow
+ * reader. A jump of a year in one step would exceed that number, and the oldest events would be lost (C4).
  */
 import { Effect } from "effect"
 import type { VenueControl, VenueControlError } from "../../ports/VenueControl.ts"
 import type { VenueProgress } from "../../ports/VenueProgress.ts"
 
-/** The first step, business ms: a day has three stamps of funding a position. */
+/** The first step, business ms. A position has three funding stamps a day. */
 const firstStep = 86_400_000
-/** The next step is shorter after more events, and longer after fewer. */
+/** More events than `manyEvents` halve the next step. Fewer than `fewEvents` double it. */
 const manyEvents = 4_000
 const fewEvents = 1_000
 
@@ -17,7 +17,7 @@ interface PlayParts {
   readonly progress: VenueProgress["Service"]
 }
 
-/** Done when the venue is at `to` (Unix ms of business time) and what it has published by then is taken. */
+/** Completes when the venue is at `to` (Unix ms of business time) and the events that it published by then are taken. */
 export const playVenue = (
   { control, progress }: PlayParts,
   from: number,

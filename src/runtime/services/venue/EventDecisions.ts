@@ -50,7 +50,7 @@ interface Taken {
   readonly is: "taken" | "known" | "gap" | "early" | SetAside
 }
 
-/** Before an event is decided once more that a mark to come may decide, ms. */
+/** The pause before an event is decided again that a later mark may decide, ms. */
 const earlyPause = "250 millis"
 
 export interface EventDecisionsParts {
@@ -206,7 +206,7 @@ export class EventDecisions {
     )
   }
 
-  /** As `commit`, once nothing that is to come can decide it. */
+  /** As `commit`, but waits while a later mark or listing can still decide the event. */
   private decided(clientId: number, event: AccountEvent, past: boolean): Effect.Effect<Taken, DispatchError> {
     return Effect.flatMap(this.commit(clientId, event, { wrong: null, past, answer: null }), (taken) =>
       taken.is === "early"
@@ -269,9 +269,9 @@ export class EventDecisions {
   }
 
   /**
-   * Sets aside, in a commit of the client's and once, that the venue does not give events of its account any more: the account is
-   * compared with the venue after it (A2-103). `isUnproven`: the venue keeps no money of the account either, so that a break says
-   * at once what no comparison can find.
+   * Quarantines the loss of events that the venue no longer provides for an account, once, in a commit of the client. The account
+   * is compared with the venue afterwards. `isUnproven`: the venue keeps no money of the account either. No comparison can find
+   * the difference then, so this opens a break (A2-103).
    */
   lose(clientId: number, reason: string, lost: LostOfAccount, isUnproven: boolean): Effect.Effect<void, DispatchError> {
     const { account } = lost
@@ -293,7 +293,7 @@ export class EventDecisions {
     })
     return losing.pipe(
       Effect.flatMap((each) => this.alarm(each)),
-      // It is on file.
+      // The loss is already quarantined.
       Effect.catchTag("ClaimLost", () => Effect.void)
     )
   }
@@ -365,7 +365,7 @@ export const asideOf = (event: AccountEvent, reason: string): SetAside => ({
   account: event.fact.account
 })
 
-/** What a fact says of its object. */
+/** The object that a fact reports. */
 const objectsOf = (fact: AccountFact): Omit<SaidOfObject, "id" | "ref" | "at"> => {
   switch (fact.type) {
     case "order":

@@ -110,12 +110,12 @@ export class EventIntake {
     return { mark: cursor.mark, held: cursor.held, reconnects }
   }
 
-  /** Every event up to this number is taken or set aside, and no account is still to be read again after a loss. */
+  /** True if every event up to this number is taken or set aside, and no account still has to be read again after a loss. */
   isAt(number: number): boolean {
     return this.cursor.mark >= number && this.catchUp.done
   }
 
-  /** Done when `isAt` is true. */
+  /** Completes when `isAt` is true. */
   reached(number: number): Effect.Effect<void> {
     const look: Effect.Effect<void> = Effect.suspend(() =>
       this.isAt(number) ? Effect.void : Effect.delay(look, "20 millis")

@@ -73,7 +73,7 @@ export class EventJudge {
     return at > this.clock.horizon() + aheadLimit
   }
 
-  /** What of an order, a fill or a stamp is off its market's grid; null: nothing. */
+  /** The reason why an order, a fill or a funding stamp is off its market's grid. Null: it is on the grid. */
   private gridFault(fact: GriddedFact): string | null {
     if (fact.type === "funding") return stampFault(fact.funding, this.markets.get(fact.funding.symbol))
     const market = this.markets.get(fact.order.symbol)
@@ -85,7 +85,7 @@ export class EventJudge {
   }
 }
 
-/** What of a fact lies after the message that brings it, or is a mark or a rate that nobody can be paid by (F14); null: nothing. */
+/** The reason why a fact's time is later than its message, or why a stamp's mark or rate pays nothing (F14). Null: neither. */
 const timeFaultOf = (fact: AccountFact, at: number): string | null => {
   switch (fact.type) {
     case "fill":
@@ -103,7 +103,7 @@ const timeFaultOf = (fact: AccountFact, at: number): string | null => {
 
 const hourMillis = 3_600_000
 
-/** A time at which its market pays no funding; null: it pays, or the market is not known. */
+/** The reason if the market pays no funding at this time. Null: it pays, or the market is unknown. */
 const stampFault = ({ settledAt }: VenueFunding, market: VenueMarket | undefined): string | null => {
   if (market === undefined) return null
   const hours = fundingHoursOf(market)

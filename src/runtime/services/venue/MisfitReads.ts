@@ -1,6 +1,6 @@
 /**
- * Objects that are to be read again, because the venue has said something of them that does not fit (A2-115). Orders are read with
- * their trades (`OrderResync`), others are looked up by their refs (`layerMisfitReads`).
+ * Objects to read again, because the venue's report of them does not fit. Orders are read with their trades (`OrderResync`).
+ * Other objects are looked up by their refs (`layerMisfitReads`, A2-115).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
@@ -10,18 +10,18 @@ import { Unsettled } from "../order/Unsettled.ts"
 /** An object to read. */
 export interface WantedRead {
   readonly clientId: number
-  /** By which the venue is asked for it. */
+  /** The name of the object in the query to the venue. */
   readonly ref: string
 }
 
 export class MisfitReads extends Context.Service<
   MisfitReads,
   {
-    /** Has an object read soon. */
+    /** Schedules a read of an object. */
     readonly want: (read: WantedRead) => void
-    /** Takes what is wanted, at most as much as one look-up holds. */
+    /** Takes scheduled reads, at most as many as one look-up holds. */
     readonly take: () => ReadonlyArray<WantedRead>
-    /** Open while something is wanted. */
+    /** Open while reads are scheduled. */
     readonly some: Latch.Latch
   }
 >()("brokerage/runtime/services/venue/MisfitReads") {
@@ -31,7 +31,7 @@ export class MisfitReads extends Context.Service<
   )
 }
 
-/** Those of one process. */
+/** The scheduled reads of one process. */
 export const misfitReads = (unsettled: Unsettled["Service"]): MisfitReads["Service"] => {
   const wanted = new Map<string, WantedRead>()
   const some = Latch.makeUnsafe(false)

@@ -309,7 +309,7 @@ class Executor {
     this.wake.openUnsafe()
   }
 
-  /** Writes what became of calls of one client, in as few commits as hold it; the refs of those that have ended. */
+  /** Writes the outcomes of calls of one client, in as few commits as possible. Returns the refs of the ended calls. */
   private takeAll(clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<ReadonlyArray<string>> {
     return Effect.gen({ self: this }, function* () {
       const written: Array<string> = []
@@ -329,7 +329,7 @@ class Executor {
     })
   }
 
-  /** Writes what became of a call; false when that could not be done now, or what is said of it can't be taken. */
+  /** Writes the outcome of a call. False: it could not be written now, or it does not fit. */
   private takeOne(clientId: number, outcome: DefiniteOutcome): Effect.Effect<boolean> {
     return this.take(clientId, [outcome]).pipe(
       Effect.map(({ ended }) => ended.length > 0),
@@ -343,7 +343,7 @@ class Executor {
     )
   }
 
-  /** One commit with the first of these ends: how many it took, and the refs of the calls that have ended. */
+  /** Commits as many of these outcomes as fit, from the first on. Returns their number and the refs of the ended calls. */
   private take(
     clientId: number,
     outcomes: ReadonlyArray<DefiniteOutcome>

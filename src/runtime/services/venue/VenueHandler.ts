@@ -54,10 +54,10 @@ export interface Quoted {
   readonly quote: VenueQuote
 }
 
-/** What a message says of an object, whichever way it came. */
+/** The objects that a message reports, from an answer, a look-up or an event. */
 export interface SaidOfObject {
   readonly id: number
-  /** The name under which it was said. */
+  /** The ref that the message names. */
   readonly ref: string
   /** Business time at the venue. */
   readonly at: number
@@ -69,7 +69,10 @@ export interface SaidOfObject {
 }
 
 export interface VenueHandler {
-  /** Whether it fits what was asked for: asked before anything of it is taken (A2-115). What names no object of ours fits. */
+  /**
+   * Whether the message fits the service's call. The check precedes every booking. A message that names no object of ours fits
+   * (A2-115).
+   */
   readonly verdict: (turn: Turn, said: SaidOfObject) => Verdict
   /**
    * Also hears what the venue answers for an object of which something unbelievable was said: a noun that holds money opens

@@ -24,7 +24,7 @@ import type { Verdict } from "./verdict.ts"
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
   /** Answers whoever waits for the end of a call, in the turn that takes it. */
   readonly answered: (turn: Turn, ref: string) => void
-  /** Whether what names no object of ours can be (A2-97, F14): asked before anything of it is taken. */
+  /** Whether a fact that names no object of ours is possible. The check precedes every booking (A2-97, F14). */
   readonly unnamedVerdict: (turn: Turn, fact: AccountFact) => Verdict
   /**
    * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it, words when they say

@@ -9,7 +9,7 @@ export interface LinkState {
   readonly heardAt: number | null
   /** Of the last event that the venue said there is. */
   readonly number: number | null
-  /** Business time up to which everything that the venue has said is taken, Unix ms; null before the first heartbeat. */
+  /** The business time up to which every event of the venue is taken, Unix ms. Null: no heartbeat has come yet. */
   readonly takenTo: number | null
   /** Business time at the venue and the wall time at which it was heard, Unix ms; a sandbox's alone, null before the first. */
   readonly time: { readonly at: number; readonly heardAt: number } | null

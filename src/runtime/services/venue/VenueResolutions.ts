@@ -58,7 +58,7 @@ export type ResolveRequest = {
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
-  /** The price may lie outside the band of the marks of now. */
+  /** The price may lie outside the band of the present marks. */
   readonly outsideBand?: boolean
   /** The request's call that was in flight when it was asked for: no other one is ended. */
   readonly ref?: string
@@ -265,7 +265,7 @@ const evidenceErrors = (
   return Object.keys(errors).length === 0 ? null : invalidFields(errors)
 }
 
-/** A price outside the band of the marks of now is a slip of the pen, unless staff say that it is meant. */
+/** Rejects a price outside the band of the present marks as a typing error, unless staff confirm it. */
 const bandError = (
   { marks, recent }: Facts,
   { symbol }: { readonly symbol: string },

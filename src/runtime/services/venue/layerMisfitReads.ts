@@ -1,4 +1,4 @@
-/** Looks up objects again of which something does not fit, judges the answer like any other, and alarms what stands (A2-115). */
+/** Looks up misfit objects again, checks each answer like any other, and raises an alarm for a lasting misfit (A2-115). */
 import { Effect, Latch, Layer } from "effect"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
@@ -33,10 +33,10 @@ export const layerMisfitReads = Layer.effectDiscard(
 )
 
 let standingMisfits = 0
-/** Objects whose every answer did not fit, found by this process, for metrics. */
+/** The number of lasting misfits that this process found, for metrics. */
 export const standingMisfitCount = (): number => standingMisfits
 
-/** Counts and logs an object whose every answer did not fit. */
+/** Counts and logs a lasting misfit: no answer for the object fitted. */
 const alarmStanding = ({ ref, reason, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
@@ -54,7 +54,7 @@ interface Parts {
   readonly handlers: VenueHandlers
 }
 
-/** What can't be read or written now is read again by its timer. */
+/** If a read or a write fails now, the object's timer repeats the read. */
 const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedRead>): Effect.Effect<void> => {
   const clientOf = new Map(wanted.map(({ ref, clientId }) => [ref, clientId]))
   const take = (clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<void, DispatchError> =>

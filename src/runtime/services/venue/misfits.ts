@@ -1,7 +1,7 @@
 /**
- * Objects of which the venue says something that does not fit what was asked for, in their client's turn (A2-115): none of it is
- * booked and what is held stays, the object is read again with growing pauses, and if every answer is like it a break pauses the
- * client's money.
+ * Misfits: objects whose report by the venue does not fit the service's calls. In the client's turn, nothing of the report is
+ * booked, and holds stay. The object is read again with growing pauses. If no answer fits, a break pauses the client's money
+ * (A2-115).
  */
 import type { TimerName } from "../../../machines/timerNames.ts"
 import { ownerOfRef, type VenueOwner } from "../../../machines/venue/venueRefs.ts"
@@ -15,28 +15,28 @@ import type { MisfitReads } from "./MisfitReads.ts"
 import { putAside, type SetAside } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
 
-/** Before an object is read again, ms: as many answers as there are pauses. */
+/** The pauses before an object is read again, ms. Their number is the number of answers that must not fit before the break. */
 const pauses = [1_000, 2_000, 4_000, 8_000, 16_000]
-/** Where a reading brings no answer, or the process dies at it, it is made once more after this time, ms. */
+/** A read without an answer, or lost with its process, is repeated after this time, ms. */
 const unreadAfter = 30_000
 
-/** What quarantine says of it. */
+/** The reason that quarantine records. */
 export const misfitReason = (reason: string): string => `it does not fit what was asked for: ${reason}`
 
-/** What does not fit of an object now, by the ref that names it; undefined: nothing. */
+/** The open misfit of the object with this ref. Undefined: none. */
 export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
   rowsInTurn(turn, "venueMisfits").find((row) => row.live && row.ref === ref)
 
 interface Found {
   readonly ref: string
   readonly misfit: Misfit
-  /** What was said; null: its event is set aside by itself. */
+  /** The report of the venue. Null: its event is set aside elsewhere. */
   readonly bytes: unknown
-  /** The object was read for it. */
+  /** The report is the answer to a read of this object. */
   readonly isRead: boolean
 }
 
-/** Keeps that something does not fit, and has the object read again. */
+/** Records a misfit and schedules a read of the object. */
 export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): void => {
   const client = oneInTurn(turn, "clients")
   if (client === undefined) throw new Error(`${turn.state.subject} has no client`)
@@ -53,7 +53,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): v
   }
   if (before === undefined) {
     const row = { id: turn.nextId("venueMisfit"), partnerId: client.partnerId, clientId: client.id, at: turn.now }
-    // A break of nothing would pause nothing.
+    // A break of zero would pause nothing.
     const worth = misfit.worth === 0n ? 1n : misfit.worth
     put(turn, { ...row, ref, reason, worth, reads: 0, breakId: null, live: true }, "venue.misfit")
     return
@@ -65,17 +65,17 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): v
   put(turn, { ...before, reason, reads, breakId }, "venue.misfitStands")
 }
 
-/** As `noteMisfit`, of what the comparison with the venue has read; in a sentence. */
+/** As `noteMisfit`, for a report that the comparison with the venue has read. Returns a sentence. */
 export const sayMisfit = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string => {
   noteMisfit(turn, { ref, misfit, bytes, isRead: true })
   return misfitSentence({ ref, reason: misfit.reason })
 }
 
-/** What does not fit, for people. */
+/** The misfit in a sentence, for people. */
 export const misfitSentence = ({ ref, reason }: Pick<VenueMisfitRow, "ref" | "reason">): string =>
   `What the venue says of ${objectOf(ref)} does not fit what was asked for: ${reason}.`
 
-/** The venue's answer fits: nothing is left to read. A break stays with staff. */
+/** Ends the misfit, because the venue's answer fits. An open break stays with staff. */
 export const endMisfit = (turn: Turn, ref: string): void => {
   const row = misfitOf(turn, ref)
   if (row !== undefined) put(turn, { ...row, live: false }, "venue.misfitEnded")
@@ -104,7 +104,7 @@ const timerOf = ({ id }: Pick<VenueMisfitRow, "id">): TimerName => `venue.misfit
 const setTimer = (turn: Turn, row: VenueMisfitRow, after: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: timerOf(row), dueAt: turn.now + after })
 
-/** The timer of an object that is to be read again. */
+/** The timer that schedules the next read of an object. */
 export const misfitTimers = (reads: MisfitReads["Service"]) =>
   ({
     "venue.misfit": (turn, _dueAt, id) => {

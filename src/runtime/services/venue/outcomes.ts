@@ -11,15 +11,15 @@ import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
 interface EndedBy {
-  /** The venue was asked for the object because something does not fit. */
+  /** The outcome answers a read that followed a misfit. */
   readonly isRead?: boolean
-  /** Staff's own word, which is checked before. */
+  /** The outcome comes from staff and is already checked. */
   readonly isTrusted?: boolean
 }
 
 /**
- * Ends the call, if it is in flight, and has its object take what became of it. False: it does not fit what was asked for, or can't be
- * judged yet. Nothing is taken then, and a call in flight stays there.
+ * Ends the call, if it is in flight, and applies its outcome to the object. False: the outcome does not fit, or can't be judged
+ * yet. Nothing is applied then, and a call in flight stays in flight.
  */
 export const endCall = (
   turn: Turn,

@@ -1,8 +1,8 @@
-/** How far a venue is whose stream does not say it, because it keeps no events so far back. */
+/** The present event number of a venue whose stream does not show it, because the venue no longer keeps the older events. */
 import { Effect, Stream } from "effect"
 import { type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 
-/** The number of the venue's last event, as its market data says it with every heartbeat. */
+/** The number of the venue's last event, from a heartbeat of its market data. */
 export const presentNumber = (venue: Venue["Service"]): Effect.Effect<number, VenueUnanswered> =>
   Effect.gen(function* () {
     const { markets } = yield* venue.listing

@@ -25,13 +25,16 @@ export interface SetAside {
 /** Of events that were passed unread; its bytes say which. `sim verify` looks for it. */
 export const eventsLost = "the venue does not give these events: the reader has gone on after them"
 
-/** Of events of one account that the venue has published and does not give; the bytes say which (`LostOfAccount`). */
+/**
+ * The reasons for a loss of events of one account that the venue has published but does not provide. The bytes name the events
+ * (`LostOfAccount`).
+ */
 export const eventsNotKept = "the venue does not keep what it said"
 export const eventsNotGiven = "the venue does not say what is missing of an account"
 
 const LostOfAccount = Schema.Struct({
   account: Schema.String,
-  /** Sequences: the last event before those that are lost, and the last one that may be among them. */
+  /** Sequences: the last event before the loss, and the last event that may be lost. */
   after: Schema.Int,
   to: Schema.Int
 })
@@ -39,7 +42,7 @@ export type LostOfAccount = typeof LostOfAccount.Type
 
 const readLost = Schema.decodeUnknownOption(Schema.fromJsonString(LostOfAccount))
 
-/** The loss in a sentence, for staff; null: the row is about something else. */
+/** The loss in a sentence, for staff. Null: the row is not about a loss. */
 export const lossIn = ({ reason, bytes }: Pick<SetAside, "reason" | "bytes">): string | null => {
   if (reason !== eventsNotKept && reason !== eventsNotGiven) return null
   return Option.getOrNull(Option.map(readLost(bytes), lossSentence))

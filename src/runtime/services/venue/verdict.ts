@@ -1,33 +1,33 @@
 /**
- * Whether what the venue says of an object fits what was asked for, in its client's turn (A2-115). The rows of each message are in
- * `machines/venueChecks`; a handler says what was asked for (`VenueHandler.verdict`).
+ * Checks whether the venue's report of an object fits the service's calls, in the client's turn. `machines/venueChecks` holds the
+ * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`, A2-115).
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 
-/** Does not fit: none of it is booked. */
+/** A report that does not fit. Nothing of it is booked. */
 export interface Misfit {
-  /** What does not fit, in a few words. */
+  /** The reason, in a few words. */
   readonly reason: string
-  /** What hangs on it, micro-USDC: the amount of the break if it stands. */
+  /** The value at stake, micro-USDC. A break of this amount opens if the misfit lasts. */
   readonly worth: bigint
 }
 
-/** Null: it fits. EARLY: a mark or a listing that decides it may still come. */
+/** Null: the report fits. EARLY: a later mark or listing may still decide. */
 export type Verdict = Misfit | "EARLY" | null
 
-/** What a check sees of the market about a time of the venue's. */
+/** The market around a time of the venue, as a check sees it. */
 export interface MarketSeen {
   readonly bandAt: (at: number) => PriceBand | null
   readonly isListed: boolean | null
 }
 
-/** How far a time may be ahead of the business clock to be judged by marks: beyond it a jump of time is under way. */
+/** Marks judge a time at most this far ahead of the business clock. Beyond it, a jump of time is under way. */
 const jumpMillis = 2_000
 
 /**
- * Judges a message on the market as it is known. `at`: the message's time. What fits only without the market is EARLY for five seconds
- * after its time, and fits from then on: without marks price alone sets nothing aside.
+ * Judges a message against the known market. `at` is the message's time. A message that fits only without the market is EARLY for
+ * five seconds after its time, and fits from then on. So a price alone sets nothing aside while marks are missing.
  */
 export const judgedOn = (
   { facts, now }: Pick<Turn, "facts" | "now">,

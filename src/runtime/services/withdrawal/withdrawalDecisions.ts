@@ -146,7 +146,7 @@ export const ruleOnWithdrawal = (
 export interface RulingFacts {
   readonly client: ClientRow
   readonly account: AccountNow
-  /** The client's close-outs, with those that have a write-off which is not repaid. */
+  /** The client's close-outs, including ended ones with an unrepaid write-off. */
   readonly episodes: ReadonlyArray<CloseOutRow>
   readonly sealing: Fingerprints
 }
@@ -161,7 +161,8 @@ export const rulingRefusal = (
   const other = destinationRefusal(sealing, row, to)
   if (other !== null || to !== "APPROVED") return other
   const { restrictions } = clientContext(client)
-  // Reserved already, so nothing more has to be free: only what is left must not be below zero, and the amount owes nothing (F10).
+  // The amount is already reserved, so no further money has to be free. The free money must not be negative, and the amount must
+  // not stand behind an unrepaid write-off (F10).
   const sentence =
     moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n) ??
     (standsBehind(row, episodes) ? moneyOutSentences.insufficient : null)

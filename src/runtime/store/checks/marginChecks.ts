@@ -1,25 +1,27 @@
 /**
- * What `ledger verify` asks of close-outs and of negative balance protection (F9, F10; D23): an episode's orders close what its
- * client has, each write-off is the debt of a retail client with nothing open, once for its episode, what is written off less what
- * is repaid is what the episode shows, and no retail client is left with a debt. What is recorded is compared with itself alone: marks are not kept, so that a recorded state is the one that they
- * imply is asked where they are at hand (docs/scenarios.md).
+ * The checks of `ledger verify` for close-outs and negative balance protection. An episode's orders close positions of its
+ * client. Each write-off is the debt of a retail client with nothing open, once for each episode. An episode shows its write-off
+ * less its repayments. No retail client is left with a debt.
+ *
+ * The checks compare records only with each other, because marks are not stored. Other checks, which have the marks at hand,
+ * prove that a recorded state follows from them (docs/scenarios.md; F9, F10; D23).
  */
 import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
 
 const live = liveCloseOutStates.map((state) => `'${state}'`).join(", ")
 const signedQty = "(CASE f.side WHEN 'BUY' THEN 1 ELSE -1 END) * f.qty::numeric"
 
-/** A repayment has a number of its own behind its episode: nbp:7:1. */
+/** The key of a repayment appends a number to its episode: nbp:7:1. */
 const isRepayment = (key: string): string => `split_part(${key}, ':', 3) <> ''`
 /** Write-offs: one row each. */
 const writeOffs = `off AS MATERIALIZED (
   SELECT tx_id, key, ts, client_id FROM ledger_transactions
    WHERE type = 'NBP_WRITEOFF' AND client_id IS NOT NULL AND NOT ${isRepayment("key")})`
 const minor = (text: string): string => `replace(${text}, '.', '')::bigint`
-/** The withdrawal or the swap that a posting is about, by its refs. */
+/** The withdrawal or the swap that the refs of a posting name. */
 const objectOf = `CASE WHEN t.refs ->> 'requestId' IS NOT NULL THEN 'withdrawal ' || (t.refs ->> 'requestId')
                      WHEN t.refs ->> 'swapId' IS NOT NULL THEN 'swap ' || (t.refs ->> 'swapId') END`
-/** Whether that is older than the write-off of an episode. */
+/** Whether that object is older than the write-off of an episode. */
 const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 'behind' ->> 'requestId')::bigint,
                       (t.refs ->> 'swapId')::bigint < (e.context -> 'behind' ->> 'swapId')::bigint)`
 
@@ -56,7 +58,7 @@ export const marginChecks = [
                  OR s.unrepaid < 0 LIMIT 1`
   },
   {
-    // An object brings back at least what it has repaid: what was charged for it may have gone off in the same commit.
+    // An object brings back at least the money that it repays. A charge for it may have left in the same commit.
     name: "every repayment is of money that came back from what stood behind its write-off",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND ${isRepayment("key")}`,
     breaks: `WITH repaid AS MATERIALIZED (
@@ -75,7 +77,7 @@ export const marginChecks = [
               WHERE NOT r.behind OR r.amount > coalesce(c.amount, 0) LIMIT 1`
   },
   {
-    // While anything is left to repay, what such an object has brought since and what it has repaid leave nothing of the client's.
+    // While a write-off is not fully repaid, each object behind it has repaid all the money that it brought back since.
     name: "no money from behind a write-off that is not repaid has become its client's",
     figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
     breaks: `WITH owed AS MATERIALIZED (

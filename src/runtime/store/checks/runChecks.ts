@@ -51,7 +51,7 @@ export const runChecks = Effect.gen(function* () {
   const tell = yield* CheckProgress
   return yield* longTransaction(sql, (sql) =>
     Effect.gen(function* () {
-      // Every check reads whole tables once: slow on large books by design, never by nested loops, and on one core.
+      // Every check reads whole tables once, without nested loops and on one core. It is slow on large books by design.
       yield* sql.unsafe("SET LOCAL statement_timeout = '30min'")
       yield* sql.unsafe("SET LOCAL lock_timeout = '60s'")
       yield* sql.unsafe("SET LOCAL enable_nestloop = off")

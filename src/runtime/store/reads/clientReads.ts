@@ -102,7 +102,7 @@ export const ownersOf = (
     (rows) => rows.map(({ id, uid, partner_id }) => ({ id: Number(id), uid, partnerId: Number(partner_id) }))
   )
 
-/** Those of a person's claims that are held, and not by another open client who is this person. */
+/** The claims of a person that are held, except those held by another open client that is this person. */
 export const freeClaims = (
   sql: PgClient.PgClient,
   claims: ReadonlyArray<string>,
@@ -118,8 +118,8 @@ export const freeClaims = (
   )
 
 /**
- * Clients that have one of these keys of a person, highest id first, ids below `before`. What the index finds is sorted
- * afterwards: else the server may go through all clients from the newest on.
+ * Clients that have one of these person keys, highest id first. Only ids below `before`. The query sorts the matches of the index
+ * afterwards, because the server might otherwise scan all clients from the newest on.
  */
 export const clientsOfPerson = (
   sql: PgClient.PgClient,
@@ -138,7 +138,7 @@ export const clientsOfPerson = (
     (rows) => rows.map((raw) => decodeRow(catalogue.clients, raw, sealing) as ClientRow)
   )
 
-/** Clients keyed by an earlier version of the service, in the order of their ids. */
+/** Clients whose keys an earlier version of the service wrote, in the order of their ids. */
 export const clientsToKey = (
   sql: PgClient.PgClient,
   after: number,
@@ -146,7 +146,7 @@ export const clientsToKey = (
 ): Effect.Effect<ReadonlyArray<number>, SqlError.SqlError> =>
   idsOf(sql, "SELECT id FROM clients WHERE person_key < 'g' AND id > $1 ORDER BY id LIMIT $2", after, limit)
 
-/** Clients whose person was refused for good at some time, closed since or not, in the order of their ids. */
+/** Clients whose person was refused for good at some time, in the order of their ids. They may be closed. */
 export const clientsRefused = (
   sql: PgClient.PgClient,
   after: number,

@@ -43,7 +43,7 @@ export const rowsWithIds = <T extends TableName>(
 export const allRows = <T extends TableName>(sql: PgClient.PgClient, sealing: Sealing, table: T): Rows<T> =>
   select(sql, sealing, table, "", [])
 
-/** The rows of a client in each of these tables, of one snapshot: what one commit has written is seen whole or not at all. */
+/** The rows of a client in each of these tables, from one snapshot. The snapshot holds all rows of a commit or none. */
 export const rowsTogether = <T extends TableName>(
   sql: PgClient.PgClient,
   sealing: Sealing,

@@ -13,7 +13,7 @@ export interface ClientRow extends MachineRow<"client"> {
   readonly categorization: "RETAIL" | "PROFESSIONAL"
   readonly residencyCountry: string
   readonly onboardingSource: string
-  /** Keyed hashes by which the same person is found again without being stored readably (`personKeyOf`). */
+  /** Keyed hashes that find the same person again without readable data (`personKeyOf`). */
   readonly personKey: string
   readonly createdAt: number
 }

@@ -13,7 +13,7 @@ export interface CloseOutRow extends MachineRow<"closeOut"> {
   readonly clientId: number
   readonly startedAt: number
   readonly endedAt: number | null
-  /** What is written off and not repaid, micro-USDC (F10). Zero on rows from before version 4 that had ended. */
+  /** The unrepaid part of the write-off, micro-USDC. Zero on ended rows from before version 4 (F10). */
   readonly unrepaid: bigint
 }
 
@@ -30,7 +30,7 @@ export interface LossNoticeRow {
   readonly step: number
 }
 
-/** An episode is held while it goes on, and for as long as its write-off may be repaid. */
+/** An episode stays in memory while it is live, and while its write-off may be repaid. */
 const goesOn = onlyIn(...liveCloseOutStates)
 
 export const marginTables = {
@@ -47,8 +47,7 @@ export const marginTables = {
   closeOuts: table<CloseOutRow>()({
     title: "close-out",
     machine: "closeOut",
-    // Version 2 closes positions; before it nobody had any. Version 3 waits longer each time: what was tried is tried again.
-    // Version 4 is repaid by money that stood behind its write-off. Version 5 goes further from the mark each time.
+    // Version 4 added repayments from money behind the write-off. Version 5 added steps that go further from the mark each time.
     upcasters: [
       ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } }),
       ({ state, context }) => ({ state, context: { ...(context as object), tried: {} } }),

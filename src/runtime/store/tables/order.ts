@@ -77,7 +77,7 @@ export interface PositionRow {
   readonly realizedPnl: bigint
   /** When it was last opened or turned, Unix ms. */
   readonly openedAt: number
-  /** The latest time of a trade and of a booking, Unix ms: it never falls, though an older trade may be booked last. */
+  /** The latest time of a trade or a booking, Unix ms. It never decreases, although an older trade may be booked last. */
   readonly updatedAt: number
 }
 
@@ -118,7 +118,7 @@ export const orderTables = {
   orders: table<OrderRow>()({
     title: "order",
     machine: "order",
-    // Version 2 sends what waits for its price with a bound; what was sent before has none.
+    // Version 2 sends conditional orders with a bound. Earlier orders have none.
     upcasters: [({ state, context }) => ({ state, context: { boundBps: null, ...(context as object) } })],
     key: ["id"],
     mode: "upsert",

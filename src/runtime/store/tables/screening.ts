@@ -109,7 +109,7 @@ export const screeningTables = {
     key: ["id"],
     mode: "upsert",
     columns: { id: "id", ...machineColumns, source: "text", sourceVersion: "text", startedAt: "id" },
-    // Version 2 keeps what of the file is not on the list; version 1 took whole files alone.
+    // Version 2 stores a report of the parts of the file that are not on the list. Version 1 took whole files only.
     upcasters: [({ state, context }) => ({ state, context: { report: wholeReport, ...(context as object) } })],
     // Imports under way, and the current one of each source.
     residence: { ...ofSystem, only: onlyIn("OPEN", "REMOVING", "DONE") },

@@ -40,22 +40,25 @@ export interface VenueQuarantineRow {
   readonly droppedAt: number | null
 }
 
-/** An object of which the venue says something that does not fit what was asked for: it is read again, and then staff decide. */
+/**
+ * An object whose report by the venue does not fit the service's calls. The service reads it again. If no answer fits, staff
+ * decide.
+ */
 export interface VenueMisfitRow {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
-  /** By which the venue is asked for it. */
+  /** The name of the object in queries to the venue. */
   readonly ref: string
   readonly reason: string
-  /** Micro-USDC: the amount of the break if it stands; never zero. */
+  /** The amount of the break if the misfit lasts, micro-USDC. Never zero. */
   readonly worth: bigint
-  /** Answers that did not fit either. */
+  /** The number of later answers that did not fit. */
   readonly reads: number
   readonly at: number
-  /** Set once it stands. */
+  /** Null until the misfit lasts. */
   readonly breakId: number | null
-  /** False once the venue's answer fits. */
+  /** False once an answer fits. */
   readonly live: boolean
 }
 
