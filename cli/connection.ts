@@ -101,7 +101,7 @@ const keyIn = (file: string): string => {
   return oneKey(content, `The operator key file ${file}`)
 }
 
-/** The key of a simulated partner. Throws a CliFailure for what is no key. */
+/** The key of a simulated partner. Throws a CliFailure for an unusable key. */
 export const partnerKey = (option: string): string => oneKey(option, "The key of --key")
 
 const oneKey = (content: string, where: string): string => {
@@ -131,5 +131,5 @@ const readService = (path: string): ServiceFile => {
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
 const existing = (file: string | null): string | null => (file !== null && existsSync(file) ? file : null)
-/** As it was meant: variables read from a file often end with its line end. */
+/** Trimmed, because a variable that was read from a file often ends with a line end. */
 const filled = (value: string | undefined): string | undefined => value?.trim() || undefined

@@ -20,7 +20,7 @@ export class CsvError extends Error {
   }
 }
 
-/** Characters of a record: what a quote that never closes may swallow. */
+/** Most characters of one record. The limit stops a quote without an end from swallowing the rest of the file. */
 const longestRecord = 1_048_576
 
 type Place = "start" | "plain" | "quoted" | "closed"
@@ -34,7 +34,7 @@ export class CsvReader {
   /** A carriage return whose line feed may come with the next piece. */
   #returned = false
   #first = true
-  /** Characters of the record so far. */
+  /** Characters of the current record so far. */
   #length = 0
   readonly #separator: string
 

@@ -1,9 +1,9 @@
 /**
- * A list of sanctions or of politically exposed persons as a file: CSV with a header row, the simple table of OpenSanctions
- * among them, OFAC's CSV, the XML of the European Union and of the United Nations, or JSON {source, version, entries}. It is
- * read twice: the first time to check every line and to work out number and hash, so that a refused file changes nothing.
- * Nothing in it is dropped unseen: what is not taken is counted, and told with its line (operator surface, screening import;
- * F26). But for JSON a file needs no memory for its length.
+ * Reads a file of sanctions or of politically exposed persons: CSV with a header row (such as the simple table of
+ * OpenSanctions), OFAC's CSV, the XML of the European Union or of the United Nations, or JSON {source, version, entries}. The
+ * first of two passes checks every line and computes count and hash, so that a rejected file changes nothing. The report
+ * counts every entry that the list lacks, with its line. Only JSON files are held in memory (operator surface, screening
+ * import; F26).
  */
 import { createHash } from "node:crypto"
 import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs"
@@ -24,7 +24,7 @@ import { readText } from "./textFile.ts"
 export interface ListOptions extends FormatOptions {
   readonly source?: string
   readonly version?: string
-  /** Lines without a readable name that the file may have; they are left out. Default 0. */
+  /** Most lines without a readable name; the import leaves them out. Default 0. */
   readonly badLines?: number
 }
 
@@ -34,7 +34,7 @@ export interface ListFile {
   readonly count: number
   /** Chained over the entries in their order, as the service does it. */
   readonly hash: string
-  /** What of the file is not on the list. */
+  /** The parts of the file that are not on the list. */
   readonly report: FileReport
   /** The entries once more, in pieces of at most `size`. */
   readonly pieces: (size: number) => AsyncGenerator<ReadonlyArray<ListedPerson>>
@@ -43,7 +43,7 @@ export interface ListFile {
 /** Lines with errors that are shown. */
 const mostErrors = 20
 
-/** A file that is held in memory as a whole: JSON, and OFAC's further files. */
+/** Largest file that is held in memory whole: JSON, and OFAC's further files. */
 const largestHeld = 64 * 1_048_576
 
 /** Reads and checks the whole file. Rejects with a CliFailure that names every line and field. */
@@ -122,7 +122,7 @@ async function* piecesOf(lines: AsyncIterable<ListLine>, size: number): AsyncGen
 
 const changed = (): CliFailure => usage("The file has changed since it was checked.")
 
-/** OFAC's further files, as far as they are named. */
+/** OFAC's further files, where the options name them. */
 interface FurtherTexts {
   readonly alternateNames: OfacTexts | null
   readonly comments: OfacTexts | null
@@ -210,7 +210,7 @@ async function* xmlLines(path: string, options: ListOptions): AsyncGenerator<Lis
   }
 }
 
-/** Records but blank ones, of which the last may be the end mark of old systems (1A). */
+/** All records that are not blank, without the end mark (1A) of old systems in the last one. */
 async function* csvRecords(path: string): AsyncGenerator<CsvRecord> {
   const reader = new CsvReader()
   const filled = (records: ReadonlyArray<CsvRecord>) =>
@@ -225,7 +225,7 @@ async function* textPieces(path: string): AsyncGenerator<string> {
   yield decoder.decode()
 }
 
-/** The first characters of a file but white space and a byte order mark. */
+/** The first characters of a file after white space and a byte order mark. */
 const startOf = (path: string): string => {
   try {
     const file = openSync(path, "r")

@@ -34,7 +34,7 @@ export const parseDate = (text: string): number | null => {
 
 const dayMillis = 86_400_000
 
-/** As `parseDate`, of an end that belongs to its period: a date alone is its last moment. */
+/** Like `parseDate`, for the end of a period: a date without a time means the last moment of that day. */
 const parseLast = (text: string): number | null => {
   const at = parseDate(text)
   return at !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + dayMillis - 1 : at
@@ -46,7 +46,7 @@ const isDay = (date: string): boolean => {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }
 
-/** Throws for a number that is one of seconds: it would be a day of 1970. */
+/** Throws when the number is in seconds: read as ms it would be a day in 1970. */
 export const refuseSeconds = (text: string): void => {
   if (/^[0-9]+$/.test(text) && isInSeconds(Number(text))) {
     throw new InvalidArgumentError(`${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`)
@@ -101,7 +101,7 @@ interface MomentRules {
   readonly direction?: Direction
   /** Unix ms. */
   readonly latest?: number
-  /** The time belongs to what is asked for, so a date alone is its last millisecond. */
+  /** The period includes this time, so a date without a time means the last millisecond of that day. */
   readonly isLastMoment?: boolean
 }
 

@@ -1,31 +1,30 @@
 /**
- * Reads published XML piece by piece: the elements that are entries come out whole, everything else is checked by name, so
- * that a file of any length needs no more memory than its longest entry. A document type is refused, and with it every
- * entity but the five of XML.
+ * Reads published XML piece by piece. Entries come out as whole elements; the reader checks all other elements by name. So memory
+ * grows with the longest entry, not with the file. A document type is rejected, so the five entities of XML are the only ones.
  */
 import sax from "sax"
 
 export interface XmlElement {
-  /** Without a prefix. */
+  /** The name without its prefix. */
   readonly name: string
-  /** Line of the element's start tag, from 1. */
+  /** Line of the start tag, from 1. */
   readonly line: number
   readonly attributes: Readonly<Record<string, string>>
   readonly children: ReadonlyArray<XmlElement>
-  /** Its own text, trimmed. */
+  /** Text of the element itself, trimmed. */
   readonly text: string
 }
 
-/** How a published list is written. */
+/** The structure of a published list. */
 export interface XmlFormat {
   readonly root: string
   /** Paths of the entries below the root, such as `INDIVIDUALS/INDIVIDUAL`. */
   readonly entries: ReadonlyArray<string>
-  /** Members by element name, attributes with an @; what an element that is not named here holds is not compared. */
+  /** Known members by element name; attributes have an @. Screening ignores the content of an element without a row here. */
   readonly members: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** Text that is not such XML: nothing after it can be read. */
+/** The text is not XML of this format, and the rest of it can't be read. */
 export class XmlError extends Error {
   readonly line: number
 
@@ -35,17 +34,17 @@ export class XmlError extends Error {
   }
 }
 
-/** An entry of the file, by its format. */
+/** An entry of the file, with its format. */
 export interface XmlEntry<F extends XmlFormat> {
   readonly format: F
   readonly element: XmlElement
 }
 
-/** Characters of one entry, and elements around one another. */
+/** Most characters of one entry, and most levels of nesting. */
 const longestEntry = 1_048_576
 const deepest = 32
 
-/** The entities of XML, and none of HTML. */
+/** Knows the entities of XML, and no entity of HTML. */
 const strictly = { strictEntities: true, position: true }
 
 interface Open {
@@ -59,16 +58,16 @@ interface Open {
 export class XmlReader<F extends XmlFormat> {
   readonly #parser = sax.parser(true, strictly)
   #format: F | null = null
-  /** Names of the elements around. */
+  /** Names of the open elements. */
   readonly #path: Array<string> = []
-  /** Elements of the entry that is being read. */
+  /** Open elements of the current entry. */
   readonly #open: Array<Open> = []
   #length = 0
   #found: Array<XmlEntry<F>> = []
 
   constructor(formats: ReadonlyArray<F>) {
     const handlers: Partial<sax.SAXParser> = {
-      // The first line is the sentence; those after it are a place, which is said in our own way.
+      // The first line is the message. The other lines give a position, which we add in our own form.
       onerror: (error) => this.#fail(`The XML can't be read: ${error.message.split("\n")[0]}.`),
       ondoctype: () => this.#fail("A document type is not taken."),
       onopentag: ({ name, attributes }) =>
@@ -80,7 +79,7 @@ export class XmlReader<F extends XmlFormat> {
     Object.assign(this.#parser, handlers)
   }
 
-  /** The entries that end in this piece of the text. */
+  /** Returns the entries that end in this piece of text. */
   read(text: string): ReadonlyArray<XmlEntry<F>> {
     this.#parser.write(text)
     return this.#taken()
@@ -162,9 +161,9 @@ export class XmlReader<F extends XmlFormat> {
   }
 }
 
-/** The children of a name. */
+/** The children with this name. */
 export const childrenOf = ({ children }: XmlElement, name: string): ReadonlyArray<XmlElement> =>
   children.filter((child) => child.name === name)
 
-/** The text of the first child of a name; empty when there is none. */
+/** The text of the first child with this name; empty without one. */
 export const textOf = (element: XmlElement, name: string): string => childrenOf(element, name)[0]?.text ?? ""

@@ -1,21 +1,21 @@
 /**
- * The list of the US Treasury (OFAC) as CSV: sdn.csv or cons_prim.csv, twelve fields without a header row, `-0-` for none,
- * names as "SURNAME, Given". Birth dates, nationalities and weaker names stand in the remarks; the other names are in a file
- * of their own, and so is what is beyond the first thousand characters of a remark.
+ * The list of the US Treasury (OFAC) as CSV (sdn.csv or cons_prim.csv): twelve fields without a header row, `-0-` for an empty
+ * field, names as "SURNAME, Given". The remarks hold birth dates, nationalities and weak names. Two further files hold the
+ * alternate names, and the rest of each remark after its first thousand characters.
  */
 import { sanctionsUnless, type FormatOptions, type ListLine } from "./ListLine.ts"
 
 const fieldCount = 12
-/** A remark of so many characters goes on in the file of comments. */
+/** A remark of this length continues in the file of comments. */
 const longestRemark = 1_000
 
 export const isOfac = (fields: ReadonlyArray<string>): boolean =>
   fields.length === fieldCount && /^[0-9]+$/.test(fields[0] ?? "")
 
-/** Texts by the number of their entry. */
+/** Texts by entry number. */
 export type OfacTexts = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Texts of a further file, from the column they stand in; null: the record is none of such a file. */
+/** Texts of a further file, from their first column on; null: the record does not belong to such a file. */
 export const ofacText = (
   kind: "alternateNames" | "comments",
   fields: ReadonlyArray<string>
@@ -25,7 +25,7 @@ export const ofacText = (
   return [fields[0]!, filled(fields[at]!)]
 }
 
-/** `-0- ` stands for nothing. */
+/** `-0-` marks an empty field. */
 const filled = (field: string): string => (field.trim() === "-0-" ? "" : field.trim())
 
 export const ofacLine = (
@@ -59,7 +59,7 @@ export const ofacLine = (
   }
 }
 
-/** "DOB 31 Aug 1960; alt. DOB 1953; nationality Lebanon; a.k.a. 'ABU HADI'." */
+/** Parses remarks such as "DOB 31 Aug 1960; alt. DOB 1953; nationality Lebanon; a.k.a. 'ABU HADI'." */
 const remarksIn = (text: string) => {
   const parts = text
     .replace(/\.$/, "")

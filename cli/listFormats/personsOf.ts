@@ -1,6 +1,6 @@
 /**
- * An entry as the lines of the watch list: one for each of its names with each of its birth dates and countries, so that
- * nothing that the file says is left out. A value that can't be read counts as unknown beside those that can (F26).
+ * Turns an entry into lines of the watch list: one line for each combination of name, birth date and country, so that the list
+ * loses no fact of the file. An unreadable value adds an unknown one beside the readable values (F26).
  */
 import { type ListedPerson, maxListedName, personErrors } from "../../src/machines/screening/ListedPerson.ts"
 import { cleanText, textSentence } from "../../src/machines/shared/Text.ts"
@@ -8,14 +8,14 @@ import type { ListEntry } from "./ListLine.ts"
 import { readCountry } from "./readCountry.ts"
 import { readDates } from "./readDates.ts"
 
-/** Lines of one entry; the longest published ones have some hundreds. */
+/** Most lines of one entry; the longest published entries have some hundreds. */
 const mostLines = 10_000
 
 export type Persons =
   | {
       readonly kind: "persons"
       readonly persons: ReadonlyArray<ListedPerson>
-      /** Fields with a value that can't be read. */
+      /** Fields with an unreadable value. */
       readonly unread: ReadonlyArray<string>
     }
   | { readonly kind: "bad" | "wrong"; readonly sentence: string }
@@ -50,13 +50,13 @@ export const personsOf = ({ names, dobs, countries, list, cut = [] }: ListEntry)
 const wrongIn = (name: string): string | null =>
   textSentence(name, "The name", maxListedName, true) ?? (/\p{L}/u.test(name) ? null : "The name must have a letter.")
 
-/** The texts that show something, each once. */
+/** The texts that are not blank, each once. */
 const valuesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(texts.map(cleanText).filter((text) => text !== ""))
 ]
 
 interface Alternatives {
-  /** Null stands for unknown; never empty. */
+  /** Null stands for unknown. The list is never empty. */
   readonly values: ReadonlyArray<string | null>
   readonly isWhole: boolean
 }

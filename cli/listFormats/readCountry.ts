@@ -1,10 +1,10 @@
 /**
- * Countries as published lists write them: by code, by a region's code (gb-sct), or by an English name of the United
- * Nations, of the United States or of Unicode. A country that is no more (Soviet Union) has no code, and counts as unknown.
+ * Reads countries as published lists write them: a code, a region's code (gb-sct), or an English name of the United Nations, the
+ * United States or Unicode. A former country (Soviet Union) has no code and counts as unknown.
  */
 import { countryCodes, isCountry } from "../../src/machines/shared/Country.ts"
 
-/** The ISO 3166-1 alpha-2 code; null when the text can't be read. */
+/** The ISO 3166-1 alpha-2 code; null for an unreadable text. */
 export const readCountry = (text: string): string | null => {
   const written = text.trim()
   const code = /^([A-Za-z]{2})(?:-[A-Za-z0-9]{1,3})?$/.exec(written)?.[1]?.toUpperCase()
@@ -13,7 +13,7 @@ export const readCountry = (text: string): string | null => {
   return named.get(folded(written)) ?? null
 }
 
-/** Made when it is needed first: many commands, and files, have no such name. */
+/** Built on first use, because many commands and files need no country name. */
 let named: ReadonlyMap<string, string> | undefined
 
 const namedCountries = (): ReadonlyMap<string, string> => {
@@ -34,7 +34,7 @@ const folded = (name: string): string =>
     .filter((word) => word !== "" && word !== "the")
     .join(" ")
 
-/** Names beside those of Unicode. */
+/** Names that Unicode does not have. */
 const otherNames: Readonly<Record<string, ReadonlyArray<string>>> = {
   BO: ["Bolivia (Plurinational State of)"],
   BN: ["Brunei Darussalam"],

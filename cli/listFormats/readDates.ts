@@ -1,13 +1,14 @@
 /**
- * Birth dates as published lists write them. A range of years is every year in it; what is near ("circa 1970"), of another
- * calendar or ambiguous (03/04/1970) can't be read, and counts as unknown: no birth date is guessed (F26).
+ * Reads birth dates as published lists write them. A range of years stands for every year in it. An approximate date ("circa
+ * 1970"), a date of another calendar and an ambiguous date (03/04/1970) count as unknown, because a guess could hide a match
+ * (F26).
  */
 import { isPartialDate } from "../../src/machines/screening/ListedPerson.ts"
 
-/** Years of the longest range that is spelled out: a longer one says nearly nothing. */
+/** Longest range of years that is expanded; a longer range is nearly worthless for a comparison. */
 const longestRange = 10
 
-/** The dates (YYYY, YYYY-MM or YYYY-MM-DD) that the text stands for; null when it can't be read. */
+/** The dates (YYYY, YYYY-MM or YYYY-MM-DD) that the text stands for; null for an unreadable text. */
 export const readDates = (text: string): ReadonlyArray<string> | null => {
   const written = text.trim().replace(/\.$/, "")
   const one = oneDate(written)

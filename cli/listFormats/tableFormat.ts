@@ -1,14 +1,14 @@
 /**
- * Lists with named fields: CSV with a header row, the simple table of OpenSanctions among them, and JSON. Each column and
- * member is understood or refused by its name. Several aliases, birth dates and countries are separated by semicolons, in
- * JSON they are lists (operator surface, screening import).
+ * Reads lists with named fields: CSV with a header row (such as the simple table of OpenSanctions), and JSON. A column or member
+ * with an unknown name rejects the file. CSV separates several aliases, birth dates or countries by semicolons; JSON has arrays
+ * of them (operator surface, screening import).
  */
 import { CsvError, CsvReader } from "../csv.ts"
 import type { FormatOptions, ListLine } from "./ListLine.ts"
 
 type Field = "name" | "aliases" | "dob" | "country" | "list" | "schema"
 
-/** What a field may be called. */
+/** Accepted names of each field. */
 const fieldOf: Readonly<Record<string, Field>> = {
   name: "name",
   aliases: "aliases",
@@ -20,7 +20,7 @@ const fieldOf: Readonly<Record<string, Field>> = {
   schema: "schema"
 }
 
-/** Columns of OpenSanctions beside those: of facts that no client is compared with. */
+/** Further columns of OpenSanctions, which screening does not compare. */
 const published = new Set(
   (
     "id caption addresses identifiers sanctions phones emails program_ids programs dataset datasets first_seen last_seen " +
@@ -28,7 +28,7 @@ const published = new Set(
   ).split(" ")
 )
 
-/** Kinds of entries by OpenSanctions: what may be a person counts as one. */
+/** Kinds of OpenSanctions that are or may be persons. */
 const persons = new Set(["person", "legalentity"])
 const others = new Set(
   (
@@ -37,7 +37,7 @@ const others = new Set(
   ).split(" ")
 )
 
-/** The fields of a header row by their column, or what is wrong with it; null: a column without meaning for screening. */
+/** The field of each column of a header row, or an error sentence; null: screening does not use the column. */
 export const columnsOf = (header: ReadonlyArray<string>): ReadonlyArray<Field | null> | string => {
   const names = header.map((name) => name.trim().toLowerCase())
   if (!names.includes("name")) return "The header row must have a column called name."
@@ -55,7 +55,7 @@ export const columnsOf = (header: ReadonlyArray<string>): ReadonlyArray<Field | 
 const unknownName = (kind: string, name: string): string =>
   `The ${kind} ${JSON.stringify(name.slice(0, 100))} is not known: take it out, or call it one of ${Object.keys(fieldOf).join(", ")}.`
 
-/** A record under its header row. */
+/** Reads a record under its header row. */
 export const tableLine = (
   place: string,
   columns: ReadonlyArray<Field | null>,
@@ -75,7 +75,7 @@ export const tableLine = (
   return lineOf(place, texts, options)
 }
 
-/** Texts that are separated by semicolons; one with a semicolon in it stands in quotes. */
+/** Splits texts at semicolons; quotes enclose a text that contains one. */
 const listed = (text: string): ReadonlyArray<string> => {
   if (!text.includes(";")) return [text.startsWith('"') ? (quotedTexts(text)?.[0] ?? text) : text]
   return quotedTexts(text) ?? text.split(";")
@@ -91,7 +91,7 @@ const quotedTexts = (text: string): ReadonlyArray<string> | null => {
   }
 }
 
-/** An entry of a JSON document. */
+/** Reads an entry of a JSON document. */
 export const jsonLine = (place: string, entry: Readonly<Record<string, unknown>>, options: FormatOptions): ListLine => {
   const texts: Partial<Record<Field, ReadonlyArray<string>>> = {}
   for (const [name, value] of Object.entries(entry)) {

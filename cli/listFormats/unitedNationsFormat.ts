@@ -46,18 +46,18 @@ export const unitedNations: XmlFormat & Lines = {
   }
 }
 
-/** How an entry of a format becomes a line. */
+/** Converts entries of a format into lines. */
 export interface Lines {
   readonly lineOf: (element: XmlElement, options: FormatOptions) => ListLine
 }
 
-/** "A; B" are two names, and words in brackets are names as well: "حسن غول (Hassan Ghul; Hassan Gul)". */
+/** Splits names: "A; B" is two names, and words in brackets are names as well: "حسن غول (Hassan Ghul; Hassan Gul)". */
 const namesIn = (text: string): ReadonlyArray<string> => {
   const inBrackets = [...text.matchAll(/\(([^()]*)\)/g)].flatMap((match) => match[1]!.split(";"))
   return [...text.replace(/\([^()]*\)/g, " ").split(";"), ...inBrackets]
 }
 
-/** As a text that says what kind of date it is; empty when there is none. */
+/** The birth date as a text that includes the kind of date; empty without one. */
 const birthDate = (element: XmlElement): string => {
   const [type, note] = [textOf(element, "TYPE_OF_DATE"), textOf(element, "NOTE")]
   const [from, to] = [textOf(element, "FROM_YEAR"), textOf(element, "TO_YEAR")]

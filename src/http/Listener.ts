@@ -27,17 +27,17 @@ export interface ListenerLimits extends ConnectionLimits {
   readonly handshakeMillis: number
   /** From the first byte (of a new connection: from the handshake) to the end of the headers. */
   readonly headersMillis: number
-  /** From the headers to the end of the body, unless the body keeps its pace: it must then do so in each further such time. */
+  /** Timeout from the headers to the end of the body. A body that keeps its pace gets another such period each time. */
   readonly requestMillis: number
-  /** The pace that a longer body keeps, bytes a second. */
+  /** The pace that such a body must keep, bytes a second. */
   readonly uploadPace: number
   /** Between two bytes of a body, or two of an answer being read. */
   readonly stallMillis: number
   /** Between two requests. */
   readonly keepAliveMillis: number
-  /** How often the times of headers and bodies are checked. */
+  /** Interval between two checks of the timeouts of headers and bodies. */
   readonly checkMillis: number
-  /** Other limits than the usual ones of bodies that are discarded after a refusal. */
+  /** Limits on discarding the body of a refused request, where they differ from the usual ones. */
   readonly unread?: Partial<UnreadLimits>
 }
 
@@ -47,7 +47,7 @@ const usualLimits = (): ListenerLimits => ({
   handshakeMillis: 10_000,
   headersMillis: 20_000,
   requestMillis: 60_000,
-  // Three quarters of the 16 KB/s that callers are promised: what they send does not arrive evenly.
+  // Three quarters of the 16 KB/s that callers are promised, because uploads do not arrive evenly.
   uploadPace: 12 * 1024,
   stallMillis: 30_000,
   keepAliveMillis: 65_000,
@@ -98,7 +98,7 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
     noDelay: true,
     keepAliveTimeout: limits.keepAliveMillis,
     headersTimeout: limits.headersMillis,
-    // Node's would cut long uploads, however steadily they come: `endSlowBodies` judges their pace.
+    // Node's own timeout would cut long uploads, even steady ones. `endSlowBodies` judges their pace instead.
     requestTimeout: 0,
     connectionsCheckingInterval: limits.checkMillis,
     maxHeaderSize: headerBytes,
@@ -137,7 +137,7 @@ const soundOnly =
     return Effect.succeed(refusalWith(unsound, headers))
   }
 
-/** Bodies that a refusal leaves on their way are read before the answer ends. */
+/** Discards the unread body of a refused request before the answer ends. */
 const readingOn =
   (app: ListenerApp, unread: UnreadBodies): ListenerApp =>
   (request) =>
@@ -145,7 +145,7 @@ const readingOn =
       unread.answering(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage, answer)
     )
 
-/** Ends the connections whose bodies come too slowly, until the scope closes. */
+/** Ends connections with slow bodies until the scope closes. */
 const endSlowBodies = (connections: Connections, { checkMillis, requestMillis, uploadPace }: ListenerLimits) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -195,9 +195,8 @@ const closeWithin = (millis: number, server: Server, { all, silent }: Connection
   })
 
 /**
- * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop. `make`
- * is given whether the listener is closing, and what reads unread bodies, and makes what is served; unsound requests never
- * reach it.
+ * Starts the listener in the current scope and returns its address. Closing the scope is the graceful stop. `make` builds the
+ * app; it gets the signal that the listener is closing, and the reader of unread bodies. Unsound requests never reach the app.
  */
 const start = <E, R>(
   options: ListenerOptions,

@@ -144,7 +144,7 @@ export const numberParam = <const T extends ReadonlyArray<number>>(
   )
 }
 
-/** One of the given tokens, exact, in a query. `usual`: the one that counts when none is sent. */
+/** A query parameter with one of the given tokens, exactly as written. `usual` is the default when the query has none. */
 export const tokenParam = <const T extends ReadonlyArray<string>>(
   name: string,
   tokens: T,

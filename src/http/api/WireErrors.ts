@@ -131,7 +131,7 @@ const reasonText = (status: number): string =>
     ...reasonsOf(status).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)
   ].join("\n")
 
-/** Machine facts: the reason, by the rule of `RefusalReason.ts`, and the members of each case. */
+/** Machine-readable facts of a refusal: its reason (the rule is in `RefusalReason.ts`), and the members of its case. */
 const dataOf = (status: number) =>
   Schema.StructWithRest(
     Schema.Struct({

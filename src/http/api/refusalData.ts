@@ -1,6 +1,6 @@
 /**
- * The members of `data` by the status of a refusal: what each is, and with which code or reason it stands (doc 1, Errors). A refusal
- * has those of its own case alone.
+ * The members of `data` in a refusal, by HTTP status: the meaning of each, and its code or reason (doc 1, Errors). A refusal
+ * carries only the members of its own case.
  */
 import { Schema } from "effect"
 import { Id } from "../../machines/shared/Ids.ts"
@@ -97,5 +97,5 @@ const members = {
 type Status = keyof typeof members
 const isStatus = (status: number): status is Status => Object.hasOwn(members, status)
 
-/** The members of `data` that refusals of a status may have, beside `reason`. */
+/** The members of `data` that refusals of a status may have, besides `reason`. */
 export const dataMembers = (status: number): Schema.Struct.Fields => (isStatus(status) ? members[status] : {})

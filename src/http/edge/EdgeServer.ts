@@ -132,7 +132,7 @@ class Edge {
     headers: AnswerHeaders
   ): HttpServerResponse.HttpServerResponse {
     if (outcome._tag === "Done") return sent
-    // What is left of a body goes to no router.
+    // No router gets the rest of the body, so the connection ends with the answer.
     if (!request.complete) headers["connection"] = "close"
     switch (outcome._tag) {
       case "Foreign": {

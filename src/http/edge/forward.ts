@@ -39,7 +39,7 @@ export interface Passage {
   readonly answerMillis: number
   /** Whether answers end their connections. */
   readonly closing: () => boolean
-  /** Reads what a router's refusal leaves of a body. */
+  /** Discards the rest of a body after a router has refused the request. */
   readonly unread: UnreadBodies
 }
 
@@ -189,14 +189,14 @@ class Attempt {
     const { request, response, closing } = this.passage
     // What is written to a caller that is just leaving fails; `close` says that it went.
     response.on("error", () => {})
-    // A body the router will not take to its end: what follows it on the caller's connection is no request either.
+    // The router will not read this body to its end. The bytes that follow on the caller's connection are no request either.
     const ends = !request.complete && answer.headers.connection === "close"
     const unread = leavesBody(request, ends)
     if (ends || unread) {
       this.stopBody()
       request.pause()
     }
-    // Without a good key a router answers 401, and on the operator surface 404 for a path that it does not have.
+    // Without a good key a router answers 401, or 404 for an unknown path of the operator surface.
     if (unread && status !== 401 && status !== 404) presentedGoodKey(request)
     try {
       response.writeHead(status, answerHeaders(answer, ends || unread || closing()))
@@ -218,7 +218,7 @@ class Attempt {
     answer.pipe(response, { end: !unread })
   }
 
-  /** The answer has been passed on whole; it ends when the rest of the caller's body has arrived. */
+  /** The edge has passed on the whole answer. The answer ends when the rest of the caller's body has arrived. */
   private endAfterBody(): void {
     const { request, response, unread } = this.passage
     this.outgoing?.destroy()

@@ -48,11 +48,11 @@ interface Connection {
   running: number
   /** When the last of them was answered, or it was opened: a count that rises with every such moment. */
   restedAt: number
-  /** The newest of them, whose body alone can be still on its way; null when none is running. */
+  /** The newest running request, the only one whose body can still be arriving; null when no request is running. */
   newest: Arriving | null
 }
 
-/** A request on its way: from when on its body is watched, and what its connection had brought by then. */
+/** A running request: since when its body is watched, and how many bytes its connection had received by then. */
 interface Arriving {
   readonly request: IncomingMessage
   since: number
@@ -138,8 +138,8 @@ export class Connections {
   }
 
   /**
-   * The connections whose body has been on its way for `millis`, since its headers or since it was last found to keep its
-   * pace, and has brought fewer than `least` bytes in this time.
+   * Connections with a body that is too slow: for `millis` since its headers, or since its last good check, the connection has
+   * received fewer than `least` bytes.
    */
   slowBodies(millis: number, least: number): ReadonlyArray<Socket> {
     const now = performance.now()

@@ -1,6 +1,6 @@
 /**
- * Pages of lists, which are long work for the database and for the only thread: each principal has a share of the rows that are
- * read at once, principals are served in turn, and a page gives way to requests that write between its pieces of work.
+ * Pages of lists are long work for the database and for the only thread. The lane gives each principal a share of the rows that
+ * are read at once, and serves principals in turn. Between its pieces of work a page gives way to requests that write.
  */
 import { Effect } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
@@ -15,27 +15,27 @@ interface Waiter {
 
 /** The pages of one principal. */
 interface Line {
-  /** Rows of its pages that are being read. */
+  /** Rows of the pages that are being read. */
   held: number
   readonly waiting: Array<Waiter>
 }
 
 export class PageLane {
   private held = 0
-  /** Requests that write, from their bodies to their answers. */
+  /** Running requests that write, counted from body to answer. */
   private writing = 0
-  /** In the order of their turns: a principal whose page starts goes to the end. */
+  /** In the order of turns: a principal moves to the end when one of its pages starts. */
   private readonly lines = new Map<PrincipalId, Line>()
   private readonly isPressed: () => boolean
   private readonly pause: Effect.Effect<void>
 
-  /** `isPressed`: whether turns are decided or committed, those of the venue's events included. */
+  /** `isPressed`: whether turns are being decided or committed, turns of venue events included. */
   constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
     this.isPressed = isPressed
     this.pause = pauseOf(pauseMillis)
   }
 
-  /** Serves a request that writes: pages give way to it. */
+  /** Runs a request that writes; pages give way until it ends. */
   before<A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       this.writing++
@@ -47,8 +47,8 @@ export class PageLane {
   }
 
   /**
-   * Reads a page of at most so many rows and renders it, when the principal has room. Fails with `Unavailable` when too many of its
-   * pages wait, or this one has waited too long.
+   * Reads and renders a page of at most `rows` rows once the principal has room. Fails with `Unavailable` when too many pages of
+   * the principal wait, or when this page has waited too long.
    */
   run<A, B, E>(
     principal: PrincipalId,
@@ -116,7 +116,7 @@ export class PageLane {
     }
   }
 
-  /** A page larger than a share or than the whole budget is read when nothing else of it is held. */
+  /** A page larger than the share, or than the whole budget, starts once no other rows of that share or budget are held. */
   private hasRoom(line: Line, rows: number): boolean {
     return (
       (line.held === 0 || line.held + rows <= pageBudget.share) &&
@@ -136,7 +136,7 @@ export class PageLane {
   }
 }
 
-/** Long enough for what a commit or the venue has answered to go on first. */
+/** Pauses long enough for turns to continue first after a commit or an answer of the venue. */
 const pauseOf = (millis: number): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), millis)

@@ -1,7 +1,7 @@
 /**
- * Refusals that leave before the body of their request has arrived. Many clients write a request whole before they read: a
- * connection that ends under them shows a write error in place of the answer. So the answer leaves at once, and the rest of
- * the body is read and discarded, within limits, before the connection ends or serves its next request (A1-02).
+ * Handles refusals that are sent before the body of the request has arrived. Many clients write the whole request before they
+ * read; if the connection ends meanwhile, they see a write error and no answer. So the answer leaves at once. The rest of the
+ * body is discarded, within limits, before the connection ends or serves its next request (A1-02).
  */
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -9,33 +9,30 @@ import type { IncomingMessage } from "node:http"
 import { bodyless, declaredLength } from "./readBody.ts"
 
 export interface UnreadLimits {
-  /** Most bytes discarded of one body. */
+  /** Most bytes to discard of one body. */
   readonly bytes: number
-  /** Longest time that one body is discarded, wall milliseconds. */
+  /** Longest time to discard one body, in wall milliseconds. */
   readonly millis: number
-  /** Most connections whose bodies are discarded at once, and how many of them without a good key. */
+  /** Most connections that discard a body at once, and how many of them may lack a good key. */
   readonly connections: number
   readonly withoutKey: number
 }
 
 const usualLimits: UnreadLimits = { bytes: 12 * 1024 * 1024, millis: 10_000, connections: 64, withoutKey: 16 }
 
-/** Declared bodies up to this length are discarded by the adapter, which keeps their connections. */
+/** The HTTP adapter discards declared bodies up to this length itself, and keeps their connections. */
 const adapterDiscards = 256 * 1024
 
 const withGoodKey = new WeakSet<IncomingMessage>()
 
-/** Records that a request presented a key that is known and live. */
+/** Records that the request presented a known, live key. */
 export const presentedGoodKey = (request: IncomingMessage): void => void withGoodKey.add(request)
 
-/** The caller waits for 100 Continue, which it did not get: no body is on its way. */
+/** The caller still waits for 100 Continue and has sent no body. */
 const awaitsContinue = (request: IncomingMessage): boolean =>
   request.headers.expect !== undefined && request.httpVersion !== "1.0" && !request.readableDidRead
 
-/**
- * Whether an answer given now leaves a body on its way that must be discarded. `ends`: whether the connection ends with the
- * answer.
- */
+/** Whether an answer that is sent now leaves an arriving body to discard. `ends`: whether the answer ends the connection. */
 export const leavesBody = (request: IncomingMessage, ends: boolean): boolean => {
   if (request.complete || request.destroyed || bodyless(request) || awaitsContinue(request)) return false
   return ends || (declaredLength(request) ?? Infinity) > adapterDiscards
@@ -46,7 +43,7 @@ export class UnreadBodies {
   private readonly running = new Set<() => void>()
   private withoutKey = 0
 
-  /** Once `closing` is aborted nothing is discarded any more. */
+  /** When `closing` aborts, all discarding stops. */
   constructor(closing: AbortSignal, limits: Partial<UnreadLimits> = {}) {
     this.limits = { ...usualLimits, ...limits }
     closing.addEventListener("abort", () => {
@@ -55,8 +52,8 @@ export class UnreadBodies {
   }
 
   /**
-   * Discards what is left of the body. Calls `done` once: when the body has ended, a limit is reached or the connection is
-   * gone; at once when too many connections are being discarded. Returns how to stop early.
+   * Discards the rest of the body. Calls `done` once: when the body has ended, a limit is reached, or the connection is gone; at
+   * once when too many connections discard already. Returns a function that stops early.
    */
   discard(request: IncomingMessage, done: () => void): () => void {
     const { bytes, millis, connections, withoutKey } = this.limits
@@ -95,7 +92,10 @@ export class UnreadBodies {
     return stop
   }
 
-  /** The same answer. Where it leaves a body on its way all of its bytes leave at once, and it ends with the body. */
+  /**
+   * Returns the same answer. If a body is still arriving, all bytes of the answer leave at once, and the answer ends with the
+   * body.
+   */
   answering(
     request: IncomingMessage,
     answer: HttpServerResponse.HttpServerResponse

@@ -82,7 +82,7 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** Adds what every answer has. After a 413 the rest of the body is not taken: the connection ends with the answer. */
+/** Adds the headers that every answer has. A 413 ends the connection, because the rest of the body is not read. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders, own?: AnswerHeaders): void => {
   if (status !== 304) headers["content-type"] = contentType
   headers["cache-control"] = "no-store"
@@ -108,7 +108,7 @@ export const sent = HttpServerResponse.empty()
 export interface Pair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The caller behind a good key; null or absent: none presented one. */
+  /** The caller that a good key identifies; null or absent without one. */
   readonly principal?: unknown
 }
 

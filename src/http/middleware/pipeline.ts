@@ -12,11 +12,13 @@ export const pipelineLimit = 32
 
 interface Place {
   readonly response: ServerResponse
-  /** Ends the wait of the request: it is served now (true), or its connection is closed. Null while it does not wait. */
+  /**
+   * Ends the wait of the request: true when its turn has come, false when its connection is closed. Null while it does not wait.
+   */
   wake: ((served: boolean) => void) | null
 }
 
-/** The requests of a connection in their order; the first one is being served. */
+/** The requests of a connection in order; the first one is being served. */
 type Line = Array<Place>
 
 const lines = new WeakMap<Socket, Line>()

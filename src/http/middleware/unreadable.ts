@@ -64,7 +64,7 @@ export const answerUnreadable = (error: Error & { readonly code?: string }, sock
   answerAlone(socket, unreadable[code] ?? [400, invalid("INVALID_HTTP", "The request is not valid HTTP.")])
 }
 
-/** Answers a request whose body comes too slowly, and closes the connection. */
+/** Answers a request with a slow body, and closes the connection. */
 export const answerTooSlow = (socket: Socket): void => answerAlone(socket, tooSlow)
 
 /** Answers CONNECT, which Node hands over without a response object. */

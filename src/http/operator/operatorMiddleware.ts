@@ -106,7 +106,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
   })
 )
 
-/** A read within its time: whoever asks is answered, whatever the database does. */
+/** Bounds a read with a timeout, so the operator gets an answer even when the database gives none. */
 const inReadTime = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   { method, command }: OperatorExchange

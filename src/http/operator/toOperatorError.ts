@@ -95,7 +95,7 @@ export const engineError = (error: DispatchError): Effect.Effect<never, Operator
   )
 }
 
-/** Nothing was done: for later. */
+/** The command did nothing; the operator may retry later. */
 export const unavailable = (): OperatorAway =>
   new OperatorAway(envelopeOf(5030, "The service can't do this now. Please try again.", withReason("UNAVAILABLE")))
 

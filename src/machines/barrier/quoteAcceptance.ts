@@ -156,8 +156,8 @@ export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firs
 const whole = 10_000
 
 /**
- * Why the router does not accept this quote to close, or null: unasked it takes none that lies more than 100 basis points of
- * the mark away from it, and none while the mark is unknown or stale (F19).
+ * Why the router does not accept this closing quote by itself, or null. It rejects a quote more than 100 basis points from
+ * the mark, and every quote while the mark is unknown or stale (F19).
  */
 export const autoCloseRefusal = (
   facts: CloseQuoteFacts & { readonly mark: MoneyDecimal | "stale" | null }

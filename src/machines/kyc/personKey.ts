@@ -1,13 +1,13 @@
 /**
- * How the same person is known again, at whichever partner and however the names are written (doc 1, Rules of POST /clients and
- * PUT .../kyc 4; A1-28). A person has a key of the birth date with the number of the document, and one of the birth date with
- * each spelling of the names; they are kept as keyed hashes, so that nothing readable stands beside a client.
+ * Recognises the same person at any partner and in any spelling of the names (doc 1, Rules of POST /clients and PUT .../kyc 4).
+ * One key of a person is the birth date with the document number; each further key is the birth date with one spelling of the
+ * names. The client's row keeps keyed hashes of them, so it reveals no personal data (A1-28).
  */
 import { nameTokens } from "../screening/foldName.ts"
 import { weighty } from "../screening/nameForms.ts"
 import { transliterate } from "../screening/Transliteration.ts"
 
-/** What a person is known by; the middle name is left aside. */
+/** The facts that identify a person; the middle name is not among them. */
 export interface PersonFacts {
   readonly firstName: string
   readonly lastName: string
@@ -17,15 +17,15 @@ export interface PersonFacts {
 }
 
 /**
- * Keys of one form stand in one order with this text: those of earlier versions of the service, hexadecimal without a word before
- * them, come before it, all of today's behind it.
+ * Sorts the keys by form: keys of earlier versions are bare hexadecimal digits and come before this text, current keys start with
+ * a word and come after it.
  */
 export const firstPersonKey = "g"
 
 const number = "number:"
 const names = "names:"
 
-/** All keys of a person as one text, a space between two; `hash` makes a keyed hash of hexadecimal digits. */
+/** All keys of a person, separated by spaces. `hash` returns a keyed hash in hexadecimal digits. */
 export const personKeyOf = (facts: PersonFacts, hash: (text: string) => string): string => {
   const { dob, documentNumber } = facts
   const letters = transliterate(documentNumber).replace(/[^\p{L}\p{N}]/gu, "")
@@ -37,8 +37,8 @@ export const personKeyOf = (facts: PersonFacts, hash: (text: string) => string):
 }
 
 /**
- * First and last name in either order, each whole and by its first word: a second given name may stand with the first one, in
- * the field of its own, or nowhere. Spaces and hyphens within a name part nothing.
+ * First and last name in either order, each whole and by its first word, because a second given name may stand in the first name,
+ * in its own field, or nowhere. Spaces and hyphens within a name do not count.
  */
 const spellings = ({ firstName, lastName }: PersonFacts): ReadonlyArray<string> => {
   const [first, last] = [firstName, lastName].map(nameTokens).map(wholeAndShort)
@@ -58,15 +58,15 @@ const shares = (one: string, other: string, kind: string): boolean => {
   return keysOf(one, kind).some((key) => keys.has(key))
 }
 
-/** Whether two persons are the same one: birth date, document number and names. Source: A1-28. */
+/** Whether two persons are the same: birth date, document number and names match. */
 export const isDuplicate = (one: string, other: string): boolean =>
   shares(one, other, number) && shares(one, other, names)
 
-/** Whether one may be the other, who was refused for good: the birth date with either number or names. Source: A1-28. */
+/** Whether a person may be one that was refused for good: the birth date matches, with the document number or the names. */
 export const meetsRefused = (one: string, other: string): boolean =>
   shares(one, other, number) || shares(one, other, names)
 
-/** The claims of a person: two that are the same one have one of them in common (A1-28). */
+/** The claims of a person. Two records of the same person share at least one claim. */
 export const personClaims = (personKey: string): ReadonlyArray<string> =>
   personKey < firstPersonKey
     ? [`person:${personKey}`]

@@ -23,14 +23,16 @@ export interface Tried {
   readonly pause: number
   /** The signed position that it was sent for. */
   readonly held: string
-  /** Orders before it that the market did not fill whole, two at the most: how far it may trade from the mark. */
+  /**
+   * How many earlier orders the market did not fill whole, at most two. The count sets how far from the mark the order may trade.
+   */
   readonly step: number
 }
 
 /** What an episode waits for that can close nothing now: a fresh mark (F3), or a market that trades and has somebody to trade with. */
 export type Missing = "MARK" | "MARKET"
 
-/** Ids that a client's withdrawals and swaps had not reached when it was written off: ids grow in a mailbox. */
+/** The next ids of the client's withdrawals and swaps at the write-off. Ids grow in a mailbox, so a lower id is older. */
 export interface Behind {
   readonly requestId: number
   readonly swapId: number
@@ -49,13 +51,13 @@ export interface CloseOutContext extends CloseOutInput {
   readonly lastOrderId: number | null
   /** The last one in each market that still trades. */
   readonly tried: Readonly<Record<string, Tried>>
-  /** How far from the mark staff let its orders trade, basis points; zero: no further than its steps do. */
+  /** How far from the mark staff let the orders trade, basis points; zero: only as far as the steps go. */
   readonly widenedBps: number
   /** What negative balance protection put back. */
   readonly writtenOff: string
-  /** Older withdrawals and swaps stand behind the write-off; null without one. */
+  /** The ids that mark withdrawals and swaps as older: those stand behind the write-off. Null without a write-off. */
   readonly behind: Behind | null
-  /** What of it has been repaid out of money that stood behind it, and by how many postings. */
+  /** The repaid part of the write-off, out of money that stood behind it, and the number of postings that repaid it. */
   readonly repaid: string
   readonly repayments: number
 }
@@ -82,7 +84,7 @@ export type CloseOutEvent =
   | { readonly type: "PROTECT" }
   /** Negative balance protection puts `amount` back (F10). */
   | { readonly type: "WRITE_OFF"; readonly amount: string; readonly behind: Behind }
-  /** Money that stood behind the write-off has come back, and repays it. `refs` name the withdrawal or the swap that it comes from. */
+  /** Money that stood behind the write-off has come back and repays it. `refs` name the withdrawal or the swap it comes from. */
   | { readonly type: "REPAY"; readonly amount: string; readonly refs: JsonObject; readonly reason: string }
   /** It is over: `recovered`, or closed out. */
   | { readonly type: "END"; readonly at: number; readonly recovered: boolean }
@@ -95,7 +97,7 @@ export type CloseOutEvent =
 export const firstPauseMillis = 1_000
 export const longestPauseMillis = 30_000
 
-/** The last step away from the mark that an episode takes by itself in a market. */
+/** The last step that an episode takes without staff in a market. */
 export const lastStep = 2
 
 /** The pause behind one that has changed nothing, ms. */
@@ -108,7 +110,7 @@ export const pauseAfter = (times: number): number =>
 /** How an episode is named (F9). */
 export const closeOutName = (closeOutId: number): string => `CO-${closeOutId}`
 
-/** What is written off and not repaid, micro-USDC. */
+/** The part of the write-off that is not repaid yet, micro-USDC. */
 export const unrepaidOf = ({ writtenOff, repaid }: Pick<CloseOutContext, "writtenOff" | "repaid">): bigint =>
   minorOf(writtenOff, "USDC") - minorOf(repaid, "USDC")
 
@@ -123,6 +125,6 @@ export const liveCloseOutStates = [
   "PROTECTING"
 ] as const
 
-/** Whether the episode goes on. One that is over is held for as long as its write-off may be repaid. */
+/** Whether the episode is live. A finished episode stays in memory until its write-off is repaid or cannot be repaid. */
 export const isGoingOn = ({ state }: { readonly state: string }): boolean =>
   (liveCloseOutStates as ReadonlyArray<string>).includes(state)

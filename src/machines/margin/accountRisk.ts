@@ -53,9 +53,9 @@ export interface AccountRisk {
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
-  /** What working orders on perpetuals would lose to the mark at once (F13). */
+  /** The loss against the mark if the working orders on perpetuals filled at once (F13). */
   readonly orderLoss: bigint
-  /** The lesser of cash and free margin, without what orders would lose at once (F13, F23); may be negative. */
+  /** The lesser of cash and free margin, minus that loss (F23); may be negative. */
   readonly free: bigint
   /** On the marks of the facts: what money gates ask (A1-12). */
   readonly riskState: RiskState

@@ -1,7 +1,7 @@
 /**
- * A close-out episode (F9, F10; D23). Its steps are taken by `services/margin/riskDecisions.ts` in its client's turns: what
- * ends meanwhile ends it too, and what opens meanwhile joins it. A shortfall is written off once, and money that stood behind the
- * write-off repays it after the end (`services/margin/writeOffRepayment.ts`).
+ * A close-out episode. `services/margin/riskDecisions.ts` takes its steps in the turns of its client. The episode ends when
+ * another cause closes the last exposure, and it includes exposure that opens meanwhile. A shortfall is written off once. Money
+ * that stood behind the write-off repays it after the end (`services/margin/writeOffRepayment.ts`; F9, F10; D23).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -54,7 +54,7 @@ const writeOff = closeOut.emit(({ context: { closeOutId, startedAt, writtenOff }
   refs: { episodeId: closeOutName(closeOutId), closedOutAt: startedAt }
 }))
 
-/** The write-off reversed by so much, under a key of its own for each time (F10). */
+/** Reverses this part of the write-off. Each repayment has its own key (F10). */
 const repay = closeOut.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "REPAY") return
   const { closeOutId, startedAt } = context
@@ -91,7 +91,7 @@ const untried = closeOut.assign({ tried: {} })
 const waitForMark = { guard: "noMark", target: "WAITING_MARK", actions: [untried, note("closeout.wait")] } as const
 const waitForMarket = { target: "WAITING_MARKET", actions: [untried, note("closeout.wait")] } as const
 const wait = [waitForMark, waitForMarket] as const
-/** What was tried nearer to the mark is tried again at once. */
+/** Retries at once the closing that was tried nearer to the mark. */
 const widened = closeOut.assign(({ event }) => (event.type === "WIDEN" ? { widenedBps: event.bps, tried: {} } : {}))
 const widen = { WIDEN: { actions: [widened, note("closeout.widen")] } } as const
 const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const

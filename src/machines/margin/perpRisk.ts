@@ -38,7 +38,9 @@ export interface PerpRisk {
   /** Of the position. */
   readonly initialMargin: bigint
   readonly orderMargin: bigint
-  /** What its working orders would lose to the mark at once: no other order, and no money that leaves, may use it (F13). */
+  /**
+   * The loss against the mark if the working orders filled at once. No other order and no payment out may use this money (F13).
+   */
   readonly orderLoss: bigint
 }
 

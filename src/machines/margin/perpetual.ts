@@ -48,7 +48,9 @@ export interface WorkingOrder {
   readonly side: "BUY" | "SELL"
   /** What of the quantity is not filled. */
   readonly left: string
-  /** The limit or the bound, a conditional one's limit or else its trigger (A2-45); null: MARKET without a bound. */
+  /**
+   * The limit or the bound; for a conditional order its limit, else its trigger (A2-45). Null: a MARKET order without a bound.
+   */
   readonly price: string | null
   readonly reduceOnly: boolean
 }
@@ -105,8 +107,8 @@ export const orderMarginOf = (
 }
 
 /**
- * What working orders would lose to the mark at once, at the worst price that each may trade at (F13): the same money never
- * stands behind two of them. Micro-USDC, rounded up.
+ * The loss against the mark if the working orders filled at once, each at its worst allowed price. The orders add up, so the same
+ * money never stands behind two of them. Micro-USDC, rounded up (F13).
  */
 export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | null, terms: PerpTerms): bigint => {
   if (mark === null) return 0n
@@ -122,7 +124,7 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
   return ceilTo(lost, microPlaces)
 }
 
-/** What one unit loses to the mark by being bought above or sold below it; never below zero. */
+/** The loss of one unit against the mark when it is bought above the mark or sold below it; never below zero. */
 export const lossOf = (side: "BUY" | "SELL", at: Scaled, mark: Scaled): Scaled => {
   const lost = side === "BUY" ? difference(at, mark) : difference(mark, at)
   return lost.units < 0n ? nothing : lost

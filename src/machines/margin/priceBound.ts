@@ -1,6 +1,6 @@
 /**
- * How far from the mark an order on a perpetual may trade (F9, F13): no thin book takes more from an account than what stands
- * behind its orders. Distances are whole basis points of the mark.
+ * How far from the mark an order on a perpetual may trade, so that a thin book never takes more from an account than the money
+ * behind its orders. Distances are whole basis points of the mark (F9, F13).
  */
 import type { Grid } from "../market/Grid.ts"
 import { ceilDiv, compared, type Exact, fixedText, floorDiv, type Scaled, scaled, tenTo } from "../shared/Exact.ts"
@@ -12,23 +12,23 @@ type Side = "BUY" | "SELL"
 
 /** Basis points of a whole. */
 const whole = 10_000
-/** Of a close-out: its first order in a market, and the next one behind a pause. */
+/** Steps of a close-out: its first order in a market, and the next order after a pause. */
 const firstBps = 100
 export const secondBps = 200
-/** What an account is closed out at, basis points of its margin. */
+/** The margin level at which an account is closed out, in basis points. */
 const closeOutBps = closeOutPct * 100
 
 export interface ReducingMarket {
-  /** The most leverage that the client may choose in the market: no later choice makes a resting order a worse one. */
+  /** The highest leverage that the client may choose in the market, so no later choice worsens a resting order. */
   readonly cap: number
   readonly commissionBps: number
-  /** Of the venue: how far from the mark any limit may lie. */
+  /** The venue's limit on the distance of any order from the mark. */
   readonly bandBps: number
 }
 
 /**
- * How far an order may trade that only reduces: the part of the market's initial margin that every account outside a close-out
- * has, less commission. Rounded down, so the commission on the worst price is paid too.
+ * How far a reduce-only order may trade. Every account outside a close-out has this part of the market's initial margin;
+ * commission is taken off. Rounded down, so the money also covers the commission at the worst price.
  */
 export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): number => {
   const paid = Math.floor(((closeOutBps - commissionBps * cap) * whole) / (cap * (whole + commissionBps)))
@@ -36,13 +36,16 @@ export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): nu
 }
 
 export interface ClosingMarket extends Pick<ReducingMarket, "commissionBps" | "bandBps"> {
-  /** Micro-USDC that no other order of the account may cost it. */
+  /** The account's equity less the possible loss of its other orders, micro-USDC. */
   readonly equity: bigint
-  /** Of the position, without sign, at the mark. */
+  /** Value of the position at the mark, without sign. */
   readonly value: Scaled
 }
 
-/** How far an order may trade in a close-out: by its steps, at last as far as the equity pays, further where staff widened it. */
+/**
+ * How far an order of a close-out may trade: one step after another, then as far as the equity pays, or further where staff
+ * widened it.
+ */
 export const closingBps = (
   { tried, widenedBps }: Pick<CloseOutContext, "tried" | "widenedBps">,
   symbol: string,
@@ -53,7 +56,7 @@ export const closingBps = (
   return Math.min(Math.max(usual, widenedBps), market.bandBps)
 }
 
-/** The distance at which closing all of a position costs the equity, commission included. */
+/** The distance at which closing the whole position costs the whole equity, commission included. */
 const payableBps = ({ equity, value, commissionBps, bandBps }: ClosingMarket): number => {
   if (equity <= 0n || value.units <= 0n) return 0
   const share = floorDiv(equity * BigInt(whole) * tenTo(value.places), value.units * tenTo(6))
@@ -61,7 +64,7 @@ const payableBps = ({ equity, value, commissionBps, bandBps }: ClosingMarket): n
   return paid > BigInt(bandBps) ? bandBps : Math.max(Number(paid), 0)
 }
 
-/** The worst price of an order that may trade so far from a price, on the tick and not beyond it; null: none is left. */
+/** The worst price at this distance from a price, rounded to the tick inside the distance; null: no price is left. */
 export const boundAt = (side: Side, from: Exact, bps: number, { decimals, step }: Grid): string | null => {
   const { units, places } = scaled(from)
   const moved = units * BigInt(side === "BUY" ? whole + bps : whole - bps) * tenTo(decimals)
@@ -70,7 +73,7 @@ export const boundAt = (side: Side, from: Exact, bps: number, { decimals, step }
   return ticks <= 0n ? null : fixedText({ units: ticks * BigInt(step), places: decimals })
 }
 
-/** Whether a limit lets an order trade at a worse price than the bound. */
+/** Whether a limit allows a worse price than the bound. */
 export const isBeyond = (side: Side, limit: Exact, bound: Exact): boolean => {
   const worse = compared(scaled(limit), scaled(bound))
   return side === "BUY" ? worse > 0n : worse < 0n
@@ -79,5 +82,5 @@ export const isBeyond = (side: Side, limit: Exact, bound: Exact): boolean => {
 /** The tighter of two bounds. */
 export const tighterOf = (side: Side, one: string, other: string): string => (isBeyond(side, one, other) ? other : one)
 
-/** Basis points as staff and partners read them, in percent. */
+/** Basis points in percent, for texts that staff and partners read. */
 export const percentOf = (bps: number): string => `${decimalText(new MoneyDecimal(bps).div(100), 2)} %`

@@ -28,7 +28,7 @@ export interface Instrument {
   readonly priceDecimals: number
   readonly qtyDecimals: number
   readonly priceTick: Grid
-  /** How far from the mark the venue takes a limit, basis points. */
+  /** The furthest from the mark that the venue accepts a limit, basis points. */
   readonly bandBps: number
 }
 
@@ -41,19 +41,19 @@ export interface Facts {
   readonly instruments: ReadonlyMap<string, Instrument>
   /** What the broker sets on markets. */
   readonly terms: MarketTerms
-  /** What messages of the venue are held against. */
+  /** The market data that checks of venue messages compare with. */
   readonly recent: RecentMarket
 }
 
-/** The market of the last minute, as far as it is known. */
+/** The known market data of the last minute. */
 export interface RecentMarket {
-  /** The band of the marks about a moment, Unix ms; null: they are not known. */
+  /** The band of the marks around a moment, Unix ms; null: the marks are unknown. */
   bandAt(symbol: string, at: number): PriceBand | null
-  /** Whether a market, of staking too, is listed and not delisted; null: nothing is known. */
+  /** Whether a market (staking markets included) is listed and not delisted; null: unknown. */
   isListed(symbol: string): boolean | null
 }
 
-/** Nothing is known of it. */
+/** No market data at all. */
 export const noRecentMarket: RecentMarket = { bandAt: () => null, isListed: () => null }
 
 /** Those of a moment for which no market is known: accounts hold money alone. */

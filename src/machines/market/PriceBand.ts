@@ -1,18 +1,18 @@
-/** Prices that a trade of a moment can have: those of the marks about it, widened by the market's band. */
+/** The prices that a trade at a moment can have: the marks around that moment, widened by the market's band. */
 import { difference, isLess, type Scaled, scaled, shareOf, sum } from "../shared/Exact.ts"
 import type { MoneyDecimal } from "../shared/Money.ts"
 
 export interface PriceBand {
   readonly low: Scaled
   readonly high: Scaled
-  /** A mark at the moment or after it is known; false: one may still come. */
+  /** Whether a mark at or after the moment is known; false: that mark may still come. */
   readonly isWhole: boolean
 }
 
-/** How far before and after a moment its marks are looked for, ms: ten seconds in all. */
+/** Marks this long before and after a moment make its band, ms: ten seconds in all. */
 export const marksAboutMillis = 5_000
 
-/** The lowest and the highest mark widened by so many basis points. */
+/** The lowest and the highest mark, each widened by `bps` basis points. */
 export const bandOfMarks = (
   lowest: MoneyDecimal,
   highest: MoneyDecimal,
@@ -22,7 +22,7 @@ export const bandOfMarks = (
   return { low: difference(low, shareOf(low, bps)), high: sum(high, shareOf(high, bps)) }
 }
 
-/** A sentence when a price lies outside of a band; null: inside, or no band is known. */
+/** An error sentence when the price lies outside the band; null when it lies inside, or no band is known. */
 export const outsideBand = (price: string, band: PriceBand | null): string | null => {
   if (band === null) return null
   const at = scaled(price)

@@ -32,9 +32,12 @@ export interface OrderInput {
   readonly qty: string
   /** The limit as it was asked for. */
   readonly price: string | null
-  /** The limit that the venue gets: what trades at the market is sent with its bound (F13, F20). */
+  /** The limit that the venue gets. An order at the market has its bound here (F13, F20). */
   readonly venuePrice: string | null
-  /** Of a conditional perpetual order at the market, or that only reduces: how far from the mark at which it fires it may trade, basis points (F13). */
+  /**
+   * For a conditional perpetual order that is MARKET or reduce-only: how far it may trade from the mark at which it fires, basis
+   * points.
+   */
   readonly boundBps: number | null
   readonly tif: TimeInForce
   /** As the venue gets it (A2-35). */
@@ -160,7 +163,7 @@ export type OrderEvent =
       readonly note: string | null
     }
 
-/** How an order at the market ends whose bound leaves nobody to trade with; behind it stands the bound. */
+/** The reason of a MARKET order that ends because the book has no price within its bound; the bound follows this text. */
 export const noLiquidity = "no liquidity within the bound"
 
 /** The name of an order, for partners and at the venue (F31, A2-111). */

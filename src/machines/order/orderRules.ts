@@ -169,7 +169,7 @@ export const reduceOnlyRule: OrderRule = {
   compared: ({ order, netQty }) => (order.reduceOnly ? { figure: order.qty, limit: netQty } : null)
 }
 
-/** A limit of what only reduces, and the worst that it may be. */
+/** The limit of a reduce-only order or leg, and the worst price allowed for it. */
 interface Limited {
   readonly of: string
   readonly side: "BUY" | "SELL"
@@ -178,7 +178,9 @@ interface Limited {
   readonly from: string
 }
 
-/** Of the order itself, from the mark or its trigger, and of the legs that it asks for, from their levels. */
+/**
+ * The limit of the order, measured from the mark or its trigger, and the limits of its attached legs, measured from their levels.
+ */
 const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): ReadonlyArray<Limited> => {
   const { side, price, trigger, attach } = order
   const limits: Array<Limited> = []
@@ -200,7 +202,10 @@ const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): Readonly
   return limits
 }
 
-/** What only reduces trades no further than every account can pay that is not closed out, and a close-out no further than its step (F9, F13). */
+/**
+ * A reduce-only order trades only as far as every account outside a close-out can pay; an order of a close-out, only to its step
+ * (F9, F13).
+ */
 export const boundRule: OrderRule = {
   gate: "bound",
   reason: "LIMIT_BEYOND_BOUND",

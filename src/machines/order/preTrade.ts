@@ -78,15 +78,17 @@ export interface PreTrade {
   readonly bound: OrderBound
 }
 
-/** How an order is sent that may not trade at any price. */
+/** The bound of an order on its way to the venue. */
 export interface OrderBound {
-  /** The limit that the venue gets; null: of a conditional order at the market, and of a spot sale at it. */
+  /** The limit that the venue gets; null for a conditional MARKET order and for a spot sale at the market. */
   readonly limit: string | null
-  /** Of a conditional perpetual order at the market, or that only reduces: how far from the mark at which it fires, basis points. */
+  /**
+   * For a conditional perpetual order that is MARKET or reduce-only: the distance from the mark at which it fires, basis points.
+   */
   readonly bps: number | null
-  /** Of a perpetual order that only reduces: the worst that its own limit may be. */
+  /** For a reduce-only perpetual order: the worst limit that it may have. */
   readonly worst: string | null
-  /** On perpetuals: how far whatever only reduces may trade, basis points. */
+  /** For perpetuals: how far any reduce-only order may trade, basis points. */
   readonly reducingBps: number | null
 }
 
@@ -104,7 +106,7 @@ export interface PerpPreTrade {
   readonly bestOpposite: Exact | null
   readonly commissionBps: number
   readonly tick: Grid
-  /** How far from the mark an order may trade that only reduces, and any limit may lie, basis points. */
+  /** How far from the mark a reduce-only order may trade, then how far any limit may lie, basis points. */
   readonly reducingBps: number
   readonly bandBps: number
 }
@@ -163,7 +165,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     onlyReduces
   } as const
   const bound = onlyReduces ? reducingBound(input, mark) : openingBound(input, mark, price)
-  // Without a mark nobody knows how far an order may trade.
+  // Without a mark the distance of an order is unknown.
   if (price === null || bound === null) {
     return {
       ...unpriced,
@@ -177,10 +179,10 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   const value = product(at, scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  // Of all of it: what only closes is not asked for it.
+  // The whole quantity counts, also the part that closes a position. A purely reducing order needs no money for it.
   const openLoss =
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
-  // What other orders would lose at once stands behind them alone.
+  // Money behind the possible loss of other orders is not available to this one.
   const spendable = before.freeMargin - before.orderLoss
   const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
   return {
@@ -229,10 +231,10 @@ interface Market {
   readonly before: RiskAfter
 }
 
-/** No bound, of an order that there is none for. */
+/** For orders without a bound. */
 export const unbounded: OrderBound = { limit: null, bps: null, worst: null, reducingBps: null }
 
-/** What only reduces trades so far from the mark, or from its trigger, as every account outside a close-out can pay (F9). */
+/** A reduce-only order may trade as far from the mark, or from its trigger, as every account outside a close-out can pay (F9). */
 const reducingBound = (
   { order: { side, price, trigger }, reducingBps, tick }: PerpPreTrade,
   mark: ShownMark | null
@@ -240,12 +242,12 @@ const reducingBound = (
   const from = trigger?.price ?? mark?.price ?? null
   const worst = from === null ? null : boundAt(side, from, reducingBps, tick)
   if (worst === null) return null
-  // Where the last price or the index fires it, the mark may be another.
+  // The last price or the index may fire the order while the mark is elsewhere, so the bound also goes out as a distance.
   if (trigger !== null) return { limit: trigger.limitPrice, bps: reducingBps, worst, reducingBps }
   return { limit: price ?? worst, bps: null, worst, reducingBps }
 }
 
-/** What opens at the market trades no further than its slippage allowance, which its margin covers; other limits are judged as they are. */
+/** An opening MARKET order trades at most its slippage allowance away; its margin covers that. Other limits stay as they are. */
 const openingBound = (
   { order: { side, price: asked, trigger }, holding: { terms }, reducingBps, bandBps, tick }: PerpPreTrade,
   mark: ShownMark | null,

@@ -6,16 +6,16 @@
 export const watchImportStates = ["OPEN", "REMOVING", "DONE", "REPLACED", "ABANDONED"] as const
 export type WatchImportState = (typeof watchImportStates)[number]
 
-/** Places of a file that a report names; a count goes on. */
+/** Most places that a report names; the count includes the rest. */
 export const maxPlaces = 100
 
-/** What of a published file is not on the list as the file has it. Its places are lines, and members of JSON. */
+/** The parts of a published file that the list lacks or holds differently. A place is a line, or a member of a JSON file. */
 export interface FileReport {
-  /** Entries that are no persons: companies, ships. */
+  /** Entries that are not persons, such as companies and ships. */
   readonly notPersons: number
-  /** Where no name can be read: left out. */
+  /** Left-out lines: no name can be read there. */
   readonly badLines: ReadonlyArray<string>
-  /** Fields that can't be read and count as unknown, and where the first hundred of them are. */
+  /** Fields with an unreadable value, which counts as unknown, and the places of the first hundred. */
   readonly unread: number
   readonly unreadAt: ReadonlyArray<string>
 }
@@ -31,7 +31,7 @@ export interface WatchImportInput {
   readonly count: number
   /** Hash of the file's entries in their order, hexadecimal: what arrives must be what was announced. */
   readonly hash: string
-  /** Default: the file has nothing but entries. */
+  /** Absent: every entry of the file is on the list. */
   readonly report?: FileReport
   readonly startedAt: number
 }

@@ -1,6 +1,6 @@
 /**
- * What is left of a word in all its romanisations: its consonants, those that stand for one another as one (Mukherjee and
- * Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi), each once in a row. Source: F26.
+ * The part of a word that all its romanisations share: its consonants. Interchangeable consonants count as one, and repeats as
+ * one (Mukherjee and Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi). Source: F26.
  */
 const letter = (text: string): number => text.charCodeAt(0)
 const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
@@ -14,15 +14,15 @@ const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
   number
 ]
 
-/** What a letter counts as; 0: nothing, as vowels and what is written for them. */
+/** The letter that each letter counts as; 0 for vowels and for letters that stand for vowels. */
 const countsAs = Uint8Array.from({ length: 128 }, (_, code) => code)
 for (const vowel of "AEIOUYJ") countsAs[letter(vowel)] = 0
 for (const [from, to] of ["QK", "CK", "GK", "WV", "ZS"]) countsAs[letter(from as string)] = letter(to as string)
 
-/** After these an H says nothing: Gadhafi, Ghulam. */
+/** After these letters an H is silent: Gadhafi, Ghulam. */
 const breathed = new Set([..."BDG"].map(letter))
 
-/** The consonants of a part of a text as a number: equal for equal consonants, and hardly ever for others. */
+/** A hash of the consonants in a part of a text. Equal consonants give equal numbers; others almost never do. */
 export const consonantsOf = (text: string, from = 0, to = text.length): number => {
   let sum = 0
   let last = 0

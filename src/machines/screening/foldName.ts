@@ -7,10 +7,10 @@ import anyAscii from "any-ascii"
 import { nameTitles, transliterate } from "./Transliteration.ts"
 
 /**
- * The words of a name: compatibility forms decomposed (NFKD), marks and what shows nothing gone, in Latin letters, upper
- * case, without punctuation, titles and placeholders. Apostrophes join (O'Brian is OBRIAN), all other punctuation separates, and
- * single letters in a row are one word (B. a. l. d. u. i. n). A name made of titles alone keeps them: somebody may be called
- * Master. Source: F26.
+ * The words of a name in upper-case Latin letters. Compatibility forms are decomposed (NFKD); marks, invisible characters,
+ * punctuation, titles and placeholders are removed. Apostrophes join (O'Brian is OBRIAN), all other punctuation separates.
+ * Single letters in a row become one word (B. a. l. d. u. i. n). A name of titles alone keeps them, because Master may be a
+ * surname. Source: F26.
  */
 export const nameTokens = (name: string): ReadonlyArray<string> => {
   const words = withoutPlaceholders(
@@ -24,21 +24,21 @@ export const nameTokens = (name: string): ReadonlyArray<string> => {
   return names.length > 0 ? names : words.filter((word) => word !== "")
 }
 
-/** N/A, before its two letters become one word. */
+/** Removes N/A before its two letters become one word. */
 const withoutSlashes = (name: string): string =>
   name.includes("/") ? name.replace(/(?<![\p{L}\p{N}])n\s*\/\s*a(?![\p{L}\p{N}])/giu, " ") : name
 
-/** What registers and forms write where there is no name: First Name Unknown, No First Name, XXX. */
+/** Texts that registers and forms hold in place of a missing name: First Name Unknown, No First Name, XXX. */
 const placeholder =
   /(?<![A-Z0-9])(?:[FLM]NU|N[FLM]N|X{2,}|NO (?:(?:FIRST|MIDDLE|LAST|GIVEN|FAMILY) |SUR)?NAME|(?:(?:FIRST|LAST|GIVEN|FAMILY) |SUR)?NAME UNKNOWN|UNKNOWN)(?![A-Z0-9])/g
 
-/** A part of each of them, for a quick answer. */
+/** A part of every placeholder, for a fast pre-check. */
 const perhapsPlaceholder = /[FLM]NU|N[FLM]N|XX|NAME|UNKNOWN/
 
 const withoutPlaceholders = (words: string): string => {
   if (!perhapsPlaceholder.test(words)) return words
   const left = words.replace(placeholder, " ").replace(/ {2,}/g, " ").trim()
-  // What is left may be one again, written around the first.
+  // The rest may be a placeholder again, written around the first one.
   return left === words ? words : withoutPlaceholders(left)
 }
 
@@ -47,12 +47,12 @@ const otherScripts =
   /(?:(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Common}\p{Script=Inherited}\p{Default_Ignorable_Code_Point}])\p{L}\p{M}*)+/gu
 
 /**
- * The letters of scripts without a table in Latin ones, so that a name in such a script finds its candidates. It stays a name that
- * can't be compared (`doubtOf`): most of them leave out what Latin spellings write.
+ * Romanises scripts without a table, so that a name in such a script finds its candidates. The name still counts as one that
+ * can't be compared (`doubtOf`), because most of these scripts omit letters that Latin spellings have.
  */
 const romanise = (name: string): string => romanised(name.normalize("NFC"), otherScripts)
 
-/** What `letters` finds in Latin capitals; a letter without any stays. */
+/** Replaces each match of `letters` with Latin capitals; a letter without a Latin form stays. */
 const romanised = (text: string, letters: RegExp): string =>
   isAscii(text)
     ? text
@@ -118,7 +118,7 @@ const isPlaceholder = (name: string): boolean => nameTokens(name).length === 0 &
 
 /** Why a person's name can't be compared, or null when it can be. Source: F26. */
 export const doubtOf = ({ firstName, middleName, lastName }: NameFields): NameDoubt | null => {
-  // A placeholder says that there is one name; two say that there is none.
+  // One placeholder beside a name is fine: the person has one name. Two placeholders mean no name.
   const needed = [firstName, lastName].map(nameTokens).filter((words) => /\p{L}/u.test(words.join("")))
   if (needed.length === 0) return "NO_NAME"
   if (needed.length < 2 && ![firstName, lastName].some(isPlaceholder)) return "NO_NAME"

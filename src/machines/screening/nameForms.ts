@@ -21,7 +21,7 @@ export interface PersonForms extends NameForms {
   readonly words: ReadonlyArray<string>
   /** Letters of each of these words, as bits (`lettersIn`). */
   readonly masks: ReadonlyArray<number>
-  /** The words that tell who it is, with their letters as bits and their consonants. */
+  /** The words that identify the person, with their letters as bits and their consonants. */
   readonly telling: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
   /** Letters of the whole name: as bits, and how many. */
   readonly mask: number

@@ -1,8 +1,7 @@
 /**
- * How like a client's and a listed name are beside the very birth date. There three more likenesses count: from `veryLike` on
- * that of the words that both names have, so that given names too many or too few on either side part nobody from an entry, and
- * of the letters, wherever the spaces stand; and word by word that of the shorter name, for names of one word and other
- * spellings. Source: F26.
+ * Likeness of a client's and a listed name with the same birth date. Three more likenesses count there. From `veryLike` on: the
+ * words that both names have, so extra or missing given names do not matter; and all letters, wherever the spaces stand. Word by
+ * word: the words of the shorter name, for names of one word and other spellings. Source: F26.
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
@@ -15,7 +14,7 @@ const veryLike = 0.9
 export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(wholeScore(person, listed), wordByWord(person, listed))
 
-/** The same without the likeness word by word. */
+/** The likeness without the word-by-word part. */
 export const wholeScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(nameScore(person, listed), moreThanNames(person, listed))
 
@@ -39,16 +38,17 @@ const inCommon = (person: PersonForms, full: string): number => {
   return Math.max(words >= veryLike ? words : 0, letters >= veryLike ? letters : 0)
 }
 
-/** Word by word a name is a possible match and never a hit: with the birth date and the country this is below 0.95. */
+/** A word-by-word match is a possible match and never a hit: with birth date and country the score stays below 0.95. */
 const mostByWords = 0.93
-/** The least likeness of a name of one word, which has nothing beside it. */
+/** The least likeness for a name of one word, which no other word confirms. */
 const loneWordLike = 0.95
-/** Words with the same consonants are spellings of one another when the rest is as like as this. */
+/** The least likeness, apart from consonants, of two spellings of one word. */
 const spellingLike = 0.78
 
 /**
- * Likeness of the words of the shorter name and their best partners in the other one, by their lengths: 0 unless each word has a
- * partner of its own, very like it or another spelling. So one name may be a part of the other, and each word spelt in another way.
+ * Compares each word of the shorter name with its best partner in the other name, weighted by length. The result is 0 unless
+ * every word has its own partner, either very like it or another spelling. So one name may be a part of the other, with every
+ * word spelt differently.
  */
 export const wordByWord = (person: PersonForms, { full }: NameForms): number => {
   if (person.full === "" || full === "") return 0
@@ -63,7 +63,7 @@ const pairedWords = (person: PersonForms, full: string): number => {
   const [shorter, longer] = mine.length <= theirs.length ? [mine, [...theirs]] : [theirs, [...mine]]
   let like = 0
   let letters = 0
-  // Equal words first, so that none of them is taken for another word's partner.
+  // Equal words pair first, so that no other word takes an equal partner.
   for (const word of [
     ...shorter.filter((each) => longer.includes(each)),
     ...shorter.filter((each) => !longer.includes(each))
@@ -77,7 +77,7 @@ const pairedWords = (person: PersonForms, full: string): number => {
   return Math.min(mostByWords, like / letters)
 }
 
-/** Whether two words of the client's may have partners in the name looked at, or its one word: else not all have. */
+/** A fast pre-check: without two possible partners (one for a name of one word), not every word can have one. */
 const mayPairUp = ({ telling: words }: PersonForms): boolean => {
   if (seen.words === mostWords) return true
   let left = Math.min(2, words.length, seen.words)
@@ -96,7 +96,7 @@ const mayPairUp = ({ telling: words }: PersonForms): boolean => {
   return false
 }
 
-/** The place of a word's best partner and how like it is; -1 when there is none. `spelt`: other spellings count. */
+/** The index and likeness of the best partner of a word; index -1 without one. `spelt`: other spellings count. */
 const bestPartner = (word: string, others: ReadonlyArray<string>, spelt: boolean): readonly [number, number] => {
   let place = -1
   let most = 0
@@ -115,7 +115,7 @@ const partnerLikeness = (word: string, other: string, spelt: boolean): number =>
 const isSpelling = (one: string, other: string): boolean =>
   consonantsOf(one) === consonantsOf(other) && isAlike(withOneI(one), withOneI(other), spellingLike)
 
-/** The word without what some romanisations put before a vowel (Fyodor, Iurii), and with one letter for I, Y and IY. */
+/** Drops the letter that some romanisations put before a vowel (Fyodor, Iurii), and writes I, Y and IY as I. */
 const withOneI = (word: string): string => word.replace(/[IJY](?=[AEOU])/g, "").replace(/[IJY]+/g, "I")
 
 const space = 0x20
@@ -127,7 +127,7 @@ const bitsIn = (mask: number): number => {
   return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }
 
-/** The listed name that is looked at: its words' letters, lengths, first characters and consonants, and the letters of all. */
+/** The current listed name: letters, length, first character and consonants of each word, and the letters of the whole name. */
 const mostWords = 256
 const seen = {
   words: 0,

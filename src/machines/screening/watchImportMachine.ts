@@ -17,7 +17,7 @@ import {
 /** Everything announced has arrived, byte for byte. */
 const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
 
-/** What of the file is not on the list, for the audit; empty when that is nothing. */
+/** Audit text on the parts of the file that are not on the list; empty without any. */
 const leftOut = ({ notPersons, badLines, unread, unreadAt }: FileReport): string => {
   const more = unread > unreadAt.length ? [`and ${unread - unreadAt.length} more`] : []
   return [

@@ -43,7 +43,7 @@ const daysInMonth = (year: number, month: number): number => {
 }
 
 /**
- * Whether a number that should be Unix ms is one of seconds: of the years 2001 to 5138, or else of the first weeks of 1970
- * to March 1973, when nothing here has happened.
+ * Whether a number looks like Unix seconds in place of Unix ms. As seconds it lies in the years 2001 to 5138; as ms it would lie
+ * between early 1970 and March 1973, before any event of this service.
  */
 export const isInSeconds = (at: number): boolean => at >= 1_000_000_000 && at < 100_000_000_000

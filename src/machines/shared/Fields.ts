@@ -236,9 +236,9 @@ export const withoutNulls = (value: unknown, depth: number): unknown => {
 }
 
 /**
- * Takes those optional members out of our own copy of a body whose text shows nothing: a blank counts as not sent (A1-14).
- * A member that is no text by the schema stays, and is refused. Orders and requests for quotes are never read so: a stop
- * whose price is blank must be refused, not taken without its price.
+ * Removes the given optional members from our copy of a body when their text is blank: a blank counts as not sent. A member of
+ * another type stays, and the schema rejects it. Orders and requests for quotes never pass through here: a stop with a blank
+ * price must be rejected, not accepted without its price (A1-14).
  */
 export const dropBlanks = (schema: Schema.Top, raw: unknown): void => dropBlanksOf(SchemaAST.toType(schema.ast), raw)
 

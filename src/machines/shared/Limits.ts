@@ -12,9 +12,9 @@ const day = 24 * hour
 export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
 
 /**
- * How long a read may take by the class of its route, wall milliseconds: until its answer is there or begins, and for a
- * `long` answer that is sent as it is made, until each next piece. What a `stream` sends has no end of its own. `operator`: of the
- * operator surface, where one read may put many together. Ours.
+ * Timeout of a read by the class of its route, wall milliseconds. It covers the time until the answer is complete or begins. A
+ * `long` answer leaves piece by piece, and each piece has the same timeout. A `stream` has no end. `operator` is for the
+ * operator surface, where one read may combine many. Ours.
  */
 export const readTimes = {
   quick: 8 * second,
@@ -97,8 +97,8 @@ export const bodyBudget = {
 } as const
 
 /**
- * Pages of lists: rows that are read at once, by all principals and by one; pages of one that wait, and how long; how long a page
- * gives way to requests that write. Ours.
+ * Pages of lists: rows read at once by all principals and by one; waiting pages of one principal and their timeout; how long a
+ * page gives way to requests that write. Ours.
  */
 export const pageBudget = {
   rows: 1_000,

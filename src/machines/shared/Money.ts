@@ -15,8 +15,8 @@ export const MoneyDecimal = Decimal.clone({ precision: 60, toExpNeg: -9e15, toEx
 export type MoneyDecimal = Decimal
 
 /**
- * A figure as a decimal text: of so many places, else of all that it has. The one way from a figure to text: rounding a small
- * loss, or a product with zero, leaves no minus before a zero. `rounding` as Decimal names it, half up where none is given.
+ * Formats a figure as a decimal text, with `places` places or else all that it has. Every figure takes this path, because a
+ * rounded small loss or a product with zero must not show a minus before a zero. Rounding is half up by default.
  */
 export const decimalText = (figure: Decimal, places?: number, rounding?: Decimal.Rounding): string => {
   const text =

@@ -1,7 +1,8 @@
 /**
- * Why a request is refused, as a token: `data.reason` of every refusal whose code has more than one reason, and of no other; code 5020
- * without data, where nothing was done, is the one exception (doc 1, Envelope: data is machine facts). A token is never renamed and never given another meaning; new ones may come. What partners meet is
- * in the published description and in the guide on errors; what operators meet beside that, in operatorReasons.ts.
+ * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason. The one
+ * exception is code 5020 without data, where nothing was done (doc 1, Envelope: data is machine facts). A token keeps its name
+ * and its meaning; new tokens may come. The published description and the guide on errors list the tokens for partners;
+ * operatorReasons.ts lists those for operators alone.
  */
 import { operatorReasons } from "./operatorReasons.ts"
 

@@ -74,8 +74,8 @@ export const nameSentence = (text: string, label: string, max: number, required:
 const turning = /\p{Bidi_Control}/u
 
 /**
- * Words of another program as they may be shown: each control character, line break, direction character and lone surrogate is
- * U+FFFD.
+ * Makes the text of another program safe to show: U+FFFD replaces control characters, line breaks, direction characters and lone
+ * surrogates.
  */
 export const plainWords = (text: string): string =>
   isPrintableAscii(text) ? text : text.toWellFormed().replaceAll(unshown, "\ufffd")

@@ -15,12 +15,12 @@ export interface PdfColumn {
   readonly width: number
   readonly align: "left" | "right"
   /**
-   * What becomes of a text that is wider than its column. A figure, an id, a time or a sentence is written narrower, never cut;
-   * another text ends in an ellipsis; one that flows goes on in the second line first, by renderers 1 and 2, and is broken between its
-   * `parts` and written narrower by later ones.
+   * How a text fits that is wider than its column. `narrow` squeezes figures, ids, times and sentences, and never cuts them.
+   * `cut` ends the text in an ellipsis. `flow` continues in the second line: renderers 1 and 2 then cut the text, later ones break
+   * it between its `parts` and squeeze it.
    */
   readonly wide: "narrow" | "cut" | "flow"
-  /** Of a text that flows: what no line's end may part. */
+  /** For a text that flows: the parts within which no line may break. */
   readonly parts?: (row: ModelRow) => ReadonlyArray<string>
   /** What a row says, a text for each line. */
   readonly lines: ReadonlyArray<Say>

@@ -25,7 +25,7 @@ export const VenueId = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 
 export const Ref = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/))
 export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/))
 export const Side = Schema.Literals(["BUY", "SELL"])
-/** The venue's own words, shown without characters that control a terminal or turn the direction of writing. */
+/** A text of the venue, without characters that control a terminal or change the writing direction. */
 export const Words = Schema.String.check(Schema.isMaxLength(256)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: plainWords, encode: (text) => text }))
 )

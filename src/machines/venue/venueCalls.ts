@@ -17,7 +17,7 @@ export const venueRequests = {
     symbol: Symbol,
     side: Side,
     price: Schema.NullOr(DecimalText),
-    /** Of one with a trigger: how far from the mark at which it fires it may trade besides, basis points. */
+    /** For an order with a trigger: how far it may trade from the mark at which it fires, basis points. */
     boundBps: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 }))),
     qty: DecimalText,
     tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
@@ -61,7 +61,7 @@ export type VenueCall = {
  */
 export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
 
-/** The reason of the venue for an IOC or FOK order whose rest found nobody at its price. */
+/** The venue's reason when the rest of an IOC or FOK order finds no counterparty at its price. */
 export const notFilledAtOnce = "not filled at once"
 
 /** The reason that a row keeps for a voided call: the venue never received it and will never execute it (A2-26). */

@@ -18,7 +18,7 @@ export const VenueOrder = Schema.Struct({
   account: Ref,
   symbol: Symbol,
   side: Side,
-  /** Of one with a bound the price that it came to, from the moment at which it fired. */
+  /** For an order with a bound: the resulting price, from the moment at which it fires. */
   price: Schema.NullOr(DecimalText),
   qty: DecimalText,
   filledQty: DecimalText,

@@ -1,20 +1,20 @@
 /**
- * How each member of a venue message is held against what was asked for. A message has one table of rows, a row for each member
- * of its schema: a member that is missing does not compile.
+ * Compares each member of a venue message with our own request. A message has one table with a row for each member of its schema;
+ * a missing row does not compile.
  */
 import { isLess, scaled } from "../shared/Exact.ts"
 
-/** A sentence on what does not fit; null: it fits. */
+/** An error sentence on a misfit; null: the member fits. */
 export type Check<Said, Asked> = (said: Said, asked: Asked) => string | null
 
-/** Why a member has no check of its own: nothing depends on it, or other code holds it. */
+/** Why a member has no check of its own: no decision depends on it, or other code checks it. */
 export interface Unchecked {
   readonly because: string
 }
 
 export type Checks<Said, Asked> = { readonly [Member in keyof Said]-?: Check<Said, Asked> | Unchecked }
 
-/** Compares a message with what was asked for, member by member; the first sentence that does not fit. */
+/** Compares all members of a message with our request; returns the first error sentence, or null. */
 export const misfitBy = <Said, Asked>(checks: Checks<Said, Asked>): Check<Said, Asked> => {
   const all = Object.values<Check<Said, Asked> | Unchecked>(checks).filter((row) => typeof row === "function")
   return (said, asked) => {
@@ -26,7 +26,7 @@ export const misfitBy = <Said, Asked>(checks: Checks<Said, Asked>): Check<Said, 
   }
 }
 
-/** Whether two decimals are one figure, however they are written. */
+/** Whether two decimals are equal, however they are written. */
 export const isSame = (one: string | null, other: string | null): boolean => {
   if (one === other) return true
   if (one === null || other === null) return false
@@ -36,7 +36,7 @@ export const isSame = (one: string | null, other: string | null): boolean => {
 
 type Plain = string | number | boolean | null
 
-/** A row for a member that has to be what was asked for. `called`: its name in the sentence. */
+/** A check that a member equals our own value. `called`: its name in the sentence. */
 export const exactly =
   <Said extends { readonly [Member in Name]: Plain }, Asked, Name extends keyof Said & string>(
     called: string,
@@ -48,7 +48,7 @@ export const exactly =
     return there === here ? null : `${called} ${there ?? "none"}, ${here ?? "none"} was asked for`
   }
 
-/** As `exactly`, of decimals. */
+/** Like `exactly`, for decimals. */
 export const sameFigure =
   <Said extends { readonly [Member in Name]: string | null }, Asked, Name extends keyof Said & string>(
     called: string,

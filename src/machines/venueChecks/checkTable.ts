@@ -1,6 +1,6 @@
 /**
- * Every member of every message of the venue with its check, or why it has none: one table. Market data has none of its own, because
- * nobody asks for it: the mirrors judge it (MarketMirror.ts).
+ * The check of every member of every venue message, or the reason why it has none. Market data has no checks here, because no
+ * request precedes it: the mirrors judge it (MarketMirror.ts).
  */
 import type { VenueOutcome } from "../venue/venueCalls.ts"
 import type { AccountFact, VenueEvent, VenueFact, VenueFunding, VenueHeartbeat } from "../venue/VenueEvent.ts"
@@ -21,9 +21,9 @@ import { ownTradeChecks } from "./ownTradeChecks.ts"
 import { requestChecks } from "./requestChecks.ts"
 import { swapChecks } from "./swapChecks.ts"
 
-/** Rows of a message that is held by other code, or on which nothing depends. */
+/** Rows for messages that other code checks, or that no decision depends on. */
 type Rows<Said> = { readonly [Member in keyof Said]-?: Unchecked }
-/** Of one kind of fact, beyond the members that all have. */
+/** Rows for one kind of fact, besides the members that all facts have. */
 type FactRows<Type extends VenueFact["type"]> = Rows<
   Omit<Extract<VenueFact, { readonly type: Type }>, "type" | keyof typeof ofAccount>
 >
@@ -144,7 +144,7 @@ const account: Rows<VenueAccount> = {
 const position: Rows<VenuePosition> = { symbol: compared, netQty: compared }
 const money: Rows<VenueMoney> = { kind: compared, asset: compared, amount: compared }
 
-/** Of facts by their type, with the members that all of an account have. */
+/** Facts by type, with the members that all facts of an account have. */
 const facts = {
   order: { type, ...ofAccount, ...order },
   fill: { type, ...ofAccount, ...fill },
@@ -157,7 +157,7 @@ const facts = {
   listing: { type, ...listing }
 } as const
 
-/** By the name of the schema. */
+/** Tables by schema name. */
 export const checkTable = {
   VenueEvent: event,
   VenueFunding: stamp,
@@ -177,6 +177,6 @@ export const checkTable = {
   VenueAccount: account
 } as const
 
-/** Tables besides: facts by their type, and trades that the venue makes by itself. */
+/** Further tables: facts by type, and the venue's own trades. */
 export const factTable = facts
 export const ownTradeTable = ownTradeChecks

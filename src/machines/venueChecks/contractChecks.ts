@@ -1,6 +1,6 @@
 /**
- * A knock-out contract held against what was asked for: the request and its accepted quote while it opens, its frozen terms from then
- * on, and how it may end (F17).
+ * Compares a knock-out contract with our own records: with the request and its accepted quote while it opens, with its frozen
+ * terms later. Also checks how it may end (F17).
  */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
@@ -16,22 +16,22 @@ export interface AskedContract {
   readonly expiryTs: number
   readonly strict: boolean
   readonly premiumBps: number
-  /** Of the accepted quote, then of the contract; null: neither is known. */
+  /** Entry price of the accepted quote, later of the contract; null: neither is known. */
   readonly entry: string | null
-  /** The accept by which the venue names it was sent. */
+  /** We sent the accept that the venue names. */
   readonly isAccepted: boolean
-  /** What the venue has named and dated before; null: nothing yet. */
+  /** Ids and time that the venue has already reported; null: no report yet. */
   readonly known: { readonly id: number; readonly tradeId: number; readonly openedAt: number } | null
-  /** A quote to close it was accepted, at this price where that is known; null: nobody has accepted one. */
+  /** The accepted closing quote, with its price if known; null: no closing quote was accepted. */
   readonly close: { readonly price: string | null } | null
   readonly isTornUp: boolean
-  /** Of the marks about a moment of its market; null: they are not known. */
+  /** The band of the market's marks around a moment; null: the marks are unknown. */
   readonly bandAt: (at: number) => PriceBand | null
-  /** Whether its market is listed and not delisted; null: that is not known. */
+  /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
 }
 
-/** A row for what the venue has said of the contract before. */
+/** A check that a member equals the venue's earlier report. */
 const asBefore =
   (called: string, saidOf: (said: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
   (said: VenueContract, { known }: AskedContract): string | null =>
@@ -57,7 +57,7 @@ const endMisfit = (said: VenueContract, asked: AskedContract): string | null => 
   }
 }
 
-/** The price at which an end settles exactly; null: any within the band of its time. */
+/** The exact settlement price of an end; null: any price within the band of that time fits. */
 const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: AskedContract): string | null => {
   if (state === "KNOCKED_OUT") return barrier
   if (state === "TAKE_PROFIT") return takeProfit
@@ -70,7 +70,7 @@ const settleMisfit = (said: VenueContract, asked: AskedContract): string | null 
   if (settlePrice === null || endedAt === null) return "an end without price or time"
   const exact = exactPrice(said, asked)
   if (exact !== null && !isSame(settlePrice, exact)) return `${state} at ${settlePrice}, which is ${exact}`
-  // A quote is a dealer's own price.
+  // A quote carries the dealer's own price, so the band does not apply to it.
   return state === "EARLY_CLOSE" && exact !== null ? null : outsideBand(settlePrice, asked.bandAt(endedAt))
 }
 
@@ -102,5 +102,5 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
   }
 }
 
-/** Why a contract can't be what was asked for; null: it fits. */
+/** Why a contract does not fit our records; null: it fits. */
 export const contractMisfit = misfitBy(contractChecks)

@@ -1,6 +1,6 @@
 /**
- * A trade held against the order that it is of: side, what is left, and the bound that was sent with the order. Where none was sent
- * the price lies in the band of the marks about its time; so does the side of a price on which an order has no bound.
+ * Compares a fill with its order: side, remaining quantity and price. The order's bound limits the worse side of the price. The
+ * band of the marks around the fill's time limits the other side, and both sides of an order without a bound.
  */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import type { OrderContext } from "../order/Order.ts"
@@ -11,15 +11,15 @@ import { knownVenueId } from "./orderChecks.ts"
 
 export interface AskedFill {
   readonly order: OrderContext
-  /** Of the marks about the trade's time; null: they are not known. */
+  /** The band of the marks around the fill's time; null: the marks are unknown. */
   readonly band: PriceBand | null
 }
 
-/** The worst price that an order was sent with; null: it was sent without one. */
+/** The worst price that the order allows; null: the order went out without a bound. */
 export const boundOf = ({ venuePrice, trigger }: Pick<OrderContext, "venuePrice" | "trigger">): string | null =>
   venuePrice ?? trigger?.limitPrice ?? null
 
-/** A worse price than the bound never fits; a better one may also be the bound itself, wherever the marks have gone. */
+/** A price worse than the bound never fits. A fill at the bound itself fits, wherever the marks have gone. */
 const priceMisfit = (price: string, { order, band }: AskedFill): string | null => {
   const bound = boundOf(order)
   if (bound === null) return outsideBand(price, band)
@@ -48,7 +48,7 @@ export const fillChecks: Checks<VenueFill, AskedFill> = {
     const traded = scaled(qty)
     if (traded.units <= 0n) return "a trade of nothing"
     if (!isLess(left, traded)) return null
-    // A larger quantity may be on its way.
+    // An amendment to a larger quantity may be on its way.
     const more = order.amending === null ? left : difference(scaled(order.amending.qty), filled)
     return isLess(more, traded) ? `quantity ${qty}, ${order.qty} less ${order.filledQty} is left` : null
   },
@@ -58,5 +58,5 @@ export const fillChecks: Checks<VenueFill, AskedFill> = {
   at: { because: "It lies no later than the message that brings it (EventJudge.ts, OrderResync.ts)." }
 }
 
-/** Why a trade can't be one of its order; null: it fits. */
+/** Why a fill does not fit its order; null: it fits. */
 export const fillMisfit = misfitBy(fillChecks)

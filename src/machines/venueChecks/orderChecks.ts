@@ -1,10 +1,10 @@
-/** What the venue says of an order, held against the order as it was sent. */
+/** Compares an execution report of an order with the order that we sent. */
 import type { OrderContext } from "../order/Order.ts"
 import { isLess, scaled } from "../shared/Exact.ts"
 import type { VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
 
-/** The venue's id of an order, null while nobody knows it: zero is an order that staff resolved. */
+/** The venue's id of an order; null while unknown. Zero marks an order that staff resolved. */
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
@@ -19,9 +19,10 @@ export const orderChecks: Checks<VenueOrder, OrderContext> = {
   account: exactly("account", "account", ({ account }) => account),
   symbol: exactly("market", "symbol", ({ symbol }) => symbol),
   side: exactly("side", "side", ({ side }) => side),
-  // From its trigger on an order with a bound has the price at which the venue has put that, around the mark.
+  // After its trigger fires, an order with a bound has the price that the venue derived from the mark, so our price does not
+  // match.
   price: (said, asked) => (asked.boundBps !== null && said.triggeredAt !== null ? null : samePrice(said, asked)),
-  // A leg is amended: a report may be older than its last quantity.
+  // The quantity of an amended leg is not compared, because a report may be older than the last amendment.
   qty: ({ qty }, asked) =>
     asked.amends > 0 || isSame(qty, asked.qty) ? null : `quantity ${qty}, ${asked.qty} was asked for`,
   filledQty: ({ qty, filledQty }) =>
@@ -41,5 +42,5 @@ export const orderChecks: Checks<VenueOrder, OrderContext> = {
     triggeredAt !== null && trigger === null ? "a trigger has fired that it does not have" : null
 }
 
-/** Why a report of an order can't be of what was sent; null: it fits. */
+/** Why a report does not fit the order that we sent; null: it fits. */
 export const orderMisfit = misfitBy(orderChecks)

@@ -1,4 +1,4 @@
-/** A trade that the venue has made in an account by itself: it only reduces what the account holds (A2-97). */
+/** Checks a trade that the venue started itself in an account: it may only reduce the position (A2-97). */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill } from "../venue/venueObjects.ts"
@@ -6,9 +6,9 @@ import { type Checks, exactly, misfitBy } from "./check.ts"
 
 export interface AskedOwnTrade {
   readonly account: string
-  /** What the account holds of the market, signed. */
+  /** The account's signed position in the market. */
   readonly netQty: string
-  /** Of the marks about the trade's time; null: they are not known. */
+  /** The band of the marks around the trade's time; null: the marks are unknown. */
   readonly band: PriceBand | null
 }
 
@@ -34,5 +34,5 @@ export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
   at: { because: "It lies no later than the message that brings it (EventJudge.ts, OrderResync.ts)." }
 }
 
-/** Why a trade can't be one that the venue may make by itself; null: it can. */
+/** Why the venue can't have started this trade itself; null: it can. */
 export const ownTradeMisfit = misfitBy(ownTradeChecks)

@@ -1,4 +1,4 @@
-/** What the venue says of a request for quotes, held against the request as it was sent. */
+/** Compares the venue's report of a request for quotes with the request that we sent. */
 import type { RfqContext } from "../rfq/Rfq.ts"
 import type { VenueRfq } from "../venue/venueObjects.ts"
 import { type Checks, exactly, misfitBy, sameFigure } from "./check.ts"
@@ -27,5 +27,5 @@ export const requestChecks: Checks<VenueRfq, RfqContext> = {
   }
 }
 
-/** Why a report of a request can't be of what was sent; null: it fits. */
+/** Why a report does not fit the request that we sent; null: it fits. */
 export const requestMisfit = misfitBy(requestChecks)

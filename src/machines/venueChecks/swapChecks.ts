@@ -1,4 +1,4 @@
-/** A staking swap held against its take, and against its frozen terms from then on (F22). */
+/** Compares a staking swap with its take, then with its frozen terms (F22). */
 import { isLess, scaled } from "../shared/Exact.ts"
 import type { SwapContext } from "../swap/Swap.ts"
 import { dayMillis } from "../swap/swapFigures.ts"
@@ -7,11 +7,11 @@ import { type Checks, exactly, misfitBy, sameFigure } from "./check.ts"
 
 export interface AskedSwap {
   readonly swap: SwapContext
-  /** Whether its market is listed and not delisted; null: that is not known. */
+  /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
 }
 
-/** What the venue has said of it before; null: nothing yet, or staff have taken the venue's place. */
+/** Whether the venue has reported the swap's ids. False before its first report, and when staff resolved the take. */
 const known = ({ contractId }: SwapContext): boolean => contractId !== null && contractId !== 0
 
 const asBefore =
@@ -19,7 +19,7 @@ const asBefore =
   (said: VenueSwap, { swap }: AskedSwap): string | null =>
     !known(swap) || swap[of] === saidOf(said) ? null : `${called} ${saidOf(said)}, it was ${swap[of]}`
 
-/** Above the listed rate a fee is booked, with a break of the excess (D8); never beyond what was taken. */
+/** A fee above the listed rate is booked, with a break for the excess (D8). A fee beyond the notional never fits. */
 const feeMisfit = (fee: string, { swap: { notional } }: AskedSwap): string | null =>
   isLess(scaled(notional), scaled(fee)) ? `fee ${fee} beyond the notional ${notional}` : null
 
@@ -53,5 +53,5 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
     end === "FINAL_SETTLEMENT" && isListed === true ? "settled with its market, which is listed" : null
 }
 
-/** Why a swap can't be what was taken; null: it fits. */
+/** Why a swap does not fit its take; null: it fits. */
 export const swapMisfit = misfitBy(swapChecks)

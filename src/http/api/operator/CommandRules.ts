@@ -17,7 +17,7 @@ export interface CommandRules {
   readonly fourEyes?: "usual" | "on request"
   /** A read that writes down who read and why: sent as a POST, and never in a dry run, which would write nothing down. */
   readonly audited?: true
-  /** A read that may last while the server shows that it works for it; any other has `readTimes.operator`. */
+  /** A long read: it has no timeout while the server shows progress. Any other read has `readTimes.operator`. */
   readonly lasts?: true
   /** A piece of another command of the command line, which has none of its own for it. */
   readonly partOf?: string

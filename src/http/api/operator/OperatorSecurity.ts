@@ -26,7 +26,7 @@ export class CurrentOperator extends Context.Service<
 
 /**
  * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role does not cover the command, 413 code 4000
- * when the body is longer than the command's, 503 code 5030 when a read takes longer than it may.
+ * when the body is longer than the command's, 503 code 5030 when a read exceeds its timeout.
  */
 export class OperatorAuthorization extends HttpApiMiddleware.Service<
   OperatorAuthorization,

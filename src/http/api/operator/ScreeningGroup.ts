@@ -22,7 +22,7 @@ export const WatchEntryView = Schema.Struct({
   removedAt: Schema.NullOr(Millis)
 })
 
-/** Entries of the longest list. */
+/** Most entries of one list. */
 export const maxEntries = 5_000_000
 
 const place = shaped(
@@ -32,7 +32,7 @@ const place = shaped(
 )
 const places = boundedList(place, "The places", 0, maxPlaces)
 
-/** What of a file is not on the list as the file has it: by number and by place, never by name. */
+/** The parts of a file that the list lacks or holds differently. Reports name numbers and places, never persons. */
 const FileReport = Schema.Struct({
   notPersons: rangeOf("The number of entries that are no persons", 0, maxEntries),
   badLines: places,

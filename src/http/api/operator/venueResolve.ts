@@ -19,7 +19,7 @@ export const ResolveBody = Schema.Struct({
   tradeId: Schema.optionalKey(rangeOf("The trade id", 1, Number.MAX_SAFE_INTEGER)),
   price: Schema.optionalKey(text("The price", 40)),
   qty: Schema.optionalKey(text("The quantity", 40)),
-  /** Takes a price outside the band of the marks of now. */
+  /** Accepts a price outside the band of the current marks. */
   outsideBand: Schema.optionalKey(flag("Whether the price may lie outside the band"))
 })
 
