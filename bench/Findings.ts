@@ -80,7 +80,7 @@ export interface Findings {
   readonly staking?: StakingFindings
   /** Measured by itself only (--only statements). */
   readonly statements?: StatementFindings
-  /** Measured by itself only (--only fairness). */
+  /** Measured only on request (--only fairness). */
   readonly fairness?: FairnessFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number

@@ -140,7 +140,7 @@ export const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmM
   warmMillis
 })
 
-/** Long enough for a p99 of orders that come one after the other. */
+/** Long enough for a p99 of sequential orders. */
 const fairnessMillis = 8_000
 
 /** An order takes two commits and a call of the venue, which a busy machine makes slow. */

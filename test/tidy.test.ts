@@ -117,7 +117,7 @@ const statementsAllowed = [
 const statement =
   /\bSELECT\s|\bINSERT INTO\s|\bDELETE FROM\s|\bUPDATE \w+ SET\s|\bSET LOCAL\s|\.unsafe\s*[<(]|\bsql\s*(?:<[^`;]*>)?`/
 
-/** Figures become texts in one function, which leaves no minus before a zero. */
+/** One function turns figures into texts, so that no minus precedes a zero. */
 const figureText = /\.toFixed\(/
 const figureTextAllowed = /^(?:src\/machines\/shared\/Money\.ts$|(?:cli|simulator|bench|scripts|test|linters)\/)/
 

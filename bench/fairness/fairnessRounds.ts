@@ -1,6 +1,6 @@
 /**
- * Orders of one partner beside neighbours that read large lists: each neighbour keeps 64 connections busy with the largest page
- * of a client's orders. Slices by turns: orders alone, beside one neighbour, beside four.
+ * Measures the orders of one partner while neighbours read large lists. Each neighbour keeps 64 connections busy with the largest
+ * page of a client's orders. The slices alternate: no neighbour, one neighbour, four neighbours.
  */
 import { Child } from "../child.ts"
 import { startService } from "../service.ts"
@@ -22,27 +22,27 @@ export interface FairnessPlan {
   readonly dataDirectory: string
   readonly rounds: number
   readonly sliceMillis: number
-  /** Orders of a neighbour's client: at least one full page. */
+  /** The number of stored orders of a neighbour's client. At least one full page. */
   readonly stored: number
   readonly progress: (line: string) => void
 }
 
-/** Orders of the measured partner in one setting. */
+/** The figures of the measured partner in one setting. */
 export interface FairnessRow {
   readonly neighbours: number
   readonly p50: Spread
   readonly p99: Spread
   readonly rate: Spread
-  /** Pages that the neighbours read, per second, all together. */
+  /** Pages per second that all neighbours together read. */
   readonly pages: Spread
 }
 
 export type FairnessFindings = ReadonlyArray<FairnessRow>
 
 const settings = [0, 1, 4] as const
-/** Inside the venue's band and below its ladder: the orders rest. */
+/** The price lies inside the venue's band and below its ladder, so that the orders rest. */
 const far = { symbol, side: "BUY", qty: "0.0010", price: "55000.0" } as const
-/** Orders that a client may have at work. */
+/** The most working orders of a client. */
 const atOnce = 100
 const traders = 50
 

@@ -1,11 +1,11 @@
-/** The fairness part of the report, and its goals. */
+/** The fairness section of the report, with its goals. */
 import type { Goal } from "../goals.ts"
 import { millis, spread, table, whole } from "../markdown.ts"
 import type { FairnessFindings } from "./fairnessRounds.ts"
 
 const atMost = { p50: 3, p99: 5 } as const
 
-/** Orders beside neighbours, against the orders alone of the same run. */
+/** Compares orders beside neighbours with orders alone in the same run. */
 export const fairnessGoals = ([alone, ...beside]: FairnessFindings): ReadonlyArray<Goal> =>
   alone === undefined
     ? []

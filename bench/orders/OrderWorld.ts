@@ -50,7 +50,7 @@ export const connections = 64
 export const holdMark = (service: RunningService, of: string, price: string) =>
   operator(service, "POST", "/sim/venue/price", { symbol: of, price })
 
-/** A partner with so many clients that may trade. */
+/** A partner with this many clients that may trade. */
 export const makeTraders = async (
   service: RunningService,
   code: string,

@@ -38,7 +38,7 @@ export interface FigureSlice extends Window {
   readonly order: AskedLimit
 }
 
-/** The largest page of a client's orders, client by client in turn. */
+/** Reads the largest page of orders, one client after the other. */
 export interface ListSlice extends Window {
   readonly kind: "list"
   readonly clientIds: ReadonlyArray<number>

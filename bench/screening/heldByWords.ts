@@ -1,6 +1,6 @@
 /**
- * How many clients the likeness word by word holds that nothing else beside their birth date holds (F26). Run by itself it prints the
- * figures of 100,000 clients and 200,000 entries: `npm run bench:held`.
+ * Counts the clients that only the word-by-word comparison holds, among entries of the same birth date. `npm run bench:held`
+ * prints the figures of 100,000 clients and 200,000 entries (F26).
  */
 import { listedForms, type NameForms, type PersonForms, personForms } from "../../src/machines/screening/nameForms.ts"
 import { wholeScore } from "../../src/machines/screening/sameDay.ts"
@@ -10,15 +10,18 @@ import { inventedClients, inventedEntries } from "./invented.ts"
 export interface HeldByWords {
   readonly clients: number
   readonly entries: number
-  /** Pairs of one birth date. */
+  /** Pairs of a client and an entry with the same birth date. */
   readonly pairs: number
-  /** Clients held by an entry of their birth date whatever its words, and those held word by word alone. */
+  /**
+   * `before`: clients that an entry of their birth date holds without the word-by-word comparison. `more`: clients that only this
+   * comparison holds.
+   */
   readonly before: number
   readonly more: number
 }
 
 export const heldByWords = (clients: number, entries: number, seed = 7): HeldByWords => {
-  // Beside another birth date nothing is compared word by word.
+  // Names are compared word by word only for the same birth date.
   const byDay = Map.groupBy(inventedEntries(entries, seed), ({ dob }) => dob)
   const forms = new Map([...byDay.values()].flat().map(({ entryId, name }) => [entryId, listedForms(name)]))
   const found = { pairs: 0, before: 0, more: 0 }

@@ -1,7 +1,7 @@
 /**
- * Invented people of many countries for measuring how many clients a likeness holds: names as common as real ones are, so that the
- * commonest given name of a country is one in twelve, with patronymics, names of one word, placeholders, and birth dates that
- * registers write as the first of January. Seeded: the same seed is the same people.
+ * Invented people of many countries, to measure how many clients a likeness holds. Names are as common as real ones: the
+ * commonest given name of a country belongs to one person in twelve. There are patronymics, names of one word, placeholders, and
+ * birth dates that registers write as the first of January. The same seed gives the same people.
  */
 import type { ScreenedPerson } from "../../src/machines/screening/screen.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
@@ -11,9 +11,9 @@ interface Country {
   readonly code: string
   readonly given: ReadonlyArray<string>
   readonly family: ReadonlyArray<string>
-  /** What a father's name becomes, or null where nobody bears it. */
+  /** Makes a patronymic from a father's name. Null: the country has no patronymics. */
   readonly patronymic: ((father: string) => string) | null
-  /** Share of birth dates that are written as the first of January, and of people with one name. */
+  /** The share of birth dates that are written as the first of January, and the share of people with one name. */
   readonly newYear: number
   readonly oneName: number
 }
@@ -133,11 +133,11 @@ const countries: ReadonlyArray<Country> = [
   )
 ]
 
-/** Few names are common, most are rare: the nth of a list about a nth as common as the first. */
+/** Few names are common and most are rare: the nth name of a list is about 1/n as common as the first. */
 const common = (random: Random, values: ReadonlyArray<string>): string =>
   values[Math.floor((values.length + 1) ** random()) - 1] as string
 
-/** Half of the surnames are among the common ones of the country, the others are put together from two of them. */
+/** Half of the surnames are common names of the country. The other half combines two of them. */
 const surname = (random: Random, { family }: Country): string => {
   const one = common(random, family)
   if (random() < 0.5) return one
@@ -168,7 +168,7 @@ const invent = (random: Random): Invented => {
   }
 }
 
-/** One client; who has one name sends a placeholder in place of the other. */
+/** One client. A client with one name sends a placeholder in place of the other name. */
 const clientOf = (random: Random): ScreenedPerson => {
   const { given, family, dob, country: code } = invent(random)
   const placeholder = pick(random, ["FNU", "XXX", "No First Name", "N/A"])
@@ -186,7 +186,10 @@ export const inventedClients = (count: number, seed: number): ReadonlyArray<Scre
   return Array.from({ length: count }, () => clientOf(random))
 }
 
-/** Entries as lists write them: one in three has a part of a birth date or none, one in two hundred is known by one word alone. */
+/**
+ * Entries in the form of published lists. One in three has a partial birth date or none, and one in two hundred has a name of one
+ * word.
+ */
 export const inventedEntries = (count: number, seed: number): ReadonlyArray<WatchEntry> => {
   const random = randomFrom(seed)
   return Array.from({ length: count }, (_, index): WatchEntry => {

@@ -179,7 +179,7 @@ describe("operator surface, profiles", () => {
   })
 })
 
-/** A text as editors and shells write it. */
+/** Forms in which editors and shells write a text. */
 const marked: ReadonlyArray<readonly [mark: string, write: (text: string) => Uint8Array]> = [
   ["a line end", (text) => Buffer.from(`${text}\n`)],
   ["a line end of Windows", (text) => Buffer.from(`${text}\r\n`)],

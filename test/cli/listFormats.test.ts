@@ -1,7 +1,7 @@
 /**
- * Published lists as they are published: each format's persons with all their names, birth dates and countries; what is no
- * person counted; what can't be read unknown and told with its line; what is not known refused by its name (F26; operator
- * surface, screening import).
+ * Published lists in their original formats. The reader finds each person with all names, birth dates and countries. It counts
+ * entries that are no persons. It reports an unreadable entry as unknown, with its line. It refuses unknown elements by name
+ * (F26; operator surface, screening import).
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -32,7 +32,7 @@ const read = async (path: string, options: ListOptions = {}) => {
   return { lines, report }
 }
 
-/** What is wrong with a file, by place. */
+/** The faults of a file, by place. */
 const refused = async (path: string, options: ListOptions = {}): Promise<string> => {
   try {
     await readListFile(path, { source: "X", version: "1", ...options })

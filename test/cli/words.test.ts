@@ -97,7 +97,7 @@ describe("operator surface, the same words everywhere", () => {
     for (const { path, command } of all) {
       const said = [command.description(), ...command.options.map(({ description }) => description)]
       for (const line of [...said, ...command.registeredArguments.map(({ description }) => description)])
-        // The name of a command is no word.
+        // The name of a command does not count as a word.
         assert.notMatch(line.replace("closeout widen", ""), instead, `${path}: write ${term}`)
     }
   })

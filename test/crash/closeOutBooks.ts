@@ -30,7 +30,7 @@ const overfilledText = `SELECT client_id::text, symbol FROM positions WHERE stat
     AND o.symbol = positions.symbol AND o.context->>'origin' = 'CLOSE_OUT' AND o.context->>'note' LIKE 'CO-%'
     AND (o.context->>'side' = 'SELL') = (positions.net_qty::numeric < 0) AND o.created_at >= positions.opened_at)`
 
-/** What an episode did after it was over, but for being repaid. */
+/** Actions of an episode after its end, except repayments. */
 const afterEndText = `SELECT a.object, a.action FROM audit a JOIN audit e ON e.object = a.object AND e.action = 'closeout.end'
   WHERE a.action LIKE 'closeout.%' AND a.action <> 'closeout.repay' AND a.id > e.id`
 

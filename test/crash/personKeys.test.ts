@@ -1,6 +1,6 @@
 /**
- * A service that dies by SIGKILL while it keys the clients of an earlier version anew: the next process goes on, leaves nobody out and
- * writes nothing twice (A1-28; Proof: crash runs).
+ * SIGKILL ends a service while it writes the keys of an earlier version's clients again. The next process continues, leaves out
+ * no client and writes nothing twice (A1-28; Proof: crash runs).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -14,7 +14,7 @@ import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-persons-"))
 const dataDir = join(folder, "data")
-/** A page of clients and some. */
+/** More than one page of clients. */
 const clients = 150
 
 let database: TestDatabase
@@ -44,7 +44,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** One person in each of the two pages is that of the first client; the number is written otherwise. */
+/**
+ * Each of the two pages holds one client that is the same person as the first client, with its document number written
+ * differently.
+ */
 const bodyOf = (n: number, now: number) => {
   const body = sampleOnboarding(n, "keys", now)
   if (n !== 20 && n !== 149) return body
@@ -74,7 +77,7 @@ describe("clients keyed anew by a service that is killed", () => {
       await client.query("UPDATE clients SET person_key = encode(sha256(convert_to(uid, 'UTF8')), 'hex')")
       await client.query("DELETE FROM claims WHERE name LIKE 'person:%'")
       await client.query("INSERT INTO claims (name, owner) SELECT 'person:' || person_key, id FROM clients")
-      // As if nobody had seen that they are one person.
+      // As if no case had shown that they are one person.
       await client.query("UPDATE cases SET details = '{}'")
     })
     const dying = await start({ point: "persons-keyed", times: 1 })

@@ -76,7 +76,7 @@ const assertBegun = async (resets: number, operators: unknown): Promise<void> =>
   await assertKeysMove()
 }
 
-/** The mailbox that moves operator keys knows the ones that stayed, and no others. */
+/** The mailbox of operator keys knows the remaining keys and no others. */
 const assertKeysMove = async (): Promise<void> => {
   const revoke = (id: number) => service.cli("operator", "revoke", String(id), "--reason", "test")
   const admins = async () =>

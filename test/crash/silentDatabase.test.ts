@@ -1,7 +1,7 @@
 /**
- * A way to the database that falls silent and closes nothing, in each of its ways, with the pool of connections cold or warm: while
- * it lasts every route answers, with 503 where it needs the database; then reads and writes come back by themselves, and nothing
- * acknowledged is lost. SIGTERM ends the service in the middle of it (SC-PLT-05).
+ * A network path to the database falls silent without a closed connection, in each form, with a cold or a warm pool. During the
+ * silence every route answers, with 503 where it needs the database. Afterwards reads and writes recover by themselves, and no
+ * acknowledged write is lost. SIGTERM ends the service during the silence (SC-PLT-05).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -17,7 +17,7 @@ import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const pools = ["warm", "cold"] as const
 type Pool = (typeof pools)[number]
-/** `end`: SIGTERM while it is silent; else the way passes again. */
+/** `end`: SIGTERM arrives during the silence. Otherwise the path recovers. */
 const outcomes = ["back", "end"] as const
 type Cell = readonly [silence: Silence, pool: Pool, outcome: (typeof outcomes)[number]]
 
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 }, 60_000)
 
-/** What needs the database, on each surface and by each way of reading it. */
+/** Reads that need the database, for each surface and each kind of read. */
 const reads: Readonly<Record<string, () => Promise<Answer>>> = {
   clients: () => service.call(key, "GET", "/clients"),
   settlement: () => service.call(key, "GET", "/settlement"),
@@ -68,10 +68,10 @@ const deposit = (partnerRef: string): Promise<Answer> =>
     { "idempotency-key": partnerRef }
   )
 
-/** The pool's connections that are not silent; the journal and others have names of their own. */
+/** The pool's connections that are not silent. The journal and other users have application names of their own. */
 const pooled = (): number => proxy.passing("application_name\0brokerage\0")
 const poolSize = 8
-/** Wall ms of a whole stop. */
+/** The longest shutdown, wall ms. */
 const stopLimit = 15_000
 
 const prepared: Readonly<Record<Pool, () => Promise<void>>> = {
@@ -83,7 +83,7 @@ const prepared: Readonly<Record<Pool, () => Promise<void>>> = {
       },
       { timeout: 30_000, interval: 20 }
     ),
-  // Connections that nobody uses are closed; the service itself looks every second and needs few.
+  // The pool closes idle connections. The service's own query each second needs few.
   cold: () => vi.waitFor(() => assert.isAtMost(pooled(), 2), { timeout: 60_000, interval: 50 })
 }
 
@@ -97,7 +97,7 @@ const play = async ([silence, pool, outcome]: Cell): Promise<void> => {
   const asked = Object.entries(reads).map(async ([name, read]) => [name, await read()] as const)
   const writing = deposit(partnerRef)
   if (outcome === "end") {
-    // Some of them are cut with the service.
+    // The stop cuts some of these requests.
     const settled = Promise.allSettled([...asked, writing])
     const stopped = performance.now()
     const { code } = await service.kill("SIGTERM")

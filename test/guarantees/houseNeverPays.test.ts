@@ -1,7 +1,7 @@
 /**
- * Two retail clients of one house, over random sequences of what they can do with their money: while nothing jumps the house pays
- * nothing, and with jumps no more than each takes beyond the money that the client has, wherever that is (F10). By the service's own
- * decisions, without a store of its own.
+ * Two retail clients of one house run random sequences of actions with their money. Without price jumps the house pays nothing.
+ * With jumps it pays at most the loss beyond the client's money, wherever that money is. The test uses the service's own
+ * decisions on a store in memory (F10).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -14,26 +14,26 @@ import { contractsNow } from "../fixtures/contracts.ts"
 import { GuardedClient } from "../runtime/margin/GuardedClient.ts"
 import { isDeep } from "../support/every.ts"
 
-/** A client with what the house may have to bear of it. */
+/** A client, with the loss that the house may have to bear for it. */
 class Watched extends GuardedClient {
-  /** What jumps have taken beyond the client's money, and what a bank that had been told to pay before them has paid: micro-USDC. */
+  /** Losses from jumps beyond the client's money, and payments by a bank that was instructed before the jump, micro-USDC. */
   beyond = 0n
 
-  /** A price jumps over all that would have closed in time. */
+  /** A price jumps past every level at which a close-out would have closed in time. */
   jump(loss: bigint): void {
     const has = this.cash + this.outside - this.owesHouse
     this.book("PNL", -loss)
     if (loss > has) this.beyond += loss - (has > 0n ? has : 0n)
   }
 
-  /** Approved before the jump, and on its way: nobody can hold it. */
+  /** A withdrawal that was approved before the jump is in progress, and nothing can stop it. */
   pay(id: number, amount: bigint): void {
     const owes = this.isBehind(id) ? this.owesHouse : 0n
     this.rule(id, "PAID")
     this.beyond += amount < owes ? amount : owes
   }
 
-  /** What may come back from outside the cash, micro-USDC. */
+  /** Money outside the cash that may come back, micro-USDC. */
   get outside(): bigint {
     const asked = this.requests.filter(({ state }) => state === "REQUESTED" || state === "APPROVED")
     return (
@@ -41,7 +41,7 @@ class Watched extends GuardedClient {
     )
   }
 
-  /** Everything that is outside the cash comes back, or is paid out. */
+  /** All money outside the cash comes back or is paid out. */
   settle(): void {
     for (const { id, state } of this.requests) {
       if (state === "REQUESTED") this.rule(id, "CANCELLED")
@@ -56,10 +56,10 @@ class Watched extends GuardedClient {
 }
 
 const isLive = ({ state }: SwapRow): boolean => state === "OPEN" || state === "DEFAULTED"
-/** All that was expected and has not come. */
+/** The expected money that has not arrived. */
 const leftOf = (row: SwapRow): bigint =>
   isLive(row) ? outstandingOf(termsOfSwap(row.context), progressOfSwap(row.context)) : 0n
-/** That, less what will be charged of it; the hold of a take. */
+/** The expected money less later charges. For a take in flight, its hold. */
 const comesBack = (row: SwapRow): bigint => {
   const { hold, reward, commissionRewardBps } = row.context
   if (row.state === "ACCEPTING") return minorOf(hold, "USDC")
@@ -105,7 +105,7 @@ const rule = fc
     const sentence = client.rule(request.id, to)
     assert.strictEqual(sentence?.includes(moneyOutSentences.insufficient) ?? false, refused, sentence ?? "approved")
   })
-/** Of offers that pay for their fee: a take that costs more than it brings is a loss of the client's choice. */
+/** Only offers with a reward above their fee. A take that costs more than it earns is a loss by the client's choice. */
 const lend = fc.record({ notional: micro(4_000_000_000), more: micro(9_000_000), fee: micro(90_000) }).map(
   ({ notional, more, fee }): Step =>
     (client) =>
@@ -150,7 +150,7 @@ const gain = micro(2_000_000_000).map(
     (client) =>
       client.book("PNL", amount)
 )
-/** A loss that the cash covers: an account outside a close-out has it. */
+/** A loss that the cash covers. An account outside a close-out can have such a loss. */
 const loss = fc.constantFrom(1, 5, 10, 10).map((share): Step => (client) => {
   const lost = (client.cash * BigInt(share)) / 10n
   if (lost > 0n) client.book("PNL", -lost)

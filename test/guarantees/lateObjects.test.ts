@@ -46,7 +46,7 @@ const saying =
     contract
   })
 
-/** A world whose client has one request that the venue had, and that ended there without an execution: it has left memory. */
+/** A client with one request that reached the venue and ended there without an execution. The request has left memory. */
 const withEndedRequest = () => {
   const world = new CallWorld()
   const process = world.launch()
@@ -74,7 +74,7 @@ const withEndedRequest = () => {
           const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: begin, venueRfqId: 70 }) ?? row
           const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [], note: null } as const
           const over = advance(turn, "rfqs", open, end) ?? open
-          // Its one accept was given up as void.
+          // The request's only accept was given up as void.
           const refusedQuotes = [{ quoteId: 7, reason: "not found at the venue" }]
           turn.draft.put("rfqs", { ...over, context: { ...over.context, refusedQuotes } })
           return id

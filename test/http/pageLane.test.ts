@@ -1,4 +1,4 @@
-/** Pages of lists: shares of rows, turns of principals, and what a page gives way to. */
+/** The lane of list pages: shares of rows, turns of principals, and the work that takes precedence over a page. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { PageLane } from "../../src/http/middleware/PageLane.ts"
@@ -8,7 +8,7 @@ import type { PrincipalId } from "../../src/runtime/services/shared/Principal.ts
 
 const page: number = pageBudget.share
 
-/** A lane with pages that end by name. */
+/** A lane in which the test ends each page by its name. */
 const laneOf = () => {
   const lane = new PageLane(() => false)
   const begun: Array<string> = []
@@ -88,7 +88,7 @@ describe("pages of lists", () => {
         const read = { read: () => Effect.void, render: () => "page" }
         assert.strictEqual(yield* lane.run("partner:1", page, read), "page")
         assert.strictEqual(questions, 2)
-        /** Whether a page is still held up after some turns of the loop. */
+        /** Whether a page still waits after some turns of the event loop. */
         const waits = Effect.gen(function* () {
           const fiber = Effect.runFork(lane.run("partner:1", page, read))
           for (let turn = 0; turn < 10; turn++) yield* breathe

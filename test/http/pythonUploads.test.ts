@@ -1,4 +1,7 @@
-/** What Python's urllib, which writes a request whole before it reads, shows of refusals that leave before the body is read. */
+/**
+ * Python's urllib writes a whole request before it reads. These tests check the answers it receives when a refusal precedes the
+ * read of the body.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -8,7 +11,7 @@ import { promisify } from "node:util"
 import { hasTool, skipNote } from "../support/tools.ts"
 import { type Refused, refusals, startRefusing, ways } from "./uploadRefusals.ts"
 
-/** Posts bodies one after the other and prints status and body of each answer as JSON; a write that fails ends it. */
+/** Posts one body after the other and prints the status and the body of each answer as JSON. A failed write ends the script. */
 const program = `
 import json, ssl, sys, urllib.error, urllib.request
 authority, requests = sys.argv[1], json.loads(sys.argv[2])

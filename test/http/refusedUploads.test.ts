@@ -1,6 +1,6 @@
 /**
- * Refusals that leave while megabytes of a body are on their way, over real sockets: they reach callers that write their
- * whole request before they read, by way of the service and of an edge (doc 1, Limits: body caps; A1-02).
+ * Refusals that the service sends while megabytes of a body are in transit, over real sockets. They reach callers that write a
+ * whole request before they read, directly and through an edge (doc 1, Limits: body caps; A1-02).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { openRaw, statusLine } from "./callRaw.ts"
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => refusing.close())
 
-/** Writes a request whole before it reads anything; everything that came back by the end of the answer. */
+/** Writes a whole request before it reads. Returns all bytes up to the end of the answer. */
 const writeThenRead = async (
   target: { readonly port: number; readonly ca: string },
   { path, key, bytes }: Refused,

@@ -69,10 +69,10 @@ describe("architecture 5: slow callers", () => {
   it("architecture 5: a body that keeps its pace is waited for, however long it takes", async () => {
     const connection = await openRaw(server)
     connection.socket.write(`${write}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`)
-    // Some four times the least pace.
+    // About four times the minimum pace.
     const piece = `400\r\n${" ".repeat(1024)}\r\n`
     const pen = setInterval(() => connection.socket.write(piece), 20)
-    // Each of these bodies is cut after the time that this one must outlast.
+    // Each of these slow bodies is cut after a timeout. The body above must outlast three such timeouts.
     for (let waits = 0; waits < 3; waits++) {
       const still = await openRaw(server)
       still.socket.write(`${write}Content-Length: 10\r\n\r\n{`)

@@ -81,7 +81,7 @@ describe("A1-02: what is left of a refused body is discarded within limits", () 
   const head = (key: string) =>
     `POST /partner/v1/clients HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${1024 * kibibyte}\r\n\r\n`
   const limited = (unread: Partial<UnreadLimits>) => startStubServer({ limits: { unread } })
-  /** A connection whose request was refused, and whose body does not come. */
+  /** A connection whose request was refused and whose body never arrives. */
   const refused = async (target: Running, key: string) => {
     const connection = await openRaw(target)
     connection.socket.write(head(key))

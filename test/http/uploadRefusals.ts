@@ -1,4 +1,4 @@
-/** Requests with megabytes of a body that are refused before it is read, and the servers that refuse them. */
+/** Requests with large bodies that are refused before the body is read, and the servers that refuse them. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { keys } from "./canned.ts"
@@ -15,9 +15,9 @@ export interface Refused {
   readonly bytes: number
   readonly status: number
   readonly code: number
-  /** Of a server whose partner has used its requests up. */
+  /** Sent to the server whose partner has used up its request limit. */
   readonly busy?: true
-  /** Refused by its declared length alone. */
+  /** The declared length alone causes the refusal. */
   readonly declared?: true
 }
 
@@ -55,11 +55,11 @@ export const refusals: ReadonlyArray<Refused> = [
   { name: "a page", path: "/docs", key: keys.trade, bytes: 8 * mebibyte, status: 404, code: 4004 }
 ]
 
-/** How a caller gets to the service. */
+/** The route of a caller to the service. */
 export const ways = ["the service", "an edge"] as const
 export type Way = (typeof ways)[number]
 
-/** A service, one whose partner has used its requests up, and an edge before each of them. */
+/** A service, a second service whose partner has used up its request limit, and an edge in front of each. */
 export const startRefusing = async () => {
   const operatorApp = Effect.succeed(HttpServerResponse.jsonUnsafe({ code: 4010 }, { status: 401 }))
   const free = await startStubServer({ operatorApp })
@@ -68,7 +68,7 @@ export const startRefusing = async () => {
   await used.call("POST", onboarding, { body: {} })
   const edges = { free: await startStubEdge([free]), used: await startStubEdge([used]) }
   return {
-    /** Where a refused request goes. */
+    /** The server that a refused request goes to. */
     targetOf: ({ busy }: Refused, way: Way): Running | RunningEdge => {
       if (way === "an edge") return busy === true ? edges.used : edges.free
       return busy === true ? used : free

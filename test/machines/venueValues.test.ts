@@ -1,4 +1,7 @@
-/** How the venue's own words and signed figures are read: nothing that turns or controls what partners see, no minus before a zero. */
+/**
+ * The service's reading of the venue's texts and signed figures. No direction or control character reaches partners, and no minus
+ * precedes a zero.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"

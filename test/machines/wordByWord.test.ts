@@ -1,6 +1,6 @@
 /**
- * Names compared word by word beside the very birth date: names of one word, spellings, patronymics, romanisations and placeholders;
- * names in scripts that no table reads; and how many clients more that holds (F26).
+ * Names compared word by word for the same birth date: names of one word, spellings, patronymics, romanisations, placeholders,
+ * and names in scripts without a table. A last test counts the additional held clients (F26).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -41,7 +41,7 @@ describe("the very birth date, word by word", () => {
   it.each(possible)("F26: %s %s (%s) is a possible match of %s", (firstName, lastName, middleName, name) => {
     const client = person(firstName, lastName, middleName)
     assert.strictEqual(outcome(client, name), "POSSIBLE")
-    // Another day, and a year alone, know nothing of it.
+    // With another day, or with a year alone, names are not compared word by word.
     const forms = personForms(client)
     for (const [born, listed] of [
       ["1961-02-04", dob],
@@ -133,7 +133,7 @@ describe("placeholders", () => {
     ["N/A", []],
     ["Sukarno n / a", ["SUKARNO"]],
     ["First Name Unknown", []],
-    // Names all the same.
+    // These are real names.
     ["Na", ["NA"]],
     ["Xu Xiaoming", ["XU", "XIAOMING"]],
     ["Noname", ["NONAME"]],

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** What the account holds, as trades before would have left it. */
+/** The position of the account, as earlier trades would have left it. */
 const holds = (netQty: string) => {
   const by = { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "system:venue" }
   const { positions } = sampleRows(clientId)

@@ -1,6 +1,6 @@
 /**
- * Money outside the cash is no shelter from a write-off (F10): the shortfall of a client is written off at once, a withdrawal that
- * waits stands behind it, can't be approved, and repays it when it comes back.
+ * Money outside the cash does not escape a write-off. A client's shortfall is written off at once. A waiting withdrawal stands
+ * behind the write-off, can't be approved, and repays the write-off when its money comes back (F10).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -19,7 +19,7 @@ const { service, key, call, cash, adjust, rowOf } = await openOn(startOperatorSe
   layerVenue: world.layerVenue,
   partner: broker
 })
-/** Under BROKER custody money comes by finance. */
+/** Under BROKER custody, finance books deposits. */
 const report = async (clientId: number, body: Readonly<Record<string, unknown>> = {}): Promise<Answer> => {
   await adjust(clientId, String(body["amount"]))
   return { status: 201, text: "" } as Answer
@@ -36,7 +36,7 @@ const rule = (requestId: number, ruling: FinanceRuling) =>
   service.run(Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.rule(finance, requestId, ruling)))
 const episodesOf = (clientId: number) => ofClient(service, "closeOuts", clientId)
 
-/** Has 6,000 and is long 0.1 from 60,000. */
+/** A client with 6,000 USDC and a long position of 0.1 from 60,000. */
 const holder = async (): Promise<number> => {
   world.price("60000")
   world.book(perp, "5")
@@ -48,7 +48,7 @@ const holder = async (): Promise<number> => {
   assert.deepInclude(bought.json, { state: "FILLED" }, bought.text)
   return clientId
 }
-/** The mark falls to 15,000: more than 4,000 are missing, and written off. */
+/** The mark falls to 15,000. The shortfall exceeds 4,000 and is written off. */
 const fallen = async (clientId: number): Promise<number> => {
   world.price("15000")
   await looking(
@@ -77,7 +77,7 @@ describe("F10: a withdrawal that waits while a gap takes more than the cash", ()
     ])
     const { stdout } = await runRecorded(["closeout", "show", `CO-${id}`, ...service.connection("SUPPORT")])
     assert.match(stdout, /behind it +5200\.000000 USDC outside the cash/)
-    // What comes later is the client's own, and nothing that is asked for of it stands behind the write-off.
+    // Later money belongs to the client. A later withdrawal of it does not stand behind the write-off.
     await adjust(clientId, "100")
     const later = await ask(clientId, "40")
     assert.isTrue((await rule(later, { to: "APPROVED" })).ok)

@@ -1,6 +1,6 @@
 /**
- * The pool on a way that falls silent: connections that do not answer are destroyed and replaced, idle ones too, and whoever waited
- * is answered as for a lost connection. Long transactions last while the server shows that it works.
+ * The pool on a network path that falls silent. Silent connections are destroyed and replaced, idle ones too, and their callers
+ * receive the error of a lost connection. Long transactions continue while the server shows that it works.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"

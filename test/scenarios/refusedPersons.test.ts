@@ -1,6 +1,7 @@
 /**
- * A person refused for good, and a client who is a client already, written in every way that looks the same: found at onboarding,
- * in a revision, among stored clients and after an upgrade (doc 1, Rules of POST /clients and PUT .../kyc 4 and 7; D1; A1-28).
+ * A person refused for good, and an existing client, each written in every form that is treated as the same. The service finds
+ * the match at onboarding, in a revision, among stored clients and after an upgrade (doc 1, Rules of POST /clients and PUT
+ * .../kyc 4 and 7; D1; A1-28).
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -39,7 +40,7 @@ const pathsOf = ({ first, middle, last, number, born }: Written): Paths => ({
   ...(born === undefined ? {} : { "kyc.personalInfo.date_of_birth": born })
 })
 
-/** Birth dates of their own, so that one test's persons meet nobody of another's. */
+/** Each test uses its own birth dates, so that its persons match no person of another test. */
 let days = 0
 const nextDay = (): string => new Date(Date.UTC(1955, 0, 1) + ++days * 86_400_000).toISOString().slice(0, 10)
 
@@ -71,7 +72,7 @@ const clear = (clientId: number, of: Service = service) =>
 const lift = (clientId: number, of: Service = service) =>
   comply(of, (compliance) => compliance.lift(operator, String(clientId), "NO_NEW_RISK", "looked at"))
 
-/** A person refused for good at the first partner; its client. */
+/** Creates a person refused for good at the first partner. Returns the client's id. */
 const refused = async (written: Written): Promise<number> => {
   const { clientId } = await onboarded(written, service, partner.key)
   await comply(service, (compliance) => compliance.restrict(operator, String(clientId), "FROZEN", "forged papers"))
@@ -79,7 +80,7 @@ const refused = async (written: Written): Promise<number> => {
   return clientId
 }
 
-/** The same person written otherwise, and whether the document's number is needed to see it. */
+/** Other spellings of the same person. */
 const ways: ReadonlyArray<readonly [string, Written]> = [
   ["as it was", {}],
   ["a space and a dash less in the number", { number: "AB123456X" }],
@@ -160,7 +161,7 @@ describe("a person refused for good (A1-28)", () => {
     ])
     await clear(first.clientId)
     await lift(first.clientId)
-    // Another refusal of the same person asks again, once, and names that one alone.
+    // Another refusal of the same person opens one more case, which names only that refusal.
     const third = await onboarded({ ...zoe, number: "P3", born })
     await refuse(third.clientId)
     await until(async () => assert.lengthOf(await casesOf(first.clientId), 2))
@@ -254,7 +255,7 @@ describe("a client already (A1-28)", () => {
 })
 
 describe("clients keyed by an earlier version (A1-28)", () => {
-  /** Gives the clients the sections of the first one: what is sealed is bound to its column, not to its row. */
+  /** Copies the sections of the first client to the others. Sealed data is bound to its column, not to its row. */
   const rewrite = (of: Service, [first, ...others]: ReadonlyArray<number>, codes: ReadonlyArray<string>) =>
     Promise.all(
       others.flatMap((clientId) =>
@@ -268,7 +269,7 @@ describe("clients keyed by an earlier version (A1-28)", () => {
         )
       )
     )
-  /** A case that compliance has cleared under the rules of before. */
+  /** A case that compliance has cleared under earlier rules. */
   const clearedCase = (of: Service, clientId: number, duplicateOf: number) =>
     query(
       of,
@@ -280,7 +281,7 @@ describe("clients keyed by an earlier version (A1-28)", () => {
          FROM clients WHERE id = $1`,
       [BigInt(clientId), BigInt(duplicateOf), BigInt(Date.now() + 60_000)]
     )
-  /** Keys and claims as they were before. */
+  /** Restores the keys and claims of the earlier version. */
   const keyAsBefore = async (of: Service): Promise<void> => {
     await query(of, "UPDATE clients SET person_key = encode(sha256(convert_to(uid, 'UTF8')), 'hex')")
     await query(of, "DELETE FROM claims WHERE name LIKE 'person:%'")
@@ -319,7 +320,7 @@ describe("clients keyed by an earlier version (A1-28)", () => {
       await rewrite(first, [older, newer], ["PERSONAL_INFO", "IDENTIFICATION"])
       await keyAsBefore(first)
       await first.stop()
-      // The second start finds all of it done.
+      // The second start finds no work left.
       for (let start = 0; start < 2; start++) {
         const next = await life()
         await until(async () => {

@@ -101,7 +101,7 @@ const resolve = async (request: ResolveRequest) => {
 
 describe("a take that the venue never answers", () => {
   const silent = async (clientId: number): Promise<number> => {
-    // Its maturity lies behind every other step of this file.
+    // The maturity is later than every other step of this file.
     const offerId = await offered("ETH-SWAP", { tenorDays: 30 })
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
     const { json } = await routes.after(world.asked("voidRefs"), answerWithin, take(clientId, offerId, "10"))

@@ -1,7 +1,7 @@
 /**
- * What a simulation holds close-outs to, commit by commit (F9, F10; D23): one at a time, ended for good, each of its orders
- * only reduces, and a write-off is exactly what is missing of a retail client who has nothing open, and nothing in flight that could open something,
- * once for its episode, repaid by what comes back from behind it.
+ * The rules that a simulation checks for close-outs, commit by commit. An episode runs alone and ends for good. Its orders only
+ * reduce. A write-off is exactly the shortfall of a retail client with nothing open and nothing in flight that could open
+ * something, once for each episode. Money that comes back from behind a write-off repays it (F9, F10; D23).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
@@ -26,7 +26,7 @@ export interface EpisodeAuditParts {
 const inFlight: ReadonlySet<string> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 const working: ReadonlySet<string> = new Set([...inFlight, "ACKED", "PARTIAL", "PENDING_TRIGGER"])
 
-/** As in nbp:7:1. */
+/** The key of a repayment, such as nbp:7:1. */
 const isRepayment = (key: string): boolean => key.split(":").length > 2
 
 export class EpisodeAudit {

@@ -84,7 +84,7 @@ const openOfClient: Answerer = ({ match, values, store }) => {
   return [...Map.groupBy(open, ({ state }) => state)].map(([state, rows]) => ({ state, n: BigInt(rows.length) }))
 }
 
-/** The claims of a person that may be given back with this client (`freeClaims`). */
+/** The claims of a person that this client may give back (`freeClaims`). */
 const freePerson: Answerer = ({ values: [, id], store }) =>
   personClaims(store.rows("clients").find((row) => BigInt(row.id) === id)?.personKey ?? "").flatMap((name) => {
     const owner = store.ownerOf(name)
@@ -96,7 +96,7 @@ const freePerson: Answerer = ({ values: [, id], store }) =>
 
 const holds = (personKey: string, claim: string): boolean => personClaims(personKey).includes(claim)
 
-/** Clients in the order of their ids: those to be keyed (`clientsToKey`), those once refused (`clientsRefused`). */
+/** Clients in the order of their ids: those with keys to write (`clientsToKey`), and those once refused (`clientsRefused`). */
 const clientPage =
   (ids: (store: MemoryStore) => ReadonlyArray<number>): Answerer =>
   ({ values: [after = 0, limit], store }) =>

@@ -92,7 +92,7 @@ export class VenueAudit {
     const { contracts, orders, funding, store, swaps, venue } = this.parts
     const applied =
       contracts.isApplied(fact) ?? orders.isApplied(fact) ?? funding.isApplied(fact) ?? swaps.isApplied(fact)
-    // What a lie hides is taken when its object is read again: the end of the run shows it.
+    // A read of the object recovers the facts behind a lie, as the end of the run shows.
     if (applied !== null) return applied || venue.lied.has(number)
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)

@@ -42,7 +42,7 @@ const books = { "BTC-USDC-PERP": { levels: 1 }, "BTC-USDC": { levels: 1 } }
 /** What trades at once does so in several trades, so that orders are filled in parts. */
 const orders = { "BTC-USDC-PERP": { slices: 2 }, "BTC-USDC": { slices: 3 } }
 const tickMillis = 60_000
-/** Of so many seeds one has a venue that lies. */
+/** One seed in this many has a venue that lies. */
 const liarEvery = 5
 const beatMillis = 1_000
 /** By itself, or of a reason that comes too often by how many more there were. */
@@ -71,7 +71,7 @@ export class VenueLane {
   readonly events: Array<AccountEvent> = []
   /** Numbers of events that a reader got as something that can't be believed. */
   readonly spoiled = new Set<number>()
-  /** Those of them that a reader got with a lie in it. */
+  /** Numbers of events that a reader received with a lie. */
   readonly lied = new Set<number>()
   /** Until then nobody reaches the venue, Unix ms. */
   private awayUntil = 0
@@ -80,7 +80,7 @@ export class VenueLane {
   /** How long time jumps once a call is on its way, ms; 0: it does not. */
   private jump = 0
   private readonly parts: VenueLaneParts
-  /** Of a venue that lies; it takes no chance from the others. */
+  /** Random choices of a venue that lies. A separate source leaves the other choices unchanged. */
   private readonly liar: SeededRandom | null
   private readonly caused = new Set<VenuePath>()
 
@@ -281,7 +281,7 @@ export class VenueLane {
     return { ...event, fact: { ...event.fact, order: { ...order, qty: `${order.qty}7` } } }
   }
 
-  /** An event on its way to one reader with another member than its own: its object is read again (A2-115). */
+  /** Changes one member of an event in transit to one reader. The service reads the object again (A2-115). */
   private lie(event: VenueEvent, random: SeededRandom): VenueEvent {
     const names = lieNames.filter((name) => lieOfFact(name, event.fact) !== null)
     if (names.length === 0) return event

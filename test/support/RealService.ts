@@ -41,7 +41,7 @@ export const startRealService = async (options: ServiceOptions) => {
       headers,
       ...(body === undefined ? {} : { body })
     })
-  /** A read outside the partner surface, as the first ADMIN where it asks for a key. */
+  /** A read outside the partner surface. It uses the key of the first ADMIN where the route requires a key. */
   const read = (path: string): Promise<Answer> =>
     callServer(agent, Number(new URL(process.url).port), "GET", path, {
       key: readFileSync(process.operatorKeyFile, "utf8").trim()

@@ -223,7 +223,7 @@ const pieceRows = 1_000
 export interface SampleOptions {
   readonly firm?: string
   readonly second?: boolean
-  /** The partner's references of the rows, in place of hostile texts. */
+  /** The partner's references for the rows, instead of hostile texts. */
   readonly references?: ReadonlyArray<string>
 }
 

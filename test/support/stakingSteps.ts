@@ -51,7 +51,7 @@ export const stakingVenue = () => {
     clock: quickClock(),
     /** While it does, it says that the first payment of each swap was another amount. */
     restate: (on: boolean) => void (restating = on),
-    /** While it does, it leaves out what was paid of a swap and that it has ended. */
+    /** While on, the venue omits the payments and the end of each swap. */
     omit: (on: boolean) => void (omitting = on),
     command,
     /** An offer on the board; its id. */

@@ -21,7 +21,7 @@ export const venueOrder = (account: string, ref: string | null, change: Partial<
   ...change
 })
 
-/** What a venue that has it as it was sent says of an order. `id`: its id there while the service knows none. */
+/** A venue's report of an order exactly as sent. `id`: the venue's id, used while the service knows none. */
 export const reportOf = (order: OrderContext, id: number, change: Partial<VenueOrder> = {}): VenueOrder => {
   const { trigger } = order
   return {

@@ -126,7 +126,7 @@ describe("orders at the venue", () => {
     })
     assert.deepInclude(order, { state: "WAITING", limit: null })
     move(89_000)
-    // 89,000 less 1 % is 88,110: two lots are bid there, the rest lies beyond.
+    // 89,000 less 1 % is 88,110. Bids for two lots lie there, and the other bids lie beyond it.
     assert.deepStrictEqual(mine().at(-1), [88_110, 2])
     assert.deepInclude(order, { state: "CANCELLED", left: 3, limit: 88_110, reason: "not filled at once" })
   })

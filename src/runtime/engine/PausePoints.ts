@@ -4,8 +4,9 @@
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /**
- * Points of a key rotation, a screening pass, the keying of persons, a statement job, a statement's build and a reset of a sandbox (asked for; its venue
- * is gone and its database is not): passed once in a while, so random crash runs leave them out.
+ * Points of a key rotation, a screening pass, the keying of persons, a statement job, the build of a statement, and a reset of a
+ * sandbox (requested, or with its venue gone and its database not). The process passes them rarely, so random crash runs leave
+ * them out.
  */
 export const rarePoints = [
   "key-written",

@@ -1,4 +1,4 @@
-/** F9, F13: how far from the mark orders may trade that only reduce, and those of a close-out. */
+/** How far from the mark reduce-only orders and orders of a close-out may trade (F9, F13). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { boundAt, closingBps, isBeyond, reducingBps, tighterOf } from "../../../src/machines/margin/priceBound.ts"
@@ -29,7 +29,7 @@ describe("what only reduces", () => {
         const lost = worst.minus(now).times(fraction(side === "BUY" ? 1 : -1))
         assert.isFalse(lost.sign < 0)
         const paid = lost.plus(worst.times(fraction(commissionBps)).by(fraction(10_000)))
-        // Half of what the smallest margin of one unit is.
+        // Half of the smallest margin of one unit.
         const held = now.by(fraction(2 * cap))
         assert.isTrue(bps === 0 || !paid.gt(held), `${bound} costs more than ${cap} times leave`)
       })
@@ -61,7 +61,7 @@ describe("a bound", () => {
   it.each([
     ["BUY", "60000", 494, "62964.0"],
     ["SELL", "60000", 494, "57036.0"],
-    // Between two ticks it is the one nearer to the mark.
+    // A bound between two ticks rounds to the tick nearer to the mark.
     ["BUY", "100.1", 50, "100.6"],
     ["SELL", "100.1", 50, "99.6"]
   ] as const)("%s from %s by %i", (side, mark, bps, bound) => {

@@ -42,7 +42,7 @@ const noMoney = {
   bound: unbounded
 }
 const worth = (refPrice: string) => ({ preTrade: { refPrice, sentence: null, compared: null, bound: unbounded } })
-/** What only reduces may trade 4.94 % from the mark. */
+/** A reduce-only order may trade up to 4.94 % from the mark. */
 const reducing = (worst: string) => ({
   preTrade: {
     refPrice: "60000.0",
@@ -110,7 +110,7 @@ const rows: ReadonlyArray<Row> = [
   ["preTrade", { preTrade: noMoney }, "Invalid", preTradeSentences.short]
 ]
 
-/** A sale that only reduces, a tick too low. */
+/** A reduce-only sale, one tick too low. */
 const beyond = { side: "SELL", price: "57035.9", reduceOnly: true } as const
 
 /** The order of a row: most gates judge any, some only what has a trigger, levels, a group, or may only reduce. */

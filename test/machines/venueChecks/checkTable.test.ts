@@ -1,6 +1,6 @@
 /**
- * Every member of every schema by which the venue says something has a row: a check, or why it has none; and what a reason names
- * exists. Schemas are found in the files that hold them, so that a new message without a table is noticed as well.
+ * Every member of every schema of the venue's reports has a row: a check, or the reason why it has none. Each reason names
+ * something that exists. The test finds schemas in their files, so that a new message without a table fails.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -19,7 +19,7 @@ interface Fields {
 const isStruct = (value: unknown): value is Fields =>
   Schema.isSchema(value) && typeof (value as Partial<Fields>).fields === "object"
 
-/** Answers whose only member is a list of messages that have tables. */
+/** Answers whose only member is a list of messages with tables of their own. */
 const lists = new Set(["OrderFills", "Outcomes", "Refs"])
 
 const schemas = Object.entries({ ...objects, ...events, ...calls }).flatMap(([name, value]) =>

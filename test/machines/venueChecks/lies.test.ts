@@ -1,6 +1,6 @@
 /**
- * Each lie that a venue can tell about an object is a misfit, and the truth about the same object fits (A2-115). The lies are those of the
- * simulated venue: one that no check notices fails here by its name.
+ * Each false report of an object is a misfit, and a true report of the same object fits. The lies are those of the simulated
+ * venue. A lie that no check detects fails here under its name (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type LieName, lieNames, lieOfFact } from "../../../simulator/venue/core/lies.ts"
@@ -30,7 +30,7 @@ const bandAt = (price: string): PriceBand => {
 }
 const band = bandAt("60000")
 
-/** A limit order on a perpetual that the venue has. */
+/** A limit order on a perpetual, in the service's state after the venue received it. */
 const order: OrderContext = {
   ...perpInput,
   venuePrice: "60000.0",
@@ -142,7 +142,7 @@ const swap: VenueSwap = {
   end: null
 }
 
-/** What does not fit of a fact, by the check of its object. */
+/** The misfit of a fact, by the check of its object. */
 const misfitOf = (fact: VenueFact): string | null => {
   switch (fact.type) {
     case "order":
@@ -193,7 +193,7 @@ describe("A2-115: a venue that lies", () => {
       [worth("60000.1", order, null), worth("53999.9", order, band), worth("1.0", order, null)],
       [false, false, true]
     )
-    // A resting order trades at its own limit wherever the marks have gone.
+    // A resting order trades at its own limit, wherever the marks are now.
     assert.isTrue(worth("60000.0", order, bandAt("90000")))
   })
 

@@ -23,7 +23,7 @@ const run = <A>(command: Command<A>): Promise<A> => Effect.runPromise(bench.host
 const subjectsWritten = () => bench.submitted.map((commit) => commit.fence?.subject)
 
 describe("4004: a subject that is not the reader's", () => {
-  /** What a partner's look shows of a client: nothing of another's. */
+  /** A partner's look at a client. It shows nothing of another partner's client. */
   const shown = (state: SubjectState): number => {
     if (state.token !== null) throw new ForeignSubject()
     return state.all("balances").length

@@ -6,13 +6,13 @@ import { Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 /**
- * How a way falls silent: it swallows what comes from either side or from both, passes the beginning of each answer alone, or passes
- * answers a byte at a time.
+ * The forms of silence: the proxy drops the bytes of either side or of both, passes only the beginning of each answer, or passes
+ * answers one byte at a time.
  */
 export const silences = ["both", "requests", "answers", "mid-answer", "slow"] as const
 export type Silence = (typeof silences)[number]
 
-/** Bytes of an answer that still pass when it is cut in its middle, and wall ms between two bytes of a slow one. */
+/** The bytes of an answer that pass before `mid-answer` drops the rest, and the wall ms between two bytes of a slow answer. */
 const midAnswer = 9
 const slowMillis = 500
 
@@ -27,11 +27,11 @@ export interface CuttingProxy {
   /** While false, new connections are refused. */
   readonly letIn: (open: boolean) => void
   /**
-   * From now on the way is silent, on open connections and on new ones, and stays so on those that were open meanwhile. Null: new
-   * connections pass.
+   * From now on open and new connections are silent. Connections opened during the silence stay silent. Null: new connections
+   * pass.
    */
   readonly fallSilent: (silence: Silence | null) => void
-  /** Connections of an application that are open, and those of them that are not silent. */
+  /** Open connections of an application, and those of them that are not silent. */
   readonly open: (application: string) => number
   readonly passing: (application: string) => number
   /** Connections cut so far. */
@@ -101,11 +101,11 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
   }
 }
 
-/** One connection: its first message, and how it is silent. */
+/** One connection: its first message and its form of silence. */
 interface Way {
   startup: string
   silence: Silence | null
-  /** What has come of answers and waits to be passed, where they are slow. */
+  /** Received bytes of slow answers that are not passed yet. */
   slow: Buffer
 }
 

@@ -1,4 +1,4 @@
-/** Entries that come and go at speed leave with their values, unlike those of a Map. */
+/** The values of short-lived entries are freed with their entries, unlike in a Map. */
 import { assert, describe, it } from "@effect/vitest"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -14,12 +14,12 @@ interface Kept {
 
 const alive = 64
 const entries = 4_000
-/** A full collection at the wrong moment hides what a map leaves behind. */
+/** A full collection at the wrong moment hides the values that a map leaves behind, so that the test repeats. */
 const rounds = 5
 /** A value of some kilobytes. */
 const value = (): object => Array.from({ length: 500 }, (_, at) => at)
 
-/** What a young collection leaves of values that a map of the old generation has held and given up, bytes. */
+/** Bytes of deleted values that survive a young collection after a map of the old generation held them. */
 const leftBehind = (map: Kept): number => {
   for (let key = 0; key < alive; key++) map.set(key, value())
   collect({ type: "major" })

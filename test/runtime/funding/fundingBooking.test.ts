@@ -275,7 +275,7 @@ describe("trades that are booked in another order than the venue made them", () 
     assert.deepStrictEqual([at.postings, at.open], [{ [`${settledAt}:1`]: "-1.800000" }, []])
   })
 
-  /** Every mark that says how far something has come. */
+  /** Every high-water mark. */
   const marks = (at: Funded): ReadonlyMap<string, number> =>
     new Map([
       ...at.store.rows("positions").map(({ symbol, updatedAt }) => [`position ${symbol}`, updatedAt] as const),
@@ -285,7 +285,7 @@ describe("trades that are booked in another order than the venue made them", () 
   const trade = fc.record({ buys: fc.boolean(), lots: fc.integer({ min: 1, max: 9 }), booked: fc.nat(), of: fc.nat(2) })
   const course = fc.record({
     trades: fc.array(trade, { minLength: 1, maxLength: 40 }),
-    /** Before which trade of the venue the stamp lies, and when it is booked. */
+    /** The place of the stamp among the venue's trades, and the time of its booking. */
     place: fc.nat(40),
     booked: fc.nat()
   })

@@ -3,7 +3,10 @@ import { client1, fill, id, noFill, noOrder, noPosition, order, position } from 
 
 const episode = (context: object, state = "DONE", partner = client1) =>
   `INSERT INTO close_outs VALUES (${id}, ${partner}, 1, '${state}', '1', '${JSON.stringify({ writtenOff: "0.000000", orders: 0, ...context })}', 1, 2)`
-/** One that wrote off 5 micro-USDC, of which so much is not repaid; withdrawals and swaps below the planted id stand behind it. */
+/**
+ * An episode that wrote off 5 micro-USDC, of which this much is not repaid. Withdrawals and swaps below the planted id stand
+ * behind it.
+ */
 const owing = (unrepaid = 5, context: object = {}) =>
   `${episode({ writtenOff: "0.000005", repaid: "0.000000", repayments: 0, behind: { requestId: id, swapId: id }, ...context })}; UPDATE close_outs SET unrepaid = ${unrepaid} WHERE id = ${id}`
 const noEpisode = `DELETE FROM close_outs WHERE id = ${id}`
@@ -16,7 +19,7 @@ const writeOff = (amount = 5, ts = 10) =>
 const moved = (key: string, type: string, refs: object, amount: number, tx = id + 1) =>
   `INSERT INTO ledger_transactions VALUES (${tx}, '${key}', '${type}', 'system:risk', NULL, 1, ${client1}, '${JSON.stringify(refs)}', 11); INSERT INTO postings VALUES (${tx}, ${tx}, 'client:1', 1, ${client1}, 'USDC', 'cash', ${amount})`
 const notMoved = `DELETE FROM postings WHERE tx_id > ${id}; DELETE FROM ledger_transactions WHERE tx_id > ${id}`
-/** What a swap paid, and what of it repaid the write-off. */
+/** A swap's payment, and the part of it that repaid the write-off. */
 const came = (amount: number, swapId = 7) => moved("planted:came", "SWAP_SETTLE", { swapId }, amount)
 const repaid = (amount: number, swapId = 7) => moved(`nbp:${id}:1`, "NBP_WRITEOFF", { swapId }, -amount, id + 2)
 const noWriteOff = `DELETE FROM postings WHERE tx_id = ${id}; DELETE FROM ledger_transactions WHERE tx_id = ${id}`

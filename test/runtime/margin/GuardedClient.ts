@@ -1,6 +1,6 @@
 /**
- * A retail client that trades, asks for withdrawals and lends USDC, by the service's own turns, each judged at its end as the engine
- * does it (F9, F10). What is written off and repaid is held against a second working out, commit by commit.
+ * A retail client that trades, requests withdrawals and lends USDC, by the service's own turns. Each turn ends with a judgement
+ * of risk, as in the engine. A second implementation checks write-offs and repayments, commit by commit (F9, F10).
  */
 import { assert } from "@effect/vitest"
 import { blockCodes } from "../../../src/machines/verification/Blocks.ts"
@@ -32,7 +32,7 @@ const directory = { partner: () => partner, stamp: () => ({ partnerId: 1, epoch:
   Directory["Service"]
 > as Directory["Service"]
 
-/** What the service keeps of a reward, basis points. */
+/** The service's share of a reward, basis points. */
 const rewardBps = 1_000
 const symbol = "USDC-SWAP"
 
@@ -61,14 +61,14 @@ export class GuardedClient {
     })
   }
 
-  /** Micro-USDC, as the second working out has it; the client's own are the same. */
+  /** The cash in micro-USDC, equal in the service and in the second implementation. */
   get cash(): bigint {
     const cash = this.store.house.cash(1)
     assert.strictEqual(this.world.balance("USDC").cash, cash)
     return cash
   }
 
-  /** What the house has paid for the client and not got back, micro-USDC. */
+  /** The unrepaid amount that the house has paid for the client, micro-USDC. */
   get owesHouse(): bigint {
     const owed = this.store.house.unrepaid(1)
     const kept = this.store.rows("closeOuts").reduce((sum, { unrepaid }) => sum + unrepaid, 0n)
@@ -76,7 +76,7 @@ export class GuardedClient {
     return owed
   }
 
-  /** Postings of which no decision is asked: money that comes, and what trading and its jumps bring and cost. */
+  /** Postings without a decision: incoming money, and profits and losses of trading and of price jumps. */
   book(entry: "DEPOSIT" | "PNL", amount: bigint): void {
     const key = `${entry}:${++this.made}`
     const text = amount < 0n ? `-${formatAmount(-amount, "USDC")}` : formatAmount(amount, "USDC")
@@ -87,7 +87,7 @@ export class GuardedClient {
     )
   }
 
-  /** Asks for a withdrawal; its id, or null where it is refused. */
+  /** Requests a withdrawal. Returns its id, or null if it is refused. */
   ask(amount: bigint): number | null {
     let id: number | null = null
     this.world.turn((turn) => {
@@ -109,7 +109,7 @@ export class GuardedClient {
     return id
   }
 
-  /** The sentence with which it is refused, or null. */
+  /** Rules on a withdrawal. Returns the refusal, or null. */
   rule(id: number, to: WithdrawalRuling["to"]): string | null {
     let sentence: string | null = null
     this.world.turn((turn) => {
@@ -125,7 +125,7 @@ export class GuardedClient {
     return this.store.rows("withdrawalRequests")
   }
 
-  /** Whether approving it would let money go that owes a write-off. */
+  /** Whether the withdrawal stands behind an unrepaid write-off, so that its money must not leave. */
   isBehind(id: number): boolean {
     return this.store.house.isBehind(1, `withdrawal ${id}`)
   }
@@ -134,7 +134,7 @@ export class GuardedClient {
     return this.store.rows("swaps")
   }
 
-  /** Asks the venue for a take. */
+  /** Sends a take to the venue. */
   lend(notional: bigint, reward: bigint, fee: bigint): void {
     if (this.cash < notional + fee) return
     const offer = { id: 5, symbol, rateBps: 400, tenorDays: 7 } as never
@@ -146,7 +146,7 @@ export class GuardedClient {
     )
   }
 
-  /** What becomes of a take or a swap; null where its state does not have it. */
+  /** Applies an event to a take or a swap. An event that its state does not accept changes nothing. */
   hear(id: number, event: SwapEvent): void {
     this.world.turn((turn) => {
       const row = this.loans.find((each) => each.id === id) ?? assert.fail(`no swap ${id}`)
@@ -154,7 +154,7 @@ export class GuardedClient {
     })
   }
 
-  /** The venue shows that it was taken, also behind a release (D8). */
+  /** The venue reports an executed take, possibly after its release (D8). */
   took(id: number): void {
     const { context } = this.loans.find((each) => each.id === id) ?? assert.fail(`no swap ${id}`)
     const { notional, reward, rateBps, tenorDays } = context

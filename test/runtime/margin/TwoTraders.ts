@@ -1,6 +1,6 @@
 /**
- * Two clients that trade two perpetuals with each other and nobody else, by the service's own gates and turns, against the exchange of
- * the simulated venue. Calls, answers and events wait until they are delivered; what staff would do nobody does.
+ * Two clients that trade two perpetuals only with each other, by the service's own gates and turns, against the exchange of the
+ * simulated venue. Calls, answers and events wait until the test delivers them. Staff do nothing.
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -64,12 +64,12 @@ const listing = new Map([
   [gold, listed(gold, { minNotional: "0", assetClass: "metal" })]
 ])
 
-/** What has verified the two is not asked. */
+/** The gate of verification is skipped. */
 const moneyGates = orderGates.filter(({ gate }) => gate !== "verification")
 
 export type Wish = Pick<OrderBody, "symbol" | "side" | "type" | "qty"> & Partial<OrderBody>
 
-/** What a client's account is worth at the marks, and what was written off for it, in micro-USDC. */
+/** The equity of a client's account at the marks, and the amount written off for it, micro-USDC. */
 export interface Standing {
   readonly equity: bigint
   readonly writtenOff: bigint
@@ -104,7 +104,7 @@ class Trader {
     }
   }
 
-  /** All orders there ever were, oldest first. */
+  /** All orders of the run, oldest first. */
   orders(): ReadonlyArray<Tables["orders"]> {
     return [...(this.stored.get("orders")?.values() ?? [])] as unknown as ReadonlyArray<Tables["orders"]>
   }
@@ -201,14 +201,14 @@ export class TwoTraders {
     }
   }
 
-  /** The mark of a market, and whatever follows at once from that. */
+  /** Moves the mark of a market and runs the turns that follow at once. */
   mark(symbol: string, price: string): void {
     this.marks.set(symbol, price)
     this.exchange.move(symbol, "MARK", ticks(price))
     for (const trader of this.traders) this.turn(trader, () => {})
   }
 
-  /** Places an order as a partner's request does; false: a gate refused it. */
+  /** Places an order as a partner's request would. False: a gate refused it. */
   place(at: number, wish: Wish): boolean {
     const trader = this.traders[at] ?? assert.fail("no trader")
     let placed = false
@@ -251,7 +251,7 @@ export class TwoTraders {
     })
   }
 
-  /** Money leaves as withdrawals and loans do, by the same rule: a share of what is free, in percent. */
+  /** Takes money out by the rule of withdrawals and loans: this share of the free money, in percent. */
   takeOut(at: number, percent: number): void {
     const trader = this.traders[at] ?? assert.fail("no trader")
     this.turn(trader, (turn) => {
@@ -264,7 +264,7 @@ export class TwoTraders {
     })
   }
 
-  /** Delivers one call, answer or event; false: there is none. */
+  /** Delivers one call, answer or event. False: none waits. */
   deliver(which: "call" | "answer" | "event"): boolean {
     if (which === "call") {
       const call = this.calls.shift()
@@ -297,7 +297,7 @@ export class TwoTraders {
     }
   }
 
-  /** Time passes, a look of the monitor each second: close-outs go on. */
+  /** Time passes. The monitor judges both clients each second, so that close-outs continue. */
   wait(seconds: number): void {
     for (let second = 0; second < seconds; second++) {
       this.clock.now += 1_000
@@ -306,12 +306,12 @@ export class TwoTraders {
     }
   }
 
-  /** Trades that the venue has made. */
+  /** The number of the venue's trades. */
   get trades(): number {
     return this.exchange.ids.trade
   }
 
-  /** How a client's orders stand: state, what is filled, and why it ended. */
+  /** The state of each order of a client, its filled quantity, and the reason for its end. */
   ordersOf(at: number): ReadonlyArray<string> {
     return (this.traders[at]?.orders() ?? []).map(({ state, context: { filledQty, note } }) =>
       [state, filledQty, ...(note === null ? [] : [note])].join(", ")

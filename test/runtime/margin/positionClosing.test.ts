@@ -199,7 +199,7 @@ describe("a close-out of positions", () => {
 
   it("F9: goes outward from the mark: 1 %, 2 %, then as far as the equity pays, and further only by the hand of staff", () => {
     const bounds: Array<string | null> = []
-    // 200 are left of 550: 3.57 % of 5,500, the commission paid.
+    // The equity is 200 against a value of 5,500. That pays 3.57 % with the commission.
     const first = judged(accountOf({ cash: "700", positions: [{ netQty: "0.1" }] }), at55)
     bounds.push(working(first).context.venuePrice)
     let state = committed(first)
@@ -219,13 +219,13 @@ describe("a close-out of positions", () => {
       advance(turn, "closeOuts", episode, { type: "WIDEN", bps: 700, reason: "R" }, { of })
     })
     assert.strictEqual(bounds.at(-1), "51150.0")
-    // Beyond the venue's band nothing goes.
+    // The venue's band limits every widening.
     next((turn) => {
       const [episode] = turn.state.all("closeOuts")
       if (episode !== undefined) advance(turn, "closeOuts", episode, { type: "WIDEN", bps: 9_000, reason: "R" }, { of })
     })
     assert.strictEqual(bounds.at(-1), "49500.0")
-    // A market that filled one whole begins anew.
+    // A completely filled order starts the steps of its market again.
     const small = marketsWith({ maxQty: "0.06" })
     const slice = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: small })
     const rest = judged(committed(slice), at55, { markets: small, act: fills("54450") })

@@ -237,7 +237,7 @@ describe("a close-out", () => {
   it("F10: nothing is written off while an accept is in flight", () => {
     const first = judged(opened({ cash: "-3", request: "ACCEPTING" }), low)
     assert.deepStrictEqual([episodes(first), stateIn(first), posted(first)], [["PROTECTING"], ["CLOSE_OUT"], []])
-    // The accept is named; a take in flight would not be waited for, and is not.
+    // The wait names the accept. It does not name the take in flight, because the episode does not wait for it.
     const [waiting] = first.draft.written("closeOuts")
     const state = committed(first)
     state.adopt(asked("S-5"))
@@ -321,7 +321,7 @@ describe("a close-out", () => {
   })
 })
 
-/** A take that the venue is asked for. */
+/** A take in flight. */
 const asked = (ref: string) => {
   const draft = new CommitBuilder()
   draft.put("venueCalls", { ref, partnerId: 1, clientId: 1, call: "takeOffer", request: { ref }, at: contractsNow })

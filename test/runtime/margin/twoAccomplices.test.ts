@@ -1,6 +1,6 @@
 /**
- * F9, F13: two clients who trade with each other alone, in two markets. While the marks rest, no sequence of orders, cancels and money
- * that leaves makes the house pay, however thin the books are.
+ * Two clients trade only with each other, in two markets. While the marks stay the same, no sequence of orders, cancels and
+ * outgoing money makes the house pay, however thin the books are (F9, F13).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -9,13 +9,13 @@ import { TwoTraders, type Wish } from "./TwoTraders.ts"
 
 type Act =
   | { readonly act: "place"; readonly at: number; readonly wish: Asked }
-  /** The other one stands ready at its price before it comes. */
+  /** The other client first places an order at that price. */
   | { readonly act: "meet"; readonly at: number; readonly wish: Asked }
   | { readonly act: "cancel"; readonly at: number; readonly nth: number }
   | { readonly act: "takeOut"; readonly at: number; readonly percent: number }
   | { readonly act: "call" | "answer" | "event" | "settle" | "wait" }
 
-/** An order as a share of what its account could open, and so far from the mark, in basis points. */
+/** An order: its size as a share of the account's capacity, and its distance from the mark in basis points. */
 interface Asked {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -31,7 +31,7 @@ const priceAt = (symbol: string, away: number): string =>
   (Math.round(((marks[symbol] ?? 0) * (10_000 + away)) / 1_000) / 10).toFixed(1)
 
 const wishOf = ({ symbol, side, type, lots, away, reduceOnly, tif }: Asked): Wish => {
-  // A tenth of a bitcoin, and an ounce and a half of gold, are worth the same.
+  // A tenth of a bitcoin is worth as much as an ounce and a half of gold.
   const qty = (symbol === perp ? lots / 1_000 : lots / 66).toFixed(4)
   const price = priceAt(symbol, away)
   const common = { symbol, side, type, qty, reduceOnly } as const
@@ -147,7 +147,7 @@ describe("two accomplices in thin books", () => {
     const trigger = { source: "LAST", price: "59000.0", direction: "AT_OR_BELOW", limitPrice: null } as const
     assert.isTrue(world.place(0, { ...closing, type: "STOP_MARKET", trigger }))
     world.settle()
-    // The accomplice moves the last price, and nothing else.
+    // The accomplice moves only the last price.
     offer(world, "SELL", "58000.0", "0.0001")
     world.place(0, { symbol: perp, side: "BUY", type: "LIMIT", price: "58000.0", qty: "0.0001" })
     world.settle()

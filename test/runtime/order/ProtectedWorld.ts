@@ -51,7 +51,10 @@ const market: Market = {
   bandBps: 9_000
 }
 const { symbol } = market
-/** Without leverage what reduces may trade half of the mark away from it: a book far out is within the bound. */
+/**
+ * Without leverage a reduce-only order may trade up to half of the mark away from it, so that a distant book lies within the
+ * bound.
+ */
 const plain = { crypto: 1, index: 1, metal: 1, energy: 1, fx: 1 }
 const unknown: Facts = { ...noFacts, terms: { ...noFacts.terms, leverage: { retail: plain, professional: 1 } } }
 const client = 1
@@ -77,7 +80,7 @@ export class ProtectedWorld {
   readonly events: Array<AccountFact> = []
   /** All events there ever were. */
   readonly told: Array<AccountFact> = []
-  /** With money enough for whatever it loses: nothing is closed out. */
+  /** The client has enough money for every loss, so that no close-out begins. */
   private readonly state = new SubjectState("client:1", {
     token: 1,
     rows: [

@@ -61,7 +61,7 @@ interface TradingOptions {
   readonly clock?: () => number
   /** Of quantities of the spot market: a fine one makes considerations that are no whole micro-USDC. */
   readonly spotStep?: string
-  /** What follows at the end of each turn, as the engine has it follow. */
+  /** The judgement of risk at the end of each turn, as in the engine. */
   readonly judge?: (turn: Turn) => void
 }
 
@@ -256,7 +256,7 @@ export class TradingWorld {
     }
   }
 
-  /** The venue answers for an order, with trades of the times at which it made them; without an id a trade is its newest. */
+  /** The venue answers for an order with trades at the given times. A trade without an id is the newest. */
   found(
     id: number,
     trades: ReadonlyArray<Pick<VenueFill, "qty" | "price" | "at"> & { readonly tradeId?: number }>
@@ -277,7 +277,7 @@ export class TradingWorld {
     this.unsettled.settled(id)
   }
 
-  /** What the venue answers for an order and its trades, whatever that is; what is left for another commit. */
+  /** Applies the venue's answer for an order and its trades, valid or not. Returns the part that is left for another commit. */
   read(id: number, order: VenueOrder, fills: ReadonlyArray<VenueFill>): ReadonlyArray<WholeOrder> | null {
     const handler = { directory: parts.directory, recall: this.recall, unsettled: this.unsettled }
     let left: ReadonlyArray<WholeOrder> | null = null

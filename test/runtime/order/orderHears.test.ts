@@ -218,7 +218,7 @@ describe("D6: while it works", () => {
     const trades = Array.from({ length: 100 }, (_, n) => ({
       tradeId: 70 + n,
       qty: "0.01",
-      // The sales above the limit, the purchases below it.
+      // Sales lie above the limit, purchases below it.
       price: String(n % 2 === 1 ? 60_000 + n : 60_000 - n)
     }))
     at.wholes([

@@ -1,6 +1,6 @@
 /**
- * An order of which the venue says something that does not fit (A2-115): none of it is booked, what is held stays, it is read again with
- * growing pauses, and if that stands a break pauses the client's money. An answer that fits ends it.
+ * An order whose report by the venue does not fit. Nothing of the report is booked, and holds stay. The order is read again with
+ * growing pauses. If no answer fits, a break pauses the client's money. A fitting answer ends the reads (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type LieName, lieNames, lieOfFact } from "../../../simulator/venue/core/lies.ts"
@@ -10,7 +10,7 @@ import { reportOf } from "../../support/venueOrders.ts"
 import { perp } from "./leverageTurns.ts"
 import { TradingWorld } from "./TradingWorld.ts"
 
-/** A client whose limit order the venue has filled, and what the venue truly says of it. */
+/** A client whose limit order the venue has filled, with the venue's true report of it. */
 const traded = () => {
   const world = new TradingWorld()
   world.mark(perp, "60000")

@@ -137,7 +137,7 @@ class History {
     )
     this.world = new ProtectedWorld(() => this.watch.look())
     this.world.mark(100)
-    // What closes finds somebody, far away and within its bound, wherever the mark stands.
+    // A closing order finds a counterparty far from the mark, within its bound, wherever the mark is.
     this.world.others("BUY", 70, 100_000)
     this.world.others("SELL", 116, 100_000)
     for (const each of wishes) this.place(each)

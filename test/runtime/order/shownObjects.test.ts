@@ -1,4 +1,4 @@
-/** Orders and swaps as partners read them, where the state decides what a member shows (D6, F22). */
+/** The partner's view of orders and swaps, where the state decides the value of a member (D6, F22). */
 import { assert, describe, it } from "@effect/vitest"
 import { orderWire } from "../../../src/runtime/services/order/orderView.ts"
 import { swapWire } from "../../../src/runtime/services/swap/swapView.ts"

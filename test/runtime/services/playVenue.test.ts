@@ -1,6 +1,6 @@
 /**
- * A jump of the venue's time, whatever its events are and however long it is: the reader is never further behind than what a
- * venue keeps, and the venue ends at the moment that was asked for (C4).
+ * Jumps of the venue's time of any length, with any number of events. The reader is never further behind than the venue keeps
+ * events, and the venue ends at the requested moment (C4).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -12,7 +12,7 @@ import { playVenue } from "../../../src/runtime/services/system/playVenue.ts"
 
 const day = 86_400_000
 
-/** A venue that publishes so many events a day, and a reader that takes them when it is waited for. */
+/** A venue that publishes this many events a day, and a reader that takes them when the jump waits for it. */
 const playing = async (perDay: number, days: number) => {
   const seen = { at: 0, number: 0, taken: 0, furthest: 0, steps: 0 }
   const control = {

@@ -1,4 +1,4 @@
-/** In which order the characters of a line are drawn, against what Unicode's algorithm says of them (UAX 9). */
+/** Compares the drawn order of a line's characters with the Unicode algorithm (UAX 9). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { drawnOrder, isTurned } from "../../../src/runtime/adapters/statements/drawnOrder.ts"

@@ -118,7 +118,9 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
     assert.strictEqual(attachedModel(bytes), statement.model, "and are exact in the model")
   })
 
-  /** What a reader of the page finds in it, without the marks of direction that the tool puts around writing from the right. */
+  /**
+   * The text that a PDF reader extracts from the page, without the direction marks that the tool puts around right-to-left text.
+   */
   const readFrom = (bytes: Buffer): string =>
     withPdf(bytes, (run) => run("pdftotext", "-raw", "{}", "-")).replaceAll(/\p{Bidi_Control}/gu, "")
 
@@ -126,7 +128,7 @@ describe.skipIf(!pdfTools.every(hasTool))(`PDF, ${reading}`, () => {
     const references = ["שלום עולם 123", "Invoice رقم of May"]
     const statement = sampleStatement("ACCOUNT", references.length, { references })
     const text = readFrom(await renderedBy(renderPdf, statement))
-    // The tool reads the words of a line from the left, and each word as it is read.
+    // The tool extracts the words of a line from left to right, and each word in reading order.
     for (const words of ["123 עולם שלום", "Invoice رقم of May"]) assert.include(text, words)
   })
 

@@ -195,7 +195,7 @@ export class CallProcess {
     return Context.get(this.context, VenueLink).state()
   }
 
-  /** Whether the events up to this number are taken, as a jump of the clock asks for it. */
+  /** Whether the events up to this number are taken, by the check that a jump of the clock uses. */
   isAt(number: number): boolean {
     if (this.context === null) throw new Error("the process has not started")
     return Context.get(this.context, VenueProgress).isAt(number)

@@ -132,7 +132,7 @@ describe("events that the venue keeps no more", () => {
       .find(({ reason }) => reason.endsWith("does not keep what it said"))
     assert.deepInclude(found, { account, bytes: JSON.stringify({ account, after: 1, to: 2 }) })
     assert.strictEqual(mark(world), 5)
-    // The comparison of the money finds what it comes to.
+    // The comparison of the money finds the amount.
     assert.deepStrictEqual(world.store.rows("reconBreaks"), [])
   })
 

@@ -1,8 +1,7 @@
 /**
- * Writes texts of one line into a page, character by character: pdfkit's own way lays out every word anew, which takes a
- * statement of 100,000 rows ten times as long and keeps each word for ever. What the font has no sign for, and what would not be
- * seen or would turn the direction of writing, is drawn as U+FFFD. Writing from the right is put in order, by renderers from 3 on
- * (STS-31).
+ * Writes one-line texts into a page, character by character. The layout of pdfkit processes every word anew: a statement of
+ * 100,000 rows takes ten times as long, and every word stays in memory. A character without a glyph, an invisible character and a
+ * direction character are drawn as U+FFFD. Renderers from 3 on put right-to-left text in reading order (STS-31).
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"

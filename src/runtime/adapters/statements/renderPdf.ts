@@ -1,7 +1,7 @@
 /**
- * The PDF of a statement, renderers 1 to 3 (STS-17, STS-18, STS-31): from its record alone, the same bytes for ever. Tagged and with the
- * model attached up to 20,000 rows (PDF/A-3a); above, a table element a page, because tags cost more than the text. Nothing of it
- * may change: what would change bytes is a renderer of its own.
+ * The PDF of a statement, by renderers 1 to 3. The same record always gives the same bytes. A PDF of up to 20,000 rows is tagged
+ * and has the model attached (PDF/A-3a). A longer one has one table element a page, because tags cost more than the text. A
+ * change of any byte requires a new renderer (STS-17, STS-18, STS-31).
  */
 import { once } from "node:events"
 import { renderers } from "../../../machines/statement/Statement.ts"

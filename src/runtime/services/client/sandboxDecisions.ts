@@ -35,8 +35,8 @@ const reason = "Decided by the sandbox because of the client's last name."
 type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>
 
 /**
- * The zero check without the database: a client that ever had money is left to the operator. The claims of the person are
- * given back unseen: another client of the same person is found without it (A1-28).
+ * The zero check without the database. It leaves a client that ever had money to the operator. It gives the claims of the person
+ * back without a search, because a search finds another client of the same person without them (A1-28).
  */
 const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => ({
   openItems: state.all("balances").length === 0 ? [] : ["Money was booked for this client."],

@@ -86,8 +86,8 @@ export const claimsAsked = (before: string, after: string): ReadonlyArray<string
 ]
 
 /**
- * A claim is made when it is free, given back when it is this client's own and the person is another one now. `same` is a
- * client found to be this person, whoever holds the claims.
+ * Takes a free claim. Gives a claim back if this client holds it and is a different person now. `same` is a client that is this
+ * person, whether or not it holds the claims.
  */
 export const claimsAfter = (
   clientId: number,

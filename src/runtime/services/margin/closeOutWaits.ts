@@ -90,8 +90,8 @@ const contractWaits = ({ state, facts }: CloseOutMoment, episode: CloseOutRow): 
 }
 
 /**
- * Objects that could still change the cash before a shortfall is written off. A take in flight is none of them: it stands behind
- * the write-off (F10).
+ * Objects that could still change the cash before a shortfall is written off. A take in flight does not count, because it stands
+ * behind the write-off (F10).
  */
 const venueWaits = ({ state }: CloseOutMoment): ReadonlyArray<CloseOutWait> => {
   const accepts = state.all("rfqs").filter(({ context }) => context.accepting !== null)

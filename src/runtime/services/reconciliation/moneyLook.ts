@@ -1,6 +1,6 @@
 /**
- * What a client has of the venue as stored rows have it: a look of the comparison (A2-103). It takes no turn and adds up no
- * history: a row of each currency, one of its totals, one of its account, each by the client's own key, all of one snapshot.
+ * A client's stored rows about the venue, as a look of the comparison. It takes no turn and sums no history. It reads one row for
+ * each currency, one of the totals and one of the account, each by the client's key, all from one snapshot (A2-103).
  */
 import { Effect } from "effect"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"

@@ -1,7 +1,7 @@
 /**
- * What requests for quotes hear from the venue, in their client's turn (D4, D5): what became of their calls, and what the venue
- * says of them and of the contracts that their accepts opened. What it executed late is taken over with an alarm; what does not fit
- * what was accepted is not taken (`contractVerdict.ts`).
+ * Applies the venue's reports to requests for quotes, in their client's turn: outcomes of calls, and reports of requests and of
+ * the contracts that their accepts opened. A late execution is taken over with an alarm. A report that does not fit the accepted
+ * terms is not taken (`contractVerdict.ts`; D4, D5).
  */
 import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"

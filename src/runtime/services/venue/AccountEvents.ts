@@ -37,9 +37,9 @@ export interface EventSource {
 
 interface ReadOnce {
   readonly clientId: number
-  /** The sequence up to which the account is read. */
+  /** The sequence up to which the service has read the account. */
   readonly after: number
-  /** Nothing is missing there. */
+  /** No event is missing up to there. */
   readonly isThrough: boolean
 }
 
@@ -180,7 +180,7 @@ export class AccountEvents {
     })
   }
 
-  /** Null: the account is none of ours. `to`: see `fetch`. */
+  /** Null: the account does not belong to a client. `to`: see `fetch`. */
   private readOnce(
     account: string,
     apart: Apart,
