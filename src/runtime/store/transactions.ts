@@ -1,4 +1,4 @@
-/** Transactions that survive a lost connection as a failure, and transactions that may take long by design. */
+/** Transactions in which a lost connection is a failure, and transactions that may take long by design. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"

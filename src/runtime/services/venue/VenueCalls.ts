@@ -343,7 +343,7 @@ class Executor {
     )
   }
 
-  /** Commits as many of these outcomes as fit, from the first on. Returns their number and the refs of the ended calls. */
+  /** Commits the first of these outcomes, as many as one commit holds. Returns their number and the refs of the ended calls. */
   private take(
     clientId: number,
     outcomes: ReadonlyArray<DefiniteOutcome>
