@@ -1,6 +1,7 @@
 /**
- * A list file to the service, piece by piece (operator surface, screening import). The service says how much of the very
- * same file is in already, so a command that broke off goes on there when it is run again. `onSent`: told how many are in.
+ * Sends a list file to the service piece by piece (operator surface, screening import). The service reports how much of the same
+ * file it already has, so an interrupted command continues there when it runs again. `onSent` gets the number of received
+ * entries.
  */
 import { Effect } from "effect"
 import { type ImportView, maxImportPiece } from "../src/http/api/operator/ScreeningGroup.ts"

@@ -1,4 +1,6 @@
-/** `brokerage closeout …`: accounts that are closed out, what was done, and what is waited for (operator surface, Back office; F9). */
+/**
+ * `brokerage closeout …`: close-out episodes, their orders, and the reasons why they wait (operator surface, Back office; F9).
+ */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"

@@ -1,4 +1,7 @@
-/** `brokerage venue …`: what the venue said and nobody could apply, and what it never says (operator surface, Back office; A2-115, A2-116). */
+/**
+ * `brokerage venue …`: venue messages that could not be applied, and calls that the venue never answers (operator surface, Back
+ * office; A2-115, A2-116).
+ */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { notCompared } from "../views/notCompared.ts"

@@ -1,8 +1,8 @@
 /**
- * The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi
- * makes almost all of it; added here, as a transformation of the contract itself, is what it can't say: numeric parameters as numbers (it describes their text form),
- * objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers, examples of
- * refusals, and webhooks (doc 3).
+ * Builds the published OpenAPI document from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi makes
+ * almost all of it. A transformation of the contract adds the rest: numeric parameters as numbers (HttpApi describes their text
+ * form), objects that may gain members (unknown fields are ignored, routes only ever gain fields), answer headers, examples of
+ * refusals, and webhooks (doc 3; A1-01).
  */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"

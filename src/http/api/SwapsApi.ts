@@ -1,6 +1,6 @@
 /**
- * Staking swaps of a client: taking a part of an offer, and what became of it (doc 2, Staking; STS-1..STS-4, STS-7). What leaves a
- * take in flight at the venue answers 502 with what it is known by, and is kept under its Idempotency-Key (A1-51).
+ * A client's staking swaps: takes of an offer, and their outcomes (doc 2, Staking; STS-1..STS-4, STS-7). An in-doubt take answers
+ * 502 with its ids, and the answer is kept under its Idempotency-Key (A1-51).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"

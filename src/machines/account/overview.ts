@@ -86,9 +86,9 @@ const halfUp = MoneyDecimal.ROUND_HALF_UP
 const halfEven = MoneyDecimal.ROUND_HALF_EVEN
 
 /**
- * What a quantity has cost, micro-USDC, commission included (F21). Lots of more than it are also of what lies in swaps: a share of
- * their cost. Null where no lot is of some of it, or one came in without a known worth: nothing is no cost that anybody paid, but for
- * what is worth less than a micro-USDC.
+ * The cost of a quantity, micro-USDC, commission included (F21). Lots may cover more than the quantity, because they include lent
+ * assets; the quantity then has its share of the cost. Null when a part has no lot, or its lot came in without a known value; a
+ * part worth less than a micro-USDC costs zero.
  */
 const costOf = (
   holding: Pick<PortfolioLine, "value"> & { readonly qty: bigint },

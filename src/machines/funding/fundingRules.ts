@@ -84,7 +84,7 @@ export const positionAtStamp = (
   return decimalText(found)
 }
 
-/** Why nobody can be paid by such a mark and rate; null: they are possible. What the venue does not know yet is possible. */
+/** Why such a mark and rate can't be paid; null: they can. Values that the venue does not know yet are possible. */
 export const fundingFault = ({
   mark,
   rate

@@ -29,7 +29,7 @@ export interface Tried {
   readonly step: number
 }
 
-/** What an episode waits for that can close nothing now: a fresh mark (F3), or a market that trades and has somebody to trade with. */
+/** Why an episode can close nothing now: no fresh mark (F3), or no market that trades and has a counterparty. */
 export type Missing = "MARK" | "MARKET"
 
 /** The next ids of the client's withdrawals and swaps at the write-off. Ids grow in a mailbox, so a lower id is older. */

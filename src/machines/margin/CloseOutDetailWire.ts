@@ -1,4 +1,4 @@
-/** One close-out episode as staff read it: what was done, what is waited for and why, and how the account stands (operator surface). */
+/** One close-out episode for staff: its actions, the reasons why it waits, and the state of the account (operator surface). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { CloseOutWire } from "./CloseOutWire.ts"

@@ -86,7 +86,7 @@ const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: e
 const end = { target: "DONE", actions: [over, ended] } as const
 const tearUp = { target: "TEARING_UP", actions: [tearing, note("closeout.tearUp")] } as const
 const close = { target: "CLOSING", actions: [closing, note("closeout.close")] } as const
-/** What waits has tried nowhere: a market that reopens is asked at once. */
+/** A waiting episode forgets its earlier tries, so it sends to a market at once when the market reopens. */
 const untried = closeOut.assign({ tried: {} })
 const waitForMark = { guard: "noMark", target: "WAITING_MARK", actions: [untried, note("closeout.wait")] } as const
 const waitForMarket = { target: "WAITING_MARKET", actions: [untried, note("closeout.wait")] } as const

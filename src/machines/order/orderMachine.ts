@@ -191,7 +191,7 @@ const cancelAgain = order.assign(({ context, event }) =>
       }
     : {}
 )
-/** What must not work on is not left at that: the cancel is asked for again, whatever becomes of this process. */
+/** A durable timer retries the refused cancel of an order that must not work on. */
 const cancelLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
   if (event.type !== "CANCEL_REFUSED" || event.askAgainAt === null) return
   enqueue.emit({ type: "timer.set", name: `order.cancel:${orderId}` as const, at: event.askAgainAt })

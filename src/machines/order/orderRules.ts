@@ -100,7 +100,9 @@ const sources = { LAST: "last", MARK: "mark", INDEX: "index" } as const satisfie
   keyof MarketPrices
 >
 
-/** A trigger whose condition holds already is a mistake: the order would be a plain one (A2-36). Without a price the venue judges. */
+/**
+ * A trigger that is already met is a mistake, because the order would be a plain one (A2-36). Without a price the venue judges.
+ */
 export const triggerRule: OrderRule = {
   gate: "trigger",
   reason: "WOULD_TRIGGER_AT_ONCE",

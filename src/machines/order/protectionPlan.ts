@@ -58,13 +58,13 @@ export interface Plan {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Legs of a round that are sent at MARKET at the most: what nobody takes then stays open, with a note. */
+/** Most MARKET legs in one round. A quantity without a counterparty then stays open, with a note. */
 const mostAtMarket = 2
-/** Cancels of one order, and amendments to one quantity, that are asked for at the most: what is refused is not for ever. */
+/** Most cancels of one order, and most amendments to one quantity: a rejected one is not retried for ever. */
 const mostCancels = 3
 const mostAmends = 3
 
-/** How an order ends that met its own account's order, or nobody. */
+/** How an order ends that met an order of its own account, or found no counterparty. */
 const metNobody = (why: string | null): boolean =>
   why === "self-trade" || why === "no market" || why?.startsWith(noLiquidity) === true
 /** How a conditional order is refused whose level is passed already. */

@@ -261,12 +261,12 @@ export const statementLimits = {
   models: { running: 16, silentMillis: 30 * second },
   /** How long a caller waits for a build, wall milliseconds; the build goes on. */
   patienceMillis: 20 * second,
-  /** How long a build that nobody waited for is found by the retry although its period ends at another now. */
+  /** How long a retry still finds a build without a waiting caller, although the retry's period ends at another time. */
   keptMillis: 10 * minute,
   /**
-   * Files that are made at a time, by threads; that wait for one, and for how long; after how long a partner that has more threads
-   * than its share loses a slow reader; how many of both a partner has; and how long a thread may say nothing while it is not
-   * held up by its reader. Wall milliseconds.
+   * Limits on making files. In order: threads in all; files that wait for a thread, and their timeout; the time after which a
+   * partner with more threads than its share loses a slow reader; threads and waiting files of one partner; the longest silence
+   * of a thread that its reader does not hold up. Wall milliseconds.
    */
   files: {
     threads: 2,

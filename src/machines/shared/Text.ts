@@ -1,7 +1,7 @@
 /**
- * Text as partners send it: trimmed of Unicode white space, NFC, counted in code points, without control characters,
- * line breaks or lone surrogates, empty when it shows nothing (A1-14); e-mail by the WHATWG pattern (A1-15). Short ASCII text, the usual case, takes
- * a path without allocation because collateral reports pass here thousands of times a second.
+ * Normalises the text of partners: trimmed of Unicode white space, NFC, counted in code points, without control characters, line
+ * breaks or lone surrogates, and empty when no character is visible (A1-14). E-mail follows the WHATWG pattern (A1-15). Short
+ * ASCII text, the usual case, takes a path without allocation, because collateral reports pass here thousands of times a second.
  */
 
 /** Unicode White_Space plus the byte order mark. By hand: a trailing-space regular expression is quadratic. */

@@ -1,7 +1,7 @@
 /**
- * The tables of a statement's PDF (STS-31): which columns each section has, how wide, and what a row says in them. A cell has one
- * line or two, every row of a table as many, so that all rows are of one height and the number of pages is known beforehand. Points;
- * the page is A4, lying, with 36 at each side.
+ * The tables of a statement's PDF (STS-31): columns of each section, their widths, and their text in a row. All rows of a table
+ * have the same number of lines, one or two, so the number of pages is known beforehand. Sizes are in points; the page is A4,
+ * landscape, with margins of 36 at each side.
  */
 import type { Json } from "../Effects.ts"
 import { figureText, momentText, plainText } from "./pdfTexts.ts"
@@ -22,7 +22,7 @@ export interface PdfColumn {
   readonly wide: "narrow" | "cut" | "flow"
   /** For a text that flows: the parts within which no line may break. */
   readonly parts?: (row: ModelRow) => ReadonlyArray<string>
-  /** What a row says, a text for each line. */
+  /** The texts of a row, one for each line. */
   readonly lines: ReadonlyArray<Say>
 }
 

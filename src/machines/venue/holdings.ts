@@ -1,5 +1,6 @@
 /**
- * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
+ * Compares an account's holdings at the service and at the venue (operator surface, sim verify). Every kind of holding is in one
+ * list of figures; a noun that trades adds its own figures to the service's side.
  */
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { MoneyFigures } from "./money.ts"
@@ -11,9 +12,14 @@ export type HoldingKind = (typeof holdingKinds)[number]
 
 export interface Holding {
   readonly kind: HoldingKind
-  /** The market of a position; the ref of an order or request; the venue's id of a trade, contract or swap; the asset of money. */
+  /**
+   * The market of a position; the ref of an order or request; the venue's id of a trade, contract or swap; the currency of money.
+   */
   readonly name: string
-  /** A position's signed quantity; what is left of an order; a trade in words; a contract's or swap's quantity while it is open; OPEN of a request; an amount of money with its sign. */
+  /**
+   * A position's signed quantity; an order's remaining quantity; a trade in words; the quantity of an open contract or swap; OPEN
+   * for a request; a signed amount of money.
+   */
   readonly figure: string
 }
 

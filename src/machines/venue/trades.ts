@@ -1,4 +1,4 @@
-/** The latest trades of an account, as the service and as the venue have them, and what of both can be held against each other (A2-44, A2-103). */
+/** The latest trades of an account at the service and at the venue, as far as both can be compared (A2-44, A2-103). */
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueEvent } from "./VenueEvent.ts"
 
@@ -11,7 +11,7 @@ export interface Trade {
   readonly ref?: string | null
 }
 
-/** Trades up to the latest one. `from`: the lowest id from which on none is missing; infinite where nobody knows. */
+/** Trades up to the latest one. `from`: the lowest id from which no trade is missing; infinite when unknown. */
 export interface LatestTrades {
   readonly trades: ReadonlyArray<Trade>
   readonly from: number

@@ -1,4 +1,7 @@
-/** What an account has at the venue: orders and fills, requests and quotes, contracts, swaps. One account a client, named by its uid (A2-95). */
+/**
+ * The objects of an account at the venue: orders and fills, requests and quotes, contracts, swaps. Each client has one account,
+ * named by its uid (A2-95).
+ */
 import { Effect, Schema } from "effect"
 import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, Words } from "./values.ts"
 
@@ -139,12 +142,12 @@ export const VenueSwap = Schema.Struct({
   fee: DecimalText,
   openedAt: Millis,
   maturityAt: Millis,
-  /** In the order in which they were made. A venue that says nothing of them has made none. */
+  /** In order of creation. Empty when the venue reports none. */
   corrections: Schema.Array(VenueFeeCorrection)
     .check(Schema.isMaxLength(swapPartsAtMost))
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   payments: Schema.Array(VenuePayment).check(Schema.isMaxLength(swapPartsAtMost)),
-  /** The writer has said at maturity that it can't pay all of it. */
+  /** The writer has reported at maturity that it can't pay everything. */
   short: Schema.Boolean,
   end: Schema.NullOr(Schema.Literals(["PAID", "FINAL_SETTLEMENT"]))
 })

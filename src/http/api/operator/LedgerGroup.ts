@@ -71,7 +71,7 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(
     openTo(everyone, { lasts: true })
   ),
-  /** How far the proof is that runs now, whoever asked for it; null: none does. */
+  /** Progress of the proof that is running, by any caller; null: no proof is running. */
   HttpApiEndpoint.get("verifying", "/ledger/verifying", {
     success: Answer(Schema.NullOr(Schema.Struct({ done: Schema.Int, of: Schema.Int, check: Schema.String })))
   }).pipe(openTo(everyone, { partOf: "ledger verify" })),
