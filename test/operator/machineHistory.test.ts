@@ -100,7 +100,7 @@ beforeAll(async () => {
   const ordered = await ordersOf(service)
   add("order", ordered.orderId, "order.place", "order.cancel", "order.end")
   add("attachment", ordered.parentId, "attachment.place")
-  add("swap", await swapOf(service), "swap.take", "swap.open")
+  add("swap", await swapOf(service), "swap.take", "swap.open", "swap.fee")
   const { statementId } = await service.done(["statement", "generate", String(clientId), "--kind", "ACCOUNT"])
   add("statement", statementId, "statement.generate")
   add("riskMonitor", traded.clientId, "risk.state", "risk.state")

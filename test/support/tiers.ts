@@ -76,12 +76,12 @@ const spies = [
 ]
 
 /**
- * Files whose partners do not affect other partners: they move neither clock nor prices, halt nothing, import no lists, change
- * no keys and damage no rows. Their counts of rows hold because one worker runs one file at a time.
+ * Files whose partners do not affect other partners: they move neither clock nor prices, halt nothing, import no lists, refuse no
+ * person for good, change no keys and damage no rows. Their counts of rows hold because one worker runs one file at a time.
  */
 const sharing = [
   "test/operator/{badRequests,custodyChange,deposits,documents,interfirm}.test.ts",
-  "test/operator/{partnerClosing,payout,statements}.test.ts",
+  "test/operator/{partnerClosing,statements}.test.ts",
   "test/scenarios/{collateral,collateralRefusals,deposits,kycRefusals,moneyBounds,onboarding}.test.ts",
   "test/scenarios/{onboardingFields,settlementItemReports,statementBooks,statementRoutes}.test.ts",
   "test/scenarios/{verification,withdrawals}.test.ts",

@@ -242,6 +242,10 @@ describe("what ledger verify finds", () => {
       "UPDATE ledger_transactions SET key = 'x' || key WHERE tx_id = (SELECT min(tx_id) FROM ledger_transactions WHERE key LIKE 'collateral:%')",
       "UPDATE ledger_transactions SET key = ltrim(key, 'x') WHERE key LIKE 'xcollateral:%'"
     ],
+    "every venue misfit is of its client's partner": [
+      "INSERT INTO venue_misfits (id, partner_id, client_id, ref, reason, worth, reads, break_id, live, at) SELECT 999, partner_id + 1000, id, 'order:1', 'planted', 1, 0, NULL, false, 0 FROM clients WHERE id = 1",
+      "DELETE FROM venue_misfits WHERE id = 999"
+    ],
     "every balance is of its client's partner": [
       "UPDATE balances SET partner_id = partner_id + 1000 WHERE client_id = 1",
       "UPDATE balances SET partner_id = partner_id - 1000 WHERE client_id = 1"

@@ -21,12 +21,11 @@ import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
-import { lossIn } from "../venue/venueQuarantine.ts"
 import { type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
 import { ordersOf } from "./orderLook.ts"
 import { type MoneyApart, moneyDifferences, settleMoneyDifferences, standing } from "./moneyComparison.ts"
-import { moneyOf } from "./moneyLook.ts"
+import { lossOf, moneyOf } from "./moneyLook.ts"
 import { misfitsOf, notApplied } from "./misfitLook.ts"
 import { contractsOf } from "./contractLook.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences } from "./swapComparison.ts"
@@ -44,8 +43,6 @@ const again = 5_000
 const backlogMost = 60_000
 /** Differences of an account that one turn settles. */
 const settledAtOnce = 16
-/** The number of newest quarantined rows of an account that are searched for a loss of events. */
-const lossesRead = 64
 /** Accounts that are compared side by side. */
 const atOnce = 8
 /** Accounts that one command compares; the others come with their slice. */
@@ -314,7 +311,12 @@ class Comparison {
       const second = yield* this.look(client)
       const both = claimsOfBoth(first, second)
       if (both.length === 0) return nothing
-      const settled = yield* Effect.catchDefect(this.settle(client, second, both), notApplied(uid))
+      // Another comparison of the account may have alarmed some of them at the same moment.
+      const settle = Effect.retry(this.settle(client, second, both), {
+        while: ({ _tag }) => _tag === "ClaimLost",
+        times: 3
+      })
+      const settled = yield* Effect.catchDefect(settle, notApplied(uid))
       return { ...nothing, sentences: [...new Set([...nothing.sentences, ...settled])] }
     })
   }
@@ -340,7 +342,7 @@ class Comparison {
       const names = new Set(alarmed.map(({ name }) => name))
       const all = claims.filter((claim) => !names.has(claim))
       const sentences: Array<string> = []
-      const loss = money.length === 0 ? null : yield* this.lossOf(client)
+      const loss = money.length === 0 ? null : yield* lossOf(this.parts.stored, client)
       // A commit has an end: of an account that lost very much, so many are taken over in a turn.
       for (let first = 0; first < all.length; first += settledAtOnce) {
         const fresh = new Set(all.slice(first, first + settledAtOnce))
@@ -365,15 +367,6 @@ class Comparison {
         { discard: true }
       )
       return sentences
-    })
-  }
-
-  /** A sentence about events of the account that the venue no longer provides. They explain a difference of money. Null: none. */
-  private lossOf({ uid }: ClientRow): Effect.Effect<string | null, DispatchError> {
-    const ofAccount = [{ column: "account", value: uid }]
-    return Effect.map(this.parts.stored.page("venueQuarantine", ofAccount, { limit: lossesRead }), (rows) => {
-      const losses = rows.filter(({ droppedAt }) => droppedAt === null).map(lossIn)
-      return losses.find((loss) => loss !== null) ?? null
     })
   }
 

@@ -8,7 +8,11 @@ import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { lossIn } from "../venue/venueQuarantine.ts"
 import type { ComparedMoney } from "./moneyComparison.ts"
+
+/** The number of newest quarantined rows of an account that are searched for a loss of events. */
+const lossesRead = 64
 
 export const moneyOf = (
   stored: RowReads["Service"],
@@ -24,3 +28,15 @@ export const moneyOf = (
       account
     })
   )
+
+/** A sentence about events of the account that the venue no longer provides. They explain a difference of money. Null: none. */
+export const lossOf = (
+  stored: RowReads["Service"],
+  { uid }: Pick<ClientRow, "uid">
+): Effect.Effect<string | null, Unavailable> => {
+  const ofAccount = [{ column: "account", value: uid }]
+  return Effect.map(stored.page("venueQuarantine", ofAccount, { limit: lossesRead }), (rows) => {
+    const losses = rows.filter(({ droppedAt }) => droppedAt === null).map(lossIn)
+    return losses.find((loss) => loss !== null) ?? null
+  })
+}
