@@ -15,7 +15,7 @@ import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 
 const lastOrderId = 40
-const context = { ...closeOutInput, endedAt: 9_000, orders: 2, contracts: 0, lastOrderId, tried: {} }
+const context = { ...closeOutInput, endedAt: 9_000, orders: 2, contracts: 0, lastOrderId, tried: {}, widenedBps: 0 }
 const episode = {
   id: closeOutInput.closeOutId,
   partnerId: 1,
