@@ -1,7 +1,7 @@
 /**
  * Reads lists with named fields: CSV with a header row (such as the simple table of OpenSanctions), and JSON. A column or member
- * with an unknown name rejects the file. CSV separates several aliases, birth dates or countries by semicolons; JSON has arrays
- * of them (operator surface, screening import).
+ * with an unknown name rejects the file. In CSV, semicolons separate several aliases, birth dates or
+ * countries; in JSON they are arrays (operator surface, screening import).
  */
 import { CsvError, CsvReader } from "../csv.ts"
 import type { FormatOptions, ListLine } from "./ListLine.ts"

@@ -199,8 +199,9 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       const run = typeof handler === "function" ? handler : handler.run
       const render = (reply: Reply<unknown>): Outgoing => outgoing(route.form, reply)
       const { limit } = query
-      if (typeof limit !== "number") return Effect.mapEager(run(input), render)
-      return this.pages.run(principal.id, limit, { read: () => run(input), render })
+      if (typeof limit !== "number" || !isPaged(route)) return Effect.mapEager(run(input), render)
+      const isWanted = () => !exchange.response.destroyed
+      return this.pages.run(principal.id, limit, { read: () => run(input), render, isWanted })
     }
     // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
@@ -383,6 +384,9 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return headers
   }
 }
+
+/** Whether a route reads pages of stored rows. Lists without a cursor come from the venue or from memory. */
+const isPaged = ({ query }: Route): boolean => query.some(({ name }) => name === "before")
 
 /** The refusal of a path with a segment that can't be what it stands for; an id of anything but the client is its service's. */
 const unnamedBy = ({ route, params, unknown }: RouteMatch): WireRefusal | null => {

@@ -7,6 +7,7 @@ import { pageBudget } from "../../src/machines/shared/Limits.ts"
 import type { PrincipalId } from "../../src/runtime/services/shared/Principal.ts"
 
 const page: number = pageBudget.share
+const isWanted = (): boolean => true
 
 /** A lane in which the test ends each page by its name. */
 const laneOf = () => {
@@ -22,7 +23,8 @@ const laneOf = () => {
           begun.push(name)
           return Deferred.await(end)
         },
-        render: () => name
+        render: () => name,
+        isWanted
       })
     )
   }
@@ -85,7 +87,7 @@ describe("pages of lists", () => {
           questions++
           return pressed
         }, 3_600_000)
-        const read = { read: () => Effect.void, render: () => "page" }
+        const read = { read: () => Effect.void, render: () => "page", isWanted }
         assert.strictEqual(yield* lane.run("partner:1", page, read), "page")
         assert.strictEqual(questions, 2)
         /** Whether a page still waits after some turns of the event loop. */
@@ -109,11 +111,15 @@ describe("pages of lists", () => {
       const { lane, begun, run, end } = laneOf()
       const first = run("partner:1", "first")
       const waiting = Array.from({ length: pageBudget.waiting }, (_, n) => run("partner:1", `waits ${n}`))
-      const refused = yield* Effect.exit(lane.run("partner:1", page, { read: () => Effect.void, render: () => null }))
+      const refused = yield* Effect.exit(
+        lane.run("partner:1", page, { read: () => Effect.void, render: () => null, isWanted })
+      )
       assert.isTrue(Exit.isFailure(refused))
       yield* Fiber.interruptAll(waiting)
       assert.deepStrictEqual(begun, ["first"])
-      const failing = Effect.exit(lane.run("partner:1", page, { read: () => Effect.fail("away"), render: () => null }))
+      const failing = Effect.exit(
+        lane.run("partner:1", page, { read: () => Effect.fail("away"), render: () => null, isWanted })
+      )
       end("first")
       yield* Fiber.join(first)
       assert.deepStrictEqual(yield* failing, Exit.fail("away"))
@@ -123,6 +129,48 @@ describe("pages of lists", () => {
       assert.deepStrictEqual(begun, ["first", "interrupted", "next"])
       end("next")
       yield* Fiber.join(next)
+    })
+  )
+
+  it.effect(
+    "a large page waits for one turn of the others, then no smaller page passes it; it costs its share at most",
+    () =>
+      Effect.gen(function* () {
+        const { begun, run, end } = laneOf()
+        const small = Array.from({ length: 10 }, (_, n) => run(`partner:${1 + (n % 2)}`, `small ${n}`, page / 5))
+        assert.lengthOf(begun, 10)
+        const large = run("partner:3", "large", 2 * page)
+        const later = Array.from({ length: 10 }, (_, n) => run(`partner:${1 + (n % 2)}`, `later ${n}`, page / 5))
+        // Each of the two had its turn before the third came.
+        for (const [n, fiber] of small.slice(0, 7).entries()) {
+          end(`small ${n}`)
+          yield* Fiber.join(fiber)
+        }
+        assert.deepStrictEqual(begun.slice(10), ["later 0", "later 1", "large"])
+        yield* Fiber.interruptAll([...small, ...later, large])
+      })
+  )
+
+  it.effect("a page whose reader has gone is not read when its turn comes", () =>
+    Effect.gen(function* () {
+      const { lane, run, end } = laneOf()
+      const first = run("partner:1", "first")
+      let reads = 0
+      let isHere = true
+      const gone = Effect.runFork(
+        Effect.exit(
+          lane.run("partner:1", page, {
+            read: () => Effect.sync(() => reads++),
+            render: () => null,
+            isWanted: () => isHere
+          })
+        )
+      )
+      isHere = false
+      end("first")
+      yield* Fiber.join(first)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(gone)))
+      assert.strictEqual(reads, 0)
     })
   )
 })

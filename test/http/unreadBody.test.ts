@@ -5,8 +5,10 @@
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { IncomingMessage } from "node:http"
+import { Socket } from "node:net"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
-import type { UnreadLimits } from "../../src/http/middleware/UnreadBodies.ts"
+import { UnreadBodies, type UnreadLimits } from "../../src/http/middleware/UnreadBodies.ts"
 import { bodyOf, callRaw, openRaw, statusLine } from "./callRaw.ts"
 import { keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
@@ -129,6 +131,12 @@ describe("A1-02: what is left of a refused body is discarded within limits", () 
     await closing.stop()
     await waiting.closed()
     await closing.close()
+  })
+
+  it("a body that is refused while the server closes is not discarded", () => {
+    let ends = 0
+    new UnreadBodies(AbortSignal.abort()).discard(new IncomingMessage(new Socket()), () => ends++)
+    assert.strictEqual(ends, 1)
   })
 
   it("a chunked body that has ended leaves its connection to the next request", async () => {

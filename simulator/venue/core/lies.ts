@@ -2,7 +2,7 @@
  * The lies of a venue. Each lie changes one object of a message to a state that the venue's books do not hold. A service that
  * compares messages with its requests detects every lie.
  */
-import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
+import { objectsOfFact, type VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type {
   VenueContract,
   VenueFill,
@@ -78,25 +78,8 @@ const none: Objects = { order: null, fill: null, rfq: null, contract: null, swap
 
 /** A fact with one lie in it. Null: the lie does not apply to this kind of fact. */
 export const lieOfFact = <Fact extends VenueFact>(name: LieName, fact: Fact): Fact | null => {
-  const lied = lies[name]({ ...none, ...objectsIn(fact) })
+  const lied = lies[name]({ ...none, ...objectsOfFact(fact) })
   if (lied === null) return null
   const changed = Object.fromEntries(Object.entries(lied).filter(([key]) => key in fact))
   return { ...fact, ...changed }
-}
-
-const objectsIn = (fact: VenueFact): Partial<Objects> => {
-  switch (fact.type) {
-    case "order":
-      return { order: fact.order }
-    case "fill":
-      return { order: fact.order, fill: fact.fill }
-    case "rfq":
-      return { rfq: fact.rfq }
-    case "contract":
-      return { contract: fact.contract }
-    case "swap":
-      return { swap: fact.swap }
-    default:
-      return {}
-  }
 }

@@ -20,6 +20,13 @@ interface Line {
   readonly waiting: Array<Waiter>
 }
 
+export interface Page<A, B, E> {
+  readonly read: () => Effect.Effect<A, E>
+  readonly render: (found: A) => B
+  /** Whether the reader still waits for the answer. */
+  readonly isWanted: () => boolean
+}
+
 export class PageLane {
   private held = 0
   /** Running requests that write, counted from body to answer. */
@@ -47,22 +54,23 @@ export class PageLane {
   }
 
   /**
-   * Reads and renders a page of at most `rows` rows once the principal has room. Fails with `Unavailable` when too many pages of
-   * the principal wait, or when this page has waited too long.
+   * Reads and renders a page of at most `rows` rows once the principal has room. A page larger than the share costs the share.
+   * Fails with `Unavailable` when too many pages of the principal wait, when this page has waited too long, and when its reader
+   * has gone meanwhile.
    */
-  run<A, B, E>(
-    principal: PrincipalId,
-    rows: number,
-    page: { readonly read: () => Effect.Effect<A, E>; readonly render: (found: A) => B }
-  ): Effect.Effect<B, E | Unavailable> {
-    const work = Effect.suspend(page.read).pipe(
+  run<A, B, E>(principal: PrincipalId, rows: number, page: Page<A, B, E>): Effect.Effect<B, E | Unavailable> {
+    const cost = Math.min(rows, pageBudget.share)
+    const read = Effect.suspend((): Effect.Effect<A, E | Unavailable> =>
+      page.isWanted() ? page.read() : Effect.fail(new Unavailable({ unknown: false }))
+    )
+    const work = read.pipe(
       Effect.tap(() => this.giveWay),
       Effect.map(page.render),
       Effect.tap(() => this.giveWay)
     )
-    const left = Effect.sync(() => this.leave(principal, rows))
+    const left = Effect.sync(() => this.leave(principal, cost))
     return Effect.uninterruptibleMask((restore) =>
-      Effect.andThen(restore(this.enter(principal, rows)), Effect.ensuring(restore(work), left))
+      Effect.andThen(restore(this.enter(principal, cost)), Effect.ensuring(restore(work), left))
     )
   }
 
@@ -73,17 +81,14 @@ export class PageLane {
   private enter(principal: PrincipalId, rows: number): Effect.Effect<void, Unavailable> {
     return Effect.suspend(() => {
       const line = this.lines.get(principal) ?? { held: 0, waiting: [] }
-      if (!this.lines.has(principal)) this.lines.set(principal, line)
-      if (line.waiting.length === 0 && this.hasRoom(line, rows)) {
-        this.start(principal, line, rows)
-        return Effect.void
-      }
       if (line.waiting.length >= pageBudget.waiting) return Effect.fail(new Unavailable({ unknown: false }))
+      this.lines.set(principal, line)
       return Effect.callback<void, Unavailable>((resume) => {
         const giveUp = (): void => {
           clearTimeout(timer)
           line.waiting.splice(line.waiting.indexOf(waiter), 1)
           this.forget(principal, line)
+          this.startNext()
         }
         const timer = setTimeout(() => {
           giveUp()
@@ -97,6 +102,7 @@ export class PageLane {
           }
         }
         line.waiting.push(waiter)
+        this.startNext()
         return Effect.sync(giveUp)
       })
     })
@@ -107,21 +113,19 @@ export class PageLane {
     this.held -= rows
     line.held -= rows
     this.forget(principal, line)
-    for (const [next, waiting] of this.lines) {
-      const [first] = waiting.waiting
-      if (first === undefined || !this.hasRoom(waiting, first.rows)) continue
-      waiting.waiting.shift()
-      this.start(next, waiting, first.rows)
-      first.start()
-    }
+    this.startNext()
   }
 
-  /** A page larger than the share, or than the whole budget, starts once no other rows of that share or budget are held. */
-  private hasRoom(line: Line, rows: number): boolean {
-    return (
-      (line.held === 0 || line.held + rows <= pageBudget.share) &&
-      (this.held === 0 || this.held + rows <= pageBudget.rows)
-    )
+  /** Starts waiting pages in turn. A page that fits its share and not the budget keeps its turn: no smaller page passes it. */
+  private startNext(): void {
+    for (const [principal, line] of this.lines) {
+      const [first] = line.waiting
+      if (first === undefined || line.held + first.rows > pageBudget.share) continue
+      if (this.held + first.rows > pageBudget.rows) return
+      line.waiting.shift()
+      this.start(principal, line, first.rows)
+      first.start()
+    }
   }
 
   private start(principal: PrincipalId, line: Line, rows: number): void {

@@ -39,12 +39,14 @@ export const leavesBody = (request: IncomingMessage, ends: boolean): boolean => 
 }
 
 export class UnreadBodies {
+  private readonly closing: AbortSignal
   private readonly limits: UnreadLimits
   private readonly running = new Set<() => void>()
   private withoutKey = 0
 
   /** When `closing` aborts, all discarding stops. */
   constructor(closing: AbortSignal, limits: Partial<UnreadLimits> = {}) {
+    this.closing = closing
     this.limits = { ...usualLimits, ...limits }
     closing.addEventListener("abort", () => {
       for (const end of this.running) end()
@@ -59,7 +61,7 @@ export class UnreadBodies {
     const { bytes, millis, connections, withoutKey } = this.limits
     const known = withGoodKey.has(request)
     const isFull = this.running.size >= connections || (!known && this.withoutKey >= withoutKey)
-    if (isFull || request.readableEnded || request.destroyed) {
+    if (isFull || this.closing.aborted || request.readableEnded || request.destroyed) {
       done()
       return () => {}
     }

@@ -16,7 +16,7 @@ const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   // Requests came while an answer filled the connection, and Node has lost some of them.
   HPE_PAUSED: [503, gateRefusals.unavailable],
   HPE_HEADER_OVERFLOW: [431, invalid("INVALID_HTTP", "The request headers are too large.")],
-  // Of headers alone.
+  // The timeout of Node covers the headers; the body has to keep a pace.
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow
 }
 

@@ -94,6 +94,10 @@ export interface RiskParts {
   readonly pendingAcceptMargin: bigint
 }
 
+/** The free margin that new risk and money out may use, micro-USDC: the possible loss of working orders is set aside (F13). */
+export const spendableOf = ({ freeMargin, orderLoss }: Pick<AccountRisk, "freeMargin" | "orderLoss">): bigint =>
+  freeMargin - orderLoss
+
 /** The account's figures from their parts. */
 export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts): AccountRisk => {
   const sums = sumsOf(perps)
@@ -101,7 +105,7 @@ export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts
   const marginBase = sums.margin + barriers.margin
   const initialMargin = marginBase + sums.orderMargin + pendingAcceptMargin
   const freeMargin = closeOutEquity - initialMargin
-  const spendable = freeMargin - sums.orderLoss
+  const spendable = spendableOf({ freeMargin, orderLoss: sums.orderLoss })
   return {
     equity: cash + sums.pnl + barriers.pnl,
     closeOutEquity,

@@ -150,7 +150,7 @@ export const closeOutMachine = closeOut.createMachine({
     },
     WAITING_MARKET: {
       description:
-        "What has a fresh mark does not trade: halted or delisted by the venue, or nobody takes the other side.",
+        "Markets with a fresh mark can't be traded: the venue has halted or delisted them, or no order within the bound is on the other side.",
       on: { CLOSE: close, TEAR_UP: tearUp, WAIT: waitForMark, PROTECT: protect, END: end, ...widen }
     },
     TEARING_UP: {

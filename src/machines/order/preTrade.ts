@@ -2,7 +2,14 @@
  * What an order would do to the account, judged before anything is written: POST orders refuses by it, margin preview shows it
  * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
  */
-import { type AccountRisk, closeOutPct, marginLevelOf, type RiskAfter, riskWith } from "../margin/accountRisk.ts"
+import {
+  type AccountRisk,
+  closeOutPct,
+  marginLevelOf,
+  type RiskAfter,
+  riskWith,
+  spendableOf
+} from "../margin/accountRisk.ts"
 import { estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
 import { boundAt, tighterOf } from "../margin/priceBound.ts"
 import { orderMarginWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
@@ -183,7 +190,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   const openLoss =
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // Money behind the possible loss of other orders is not available to this one.
-  const spendable = before.freeMargin - before.orderLoss
+  const spendable = spendableOf(before)
   const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
   return {
     ...known,

@@ -266,7 +266,7 @@ export const statementLimits = {
   /**
    * Limits on making files. In order: threads in all; files that wait for a thread, and their timeout; the time after which a
    * partner with more threads than its share loses a slow reader; threads and waiting files of one partner; the longest silence
-   * of a thread that its reader does not hold up. Wall milliseconds.
+   * of a thread while its reader takes every piece. Wall milliseconds.
    */
   files: {
     threads: 2,

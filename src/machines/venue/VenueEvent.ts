@@ -68,6 +68,35 @@ export const refOfFact = (fact: VenueFact): string | null => {
   }
 }
 
+/** The objects that a fact reports. */
+export interface FactObjects {
+  readonly order?: VenueOrder
+  readonly fill?: VenueFill
+  readonly rfq?: VenueRfq
+  readonly contract?: VenueContract
+  readonly swap?: VenueSwap
+}
+
+export const objectsOfFact = (fact: VenueFact): FactObjects => {
+  switch (fact.type) {
+    case "order":
+      return { order: fact.order }
+    case "fill":
+      return { order: fact.order, fill: fact.fill }
+    case "rfq":
+      return { rfq: fact.rfq }
+    case "contract":
+      return { contract: fact.contract }
+    case "swap":
+      return { swap: fact.swap }
+    case "quote":
+    case "funding":
+    case "bust":
+    case "listing":
+      return {}
+  }
+}
+
 /** One line of the stream. */
 export const VenueEvent = Schema.Struct({ number: VenueId, at: Millis, fact: VenueFact })
 export type VenueEvent = typeof VenueEvent.Type

@@ -43,9 +43,9 @@ const endMisfit = (said: VenueContract, asked: AskedContract): string | null => 
     case "OPEN":
       return null
     case "EARLY_CLOSE":
-      return asked.close === null ? "closed early, which nobody asked for" : null
+      return asked.close === null ? "closed early without a close request" : null
     case "TORN_UP":
-      return asked.isTornUp ? null : "torn up, which nobody asked for"
+      return asked.isTornUp ? null : "torn up without a request"
     case "TAKE_PROFIT":
       return asked.takeProfit === null ? "ended at a take profit that it does not have" : null
     case "EXPIRED":

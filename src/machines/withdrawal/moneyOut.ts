@@ -9,7 +9,7 @@ import {
   restrictionReasons,
   type RestrictionSentence
 } from "../client/Restriction.ts"
-import { type AccountRisk, graverOf, type RiskState } from "../margin/accountRisk.ts"
+import { type AccountRisk, graverOf, type RiskState, spendableOf } from "../margin/accountRisk.ts"
 import type { Currency } from "../shared/Currency.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 
@@ -55,7 +55,7 @@ export const freeMoneyRefusal = (
   needed: bigint
 ): MoneyOutSentence | null => {
   if (cash < needed) return moneyOutSentences.insufficient
-  const margined = currency === "USDC" && risk.freeMargin - risk.orderLoss < needed
+  const margined = currency === "USDC" && spendableOf(risk) < needed
   if (margined || graverOf(risk.riskState, recorded) !== "NORMAL") return moneyOutSentences.short
   return unjudged(risk) ? moneyOutSentences.stale : null
 }

@@ -15,6 +15,7 @@ import {
   type RfqFacts
 } from "../../../machines/rfq/rfqGates.ts"
 import type { AskedRfq } from "../../../machines/rfq/rfqOnMarket.ts"
+import { spendableOf } from "../../../machines/margin/accountRisk.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import { type Refusal, unverified, venueAway } from "../../../machines/shared/Refusal.ts"
@@ -78,9 +79,9 @@ const openingFacts = (
 /** Of a request that is asked for: what create, preview and explain judge. */
 export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
   const opening = openingFacts(at, market, markets, null)
-  const { mark, risk } = opening
+  const { mark } = opening
   const { terms } = markets
-  const freeMargin = risk.freeMargin - at.account.risk.orderLoss
+  const freeMargin = spendableOf(at.account.risk)
   const marked = mark === null ? null : atMark(rfq, { mark, market, terms, freeMargin })
   return { ...opening, marked }
 }
@@ -122,7 +123,7 @@ export const quoteJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets):
 
 const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge => {
   const market = markets.find(row.symbol)
-  const freeMargin = at.account.risk.freeMargin
+  const freeMargin = spendableOf(at.account.risk)
   const priced = ({ price }: VenueQuote): Priced =>
     pricedAt(
       { ...row.context, barrier: row.context.barrierLevel, price },

@@ -3,7 +3,7 @@
  * believed is decided by itself, with what the venue answers for the object that it names (A2-115).
  */
 import { Effect } from "effect"
-import { type AccountFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
+import { type AccountFact, objectsOfFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -15,7 +15,7 @@ import { EventJudge } from "./EventJudge.ts"
 import { foldIn, foldLength } from "./folds.ts"
 import { accountIn, definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import { misfitReason, noteMisfit } from "./misfits.ts"
-import type { DefiniteOutcome, SaidOfObject } from "./VenueHandler.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import type { Verdict } from "./verdict.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
@@ -338,7 +338,7 @@ export class EventDecisions {
     const { handlers } = this.parts
     const ref = refOfFact(fact)
     if (owner === null || ref === null) return handlers.unnamedVerdict(turn, fact)
-    return handlers[owner.owner].verdict(turn, { ...objectsOf(fact), id: owner.id, ref, at })
+    return handlers[owner.owner].verdict(turn, { ...objectsOfFact(fact), id: owner.id, ref, at })
   }
 
   private asideIn(turn: Turn, clientId: number, event: AccountEvent, why: string): Taken {
@@ -364,26 +364,6 @@ export const asideOf = (event: AccountEvent, reason: string): SetAside => ({
   number: event.number,
   account: event.fact.account
 })
-
-/** The object that a fact reports. */
-const objectsOf = (fact: AccountFact): Omit<SaidOfObject, "id" | "ref" | "at"> => {
-  switch (fact.type) {
-    case "order":
-      return { order: fact.order }
-    case "fill":
-      return { order: fact.order, fill: fact.fill }
-    case "rfq":
-      return { rfq: fact.rfq }
-    case "contract":
-      return { contract: fact.contract }
-    case "swap":
-      return { swap: fact.swap }
-    case "quote":
-    case "funding":
-    case "bust":
-      return {}
-  }
-}
 
 /** The object that a fact is about, by the ref of ours that it carries. */
 const ownerOfFact = (fact: AccountFact): RefOwner | null => {
