@@ -50,6 +50,19 @@ const conditional = fc.record({
     direction: fc.constantFrom("AT_OR_ABOVE", "AT_OR_BELOW")
   })
 })
+const protectedAtMarket = fc.record({
+  symbol: fc.constant(perp),
+  side: fc.constant("BUY"),
+  type: fc.constant("MARKET"),
+  qty: fc.constant("0.0010"),
+  attach: fc.record({
+    takeProfit: fc.record({
+      price: fc.constant("63000.0"),
+      limitPrice: fc.constantFrom("60000.0", "69300.0", "69300.1")
+    }),
+    stopLoss: fc.record({ price: fc.constant("57000.0"), limitPrice: fc.constantFrom("55000.0", "62700.0", "62700.1") })
+  })
+})
 
 describe("A2-91: preview, explain and order", () => {
   it("agree in verdict and sentence, and asking writes nothing", async () => {
@@ -62,7 +75,7 @@ describe("A2-91: preview, explain and order", () => {
     let taken = 0
     let refused = 0
     await fc.assert(
-      fc.asyncProperty(fc.oneof(resting, marketed, reducing, conditional), async (body) => {
+      fc.asyncProperty(fc.oneof(resting, marketed, reducing, conditional, protectedAtMarket), async (body) => {
         const before = await count()
         const preview = await call("POST", clientId, "/margin/preview", body)
         const explained = (await call("POST", clientId, "/orders/explain", body)).json.data
@@ -71,6 +84,7 @@ describe("A2-91: preview, explain and order", () => {
         const stored = answer.json.orderId !== null && answer.json.orderId !== undefined
         assert.strictEqual(explained.outcome, stored ? "ACCEPTED" : "REFUSED", `${explained.sentence} ${answer.text}`)
         assert.strictEqual(await count(), before + (stored ? 1 : 0))
+        assert.notInclude(answer.text, "price outside the band")
         if (preview.status === 200) assert.strictEqual(preview.json.accepted, stored, preview.text)
         else assert.isFalse(stored, preview.text)
         if (!stored) {

@@ -228,6 +228,7 @@ describe("market data", () => {
       minQty: "0.0001",
       maxQty: "100.0000",
       minNotional: "5.000000",
+      priceBandBps: 1_000,
       leverageSchedule: { RETAIL: 10, PROFESSIONAL: 50 },
       commission: { feeModel: "commission", commissionBps: 5, venueFees: { includedInCommission: true } }
     })

@@ -54,7 +54,7 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
   ],
   [
     "an order on its account and at the price of the moment",
-    /^(The order('s margin| is worth| is too large| would )|The market has no price|A market that the account|There is no position|A reduce-only order may|The limit of |A member of the OCO group|The (OCO group|client) has \d+ |The venue has refused the order|The price )/
+    /^(The order('s margin| is worth| is too large| would )|The market has no price|A market that the account|There is no position|A reduce-only order may|The limit of |The (limit|worst) price (of |must lie )|A member of the OCO group|The (OCO group|client) has \d+ |The venue has refused the order|The price )/
   ],
   ["what is free for a take", /^The free [A-Z0-9]+ of |^The reward would take the balance /],
   [

@@ -190,6 +190,10 @@ export const MarketInfoWire = Schema.Struct({
   minQty: qty,
   maxQty: qty,
   minNotional: usdc,
+  priceBandBps: Schema.Int.annotate({
+    description:
+      "How far from the mark a limit price may lie, basis points of the mark. A conditional order's limit is measured from its trigger, an attached limit from its level. BARRIER takes no orders."
+  }),
   fundingIntervalHours: Schema.Int.annotate({ description: "0 but on PERP." }),
   fundingSchedule: times,
   riskTiers: Schema.Array(RiskTier).annotate({ description: "Empty but on PERP." }),

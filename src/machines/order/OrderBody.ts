@@ -92,21 +92,21 @@ export const orderFields = {
       labels.trigger
     ).annotate({ description: "Of conditional types alone; limitPrice of STOP_LIMIT and TAKE_PROFIT_LIMIT" })
   ),
-  leverage: Schema.optionalKey(leverageField)
+  leverage: Schema.optionalKey(leverageField),
+  attach: Schema.optionalKey(
+    Fields.objectOf(
+      { takeProfit: Schema.optionalKey(leg("takeProfit")), stopLoss: Schema.optionalKey(leg("stopLoss")) },
+      labels.attach
+    ).annotate({
+      description: "Reduce-only orders that are placed once this one fills; at least one, of LIMIT and MARKET alone"
+    })
+  )
 } as const
 
 /** The body as sent, null fields left out (doc 2, Place order request). */
 export const OrderBody = Fields.objectOf(
   {
     ...orderFields,
-    attach: Schema.optionalKey(
-      Fields.objectOf(
-        { takeProfit: Schema.optionalKey(leg("takeProfit")), stopLoss: Schema.optionalKey(leg("stopLoss")) },
-        labels.attach
-      ).annotate({
-        description: "Reduce-only orders that are placed once this one fills; at least one, of LIMIT and MARKET alone"
-      })
-    ),
     ocoGroup: Schema.optionalKey(
       Fields.shaped(labels.ocoGroup, /^[A-Za-z0-9:_-]{1,40}$/, groupSentence).annotate({
         description: "Of conditional reduce-only orders: when one of a group fills, the others are cancelled"
@@ -164,7 +164,7 @@ export const decodeOrder = (body: unknown): DecodedOrder => judgeOrder(body, dec
 
 const decodeWhole = Fields.decoderOf(OrderBody)
 
-type Sent = Partial<typeof OrderBody.Type> & Omit<typeof OrderBody.Type, "attach" | "ocoGroup">
+type Sent = Partial<typeof OrderBody.Type> & Omit<typeof OrderBody.Type, "ocoGroup">
 
 /** As `decodeOrder`, with the decoder of a body that may have fewer fields. */
 export const judgeOrder = (

@@ -1,6 +1,6 @@
 /**
- * The body of POST .../margin/preview: an order without what follows its fill, at any leverage that is allowed (doc 2, Margin
- * preview). What else an order may have is ignored like every unknown field.
+ * The body of POST .../margin/preview: an order at any leverage that is allowed (doc 2, Margin preview). Its group, which other
+ * orders decide, is ignored like every unknown field.
  */
 import * as Fields from "../shared/Fields.ts"
 import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"
@@ -10,6 +10,6 @@ export const PreviewBody = Fields.objectOf(orderFields, "The request body")
 
 /** Judges a preview's order, with the sentences and paths that the order would have. */
 export const decodePreview = (body: unknown): DecodedOrder =>
-  judgeOrder(Fields.isRecord(body) ? { ...body, attach: null, ocoGroup: null } : body, decodeBody)
+  judgeOrder(Fields.isRecord(body) ? { ...body, ocoGroup: null } : body, decodeBody)
 
 const decodeBody = Fields.decoderOf(PreviewBody)

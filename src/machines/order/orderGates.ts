@@ -24,7 +24,15 @@ import type { Refusal } from "../shared/Refusal.ts"
 import { spotSaleGate, verificationGate } from "../verification/requirements.ts"
 import { capSentence } from "./LeverageBody.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
-import { attachRules, boundRule, type JudgedOrder, notionalRules, reduceOnlyRule, triggerRule } from "./orderRules.ts"
+import {
+  attachRules,
+  bandRule,
+  boundRule,
+  type JudgedOrder,
+  notionalRules,
+  reduceOnlyRule,
+  triggerRule
+} from "./orderRules.ts"
 import { preTradeReasons, type PreTradeSentence } from "./preTrade.ts"
 
 /** A client at one moment, as far as an order is judged on it. */
@@ -187,6 +195,7 @@ const behindLeverage: OrderGates<OrderFacts> = [
   groupSize,
   ruled(reduceOnlyRule),
   ruled(boundRule),
+  ruled(bandRule),
   workingOrders,
   preTrade
 ]

@@ -6,8 +6,9 @@ import { type Currency, isCurrency, scaleOf } from "../shared/Currency.ts"
 import { ceilTo, compared, exactText, product, type Scaled, scaled } from "../shared/Exact.ts"
 import type { Compared, Rule } from "../shared/Gates.ts"
 import { boundAt, isBeyond, percentOf } from "../margin/priceBound.ts"
+import { isFresh, type Mark } from "../market/Facts.ts"
 import { gridsOf } from "../market/marketGrid.ts"
-import { maxMinor, MoneyDecimal } from "../shared/Money.ts"
+import { decimalText, maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
@@ -226,5 +227,74 @@ export const boundRule: OrderRule = {
     if (bound.bps !== null) return { figure: "market", limit: `${percentOf(bound.bps)} from the mark` }
     const side = facts.order.side === "BUY" ? "at most" : "at least"
     return bound.limit === null ? null : { figure: facts.order.price ?? "market", limit: `${side} ${bound.limit}` }
+  }
+}
+
+/** An order with the mark of its market. */
+export interface BandedOrder extends JudgedOrder {
+  readonly now: number
+  readonly marks: { readonly market: Mark | null }
+}
+
+/** A price that the venue compares with its band, and the middle of that band. */
+interface Banded {
+  readonly of: string
+  readonly price: string
+  readonly from: string
+  readonly middle: string
+}
+
+/** The price that is sent, measured from a live mark, and the limits that count later, measured from their triggers. */
+const bandedOf = ({ order, marks: { market: mark }, now, preTrade: { bound } }: BandedOrder): ReadonlyArray<Banded> => {
+  const { price, trigger, attach } = order
+  const banded: Array<Banded> = []
+  const sent = trigger === null ? (price ?? bound.limit) : null
+  if (sent !== null && mark !== null && isFresh(mark, now)) {
+    const middle = decimalText(mark.price, mark.places)
+    banded.push({ of: price === null ? "worst price of the order" : "price", price: sent, from: "the mark of", middle })
+  }
+  if (trigger !== null && trigger.limitPrice !== null) {
+    banded.push({ of: "limit price", price: trigger.limitPrice, from: "the trigger price of", middle: trigger.price })
+  }
+  for (const [level, words] of [
+    [attach?.takeProfit, "take profit"],
+    [attach?.stopLoss, "stop loss"]
+  ] as const) {
+    if (level == null || level.limitPrice === null) continue
+    const { price: middle, limitPrice } = level
+    banded.push({ of: `limit price of the ${words}`, price: limitPrice, from: "its level of", middle })
+  }
+  return banded
+}
+
+const bandAbout = ({ market }: BandedOrder, { middle }: Banded) => {
+  const { price: tick } = gridsOf(market)
+  const at = (side: "BUY" | "SELL") => (tick === null ? null : boundAt(side, middle, market.bandBps, tick))
+  return { low: at("SELL"), high: at("BUY") }
+}
+
+/**
+ * The venue rejects a price outside its band: of a conditional order when it fires, of an attached level when the position stands
+ * already (A2-37, A2-40).
+ */
+export const bandRule: Rule<BandedOrder> = {
+  gate: "band",
+  reason: "PRICE_OUTSIDE_BAND",
+  sentence: (facts) => {
+    for (const each of bandedOf(facts)) {
+      const { low, high } = bandAbout(facts, each)
+      const isBelow = low !== null && isBeyond("SELL", each.price, low)
+      if (!isBelow && (high === null || !isBeyond("BUY", each.price, high))) continue
+      const { of, from, middle, price } = each
+      const share = percentOf(facts.market.bandBps)
+      return `The ${of} must lie between ${low ?? "0"} and ${high ?? "0"}, within ${share} of ${from} ${middle}: it is ${price}.`
+    }
+    return null
+  },
+  compared: (facts): Compared | null => {
+    const [first] = bandedOf(facts)
+    if (first === undefined) return null
+    const { low, high } = bandAbout(facts, first)
+    return { figure: first.price, limit: `${low ?? "0"} to ${high ?? "0"}` }
   }
 }

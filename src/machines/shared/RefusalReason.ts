@@ -51,6 +51,8 @@ const ofTrading = {
   NOTHING_TO_REDUCE: "There is no position that the reduce-only order could reduce.",
   EXCEEDS_POSITION: "The reduce-only order is larger than the position.",
   LIMIT_BEYOND_BOUND: "The limit of an order that only reduces lies further from the price than it may.",
+  PRICE_OUTSIDE_BAND:
+    "A price lies further from the mark, the trigger or the attached level than the venue's band allows.",
   TOO_MANY_ORDERS: "The client has as many working orders as it may have.",
   TOO_MANY_REQUESTS_OPEN: "The client has as many open requests for quotes as it may have.",
   TOO_MANY_CONTRACTS: "The client has as many open contracts as it may have.",

@@ -356,16 +356,18 @@ describe("A2-35, A2-36: what the types mean", () => {
 })
 
 describe("a margin preview", () => {
-  it.each([{}, market, stop, stopLimit, { leverage: 3 }])("takes the order %j", (paths) => {
-    assert.deepStrictEqual(decodePreview(changed(paths)), decodeOrder(changed(paths)))
+  it.each([{}, market, stop, stopLimit, { leverage: 3 }, { attach: { stopLoss: { price: "1" } } }])(
+    "takes the order %j",
+    (paths) => {
+      assert.deepStrictEqual(decodePreview(changed(paths)), decodeOrder(changed(paths)))
+    }
+  )
+
+  it("leaves out the group, whatever it is", () => {
+    assert.deepStrictEqual(decodePreview(changed({ ocoGroup: {} })), { ok: true, body: plainOrder })
   })
 
-  it("leaves out what follows a fill, whatever it is", () => {
-    const body = changed({ attach: "no", ocoGroup: {} })
-    assert.deepStrictEqual(decodePreview(body), { ok: true, body: plainOrder })
-  })
-
-  it.each(pairs.filter(([, path]) => path !== "attach" && path !== "ocoGroup"))("refuses %j as the order", (paths) => {
+  it.each(pairs.filter(([, path]) => path !== "ocoGroup"))("refuses %j as the order", (paths) => {
     assert.deepStrictEqual(decodePreview(changed(paths)), decodeOrder(changed(paths)))
   })
 

@@ -17,6 +17,7 @@ import { invalidWhole } from "../../../src/machines/shared/RequestBody.ts"
 import { blockCodes } from "../../../src/machines/verification/Blocks.ts"
 import {
   liveMark,
+  liveSpotMark,
   orderFacts,
   ordersNow as now,
   perpetual,
@@ -102,6 +103,12 @@ const rows: ReadonlyArray<Row> = [
     "The limit of an order that only reduces may lie at most 4.94 % beyond the mark, at 57036.0: it is 57035.9."
   ],
   [
+    "band",
+    {},
+    "Invalid",
+    "The price must lie between 57000.0 and 63000.0, within 5.00 % of the mark of 60000.0: it is 63000.1."
+  ],
+  [
     "workingOrders",
     { workingOrders: 500 },
     "Invalid",
@@ -120,6 +127,7 @@ const bodyFor = (gate: string): Partial<OrderBody> => {
   if (gate === "stopLoss") return { attach: { ...attach, takeProfit: null } }
   if (gate === "ocoGroup") return { ...stopLoss, ocoGroup: "a" }
   if (gate === "bound") return beyond
+  if (gate === "band") return { price: "63000.1" }
   return gate === "reduceOnly" ? { ...stopLoss } : {}
 }
 
@@ -152,7 +160,7 @@ describe("A2-91: the order of the gates", () => {
     const all = { ...plainOrder, attach }
     // What follows the take profit is of other kinds of order, or of money.
     const judged = rows.filter(
-      ([gate]) => !["trigger", "ocoGroup", "reduceOnly", "bound", "minimumNotional"].includes(gate)
+      ([gate]) => !["trigger", "ocoGroup", "reduceOnly", "bound", "band", "minimumNotional"].includes(gate)
     )
     fc.assert(
       fc.property(fc.subarray([...judged], { minLength: 1 }), (some) => {
@@ -199,6 +207,7 @@ describe("A2-91: what was held against what", () => {
       takeProfit: "63000.0 / above 60000.0",
       stopLoss: "58000.0 / below 60000.0",
       bound: "60000.0 / at most 60300.0",
+      band: "60000.0 / 57000.0 to 63000.0",
       preTrade: "3015.000000 / 5000.000000"
     })
   })
@@ -219,7 +228,8 @@ describe("A2-91: what was held against what", () => {
       ...opening,
       verification: "MICA_MIFID / MICA",
       minimumNotional: "30550 / 10",
-      trigger: "60000.2 / below 61000.00"
+      trigger: "60000.2 / below 61000.00",
+      band: "61100.00 / 57950.00 to 64050.00"
     })
   })
 })
@@ -247,12 +257,17 @@ describe("each gate from its other side", () => {
       { risk: { riskState: "NORMAL", recorded: "CLOSE_OUT" } },
       restrictionSentences.CLOSE_OUT
     ],
-    ["exactly the minimum notional", { qty: "0.0001", price: "100000" }, {}, null],
+    [
+      "exactly the minimum notional",
+      { qty: "0.0001", price: "60000" },
+      { market: { ...perpetual, minNotional: "6" } },
+      null
+    ],
     [
       "a tick less",
-      { qty: "0.0001", price: "99999.9" },
-      {},
-      "The order is worth less than the market's minimum of 10 USDC."
+      { qty: "0.0001", price: "59999.9" },
+      { market: { ...perpetual, minNotional: "6" } },
+      "The order is worth less than the market's minimum of 6 USDC."
     ],
     ["A2-91: a small rest that reduces", { ...stopLoss, qty: "0.0001" }, {}, null],
     ["without any price", {}, { preTrade: { refPrice: null, sentence: null, compared: null, bound: unbounded } }, null],
@@ -283,7 +298,7 @@ describe("each gate from its other side", () => {
   ])("%s", (_, body, over, sentence) => assert.strictEqual(says(body, over), sentence))
 
   it("F3: a spot BUY in another currency needs no mark but its own", () => {
-    const facts = orderFacts(spotOrder, { marks: { market: liveMark, allUsedFresh: false } })
+    const facts = orderFacts(spotOrder, { marks: { market: liveSpotMark, allUsedFresh: false } })
     assert.isNull(firstRefusal(orderGates, { ...facts, order: { ...facts.order, quote: "EUR" } }))
   })
 
@@ -390,7 +405,7 @@ describe("A2-90: what closes", () => {
   })
 
   it.each(rows.filter(([gate]) => spared.includes(gate)))("is not asked for %s", (gate, over) => {
-    for (const body of [reducing, sale]) {
+    for (const body of [reducing, { ...sale, type: "MARKET", price: null } as const]) {
       const facts = orderFacts(body, over)
       assert.isNull(firstRefusal(orderGates, facts))
       const walked = walkGates(orderGates, facts).find((result) => result.gate === gate)

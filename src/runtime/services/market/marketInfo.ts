@@ -27,6 +27,7 @@ export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms):
     minQty: writtenOn(market.minQty, qty),
     maxQty: writtenOn(market.maxQty, qty),
     minNotional: usdc(ceilToMinor(market.minNotional, "USDC")),
+    priceBandBps: market.bandBps,
     fundingIntervalHours,
     fundingSchedule: fundingTimes(fundingIntervalHours),
     riskTiers: perpetual ? riskTiersOf(terms, usdc) : [],
