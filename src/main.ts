@@ -35,9 +35,11 @@ import { migrate } from "./runtime/migrations/migrate.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
 import { SandboxReset } from "./runtime/services/system/SandboxReset.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
+import { layerDatabasePool } from "./runtime/store/databasePool.ts"
 import { workAtVenue } from "./runtime/store/reads/venueWork.ts"
 import { resetDatabase, resetStamp } from "./runtime/store/SandboxResets.ts"
 import { stampDatabase, stampVenueName } from "./runtime/store/ServiceStamp.ts"
+import { onOwnConnection } from "./runtime/store/transactions.ts"
 import { DeliveryWorker } from "./runtime/services/webhook/DeliveryWorker.ts"
 import { ServeError } from "./ServeError.ts"
 import { drawVenueName, meetVenue, startVenue, type StartingVenue } from "./serviceVenue.ts"
@@ -219,7 +221,7 @@ const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError
       })
   })
 
-/** Checks, migrates and stamps the database on a connection of its own; the clocks of a sandbox meet on it. */
+/** Checks, migrates and stamps the database on connections of its own; the clocks of a sandbox meet on them. */
 const prepareDatabase = (
   url: Redacted.Redacted,
   sandbox: boolean,
@@ -229,13 +231,13 @@ const prepareDatabase = (
 ) =>
   Effect.gen(function* () {
     yield* checkDurability
-    yield* migrate
+    yield* onOwnConnection(migrate)
     yield* stampDatabase(sandbox, sealing)
     if ((yield* resetStamp(yield* PgClient.PgClient)).asked) {
       // What belongs to the old database goes before it: a process that dies in between begins here again.
       yield* starting.emptied
       removeFile(files.demo)
-      yield* resetDatabase(sealing, migrate)
+      yield* onOwnConnection(resetDatabase(sealing, migrate))
     }
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
     const venue = yield* starting.connection
@@ -243,7 +245,7 @@ const prepareDatabase = (
     const venueName = venue === null ? "" : yield* stampVenueName(drawVenueName())
     if (!sandbox || venue === null) return { venue, venueName, clockOffset }
     return { venue, venueName, clockOffset: yield* meetVenue(yield* PgClient.PgClient, venue, clockOffset) }
-  }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
+  }).pipe(Effect.provide(layerDatabasePool({ url, maxConnections: 1, applicationName: "brokerage-start" })))
 
 /** What only a venue can end would stay open for ever without one. */
 const refuseOpenWork = Effect.flatMap(workAtVenue, (open) =>

@@ -67,7 +67,14 @@ const areas: ReadonlyArray<Area> = [
   },
   {
     prefix: "src/runtime/adapters/",
-    imports: ["src/machines/", "src/venue/", "src/runtime/adapters/", "src/runtime/engine/", "src/runtime/ports/"],
+    imports: [
+      "src/machines/",
+      "src/venue/",
+      "src/runtime/adapters/",
+      "src/runtime/engine/",
+      "src/runtime/ports/",
+      "src/runtime/store/databasePool.ts"
+    ],
     packages: null
   },
   {
@@ -117,6 +124,11 @@ const statementsAllowed = [
 const statement =
   /\bSELECT\s|\bINSERT INTO\s|\bDELETE FROM\s|\bUPDATE \w+ SET\s|\bSET LOCAL\s|\.unsafe\s*[<(]|\bsql\s*(?:<[^`;]*>)?`/
 
+/** Connections to the database, and the files that open them with limits of time at this side. */
+const connecting = /\bPg(?:Client\.(?:make|layer)|Connection\.make|Pool\.make|Pool\.layer)/
+const connectingAllowed =
+  /^(?:src\/runtime\/(?:store\/databasePool|engine\/journal\/WriterConnection)\.ts$|(?:bench|scripts|test)\/)/
+
 /** One function turns figures into texts, so that no minus precedes a zero. */
 const figureText = /\.toFixed\(/
 const figureTextAllowed = /^(?:src\/machines\/shared\/Money\.ts$|(?:cli|simulator|bench|scripts|test|linters)\/)/
@@ -153,6 +165,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
       report("clock, chance or environment outside their services")
     if (statement.test(text) && !statementsAllowed.some((allowed) => allowed.test(file)))
       report("SQL outside src/runtime/store")
+    if (connecting.test(text) && !connectingAllowed.test(file))
+      report("opens a connection to the database that has no limit: makeDatabasePool does it")
     if (topHook.test(text) && isSharedByTests(file)) report("registers a hook for the first file of a worker alone")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
@@ -286,6 +300,12 @@ describe("tidy", () => {
       "src/runtime/workers/x.ts",
       "yield* sql<{ readonly id: bigint }>`VALUES (1)`",
       "SQL outside src/runtime/store"
+    ],
+    [
+      "a connection without a limit",
+      "src/runtime/workers/x.ts",
+      "const connection = PgClient.layer({ url, maxConnections: 1 })",
+      "opens a connection to the database that has no limit: makeDatabasePool does it"
     ],
     [
       "a hook of a module that test files share",

@@ -4,21 +4,26 @@
  * acknowledged write is lost. SIGTERM ends the service during the silence (SC-PLT-05).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import { Redacted } from "effect"
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import type { Answer } from "../http/callServer.ts"
 import { type CuttingProxy, openProxy, type Silence, silences } from "../runtime/engine/cuttingProxy.ts"
-import { played } from "../support/every.ts"
+import { isDeep, played } from "../support/every.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
+import { firstCopy } from "../support/storedNight.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 const pools = ["warm", "cold"] as const
 type Pool = (typeof pools)[number]
 /** `end`: SIGTERM arrives during the silence. Otherwise the path recovers. */
 const outcomes = ["back", "end"] as const
+const forms = ["csv", "pdf"] as const
+type FileForm = (typeof forms)[number]
+const day = 86_400_000
 type Cell = readonly [silence: Silence, pool: Pool, outcome: (typeof outcomes)[number]]
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-silent-"))
@@ -27,6 +32,7 @@ let proxy: CuttingProxy
 let service: RealService
 let key: string
 let clientId: number
+let statementId: number
 let deposits = 0
 
 const start = async (): Promise<void> => {
@@ -40,6 +46,8 @@ beforeAll(async () => {
   key = await service.partner("SILENT")
   const onboarded = await service.call(key, "POST", "/clients", sampleOnboarding(1, "silent", Date.now()))
   clientId = dataOf(onboarded).clientId as number
+  dataOf(await deposit(`silent-${++deposits}`))
+  statementId = await statement("small")
 }, 120_000)
 afterAll(async () => {
   proxy.fallSilent(null)
@@ -55,6 +63,8 @@ const reads: Readonly<Record<string, () => Promise<Answer>>> = {
   settlement: () => service.call(key, "GET", "/settlement"),
   audit: () => service.read("/operator/v1/audit"),
   machines: () => service.read("/operator/v1/machines"),
+  csv: () => file("csv"),
+  pdf: () => file("pdf"),
   proof: () => service.read("/operator/v1/ledger/verify"),
   export: () => service.read("/operator/v1/ledger/export?part=accounts"),
   health: () => service.read("/healthz")
@@ -67,6 +77,18 @@ const deposit = (partnerRef: string): Promise<Answer> =>
     { partnerRef, direction: "DEPOSIT", amount: "1.00" },
     { "idempotency-key": partnerRef }
   )
+
+/** Makes a statement of all that the account has seen. */
+const statement = async (idempotencyKey: string): Promise<number> => {
+  const midnight = Date.now() - (Date.now() % day)
+  const body = { kind: "ACCOUNT", from: midnight - day, to: midnight + day }
+  const headers = { "idempotency-key": idempotencyKey }
+  const made = await service.call(key, "POST", `/clients/${clientId}/statements`, body, headers)
+  assert.strictEqual(made.status, 200, made.text)
+  return (made.json as { readonly statementId: number }).statementId
+}
+const file = (form: FileForm, more: Parameters<RealService["call"]>[5] = {}): Promise<Answer> =>
+  service.call(key, "GET", `/clients/${clientId}/statements/${statementId}/${form}`, undefined, {}, more)
 
 /** The pool's connections that are not silent. The journal and other users have application names of their own. */
 const pooled = (): number => proxy.passing("application_name\0brokerage\0")
@@ -139,4 +161,45 @@ describe("a silent way to the database", () => {
       deep: every
     }).map((cell) => ({ cell, title: title(cell) }))
   )("$title", { timeout: 120_000 }, ({ cell }) => play(cell))
+})
+
+/** Copies of the client's first deposit in the ledger alone: a file of them has far more bytes than one read. */
+const copies = 20_000
+const storeCopies = Effect.gen(function* () {
+  const connection = yield* PgConnection.make({ url: database.url })
+  yield* connection.query(`INSERT INTO ledger_transactions (tx_id, key, type, actor, reason, client_id, partner_id, refs, ts)
+    SELECT ${firstCopy} + g, t.key || ':' || g, t.type, t.actor, t.reason, t.client_id, t.partner_id, t.refs, t.ts
+      FROM (SELECT * FROM ledger_transactions WHERE client_id = ${clientId} ORDER BY tx_id LIMIT 1) t,
+           generate_series(1, ${copies}) AS g`)
+  yield* connection.query(`INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
+    SELECT ${firstCopy} + 2 * g + row_number() OVER (PARTITION BY g ORDER BY p.posting_id), ${firstCopy} + g, p.account,
+           p.client_id, p.partner_id, p.currency, p.kind, p.amount
+      FROM postings p, generate_series(1, ${copies}) AS g
+     WHERE p.tx_id = (SELECT min(tx_id) FROM ledger_transactions WHERE client_id = ${clientId})`)
+})
+
+describe.runIf(isDeep)("the way falls silent in the middle of a file", () => {
+  beforeAll(async () => {
+    await Effect.runPromise(Effect.scoped(storeCopies))
+    statementId = await statement("large")
+  }, 120_000)
+
+  it.each(forms)(
+    "%s: the connection breaks, and no file without its end looks whole",
+    { timeout: 120_000 },
+    async (form) => {
+      const whole = await file(form)
+      assert.strictEqual(whole.status, 200)
+      const cut = await file(form, { begun: () => proxy.fallSilent("both") }).then(
+        ({ text }) => `${text.length} of ${whole.text.length}`,
+        (error: NodeJS.ErrnoException) => error.code
+      )
+      assert.strictEqual(cut, "ECONNRESET")
+      proxy.fallSilent(null)
+      await vi.waitFor(async () => assert.strictEqual((await file(form)).text, whole.text), {
+        timeout: 30_000,
+        interval: 100
+      })
+    }
+  )
 })

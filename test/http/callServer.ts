@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly body?: unknown
   /** Sent as it is instead of `body`. */
   readonly raw?: string | Uint8Array
+  /** Called when the first bytes of the answer's body are here. */
+  readonly begun?: () => void
 }
 
 /** Sends one request; the TRADE key unless asked otherwise. */
@@ -38,6 +40,7 @@ export const callServer = (
       (response) => {
         const chunks: Array<Buffer> = []
         response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.once("data", () => options.begun?.())
         response.on("error", reject)
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString("utf8")

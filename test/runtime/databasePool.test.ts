@@ -61,6 +61,22 @@ describe("a way that falls silent", () => {
     assert.isTrue(Exit.isSuccess(await run(one)))
   })
 
+  it("the server ends the backends of silent connections, although their ends do not reach it", async () => {
+    for (let silent = 0; silent < 3; silent++) {
+      await run(both)
+      proxy.fallSilent("both")
+      proxy.fallSilent(null)
+      await eventually(() => proxy.open(application) === 0)
+    }
+    await eventually(async () => {
+      const found = await run(
+        (sql) => sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+                   WHERE application_name = ${application} AND pid <> pg_backend_pid()`
+      )
+      return Exit.isSuccess(found) && found.value[0]?.n === 0
+    })
+  })
+
   it("work that is given up gives its connection back at once, and its statement ends at the server", async () => {
     const late = await run((sql) => withinTime(sql`SELECT pg_sleep(30)`, () => "late", "50 millis"))
     assert.deepStrictEqual(late, Exit.fail("late"))
@@ -91,6 +107,21 @@ describe("a way that falls silent", () => {
 })
 
 describe("a long transaction", () => {
+  it("continues beside a pool without a free connection", async () => {
+    const exit = await run((sql) => {
+      const reader = Effect.forever(sql`SELECT pg_sleep(0.5)`)
+      const readers = Effect.all(
+        Array.from({ length: 12 }, () => reader),
+        { concurrency: "unbounded" }
+      )
+      return Effect.raceFirst(
+        longTransaction(sql, (own) => own`SELECT pg_sleep(12), 7 AS seven`),
+        readers
+      )
+    })
+    assert.strictEqual(Exit.isSuccess(exit) ? exit.value[0]?.["seven"] : exit, 7)
+  })
+
   it("outlasts the quiet of a statement that works", async () => {
     const exit = await run((sql) => longTransaction(sql, (own) => own`SELECT pg_sleep(3), 7 AS seven`))
     assert.strictEqual(Exit.isSuccess(exit) ? exit.value[0]?.["seven"] : exit, 7)

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { Agent } from "node:https"
 import { join } from "node:path"
 import { type Exited, type ServiceOptions, startService } from "../crash/ServiceProcess.ts"
-import { type Answer, callServer } from "../http/callServer.ts"
+import { type Answer, type CallOptions, callServer } from "../http/callServer.ts"
 import { type Ran, runRecorded } from "../operator/operatorHarness.ts"
 
 export const startRealService = async (options: ServiceOptions) => {
@@ -34,9 +34,11 @@ export const startRealService = async (options: ServiceOptions) => {
     method: string,
     path: string,
     body?: object,
-    headers: Readonly<Record<string, string>> = {}
+    headers: Readonly<Record<string, string>> = {},
+    more: Pick<CallOptions, "begun"> = {}
   ): Promise<Answer> =>
     callServer(agent, Number(new URL(process.url).port), method, `/partner/v1${path}`, {
+      ...more,
       key,
       headers,
       ...(body === undefined ? {} : { body })

@@ -4,7 +4,6 @@
  * the next start proves that it is ours and adopts it. It is restarted with the same port and password when it dies.
  * Source: architecture, Start-up; operator surface, `serve` without --database-url.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, type Duration, Effect, Fiber, Layer, Redacted, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ChildProcess } from "node:child_process"
@@ -26,6 +25,7 @@ import {
 } from "./postgresBinaries.ts"
 import { isPostmasterOf, isRunning, lockDirectory, readPostmasterPid, readText } from "./postmasterPid.ts"
 import { syncFolder, writeWhole } from "./writeWhole.ts"
+import { layerDatabasePool } from "../store/databasePool.ts"
 
 /** The embedded server can not be started (or is used by somebody else). The sentence is for the operator. */
 export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresError>()("EmbeddedPostgresError", {
@@ -260,10 +260,8 @@ const answers = (cluster: Cluster) =>
 const onServer = <A, E>(cluster: Cluster, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   effect.pipe(
     Effect.provide(
-      PgClient.layer({ url: urlOf(cluster, "postgres"), maxConnections: 1, connectTimeout: "5 seconds" }),
-      {
-        local: true
-      }
+      layerDatabasePool({ url: urlOf(cluster, "postgres"), maxConnections: 1, applicationName: "brokerage-start" }),
+      { local: true }
     )
   )
 

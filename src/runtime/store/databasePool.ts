@@ -1,8 +1,9 @@
-/** A pool of connections for reads. The server and this process both limit how long a connection may wait. */
+/** The pools of connections. The server and this process both limit how long a connection may wait. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, type Layer, type Redacted } from "effect"
+import { Effect, type Layer, type Redacted, type Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
-import { quietSockets } from "./databaseSockets.ts"
+import { endsAbandoned, quietSockets } from "./databaseSockets.ts"
 
 export interface PoolOptions {
   readonly url: Redacted.Redacted
@@ -13,25 +14,29 @@ export interface PoolOptions {
   readonly quiet?: number
 }
 
-export const layerDatabasePool = ({
+export const makeDatabasePool = ({
   quiet,
   ...options
-}: PoolOptions): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-  PgClient.layerFrom(
-    Effect.flatMap(quietSockets(options.url, quiet), ({ open, hurry }) =>
-      PgClient.make({
-        ...options,
-        stream: open,
-        connectTimeout: "5 seconds",
-        startupParameters: {
-          // A statement uses one processor at most. Parallel workers take longer to start than a page takes to read, and other
-          // work needs a free processor.
-          max_parallel_workers_per_gather: "0",
-          jit: "off",
-          statement_timeout: "30000",
-          lock_timeout: "5000",
-          idle_in_transaction_session_timeout: "60000"
-        }
-      }).pipe(Effect.tap(() => Effect.addFinalizer(() => hurry)))
-    )
-  )
+}: PoolOptions): Effect.Effect<PgClient.PgClient, SqlError.SqlError, Scope.Scope> =>
+  Effect.flatMap(quietSockets(options.url, quiet), ({ open, hurry }) =>
+    PgClient.make({
+      ...options,
+      stream: open,
+      connectTimeout: "5 seconds",
+      startupParameters: {
+        // A statement uses one processor at most. Parallel workers take longer to start than a page takes to read, and other
+        // work needs a free processor.
+        max_parallel_workers_per_gather: "0",
+        jit: "off",
+        statement_timeout: "30000",
+        lock_timeout: "5000",
+        idle_in_transaction_session_timeout: "60000",
+        ...endsAbandoned(quiet)
+      }
+    }).pipe(Effect.tap(() => Effect.addFinalizer(() => hurry)))
+  ).pipe(Effect.provide(Reactivity.layer))
+
+export const layerDatabasePool = (
+  options: PoolOptions
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
+  PgClient.layerFrom(makeDatabasePool(options))

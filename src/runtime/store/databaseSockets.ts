@@ -19,6 +19,24 @@ const keepAliveMillis = 5_000
  */
 export const quietMillis = 7_000
 
+/**
+ * How long the server keeps a backend whose client shows no life, wall ms. This process has replaced such a connection long before,
+ * but a path that drops packets may drop the end of the connection too.
+ */
+const abandonedMillis = 3 * quietMillis
+
+/**
+ * Startup parameters that end abandoned backends: one that does not acknowledge bytes or probes, and one without statements, whose
+ * proxy acknowledges for a client that has gone. `quiet`: the longest silence that this process allows itself, wall ms.
+ */
+export const endsAbandoned = (quiet: number = quietMillis) => ({
+  tcp_keepalives_idle: "5",
+  tcp_keepalives_interval: "5",
+  tcp_keepalives_count: "3",
+  tcp_user_timeout: String(abandonedMillis),
+  idle_session_timeout: String(Math.min(3 * quiet, abandonedMillis))
+})
+
 /** An answer with fewer bytes between two ticks counts as stalled. The server sends pages of 8 KiB. */
 const leastBytes = 1_024
 

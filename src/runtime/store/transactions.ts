@@ -1,11 +1,10 @@
-/** Transactions in which a lost connection is a failure, and transactions that may take long by design. */
+/** Transactions in which a lost connection is a failure, and work that may take long by design. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { Reactivity } from "effect/reactivity"
-import { SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { hanging } from "../engine/journal/sqlFailure.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { quietSockets } from "./databaseSockets.ts"
+import { makeDatabasePool } from "./databasePool.ts"
 
 /** A transaction. The loss of its connection is a failure, not a defect, although the rollback fails as well. */
 export const inTransaction = <A, E, R>(
@@ -17,34 +16,50 @@ export const inTransaction = <A, E, R>(
   )
 
 /**
- * A transaction with a connection of its own, for statements that may send no byte for a long time. It continues while the server
- * shows that it works for this connection. Ten seconds without such a sign fail it like a lost connection.
+ * Work with a connection of its own, for statements that may send no byte for a long time. It continues while the server shows that
+ * it works for this connection. Ten seconds without such a sign fail it like a lost connection.
  */
-export const longTransaction = <A, E, R>(
+export const longWork = <A, E, R>(
   sql: PgClient.PgClient,
   work: (own: PgClient.PgClient) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { url } = sql.config
-      const own = yield* PgClient.make({
-        ...sql.config,
-        maxConnections: 1,
-        ...(url === undefined ? {} : { stream: (yield* quietSockets(url, Infinity)).open })
-      })
-      return yield* inTransaction(
-        own,
-        Effect.gen(function* () {
-          const [backend] = yield* own<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
-          return yield* Effect.raceFirst(work(own), withoutSign(sql, backend?.pid ?? 0))
-        })
-      )
+      const { url, applicationName = "brokerage" } = sql.config
+      if (url === undefined) return yield* Effect.die(new Error("the pool has no url"))
+      const options = { url, applicationName, maxConnections: 1 }
+      const own = yield* makeDatabasePool({ ...options, quiet: Infinity })
+      // Not through the pool: its readers may keep every connection busy for longer than a sign may be late.
+      const watch = yield* makeDatabasePool(options)
+      const [backend] = yield* own<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
+      yield* own`SELECT set_config('statement_timeout', '30min', false), set_config('lock_timeout', '60s', false)`
+      return yield* Effect.raceFirst(work(own), withoutSign(watch, backend?.pid ?? 0))
     })
-  ).pipe(Effect.provide(Reactivity.layer))
+  )
+
+/** `longWork` in one transaction. */
+export const longTransaction = <A, E, R>(
+  sql: PgClient.PgClient,
+  work: (own: PgClient.PgClient) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError.SqlError, R> => longWork(sql, (own) => inTransaction(own, work(own)))
+
+/** `longWork` for an effect that takes its connection from the context. */
+export const onOwnConnection = <A, E, R>(
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<
+  A,
+  E | SqlError.SqlError,
+  Exclude<Exclude<R, PgClient.PgClient>, SqlClient.SqlClient> | PgClient.PgClient
+> =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    longWork(sql, (own) =>
+      work.pipe(Effect.provideService(PgClient.PgClient, own), Effect.provideService(SqlClient.SqlClient, own))
+    )
+  )
 
 /**
- * The pause between two queries for a sign and the timeout of each, wall time. The transaction fails after `mostWithout` queries
- * in a row without a sign.
+ * The pause between two queries for a sign and the timeout of each, wall time. The work fails after `mostWithout` queries in a
+ * row without a sign.
  */
 const askEvery = "1500 millis"
 const answerWithin = "1 second"

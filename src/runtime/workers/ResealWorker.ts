@@ -13,6 +13,7 @@ import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { describeFailure } from "../engine/journal/sqlFailure.ts"
 import { KeyRotation } from "../services/operator/KeyRotation.ts"
+import { layerDatabasePool } from "../store/databasePool.ts"
 import {
   replaceValues,
   type Replacement,
@@ -67,12 +68,10 @@ export const ResealWorker = {
         const rotation = yield* KeyRotation
         const sealing = yield* SealingService
         const pace = options.pace ?? defaultPace
-        const connection = PgClient.layer({
+        const connection = layerDatabasePool({
           url: options.databaseUrl,
           maxConnections: 1,
-          applicationName: "brokerage-reseal",
-          connectTimeout: "5 seconds",
-          startupParameters: { statement_timeout: "60000", lock_timeout: "5000" }
+          applicationName: "brokerage-reseal"
         })
         const work = Effect.provide(resealAll({ rotation, sealing, pace, owner: options.owner }), connection, {
           local: true

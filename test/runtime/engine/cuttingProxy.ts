@@ -1,6 +1,7 @@
 /**
  * A TCP proxy in front of PostgreSQL that cuts connections at a chosen moment: before a request reaches the server, or
- * after the server has done the work but before its answer reaches us. Or it falls silent and closes nothing.
+ * after the server has done the work but before its answer reaches us. Or it falls silent: it closes nothing, and a connection that
+ * one side closes stays open at the other. Or it delays one request, whose sender loses its connection meanwhile.
  */
 import { Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
@@ -24,6 +25,12 @@ export interface CuttingProxy {
    * or the first of the application named.
    */
   readonly cutNext: (what: "request" | "answer", application?: string) => void
+  /** Delays the next request with this text, and closes its connection at our side. */
+  readonly delayNext: (text: string) => void
+  /** Whether a request is delayed. */
+  readonly delays: () => boolean
+  /** The delayed request reaches the server. */
+  readonly deliver: () => void
   /** While false, new connections are refused. */
   readonly letIn: (open: boolean) => void
   /**
@@ -46,30 +53,37 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
   let admitting = true
   let cuts = 0
   let silence: Silence | null = null
+  let awaited: string | null = null
+  let delayed: { readonly to: Socket; readonly bytes: Buffer } | null = null
   const ways = new Set<Way>()
   const proxy = createServer((client) => {
     if (!admitting) return void client.destroy()
     const upstream = connect(Number(server.port), server.hostname)
+    // The first message of a connection names its application.
+    const way: Way = { startup: "", silence, slow: Buffer.alloc(0) }
     const cut = () => {
       client.destroy()
       upstream.destroy()
     }
     for (const socket of [client, upstream]) {
       sockets.add(socket)
-      socket.on("error", cut)
+      socket.on("error", () => socket.destroy())
       socket.on("close", () => {
         sockets.delete(socket)
-        cut()
+        if (way.silence === null && delayed?.to !== upstream) cut()
       })
     }
-    // The first message of a connection names its application.
-    const way: Way = { startup: "", silence, slow: Buffer.alloc(0) }
     ways.add(way)
     client.on("close", () => ways.delete(way))
     const pass = (from: Socket, to: Socket, what: "request" | "answer") =>
       from.on("data", (bytes) => {
         if (way.startup === "") way.startup = bytes.toString("latin1")
         if (way.silence !== null) return swallow(way, what, bytes, to)
+        if (what === "request" && awaited !== null && bytes.includes(awaited)) {
+          awaited = null
+          delayed = { to, bytes }
+          return void from.destroy()
+        }
         if (armed?.what !== what || !way.startup.includes(armed.application)) return void to.write(bytes)
         armed = null
         cuts++
@@ -85,6 +99,12 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
   return {
     url: Redacted.make(url.href),
     cutNext: (what, application = "") => (armed = { what, application }),
+    delayNext: (text) => (awaited = text),
+    delays: () => delayed !== null,
+    deliver: () => {
+      delayed?.to.end(delayed.bytes)
+      delayed = null
+    },
     letIn: (admit) => (admitting = admit),
     fallSilent: (how) => {
       silence = how

@@ -11,6 +11,8 @@ import { join } from "node:path"
 import { EmbeddedPostgres } from "../../../src/runtime/adapters/EmbeddedPostgres.ts"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
+import { classify } from "../../../src/runtime/engine/journal/sqlFailure.ts"
+import { WriterConnection } from "../../../src/runtime/engine/journal/WriterConnection.ts"
 import { storedChainBreak } from "./chain.ts"
 import { migrate } from "../../../src/runtime/migrations/migrate.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
@@ -69,9 +71,12 @@ const assertWhole = async (base: Base, commits: number): Promise<void> => {
 }
 
 const batchNumber = async (base: Base): Promise<number> => Number((await base.query("TABLE writer"))[0]?.batch)
+const epochOf = async (base: Base): Promise<number> => Number((await base.query("TABLE writer"))[0]?.epoch)
 const tokensOf = async (base: Base): Promise<Record<string, number>> =>
   Object.fromEntries((await base.query("TABLE subjects")).map((row) => [row.subject, Number(row.token)]))
 
+const journalBackends = `SELECT count(*) AS n FROM pg_stat_activity
+  WHERE application_name = 'brokerage-journal' AND datname = current_database()`
 const terminate = `SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
   WHERE application_name = 'brokerage-journal' AND datname = current_database()`
 
@@ -167,6 +172,71 @@ describe("a lost connection", () => {
     assert.strictEqual((await tokensOf(base))["client:2"], 1)
     assert.strictEqual((await submit(second, full(second, 2, 1)))._tag, "Committed")
     await assertWhole(base, 3)
+  })
+
+  it("statements of one search share one limit: each answers in time, and the search is lost", async () => {
+    const connection = new WriterConnection(base.url, "first")
+    await Effect.runPromise(connection.takeOver)
+    const search = connection.within((session) => Effect.forever(session.query("SELECT pg_sleep(0.5)")))
+    const exit = await Effect.runPromise(Effect.exit(search))
+    assert.strictEqual(Exit.isFailure(exit) && classify(exit.cause)._tag, "Lost")
+    await Effect.runPromise(connection.disconnect)
+  })
+
+  const countStops = (journal: JournalShape): (() => number) => {
+    let stops = 0
+    journal.onUsurped(() => stops++)
+    return () => stops
+  }
+  /** Waits until the server has executed what `deliver` gave it. */
+  const delivered = async (): Promise<void> => {
+    proxy.deliver()
+    await eventually(async () => Number((await base.query(journalBackends))[0]?.n) === 1)
+  }
+
+  it("a raise of the epoch reaches the server after its connection was lost: it changes nothing", async () => {
+    const journal = await startWarm(20_000)
+    const stops = countStops(journal)
+    proxy.delayNext("UPDATE writer SET epoch")
+    proxy.cutNext("answer")
+    assert.strictEqual((await submit(journal, full(journal, 2, null)))._tag, "Committed")
+    const epoch = await epochOf(base)
+    await delivered()
+    assert.strictEqual((await submit(journal, full(journal, 2, 1)))._tag, "Committed")
+    assert.strictEqual(await epochOf(base), epoch)
+    assert.strictEqual(stops(), 0)
+  })
+
+  it("a take-over reaches the server after another one: that other process stays the writer", async () => {
+    proxy.delayNext("UPDATE writer SET epoch")
+    const first = base.start({ url: proxy.url, owner: "first" })
+    const failed = first.then(
+      () => false,
+      () => true
+    )
+    await eventually(() => proxy.delays())
+    const second = await base.another()
+    const stops = countStops(second)
+    await addPartner(second)
+    assert.isTrue(await failed)
+    await delivered()
+    assert.strictEqual((await submit(second, full(second, 1, null)))._tag, "Committed")
+    assert.isTrue(await Effect.runPromise(second.owns))
+    assert.strictEqual(stops(), 0)
+  })
+
+  it.each([
+    ["while it writes", () => {}],
+    ["while its connection is lost", () => proxy.cutNext("answer")]
+  ])("an epoch raised in the journal's own name %s is no other writer", async (_when, fault) => {
+    const journal = await startWarm(20_000)
+    const stops = countStops(journal)
+    await base.query("UPDATE writer SET epoch = epoch + 1")
+    fault()
+    assert.strictEqual((await submit(journal, full(journal, 2, null)))._tag, "Committed")
+    assert.isTrue(await Effect.runPromise(journal.owns))
+    assert.strictEqual(stops(), 0)
+    await assertWhole(base, 2)
   })
 
   it("the journal's backend is killed again and again while batches flow: nothing lost, nothing doubled", async () => {

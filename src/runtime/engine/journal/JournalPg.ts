@@ -30,7 +30,7 @@ export const makeJournalPg = (
     const ids = makeIdBlocks(reserveIds, (refill) => void fork(refill))
     yield* Effect.mapError(ids.fill, (error) => error as SqlError.SqlError)
     yield* Effect.forkIn(writer.run, scope)
-    yield* Effect.forkIn(writer.watchEpoch, scope)
+    yield* Effect.forkIn(writer.watchOwner, scope)
     yield* Effect.forkIn(writer.watchLocks, scope)
     yield* Scope.addFinalizer(scope, writer.cut)
     const load = makeSubjectLoader(options.sql, options.sealing)

@@ -63,7 +63,7 @@ export class LockWatch {
   private find(commits: ReadonlyArray<Commit>): Effect.Effect<Findings, SqlError.SqlError> {
     return Effect.suspend(() => {
       const begun = performance.now()
-      const search = findHeld({ session: this.connection.session, draft: this.draft }, commits)
+      const search = this.connection.within((session) => findHeld({ session, draft: this.draft }, commits))
       return Effect.map(search, (found) => {
         const now = performance.now()
         this.nextAt = now + Math.max(askEveryMillis, (now - begun) * pauseFactor)

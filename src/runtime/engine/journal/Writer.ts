@@ -176,7 +176,9 @@ export class Writer {
     const failure = classify(cause)
     switch (failure._tag) {
       case "Guard":
-        return failure.guard === "epoch" ? this.usurp(batch) : this.exclude(batch, attempt, prepared)
+        return failure.guard === "epoch"
+          ? this.resolve(batch, attempt, prepared, cause, false)
+          : this.exclude(batch, attempt, prepared)
       case "Data":
         return this.bisect(batch, failure.cause)
       case "Busy":
@@ -271,17 +273,19 @@ export class Writer {
 
   /** A guard failed: answer the commits at fault, write the others again. */
   private exclude(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
-    return Effect.suspend(() => findCulprits(this.connection.session, batch)).pipe(
-      Effect.flatMap((verdicts) => {
-        for (const [waiting, outcome] of verdicts) conclude(waiting, outcome)
-        const rest = batch.filter((waiting) => !verdicts.has(waiting))
-        // No culprit means that the cause has gone meanwhile: write again, but not for ever.
-        return verdicts.size === 0 && attempt >= 3
-          ? this.bisect(rest, "a guard failed without a culprit")
-          : this.write(rest, verdicts.size === 0 ? attempt + 1 : 1)
-      }),
-      Effect.catchCause((cause) => this.resolve(batch, attempt, prepared, cause))
-    )
+    return this.connection
+      .within((session) => findCulprits(session, batch))
+      .pipe(
+        Effect.flatMap((verdicts) => {
+          for (const [waiting, outcome] of verdicts) conclude(waiting, outcome)
+          const rest = batch.filter((waiting) => !verdicts.has(waiting))
+          // No culprit means that the cause has gone meanwhile: write again, but not for ever.
+          return verdicts.size === 0 && attempt >= 3
+            ? this.bisect(rest, "a guard failed without a culprit")
+            : this.write(rest, verdicts.size === 0 ? attempt + 1 : 1)
+        }),
+        Effect.catchCause((cause) => this.resolve(batch, attempt, prepared, cause))
+      )
   }
 
   private bisect(batch: ReadonlyArray<Waiting>, cause: unknown): Effect.Effect<void> {
@@ -299,7 +303,7 @@ export class Writer {
   }
 
   /** `unknown`: the new owner came before this one could learn whether the batch is in. */
-  private usurp(batch: ReadonlyArray<Waiting>, unknown = false): Effect.Effect<void> {
+  private usurp(batch: ReadonlyArray<Waiting>, unknown: boolean): Effect.Effect<void> {
     return Effect.sync(() => {
       this.up = false
       this.answer(batch, { _tag: "Unavailable", unknown })
@@ -309,24 +313,22 @@ export class Writer {
     })
   }
 
-  /** The server went away with the batch: find out on a new connection whether the batch is in. */
+  /** The connection or its epoch was lost: a new one shows the owner and whether the batch is in. A refused batch is not `unknown`. */
   private resolve(
     batch: ReadonlyArray<Waiting>,
     attempt: number,
     { statement, counters }: Prepared,
-    cause: unknown
+    cause: unknown,
+    unknown = true
   ): Effect.Effect<void> {
     let concluded = false
     const giveUpWaiting = Effect.sync(() => {
       concluded = true
-      this.answer(batch, { _tag: "Unavailable", unknown: true })
+      this.answer(batch, { _tag: "Unavailable", unknown })
       this.refuseQueue()
     })
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.logWarning(
-        "lost the database in the middle of a batch; looking for its fate",
-        describeFailure(cause)
-      )
+      yield* Effect.logWarning("a batch was not confirmed; a new connection shows its fate", describeFailure(cause))
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
@@ -335,7 +337,7 @@ export class Writer {
         Effect.orDie
       )
       yield* Effect.sync(() => patience.interruptUnsafe())
-      if (back._tag === "Usurped") return yield* this.usurp(concluded ? [] : batch, true)
+      if (back._tag === "Usurped") return yield* this.usurp(concluded ? [] : batch, unknown)
       const committed = back.batch === this.batch
       yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")
       if (committed) this.counters = counters
@@ -358,13 +360,13 @@ export class Writer {
     })
   )
 
-  private readonly storedEpoch = Effect.suspend(() =>
-    this.options.sql.unsafe<{ readonly epoch: bigint }>("SELECT epoch FROM writer WHERE id = 1")
+  private readonly storedOwner = Effect.suspend(() =>
+    this.options.sql.unsafe<{ readonly owner: string }>("SELECT owner FROM writer WHERE id = 1")
   )
 
-  readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedEpoch, () => hanging)).pipe(
-    Effect.map(([found]) => this.up && found !== undefined && Number(found.epoch) === this.connection.epoch),
-    Effect.catch((error) => Effect.as(Effect.logDebug("the epoch could not be read", describeFailure(error)), false))
+  readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedOwner, () => hanging)).pipe(
+    Effect.map(([found]) => this.up && found?.owner === this.options.owner),
+    Effect.catch((error) => Effect.as(Effect.logDebug("the owner could not be read", describeFailure(error)), false))
   )
 
   get ownedAt(): number {
@@ -372,13 +374,13 @@ export class Writer {
   }
 
   /** An idle process also has to notice that it was replaced. */
-  readonly watchEpoch: Effect.Effect<void> = Effect.suspend(() =>
-    this.up && !this.busy ? this.storedEpoch : Effect.succeed([])
+  readonly watchOwner: Effect.Effect<void> = Effect.suspend(() =>
+    this.up && !this.busy ? withinTime(this.storedOwner, () => hanging) : Effect.succeed([])
   ).pipe(
     Effect.flatMap(([found]) =>
-      found !== undefined && this.up && Number(found.epoch) > this.connection.epoch ? this.usurp([]) : Effect.void
+      found !== undefined && this.up && found.owner !== this.options.owner ? this.usurp([], false) : Effect.void
     ),
-    Effect.catchCause((cause) => Effect.logDebug("the epoch could not be read", describeFailure(Cause.squash(cause)))),
+    Effect.catchCause((cause) => Effect.logDebug("the owner could not be read", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )

@@ -9,7 +9,7 @@ import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { textsKept } from "./batchStatement.ts"
 import { columnTypes } from "./ColumnArray.ts"
-import { classify } from "./sqlFailure.ts"
+import { classify, hanging } from "./sqlFailure.ts"
 import { catalogue } from "../../store/Catalogue.ts"
 import { socketTo } from "../../store/databaseSockets.ts"
 import type { SealRow } from "../../store/tables/engine.ts"
@@ -23,10 +23,14 @@ export type Return =
   | { readonly _tag: "Usurped" }
   | { readonly _tag: "Back"; readonly batch: number; readonly writable: boolean }
 
+/** A process that loses so many raises of the epoch in a row to other raises connects anew. */
+const mostRaises = 3
+
 export class WriterConnection {
   epoch = 0
-  /** The backend of the last connection that wrote. */
+  /** The backend of the last connection that wrote, and the backend of the last raise of the epoch. */
   private backend = 0
+  private raising = 0
   /** How long statements of the session wait for a lock; null before it is said. */
   private patience: keyof typeof lockPatience | null = null
   private open: { readonly scope: Scope.Closeable; readonly session: WriterSession; readonly socket: Socket } | null =
@@ -49,20 +53,15 @@ export class WriterConnection {
   readonly takeOver: Effect.Effect<{ readonly batch: number; readonly counters: Counters }, SqlError.SqlError> =
     Effect.gen({ self: this }, function* () {
       const session = yield* this.connect
-      const row = (yield* session.query(
-        "UPDATE writer SET epoch = epoch + 1, owner = $1 WHERE id = 1 RETURNING epoch, batch",
-        [this.owner]
-      )).rows[0]
-      if (row === undefined) return yield* Effect.die(new Error("the writer row is missing: run the migrations"))
-      this.epoch = Number(row.epoch)
-      this.backend = session.processId
-      yield* this.waitForLocks("usual")
+      const batch = yield* this.raise(session, () => true)
+      if (batch === null) return yield* Effect.die(new Error("the writer row is missing: run the migrations"))
+      yield* this.adopt(session)
       const seqs = yield* session.query(
         "SELECT p.id, (SELECT max(seq) FROM events e WHERE e.partner_id = p.id) AS seq FROM partners p"
       )
       const last = (yield* session.query("SELECT * FROM seals ORDER BY number DESC LIMIT 1")).rows[0]
       return {
-        batch: Number(row.batch),
+        batch,
         counters: {
           seqs: new Map(seqs.rows.map((entry) => [Number(entry.id), Number(entry.seq ?? 0)])),
           seal: last === undefined ? sealGenesis : (decodeRow(catalogue.seals, last, nothingSecret) as SealRow)
@@ -70,28 +69,55 @@ export class WriterConnection {
       }
     })
 
-  /** New connection, end of the old backend, epoch raised if it is still ours. Fails while the fate can't be known. */
+  /** Connects, ends the old backends and raises the epoch if the row is still ours. Fails while the fate can't be known. */
   readonly comeBack: Effect.Effect<Return, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     yield* this.disconnect
     const session = yield* this.connect
     yield* session.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE pid = $1 AND pid <> pg_backend_pid() AND application_name = '${applicationName}'`,
-      [PgTypes.int4(this.backend)]
+        WHERE pid IN ($1, $2) AND pid <> pg_backend_pid() AND application_name = '${applicationName}'`,
+      [PgTypes.int4(this.backend), PgTypes.int4(this.raising)]
     )
-    const raised = yield* Effect.exit(
-      session.query("UPDATE writer SET epoch = epoch + 1 WHERE id = 1 AND owner = $1 RETURNING epoch, batch", [
-        this.owner
-      ])
-    )
+    const raised = yield* Effect.exit(this.raise(session, (owner) => owner === this.owner))
     if (Exit.isFailure(raised)) return yield* this.backUnwritable(session, raised.cause)
-    const row = raised.value.rows[0]
-    if (row === undefined) return { _tag: "Usurped" }
-    this.epoch = Number(row.epoch)
-    this.backend = session.processId
-    yield* this.waitForLocks("usual")
-    return { _tag: "Back", batch: Number(row.batch), writable: true }
+    if (raised.value === null) return { _tag: "Usurped" }
+    yield* this.adopt(session)
+    return { _tag: "Back", batch: raised.value, writable: true }
   })
+
+  /**
+   * Raises the epoch for this process and answers the number of the last batch; null when `isFree` says that the row's owner keeps
+   * it. The raise names the epoch that it ends: a raise whose connection was given up may still reach the server, and must then
+   * change nothing. A higher epoch under our own owner is such a raise that came first.
+   */
+  private raise(
+    session: WriterSession,
+    isFree: (owner: string) => boolean
+  ): Effect.Effect<number | null, SqlError.SqlError> {
+    return Effect.gen({ self: this }, function* () {
+      this.raising = session.processId
+      for (let raises = 0; raises < mostRaises; raises++) {
+        const [raised] = (yield* session.query(
+          "UPDATE writer SET epoch = epoch + 1, owner = $1 WHERE id = 1 AND epoch = $2 RETURNING epoch, batch",
+          [this.owner, BigInt(this.epoch)]
+        )).rows
+        if (raised !== undefined) {
+          this.epoch = Number(raised.epoch)
+          return Number(raised.batch)
+        }
+        const [found] = (yield* session.query("SELECT epoch, owner FROM writer WHERE id = 1")).rows
+        if (found === undefined || !isFree(found.owner as string)) return null
+        this.epoch = Number(found.epoch)
+      }
+      return yield* Effect.fail(hanging)
+    })
+  }
+
+  /** From here on the session writes batches. It may be idle for as long as nobody writes. */
+  private adopt(session: WriterSession): Effect.Effect<void, SqlError.SqlError> {
+    this.backend = session.processId
+    return Effect.andThen(session.query("SET idle_session_timeout = 0"), this.waitForLocks("usual"))
+  }
 
   /** A server that refuses every write can't raise the epoch; once the old backend is gone nobody needs it raised. */
   private backUnwritable(
@@ -111,19 +137,27 @@ export class WriterConnection {
       if (row === undefined || row.owner !== this.owner) return { _tag: "Usurped" }
       if (row.alive === true) return yield* Effect.failCause(cause)
       this.epoch = Number(row.epoch)
-      this.backend = session.processId
-      yield* this.waitForLocks("usual")
+      yield* this.adopt(session)
       return { _tag: "Back", batch: Number(row.batch), writable: false }
     })
   }
 
   /** Runs a statement as it would be run, and undoes it: whether the server could write it now. */
   rehearse(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Exit.Exit<unknown, SqlError.SqlError>> {
-    const { session } = this
-    return Effect.gen(function* () {
-      const tried = yield* Effect.exit(Effect.andThen(session.query("BEGIN"), session.queryValues(sql, params)))
-      const undone = yield* Effect.exit(session.query("ROLLBACK"))
-      return Exit.isFailure(undone) ? undone : tried
+    return this.within((session) =>
+      Effect.gen(function* () {
+        const tried = yield* Effect.exit(Effect.andThen(session.query("BEGIN"), session.queryValues(sql, params)))
+        const undone = yield* Effect.exit(session.query("ROLLBACK"))
+        return Exit.isFailure(undone) ? undone : tried
+      })
+    )
+  }
+
+  /** Several statements with the time of one: without their end in time the connection is destroyed, and they fail as lost. */
+  within<A, E>(work: (session: WriterSession) => Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      if (this.open === null) throw new Error("the journal has no connection")
+      return this.inTime(this.open.socket, work(this.open.session))
     })
   }
 
@@ -184,10 +218,7 @@ export class WriterConnection {
     return session
   })
 
-  private inTime<A>(
-    socket: Socket,
-    statement: Effect.Effect<A, SqlError.SqlError>
-  ): Effect.Effect<A, SqlError.SqlError> {
+  private inTime<A, E>(socket: Socket, statement: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       const millis = this.patience === null ? answerMillis.takeOver : answerMillis.batch
       const timer = setTimeout(() => socket.destroy(new Error("the server hangs")), millis)

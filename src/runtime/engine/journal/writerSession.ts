@@ -1,6 +1,7 @@
 /** The journal's one database session: its name, its settings, and how long its statements may take (architecture section 8). */
 
 import type { PgConnection } from "@effect/sql-pg"
+import { endsAbandoned } from "../../store/databaseSockets.ts"
 
 /** The statements of the connection. A statement without an answer in time loses its connection and counts as lost. */
 export type WriterSession = Pick<PgConnection.PgConnection, "processId" | "query" | "queryValues">
@@ -22,7 +23,8 @@ export const writerSession = {
   // For taking the database over: the writer before may be in the middle of a batch. Batches have their own (lockPatience).
   lock_timeout: "5000",
   statement_timeout: "30000",
-  idle_in_transaction_session_timeout: "10000"
+  idle_in_transaction_session_timeout: "10000",
+  ...endsAbandoned()
 }
 
 /**

@@ -51,11 +51,8 @@ export const runChecks = Effect.gen(function* () {
   const tell = yield* CheckProgress
   return yield* longTransaction(sql, (sql) =>
     Effect.gen(function* () {
-      // Every check reads whole tables once, without nested loops and on one core. It is slow on large books by design.
-      yield* sql.unsafe("SET LOCAL statement_timeout = '30min'")
-      yield* sql.unsafe("SET LOCAL lock_timeout = '60s'")
+      // Every check reads whole tables once, without nested loops. It is slow on large books by design.
       yield* sql.unsafe("SET LOCAL enable_nestloop = off")
-      yield* sql.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
       const results: Array<CheckResult> = []
       const begins = (check: string) => tell({ done: results.length, of: checksHere + checksAfter, check })
       for (const check of ledgerChecks) {

@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { int8s } from "../arrays.ts"
-import { longTransaction } from "../transactions.ts"
+import { longWork } from "../transactions.ts"
 
 export interface ExportScope {
   readonly partnerId: number | null
@@ -93,14 +93,8 @@ const sumsOf = Effect.fnUntraced(function* (scope: ExportScope, whose: string, i
        FROM postings p ${scope.from === null && scope.to === null ? "" : "JOIN ledger_transactions t USING (tx_id)"}
       WHERE ${tests.join(" AND ")}
       GROUP BY p.account, p.client_id, p.kind, p.currency ORDER BY p.client_id, p.account, p.kind, p.currency`
-  const rows = yield* longTransaction(sql, (own) =>
-    Effect.gen(function* () {
-      // A client or a house account may have millions of postings: slow by design, and on one core.
-      yield* own.unsafe("SET LOCAL statement_timeout = '30min'")
-      yield* own.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
-      return yield* own.unsafe<RawAccount>(statement, values)
-    })
-  )
+  // A client or a house account may have millions of postings: slow by design.
+  const rows = yield* longWork(sql, (own) => own.unsafe<RawAccount>(statement, values))
   return rows.map((raw): ExportedAccount => ({
     account: raw.account,
     clientId: raw.client_id === null ? null : Number(raw.client_id),
