@@ -51,6 +51,7 @@ const factsOf = (marks: ReadonlyArray<HeldMark>): Facts => ({
   ),
   instruments: new Map(marks.map((mark) => [mark.symbol, instrumentOf(mark)])),
   terms,
+  latest: Infinity,
   recent: noRecentMarket
 })
 

@@ -92,6 +92,7 @@ const factsOf = (marks: ReadonlyArray<HeldMark>): Facts => ({
   ),
   instruments: new Map(),
   terms: defaultMarketTerms,
+  latest: Infinity,
   recent: noRecentMarket
 })
 

@@ -28,6 +28,11 @@ const times = (text: string, factor: number): string => {
   return fraction === "" ? units : `${units.slice(0, at)}.${units.slice(at)}`
 }
 
+/** The least positive decimal on the decimal's own grid. */
+const least = (text: string): string => text.replace(/[0-9](?!$)/g, "0").replace(/[0-9]$/, "1")
+
+const dayMillis = 86_400_000
+
 const other = (side: "BUY" | "SELL"): "BUY" | "SELL" => (side === "BUY" ? "SELL" : "BUY")
 
 type Lie = (objects: Objects) => Objects | null
@@ -51,7 +56,14 @@ const early = ({ entry, openedAt }: VenueContract) =>
 export const lies = {
   "fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
   "fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
-  "fill-price": about("fill", (fill) => ({ ...fill, price: times(fill.price, fill.side === "BUY" ? 3 : 5) })),
+  // Without a bound the marks alone judge a price, and they may be unknown.
+  "fill-price": about("fill", (fill, { order }) =>
+    order === null || order.price === null
+      ? null
+      : { ...fill, price: fill.side === "BUY" ? times(fill.price, 3) : least(fill.price) }
+  ),
+  "fill-ref": about("fill", (fill) => ({ ...fill, ref: "O-999999999999" })),
+  "fill-time": about("fill", (fill) => ({ ...fill, at: Math.max(0, fill.at - 400 * dayMillis) })),
   "order-side": about("order", (order) => ({ ...order, side: other(order.side) })),
   "order-bound": about("order", (order) => (order.price === null ? null : { ...order, price: times(order.price, 2) })),
   "order-quantity": about("order", (order) => ({ ...order, qty: times(order.qty, 10) })),
@@ -63,11 +75,23 @@ export const lies = {
   "early-close": about("contract", (contract) =>
     contract.state === "OPEN" ? { ...contract, ...early(contract) } : null
   ),
+  "early-expiry": about("contract", (contract) =>
+    contract.state === "OPEN"
+      ? { ...contract, state: "EXPIRED", settlePrice: times(contract.entry, 2), endedAt: contract.expiryAt }
+      : null
+  ),
+  "contract-time": about("contract", (contract) => ({ ...contract, openedAt: 0 })),
   "knock-out": about("contract", (contract) =>
     contract.state === "KNOCKED_OUT" ? { ...contract, settlePrice: times(contract.barrier, 2) } : null
   ),
   "swap-notional": about("swap", (swap) => ({ ...swap, notional: times(swap.notional, 100) })),
   "swap-reward": about("swap", (swap) => ({ ...swap, reward: times(swap.notional, 3) })),
+  "swap-time": about("swap", ({ tenorDays, ...swap }) => ({
+    ...swap,
+    tenorDays,
+    openedAt: 0,
+    maturityAt: tenorDays * dayMillis
+  })),
   "swap-fee": about("swap", (swap) => ({ ...swap, fee: times(swap.notional, 2) })),
   "swap-end": about("swap", (swap) => (swap.end === null ? { ...swap, end: "FINAL_SETTLEMENT" } : null))
 } as const satisfies Readonly<Record<string, Lie>>

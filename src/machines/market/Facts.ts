@@ -35,6 +35,8 @@ export interface Instrument {
 export interface Facts {
   /** Business time at which they were taken, Unix ms; null: no market is attached. */
   readonly takenAt: number | null
+  /** The latest time that a message of the venue can have, Unix ms (A2-115). */
+  readonly latest: number
   /** By symbol; the last one known, however old. */
   readonly marks: ReadonlyMap<string, Mark>
   /** By symbol. */
@@ -45,10 +47,10 @@ export interface Facts {
   readonly recent: RecentMarket
 }
 
-/** The known market data of the last minute. */
+/** The known market data of the last hour. */
 export interface RecentMarket {
-  /** The band of the marks around a moment, Unix ms; null: the marks are unknown. */
-  bandAt(symbol: string, at: number): PriceBand | null
+  /** The band of the marks around a moment, Unix ms, widened by `bps` or by the market's own band; null: the marks are unknown. */
+  bandAt(symbol: string, at: number, bps?: number): PriceBand | null
   /** Whether a market (staking markets included) is listed and not delisted; null: unknown. */
   isListed(symbol: string): boolean | null
 }
@@ -59,6 +61,7 @@ export const noRecentMarket: RecentMarket = { bandAt: () => null, isListed: () =
 /** Those of a moment for which no market is known: accounts hold money alone. */
 export const noFacts: Facts = {
   takenAt: null,
+  latest: Infinity,
   marks: new Map(),
   instruments: new Map(),
   terms: defaultMarketTerms,

@@ -1,5 +1,5 @@
 /** The prices that a trade at a moment can have: the marks around that moment, widened by the market's band. */
-import { difference, isLess, type Scaled, scaled, shareOf, sum } from "../shared/Exact.ts"
+import { difference, exactText, isLess, type Scaled, scaled, shareOf, sum } from "../shared/Exact.ts"
 import type { MoneyDecimal } from "../shared/Money.ts"
 
 export interface PriceBand {
@@ -27,6 +27,6 @@ export const outsideBand = (price: string, band: PriceBand | null): string | nul
   if (band === null) return null
   const at = scaled(price)
   return isLess(at, band.low) || isLess(band.high, at)
-    ? `price ${price} is outside the band of the marks about it`
+    ? `price ${price} is outside ${exactText(band.low)} to ${exactText(band.high)}, the band of the marks at that time`
     : null
 }

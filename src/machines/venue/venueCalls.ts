@@ -67,6 +67,12 @@ export const notFilledAtOnce = "not filled at once"
 /** The reason that a row keeps for a voided call: the venue never received it and will never execute it (A2-26). */
 export const notReceived = "not found at the venue"
 
+/** The reason that a row keeps for a call without an execution. A refusal in the words of a voided call is still a refusal. */
+export const refusalReason = ({ outcome, reason }: Pick<VenueOutcome, "outcome" | "reason">): string => {
+  if (outcome === "VOID") return notReceived
+  return reason === null || reason === notReceived ? "refused" : reason
+}
+
 export const VenueOutcome = Schema.Struct({
   ref: Ref,
   outcome: Schema.Literals(outcomes),

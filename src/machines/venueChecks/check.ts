@@ -34,7 +34,11 @@ export const isSame = (one: string | null, other: string | null): boolean => {
   return !isLess(left, right) && !isLess(right, left)
 }
 
-type Plain = string | number | boolean | null
+export type Plain = string | number | boolean | null
+
+/** The sentence of a member that differs. `called`: its name in the sentence. */
+export const differs = (called: string, there: Plain, here: Plain): string =>
+  `the ${called} is ${there ?? "none"} instead of ${here ?? "none"}`
 
 /** A check that a member equals our own value. `called`: its name in the sentence. */
 export const exactly =
@@ -45,7 +49,7 @@ export const exactly =
   ): Check<Said, Asked> =>
   (said, asked) => {
     const [there, here]: [Plain, Plain] = [said[member], askedOf(asked)]
-    return there === here ? null : `${called} ${there ?? "none"}, ${here ?? "none"} was asked for`
+    return there === here ? null : differs(called, there, here)
   }
 
 /** Like `exactly`, for decimals. */
@@ -57,5 +61,5 @@ export const sameFigure =
   ): Check<Said, Asked> =>
   (said, asked) => {
     const [there, here]: [string | null, string | null] = [said[member], askedOf(asked)]
-    return isSame(there, here) ? null : `${called} ${there ?? "none"}, ${here ?? "none"} was asked for`
+    return isSame(there, here) ? null : differs(called, there, here)
   }

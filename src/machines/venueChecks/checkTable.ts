@@ -17,7 +17,7 @@ import type { Unchecked } from "./check.ts"
 import { contractChecks } from "./contractChecks.ts"
 import { fillChecks } from "./fillChecks.ts"
 import { orderChecks } from "./orderChecks.ts"
-import { ownTradeChecks } from "./ownTradeChecks.ts"
+import { ownOrderChecks, ownTradeChecks } from "./ownTradeChecks.ts"
 import { requestChecks } from "./requestChecks.ts"
 import { swapChecks } from "./swapChecks.ts"
 
@@ -90,7 +90,7 @@ const outcome: Rows<VenueOutcome> = {
   ref: row("An answer under another name than was asked for is none (VenueCalls.ts, make)."),
   outcome: row("UNKNOWN, and an execution that is not shown, are no end of a call (outcomes.ts, definite)."),
   reason: words,
-  at: row("It is the time of the answer: nothing is booked at it."),
+  at: row("It lies at most 5 s ahead (verdict.ts, judgedOn); nothing is booked at it."),
   order: seen,
   rfq: seen,
   contract: seen,
@@ -119,13 +119,13 @@ const payment: Rows<(typeof VenuePayment)["Type"]> = {
   amount: row(
     "It is the client's; what it brings beyond the outstanding is a break, and so is another amount later (D8)."
   ),
-  at: row("It orders payments and write-offs; no money depends on it.")
+  at: row("It lies between the opening and the present time; the row of the swap checks it.")
 }
 
 const correction: Rows<(typeof VenueFeeCorrection)["Type"]> = {
   id: row("A correction is booked once by it (swapHears.ts, feesIn)."),
   fee: row("Beyond the notional it does not fit (swapChecks.ts); above the listed rate the excess is a break (D8)."),
-  at: row("It decides nothing.")
+  at: row("It lies between the opening and the present time; the row of the swap checks it.")
 }
 
 const compared = row(
@@ -137,8 +137,8 @@ const account: Rows<VenueAccount> = {
   sequence: row("It says how far the events are to be read; they are judged one by one (AccountEvents.ts, readWhole)."),
   positions: compared,
   orders: compared,
-  contracts: row("What is taken over is checked first; else the comparison opens a break (comparisonDecisions.ts)."),
-  swaps: row("What is taken over is checked first; else the comparison opens a break (swapComparison.ts)."),
+  contracts: row("Each is compared with its frozen terms; a difference is a break (comparisonDecisions.ts)."),
+  swaps: row("Each is compared with its frozen terms; a difference is a misfit (swapComparison.ts)."),
   money: compared
 }
 const position: Rows<VenuePosition> = { symbol: compared, netQty: compared }
@@ -177,6 +177,6 @@ export const checkTable = {
   VenueAccount: account
 } as const
 
-/** Further tables: facts by type, and the venue's own trades. */
+/** Further tables: facts by type, and the venue's own trades with their orders. */
 export const factTable = facts
-export const ownTradeTable = ownTradeChecks
+export const ownTables = { VenueFill: ownTradeChecks, VenueOrder: ownOrderChecks } as const

@@ -2,11 +2,20 @@
  * Compares a knock-out contract with our own records: with the request and its accepted quote while it opens, with its frozen
  * terms later. Also checks how it may end (F17).
  */
+import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
+import { acceptRef } from "../rfq/Rfq.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
-import { type Checks, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { timeMisfit } from "./timeChecks.ts"
 
 export interface AskedContract {
+  /** The ref of the accept that opens it. */
+  readonly ref: string
+  /** Our record of that accept. A refused one may not be executed; one that the venue never received may turn up (D4). */
+  readonly accept: "SENT" | "REFUSED" | "NONE"
+  /** When the accept was sent; null: the contract is known, or the time is not. */
+  readonly sentAt: number | null
   readonly account: string
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -18,24 +27,34 @@ export interface AskedContract {
   readonly premiumBps: number
   /** Entry price of the accepted quote, later of the contract; null: neither is known. */
   readonly entry: string | null
-  /** We sent the accept that the venue names. */
-  readonly isAccepted: boolean
   /** Ids and time that the venue has already reported; null: no report yet. */
   readonly known: { readonly id: number; readonly tradeId: number; readonly openedAt: number } | null
-  /** The accepted closing quote, with its price if known; null: no closing quote was accepted. */
-  readonly close: { readonly price: string | null } | null
-  readonly isTornUp: boolean
+  /** The accepted closing quote, with its price and the time of its accept if known; null: no closing quote was accepted. */
+  readonly close: { readonly price: string | null; readonly sentAt: number | null } | null
+  /** A tear-up was requested, with its time while the call is in flight; null: none was. */
+  readonly tearUp: { readonly sentAt: number | null } | null
   /** The band of the market's marks around a moment; null: the marks are unknown. */
   readonly bandAt: (at: number) => PriceBand | null
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
+  readonly latest: number
+}
+
+/** The frozen terms of a contract, and the ids that the venue has reported. */
+export const frozenTerms = (context: BarrierContractContext) => {
+  const { rfqId, quoteId, venueContractId: id, tradeId, openedAt } = context
+  // Zero: staff resolved the contract in place of the venue.
+  const known = id === 0 ? null : { id, tradeId, openedAt }
+  return { ...context, ref: acceptRef(rfqId, quoteId), accept: "SENT", sentAt: null, known } as const
 }
 
 /** A check that a member equals the venue's earlier report. */
 const asBefore =
   (called: string, saidOf: (said: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
   (said: VenueContract, { known }: AskedContract): string | null =>
-    known === null || known[of] === saidOf(said) ? null : `${called} ${saidOf(said)}, it was ${known[of]}`
+    known === null || known[of] === saidOf(said) ? null : differs(called, saidOf(said), known[of])
+
+const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedAt")
 
 const endMisfit = (said: VenueContract, asked: AskedContract): string | null => {
   const { state, endedAt } = said
@@ -43,15 +62,15 @@ const endMisfit = (said: VenueContract, asked: AskedContract): string | null => 
     case "OPEN":
       return null
     case "EARLY_CLOSE":
-      return asked.close === null ? "closed early without a close request" : null
+      return asked.close === null ? "it is closed early, but no accept of a closing quote stands" : null
     case "TORN_UP":
-      return asked.isTornUp ? null : "torn up without a request"
+      return asked.tearUp === null ? "it is torn up, but no tear-up was requested" : null
     case "TAKE_PROFIT":
-      return asked.takeProfit === null ? "ended at a take profit that it does not have" : null
+      return asked.takeProfit === null ? "it has taken profit, but it has no take profit" : null
     case "EXPIRED":
-      return endedAt !== null && endedAt < asked.expiryTs ? "expired before its expiry" : null
+      return endedAt !== null && endedAt < asked.expiryTs ? "it has expired before its expiry" : null
     case "CLOSED":
-      return asked.isListed === true ? "settled with its market, which is listed" : null
+      return asked.isListed === true ? "it is settled with its market, but the market is listed" : null
     case "KNOCKED_OUT":
       return null
   }
@@ -66,41 +85,65 @@ const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: As
 
 const settleMisfit = (said: VenueContract, asked: AskedContract): string | null => {
   const { state, settlePrice, endedAt } = said
-  if (state === "OPEN") return settlePrice === null ? null : "a price of its end while it is open"
-  if (settlePrice === null || endedAt === null) return "an end without price or time"
+  if (state === "OPEN") {
+    return settlePrice === null && endedAt === null ? null : "it is open, but it has the price or the time of an end"
+  }
+  if (settlePrice === null || endedAt === null) return "it has ended without price or time"
   const exact = exactPrice(said, asked)
-  if (exact !== null && !isSame(settlePrice, exact)) return `${state} at ${settlePrice}, which is ${exact}`
+  if (exact !== null && !isSame(settlePrice, exact)) return differs(`price of ${state}`, settlePrice, exact)
   // A quote carries the dealer's own price, so the band does not apply to it.
-  return state === "EARLY_CLOSE" && exact !== null ? null : outsideBand(settlePrice, asked.bandAt(endedAt))
+  if (state === "EARLY_CLOSE" && exact !== null) return null
+  // An expiry settles at the mark of the expiry, however late it is processed.
+  return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt))
+}
+
+/** When the request for an end was sent; null: the end follows no request, or the time is unknown. */
+const endSentAt = ({ state }: VenueContract, { close, tearUp }: AskedContract): number | null => {
+  if (state === "EARLY_CLOSE") return close?.sentAt ?? null
+  return state === "TORN_UP" ? (tearUp?.sentAt ?? null) : null
 }
 
 export const contractChecks: Checks<VenueContract, AskedContract> = {
   id: asBefore("venue id", ({ id }) => id, "id"),
-  ref: ({ ref }, { isAccepted }) => (isAccepted ? null : `accept ${ref} was not sent`),
+  ref: ({ ref }, { ref: ours, accept }) => {
+    if (ref !== ours) return differs("ref", ref, ours)
+    if (accept === "SENT") return null
+    return accept === "REFUSED"
+      ? `accept ${ref} is executed, but the venue has refused it`
+      : `accept ${ref} was not sent`
+  },
   account: exactly("account", "account", ({ account }) => account),
   symbol: exactly("market", "symbol", ({ symbol }) => symbol),
   side: exactly("side", "side", ({ side }) => side),
   qty: sameFigure("quantity", "qty", ({ qty }) => qty),
   entry: ({ entry, openedAt }, asked) => {
     if (asked.entry === null) return outsideBand(entry, asked.bandAt(openedAt))
-    return isSame(entry, asked.entry) ? null : `entry ${entry}, accepted at ${asked.entry}`
+    return isSame(entry, asked.entry) ? null : differs("entry", entry, asked.entry)
   },
   barrier: sameFigure("barrier", "barrier", ({ barrier }) => barrier),
   takeProfit: sameFigure("take profit", "takeProfit", ({ takeProfit }) => takeProfit),
   expiryAt: exactly("expiry", "expiryAt", ({ expiryTs }) => expiryTs),
-  strict: exactly("strict", "strict", ({ strict }) => strict),
+  strict: exactly("strict flag", "strict", ({ strict }) => strict),
   premiumBps: exactly("premium share", "premiumBps", ({ premiumBps }) => premiumBps),
   tradeId: asBefore("trade", ({ tradeId }) => tradeId, "tradeId"),
-  openedAt: asBefore("opened at", ({ openedAt }) => openedAt, "openedAt"),
+  openedAt: (said, asked) => sameOpening(said, asked) ?? timeMisfit("the opening time", said.openedAt, asked),
   state: endMisfit,
   settlePrice: settleMisfit,
-  endedAt: ({ state, openedAt, expiryAt, endedAt }) => {
+  endedAt: (said, asked) => {
+    const { state, openedAt, expiryAt, endedAt } = said
     if (endedAt === null) return null
-    if (endedAt < openedAt) return "it ended before it was opened"
+    if (endedAt < openedAt) return "it has ended before its opening"
     const isTouched = state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
-    return isTouched && endedAt > expiryAt ? "a level was touched after its expiry" : null
+    if (isTouched && endedAt > expiryAt) return "a level was touched after its expiry"
+    return timeMisfit("the end", endedAt, { sentAt: endSentAt(said, asked), latest: asked.latest })
   }
 }
 
 /** Why a contract does not fit our records; null: it fits. */
 export const contractMisfit = misfitBy(contractChecks)
+
+/** Why a contract that is open on both sides differs from its frozen terms; null: it does not. */
+export const openContractMisfit = (said: VenueContract, context: BarrierContractContext): string | null =>
+  contractMisfit(said, { ...frozenTerms(context), ...nothingKnown })
+
+const nothingKnown = { close: null, tearUp: null, bandAt: () => null, isListed: null, latest: Infinity } as const

@@ -1,61 +1,62 @@
 /**
- * Compares a fill with its order: side, remaining quantity and price. The order's bound limits the worse side of the price. The
- * band of the marks around the fill's time limits the other side, and both sides of an order without a bound.
+ * Compares a fill with its order: side, remaining quantity, price and time. The bound that the order was sent with limits its price.
+ * Without a bound the price must lie in the band of the marks around the fill's time.
  */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
-import type { OrderContext } from "../order/Order.ts"
-import { difference, isLess, scaled } from "../shared/Exact.ts"
-import type { VenueFill } from "../venue/venueObjects.ts"
-import { type Checks, exactly, misfitBy } from "./check.ts"
-import { knownVenueId } from "./orderChecks.ts"
+import { type OrderContext, orderRef } from "../order/Order.ts"
+import { difference, exactText, isLess, scaled } from "../shared/Exact.ts"
+import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
+import { type Checks, differs, exactly, misfitBy } from "./check.ts"
+import { executedAfterRefusal, isWorse, knownVenueId } from "./orderChecks.ts"
+import { timeMisfit } from "./timeChecks.ts"
 
 export interface AskedFill {
   readonly order: OrderContext
-  /** The band of the marks around the fill's time; null: the marks are unknown. */
-  readonly band: PriceBand | null
+  /** The report of the order that comes with the fill, which fits; null: the fill comes alone. */
+  readonly report: VenueOrder | null
+  /** The band of the market's marks around a moment; null: the marks are unknown. */
+  readonly bandAt: (at: number) => PriceBand | null
+  readonly latest: number
 }
 
-/** The worst price that the order allows; null: the order went out without a bound. */
-export const boundOf = ({ venuePrice, trigger }: Pick<OrderContext, "venuePrice" | "trigger">): string | null =>
-  venuePrice ?? trigger?.limitPrice ?? null
-
-/** A price worse than the bound never fits. A fill at the bound itself fits, wherever the marks have gone. */
-const priceMisfit = (price: string, { order, band }: AskedFill): string | null => {
-  const bound = boundOf(order)
-  if (bound === null) return outsideBand(price, band)
-  const [at, limit] = [scaled(price), scaled(bound)]
-  const isBuy = order.side === "BUY"
-  if (isBuy ? isLess(limit, at) : isLess(at, limit)) return `price ${price} is beyond the bound ${bound} that was sent`
-  if (band === null) return null
-  const isFar = isBuy ? isLess(at, band.low) && isLess(at, limit) : isLess(band.high, at) && isLess(limit, at)
-  return isFar ? outsideBand(price, band) : null
-}
+/** The worst price that the order allows; null: the order was sent without a bound. */
+const boundOf = ({ order: { venuePrice, trigger, boundBps }, report }: AskedFill): string | null =>
+  boundBps !== null && report !== null ? report.price : (venuePrice ?? trigger?.limitPrice ?? null)
 
 export const fillChecks: Checks<VenueFill, AskedFill> = {
   tradeId: { because: "A trade that is booked already is compared with its row (fillBooking.ts, knownFill)." },
-  orderId: ({ orderId }, { order }) => {
-    const known = knownVenueId(order)
-    return known === null || known === orderId ? null : `a trade of order ${orderId}, the order is ${known} there`
+  orderId: ({ orderId }, { order, report }) => {
+    const known = report?.id ?? knownVenueId(order)
+    return known === null || known === orderId ? null : differs("order of the trade", orderId, known)
   },
-  ref: { because: "The trade is brought to the order that the ref names (venueRefs.ts, ownerOfRef)." },
+  ref: ({ ref }, { order }) => {
+    const ours = orderRef(order.orderId)
+    return ref === ours ? executedAfterRefusal(order) : differs("ref of the trade", ref, ours)
+  },
   account: exactly("account", "account", ({ order }) => order.account),
   symbol: exactly("market", "symbol", ({ order }) => order.symbol),
   side: exactly("side", "side", ({ order }) => order.side),
-  price: ({ price }, asked) => priceMisfit(price, asked),
+  // A price better than the bound fits, however far the marks are: the counterparty may have rested there for long.
+  price: ({ price, at }, asked) => {
+    const bound = boundOf(asked)
+    if (bound === null) return outsideBand(price, asked.bandAt(at))
+    return isWorse(asked.order.side, price, bound) ? `price ${price} is worse than the bound ${bound}` : null
+  },
   qty: ({ qty }, { order }) => {
     const filled = scaled(order.filledQty)
     const left = difference(scaled(order.qty), filled)
     const traded = scaled(qty)
-    if (traded.units <= 0n) return "a trade of nothing"
+    if (traded.units <= 0n) return "the quantity is zero"
     if (!isLess(left, traded)) return null
     // An amendment to a larger quantity may be on its way.
     const more = order.amending === null ? left : difference(scaled(order.amending.qty), filled)
-    return isLess(more, traded) ? `quantity ${qty}, ${order.qty} less ${order.filledQty} is left` : null
+    return isLess(more, traded)
+      ? `quantity ${qty} is traded, but only ${exactText(more)} is left of ${order.qty}`
+      : null
   },
   liquidity: { because: "The client's commission is the same for makers and takers (F12)." },
-  reason: ({ reason }) =>
-    reason === null ? null : `a trade of the venue's own (${reason}) under the name of an order`,
-  at: { because: "It lies no later than the message that brings it (EventJudge.ts, OrderResync.ts)." }
+  reason: ({ reason }) => (reason === null ? null : `the venue traded it for a reason of its own: ${reason}`),
+  at: ({ at }, { order, latest }) => timeMisfit("the trade time", at, { sentAt: order.createdAt, latest })
 }
 
 /** Why a fill does not fit its order; null: it fits. */

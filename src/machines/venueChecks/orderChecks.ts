@@ -1,45 +1,90 @@
 /** Compares an execution report of an order with the order that we sent. */
-import type { OrderContext } from "../order/Order.ts"
-import { isLess, scaled } from "../shared/Exact.ts"
+import type { PriceBand } from "../market/PriceBand.ts"
+import { type OrderContext, orderRef } from "../order/Order.ts"
+import { exactText, isLess, scaled } from "../shared/Exact.ts"
+import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueOrder } from "../venue/venueObjects.ts"
-import { type Checks, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { type Check, type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { timeMisfit } from "./timeChecks.ts"
+
+export interface AskedOrder {
+  readonly order: OrderContext
+  /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
+  readonly bandAt: (at: number, bps?: number) => PriceBand | null
+  readonly latest: number
+}
 
 /** The venue's id of an order; null while unknown. Zero marks an order that staff resolved. */
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
-const samePrice = sameFigure<VenueOrder, OrderContext, "price">("price", "price", ({ venuePrice }) => venuePrice)
+/** An error sentence when an order is executed that the venue has refused. An order that it never received may turn up (D6). */
+export const executedAfterRefusal = ({ reject, lastTradeId }: OrderContext): string | null =>
+  reject === null || reject === notReceived || lastTradeId > 0 ? null : "it is executed, but the venue has refused it"
 
-export const orderChecks: Checks<VenueOrder, OrderContext> = {
-  id: ({ id }, asked) => {
-    const known = knownVenueId(asked)
-    return known === null || known === id ? null : `venue id ${id}, the order is ${known} there`
+/** Whether a price is worse for this side than a limit. */
+export const isWorse = (side: "BUY" | "SELL", price: string, limit: string): boolean => {
+  const [at, bound] = [scaled(price), scaled(limit)]
+  return side === "BUY" ? isLess(bound, at) : isLess(at, bound)
+}
+
+const samePrice = sameFigure<VenueOrder, AskedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
+
+/** The venue derives the price of a conditional order from the mark at which it fires. */
+const derivedPrice: Check<VenueOrder, AskedOrder> = ({ side, price, triggeredAt, state }, { order, bandAt }) => {
+  const { venuePrice, boundBps } = order
+  // An order that the venue rejects as it fires may have no derived price, and trades nothing.
+  if (state === "REJECTED" || boundBps === null || triggeredAt === null) return null
+  if (price === null) return "it has fired without its bound"
+  if (venuePrice !== null && isWorse(side, price, venuePrice)) return differs("price", price, venuePrice)
+  const band = bandAt(triggeredAt, boundBps)
+  if (band === null) return null
+  const worst = exactText(side === "BUY" ? band.high : band.low)
+  return isWorse(side, price, worst)
+    ? `the bound ${price} is beyond ${worst}, which is ${boundBps} basis points from the mark at which it fired`
+    : null
+}
+
+export const orderChecks: Checks<VenueOrder, AskedOrder> = {
+  id: ({ id }, { order }) => {
+    const known = knownVenueId(order)
+    return known === null || known === id ? null : differs("venue id", id, known)
   },
-  ref: { because: "The message is brought to the order that the ref names (venueRefs.ts, ownerOfRef)." },
-  account: exactly("account", "account", ({ account }) => account),
-  symbol: exactly("market", "symbol", ({ symbol }) => symbol),
-  side: exactly("side", "side", ({ side }) => side),
-  // After its trigger fires, an order with a bound has the price that the venue derived from the mark, so our price does not
-  // match.
-  price: (said, asked) => (asked.boundBps !== null && said.triggeredAt !== null ? null : samePrice(said, asked)),
+  ref: exactly("ref", "ref", ({ order }) => orderRef(order.orderId)),
+  account: exactly("account", "account", ({ order }) => order.account),
+  symbol: exactly("market", "symbol", ({ order }) => order.symbol),
+  side: exactly("side", "side", ({ order }) => order.side),
+  price: (said, asked) =>
+    asked.order.boundBps !== null && said.triggeredAt !== null ? derivedPrice(said, asked) : samePrice(said, asked),
   // The quantity of an amended leg is not compared, because a report may be older than the last amendment.
-  qty: ({ qty }, asked) =>
-    asked.amends > 0 || isSame(qty, asked.qty) ? null : `quantity ${qty}, ${asked.qty} was asked for`,
-  filledQty: ({ qty, filledQty }) =>
-    filledQty !== qty && isLess(scaled(qty), scaled(filledQty)) ? `filled ${filledQty} of ${qty}` : null,
-  tif: exactly("time in force", "tif", ({ venueTif }) => venueTif),
-  reduceOnly: exactly("reduce-only", "reduceOnly", ({ reduceOnly }) => reduceOnly),
-  trigger: ({ trigger: said }, { trigger: asked }) => {
-    if (said === null || asked === null) return said === asked ? null : "a trigger that was not asked for, or none"
-    const fits = said.source === asked.source && said.direction === asked.direction && isSame(said.price, asked.price)
-    return fits ? null : `trigger ${said.source} ${said.direction} ${said.price}, another one was asked for`
+  qty: ({ qty }, { order }) =>
+    order.amends > 0 || isSame(qty, order.qty) ? null : differs("quantity", qty, order.qty),
+  filledQty: ({ qty, filledQty }, { order }) => {
+    if (filledQty !== qty && isLess(scaled(qty), scaled(filledQty))) return `${filledQty} of ${qty} is filled`
+    return scaled(filledQty).units > 0n ? executedAfterRefusal(order) : null
   },
-  group: exactly("group", "group", ({ ocoGroup }) => ocoGroup),
+  tif: exactly("time in force", "tif", ({ order }) => order.venueTif),
+  reduceOnly: exactly("reduce-only flag", "reduceOnly", ({ order }) => order.reduceOnly),
+  trigger: ({ trigger: there }, { order: { trigger: here } }) => {
+    const text = (each: typeof there): string | null =>
+      each === null ? null : `${each.source} ${each.direction} ${each.price}`
+    const fits =
+      there !== null && here !== null
+        ? there.source === here.source && there.direction === here.direction && isSame(there.price, here.price)
+        : there === here
+    return fits ? null : differs("trigger", text(there), text(here))
+  },
+  group: exactly("group", "group", ({ order }) => order.ocoGroup),
   state: ({ state, qty, filledQty }) =>
-    state === "FILLED" && !isSame(qty, filledQty) ? `filled as a whole with ${filledQty} of ${qty}` : null,
+    state === "FILLED" && !isSame(qty, filledQty) ? `its state is FILLED, but ${filledQty} of ${qty} is filled` : null,
   reason: { because: "Words for people: they decide nothing." },
-  triggeredAt: ({ triggeredAt }, { trigger }) =>
-    triggeredAt !== null && trigger === null ? "a trigger has fired that it does not have" : null
+  triggeredAt: ({ triggeredAt, filledQty }, { order, latest }) => {
+    if (triggeredAt !== null) {
+      if (order.trigger === null) return "it has fired, but it has no trigger"
+      return timeMisfit("the trigger time", triggeredAt, { sentAt: order.createdAt, latest })
+    }
+    return order.trigger !== null && scaled(filledQty).units > 0n ? "it is filled, but it has not fired" : null
+  }
 }
 
 /** Why a report does not fit the order that we sent; null: it fits. */

@@ -1,8 +1,9 @@
-/** Checks a trade that the venue started itself in an account: it may only reduce the position (A2-97). */
+/** Checks a trade that the venue started itself in an account, and its order: it may only reduce the position (A2-97). */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
-import type { VenueFill } from "../venue/venueObjects.ts"
-import { type Checks, exactly, misfitBy } from "./check.ts"
+import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
+import { type Checks, differs, exactly, misfitBy } from "./check.ts"
+import { timeMisfit } from "./timeChecks.ts"
 
 export interface AskedOwnTrade {
   readonly account: string
@@ -10,29 +11,56 @@ export interface AskedOwnTrade {
   readonly netQty: string
   /** The band of the marks around the trade's time; null: the marks are unknown. */
   readonly band: PriceBand | null
+  readonly latest: number
 }
 
 export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
   tradeId: { because: "A trade that is booked already is found by it (orderHears.ts, adopted)." },
   orderId: { because: "The order is the venue's own: it is taken over under this id." },
-  ref: { because: "It has none: the trade is the venue's own." },
+  ref: ({ ref }) => (ref === null ? null : differs("ref of the trade", ref, null)),
   account: exactly("account", "account", ({ account }) => account),
   symbol: { because: "It is a perpetual that the account holds, or the quantity does not fit." },
   side: ({ side }, { netQty }) => {
     const held = scaled(netQty).units
     return held !== 0n && held > 0n === (side === "SELL")
       ? null
-      : `a ${side} of the venue's own while ${netQty} is held`
+      : `the venue's own ${side} does not reduce a position of ${netQty}`
   },
   price: ({ price }, { band }) => outsideBand(price, band),
-  qty: ({ qty }, { netQty }) =>
-    isLess(absolute(scaled(netQty)), scaled(qty))
-      ? `a trade of the venue's own of ${qty} while ${netQty} is held`
-      : null,
+  qty: ({ qty }, { netQty }) => {
+    if (scaled(qty).units <= 0n) return "the quantity is zero"
+    return isLess(absolute(scaled(netQty)), scaled(qty))
+      ? `the venue's own trade of ${qty} is larger than the position of ${netQty}`
+      : null
+  },
   liquidity: { because: "A trade of the venue's own costs the client no commission (A2-97)." },
   reason: { because: "It names which of its rights the venue has used; all of them only reduce." },
-  at: { because: "It lies no later than the message that brings it (EventJudge.ts, OrderResync.ts)." }
+  at: ({ at }, { latest }) => timeMisfit("the trade time", at, { sentAt: null, latest })
 }
 
 /** Why the venue can't have started this trade itself; null: it can. */
 export const ownTradeMisfit = misfitBy(ownTradeChecks)
+
+/** The venue's own order is taken over with its trade alone, so it must be the order of the trade. */
+export const ownOrderChecks: Checks<VenueOrder, VenueFill> = {
+  id: exactly("order", "id", ({ orderId }) => orderId),
+  ref: ({ ref }) => (ref === null ? null : differs("ref of the order", ref, null)),
+  account: exactly("account of the order", "account", ({ account }) => account),
+  symbol: exactly("market of the order", "symbol", ({ symbol }) => symbol),
+  side: exactly("side of the order", "side", ({ side }) => side),
+  price: { because: "The trade's own price is checked, and nothing of the order works on here." },
+  qty: ({ qty }, fill) =>
+    isLess(scaled(qty), scaled(fill.qty)) ? `quantity ${fill.qty} is traded of an order of ${qty}` : null,
+  filledQty: ({ filledQty }, fill) =>
+    isLess(scaled(filledQty), scaled(fill.qty)) ? `quantity ${fill.qty} is traded, but ${filledQty} is filled` : null,
+  tif: { because: "Nothing of the order works on here." },
+  reduceOnly: { because: "The trade only reduces the position, or it does not fit." },
+  trigger: ({ trigger }) => (trigger === null ? null : "the venue's own order has a trigger"),
+  group: ({ group }) => (group === null ? null : differs("group", group, null)),
+  state: { because: "Nothing of the order works on here; each of its trades is checked by itself." },
+  reason: { because: "Words for people: they decide nothing." },
+  triggeredAt: ({ triggeredAt }) => (triggeredAt === null ? null : "it has fired, but it has no trigger")
+}
+
+/** Why an order can't be the venue's own order of this trade; null: it can. */
+export const ownOrderMisfit = misfitBy(ownOrderChecks)

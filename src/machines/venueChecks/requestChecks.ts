@@ -1,12 +1,12 @@
 /** Compares the venue's report of a request for quotes with the request that we sent. */
-import type { RfqContext } from "../rfq/Rfq.ts"
+import { requestRef, type RfqContext } from "../rfq/Rfq.ts"
 import type { VenueRfq } from "../venue/venueObjects.ts"
-import { type Checks, exactly, misfitBy, sameFigure } from "./check.ts"
+import { type Checks, differs, exactly, misfitBy, sameFigure } from "./check.ts"
 
 export const requestChecks: Checks<VenueRfq, RfqContext> = {
   id: ({ id }, { venueRfqId }) =>
-    venueRfqId === null || venueRfqId === 0 || venueRfqId === id ? null : `venue id ${id}, it is ${venueRfqId} there`,
-  ref: { because: "The message is brought to the request that the ref names (venueRefs.ts, ownerOfRef)." },
+    venueRfqId === null || venueRfqId === 0 || venueRfqId === id ? null : differs("venue id", id, venueRfqId),
+  ref: exactly("ref", "ref", ({ rfqId }) => requestRef(rfqId)),
   account: exactly("account", "account", ({ account }) => account),
   symbol: exactly("market", "symbol", ({ symbol }) => symbol),
   side: exactly("side", "side", ({ side }) => side),
@@ -14,11 +14,11 @@ export const requestChecks: Checks<VenueRfq, RfqContext> = {
   barrier: sameFigure("barrier", "barrier", ({ barrierLevel }) => barrierLevel),
   takeProfit: sameFigure("take profit", "takeProfit", ({ takeProfit }) => takeProfit),
   expiryAt: exactly("expiry", "expiryAt", ({ expiryTs }) => expiryTs),
-  strict: exactly("strict", "strict", ({ strict }) => strict),
+  strict: exactly("strict flag", "strict", ({ strict }) => strict),
   windowEndsAt: { because: "The window ends by a timer of the service." },
-  closes: ({ closes: said }, { closes }) => {
-    const asked = closes?.venueContractId ?? null
-    return said === asked || asked === 0 ? null : `closes contract ${said ?? "none"}, ${asked ?? "none"} was asked for`
+  closes: ({ closes: there }, { closes }) => {
+    const here = closes?.venueContractId ?? null
+    return there === here || here === 0 ? null : differs("contract to close", there, here)
   },
   state: { because: "It is open or over; a contract comes by a message of its own, which is checked." },
   reason: { because: "Words for people: they decide nothing." },

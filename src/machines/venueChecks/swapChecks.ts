@@ -1,14 +1,17 @@
 /** Compares a staking swap with its take, then with its frozen terms (F22). */
 import { isLess, scaled } from "../shared/Exact.ts"
-import type { SwapContext } from "../swap/Swap.ts"
+import { type SwapContext, swapRef } from "../swap/Swap.ts"
 import { dayMillis } from "../swap/swapFigures.ts"
+import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueSwap } from "../venue/venueObjects.ts"
-import { type Checks, exactly, misfitBy, sameFigure } from "./check.ts"
+import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { timeMisfit } from "./timeChecks.ts"
 
 export interface AskedSwap {
   readonly swap: SwapContext
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
+  readonly latest: number
 }
 
 /** Whether the venue has reported the swap's ids. False before its first report, and when staff resolved the take. */
@@ -17,40 +20,68 @@ const known = ({ contractId }: SwapContext): boolean => contractId !== null && c
 const asBefore =
   (called: string, saidOf: (said: VenueSwap) => number, of: "contractId" | "tradeId" | "openedTs") =>
   (said: VenueSwap, { swap }: AskedSwap): string | null =>
-    !known(swap) || swap[of] === saidOf(said) ? null : `${called} ${saidOf(said)}, it was ${swap[of]}`
+    !known(swap) || swap[of] === saidOf(said) ? null : differs(called, saidOf(said), swap[of])
 
-/** A fee above the listed rate is booked, with a break for the excess (D8). A fee beyond the notional never fits. */
+const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedTs")
+
+/** A corrected fee above the listed rate is booked, with a break for the excess (D8). A fee beyond the notional never fits. */
 const feeMisfit = (fee: string, { swap: { notional } }: AskedSwap): string | null =>
-  isLess(scaled(notional), scaled(fee)) ? `fee ${fee} beyond the notional ${notional}` : null
+  isLess(scaled(notional), scaled(fee)) ? `the fee ${fee} is larger than the notional ${notional}` : null
+
+/** Payments and corrections come after the opening. */
+const partTimeMisfit = (
+  called: string,
+  parts: ReadonlyArray<{ readonly at: number }>,
+  { openedAt: sentAt }: VenueSwap,
+  { latest }: AskedSwap
+): string | null => {
+  for (const { at } of parts) {
+    const misfit = timeMisfit(called, at, { sentAt, latest })
+    if (misfit !== null) return misfit
+  }
+  return null
+}
 
 export const swapChecks: Checks<VenueSwap, AskedSwap> = {
   id: asBefore("venue id", ({ id }) => id, "contractId"),
-  ref: { because: "The message is brought to the swap that the ref names (venueRefs.ts, ownerOfRef)." },
+  ref: exactly("ref", "ref", ({ swap }) => swapRef(swap.swapId)),
   account: exactly("account", "account", ({ swap }) => swap.account),
   symbol: exactly("market", "symbol", ({ swap }) => swap.symbol),
   offerId: exactly("offer", "offerId", ({ swap }) => swap.offerId),
-  tradeId: asBefore("trade", ({ tradeId }) => tradeId, "tradeId"),
+  tradeId: ({ tradeId }, { swap }) => {
+    // A take that the venue never received may turn up (D8).
+    const isRefused = swap.contractId === null && swap.rejectReason !== null && swap.rejectReason !== notReceived
+    if (isRefused) return "it is executed, but the venue has refused it"
+    return known(swap) && swap.tradeId !== tradeId ? differs("trade", tradeId, swap.tradeId) : null
+  },
   notional: sameFigure("notional", "notional", ({ swap }) => swap.notional),
   rateBps: exactly("rate", "rateBps", ({ swap }) => swap.rateBps),
   tenorDays: exactly("tenor", "tenorDays", ({ swap }) => swap.tenorDays),
   reward: sameFigure("reward", "reward", ({ swap }) => swap.reward),
-  fee: ({ fee }, asked) => feeMisfit(fee, asked),
-  openedAt: asBefore("opened at", ({ openedAt }) => openedAt, "openedTs"),
+  // The fee of the take itself has no correction, and is that of the listed rate.
+  fee: ({ fee, corrections }, asked) =>
+    asked.swap.contractId === null && corrections.length === 0 && !isSame(fee, asked.swap.estimatedFee)
+      ? differs("fee", fee, asked.swap.estimatedFee)
+      : feeMisfit(fee, asked),
+  openedAt: (said, asked) =>
+    sameOpening(said, asked) ??
+    timeMisfit("the opening time", said.openedAt, { sentAt: asked.swap.createdAt, latest: asked.latest }),
   maturityAt: ({ openedAt, maturityAt }, { swap }) => {
     const asked = openedAt + swap.tenorDays * dayMillis
-    return maturityAt === asked ? null : `maturity ${maturityAt}, by its tenor ${asked}`
+    return maturityAt === asked ? null : differs("maturity", maturityAt, asked)
   },
-  corrections: ({ corrections }, asked) => {
-    for (const { fee } of corrections) {
+  corrections: (said, asked) => {
+    for (const { fee } of said.corrections) {
       const misfit = feeMisfit(fee, asked)
       if (misfit !== null) return misfit
     }
-    return null
+    return partTimeMisfit("the correction time", said.corrections, said, asked)
   },
-  payments: { because: "Each is booked once by its id; what it brings beyond the outstanding is a break (D8)." },
+  // Each is booked once by its id; an amount beyond the outstanding one is a break (D8).
+  payments: (said, asked) => partTimeMisfit("the payment time", said.payments, said, asked),
   short: { because: "It counts at or after maturity alone (swapMachine.ts, mature)." },
   end: ({ end }, { isListed }) =>
-    end === "FINAL_SETTLEMENT" && isListed === true ? "settled with its market, which is listed" : null
+    end === "FINAL_SETTLEMENT" && isListed === true ? "it is settled with its market, but the market is listed" : null
 }
 
 /** Why a swap does not fit its take; null: it fits. */

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Schema } from "effect"
-import { checkTable, factTable, ownTradeTable } from "../../../src/machines/venueChecks/checkTable.ts"
+import { checkTable, factTable, ownTables } from "../../../src/machines/venueChecks/checkTable.ts"
 import * as calls from "../../../src/machines/venue/venueCalls.ts"
 import * as events from "../../../src/machines/venue/VenueEvent.ts"
 import * as objects from "../../../src/machines/venue/venueObjects.ts"
@@ -40,6 +40,8 @@ describe("A2-115: everything that the venue says is held against what was asked"
     )
     for (const [name, members] of schemas) {
       assert.sameMembers(Object.keys(checkTable[name as keyof typeof checkTable]), members, name)
+      const own = name in ownTables ? ownTables[name as keyof typeof ownTables] : null
+      if (own !== null) assert.sameMembers(Object.keys(own), members, `the venue's own ${name}`)
     }
   })
 
@@ -58,8 +60,8 @@ describe("A2-115: everything that the venue says is held against what was asked"
     for (const file of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })) {
       if (file.endsWith(".ts")) files.set(file.split("/").at(-1) ?? file, readFileSync(join(root, "src", file), "utf8"))
     }
-    const rows = [...Object.values(checkTable), ...Object.values(factTable), ownTradeTable].flatMap((table) =>
-      Object.values<unknown>(table)
+    const rows = [...Object.values(checkTable), ...Object.values(factTable), ...Object.values(ownTables)].flatMap(
+      (table) => Object.values<unknown>(table)
     )
     for (const row of rows) {
       if (typeof row === "function") continue

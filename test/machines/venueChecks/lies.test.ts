@@ -8,31 +8,39 @@ import { bandOfMarks, outsideBand, type PriceBand } from "../../../src/machines/
 import type { OrderContext } from "../../../src/machines/order/Order.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
-import type { RfqContext } from "../../../src/machines/rfq/Rfq.ts"
+import { requestRef, type RfqContext } from "../../../src/machines/rfq/Rfq.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { SwapContext } from "../../../src/machines/swap/Swap.ts"
 import { dayMillis } from "../../../src/machines/swap/swapFigures.ts"
 import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
-import type { VenueContract, VenueFill, VenueRfq, VenueSwap } from "../../../src/machines/venue/venueObjects.ts"
+import { notReceived, refusalReason } from "../../../src/machines/venue/venueCalls.ts"
+import type {
+  VenueContract,
+  VenueFill,
+  VenueOrder,
+  VenueRfq,
+  VenueSwap
+} from "../../../src/machines/venue/venueObjects.ts"
 import { type AskedContract, contractMisfit } from "../../../src/machines/venueChecks/contractChecks.ts"
 import { fillMisfit } from "../../../src/machines/venueChecks/fillChecks.ts"
 import { orderMisfit } from "../../../src/machines/venueChecks/orderChecks.ts"
-import { ownTradeMisfit } from "../../../src/machines/venueChecks/ownTradeChecks.ts"
+import { ownOrderMisfit, ownTradeMisfit } from "../../../src/machines/venueChecks/ownTradeChecks.ts"
 import { requestMisfit } from "../../../src/machines/venueChecks/requestChecks.ts"
 import { swapMisfit } from "../../../src/machines/venueChecks/swapChecks.ts"
 import { reportOf } from "../../support/venueOrders.ts"
 
 const at = 1_764_000_000_000
 const stamp = { account: perpInput.account, sequence: 1 }
-const bandAt = (price: string): PriceBand => {
+const bandAt = (price: string, bps = 1_000): PriceBand => {
   const mark = new MoneyDecimal(price)
-  return { ...bandOfMarks(mark, mark, 1_000), isWhole: true }
+  return { ...bandOfMarks(mark, mark, bps), isWhole: true }
 }
 const band = bandAt("60000")
 
 /** A limit order on a perpetual, in the service's state after the venue received it. */
 const order: OrderContext = {
   ...perpInput,
+  createdAt: at - 1_000,
   venuePrice: "60000.0",
   venueOrderId: 900,
   filledQty: "0.0000",
@@ -64,7 +72,7 @@ const fill: VenueFill = {
 const request = { ...openRfqInput, venueRfqId: 70 } as unknown as RfqContext
 const rfq: VenueRfq = {
   id: 70,
-  ref: "R-1",
+  ref: requestRef(openRfqInput.rfqId),
   account: openRfqInput.account,
   symbol: openRfqInput.symbol,
   side: openRfqInput.side,
@@ -89,11 +97,11 @@ const contract: VenueContract = {
   entry: "60010.0",
   barrier: openRfqInput.barrierLevel,
   takeProfit: openRfqInput.takeProfit,
-  expiryAt: openRfqInput.expiryTs,
+  expiryAt: at + 60_000,
   strict: openRfqInput.strict,
   premiumBps: openRfqInput.premiumBps,
   tradeId: 90,
-  openedAt: 1_000,
+  openedAt: at,
   state: "OPEN",
   settlePrice: null,
   endedAt: null
@@ -102,15 +110,23 @@ const asked: AskedContract = {
   ...openRfqInput,
   barrier: openRfqInput.barrierLevel,
   entry: "60010.0",
-  isAccepted: true,
+  expiryTs: at + 60_000,
+  ref: "A-1-7",
+  accept: "SENT",
+  sentAt: at - 1_000,
   known: null,
   close: null,
-  isTornUp: false,
+  tearUp: null,
   bandAt: () => band,
-  isListed: true
+  isListed: true,
+  latest: at + 90_000
 }
-const knockedOut: VenueContract = { ...contract, state: "KNOCKED_OUT", settlePrice: contract.barrier, endedAt: 2_000 }
+const knockedOut: VenueContract = { ...contract, state: "KNOCKED_OUT", settlePrice: contract.barrier, endedAt: at }
 const lent = {
+  swapId: 1,
+  estimatedFee: "0.00100000",
+  createdAt: at - 1_000,
+  rejectReason: null,
   account: openRfqInput.account,
   symbol: "BTC-SWAP",
   offerId: 3,
@@ -142,19 +158,22 @@ const swap: VenueSwap = {
   end: null
 }
 
+const latest = at + 5_000
+const known = { order, bandAt: () => band, latest }
+
 /** The misfit of a fact, by the check of its object. */
 const misfitOf = (fact: VenueFact): string | null => {
   switch (fact.type) {
     case "order":
-      return orderMisfit(fact.order, order)
+      return orderMisfit(fact.order, known)
     case "fill":
-      return orderMisfit(fact.order, order) ?? fillMisfit(fact.fill, { order, band })
+      return orderMisfit(fact.order, known) ?? fillMisfit(fact.fill, { ...known, report: fact.order })
     case "rfq":
       return requestMisfit(fact.rfq, request)
     case "contract":
-      return contractMisfit(fact.contract, { ...asked, bandAt: () => null })
+      return contractMisfit(fact.contract, { ...asked, bandAt: () => null, latest })
     case "swap":
-      return swapMisfit(fact.swap, { swap: lent, isListed: true })
+      return swapMisfit(fact.swap, { swap: lent, isListed: true, latest })
     default:
       return null
   }
@@ -181,26 +200,125 @@ describe("A2-115: a venue that lies", () => {
     for (const fact of told) assert.isString(misfitOf(fact), fact.type)
   })
 
-  it("a price needs a bound or known marks to be condemned, and the other side of a bound the marks", () => {
+  it("an order with a bound is judged by its bound alone, another by the marks around the time of its trade", () => {
     const market = { ...order, venuePrice: null }
-    const worth = (price: string, of: OrderContext, known: PriceBand | null) =>
-      fillMisfit({ ...fill, price }, { order: of, band: known }) === null
+    const fits = (price: string, of: OrderContext, marks: PriceBand | null) =>
+      fillMisfit({ ...fill, price }, { order: of, report: null, bandAt: () => marks, latest }) === null
     assert.deepStrictEqual(
-      [worth("66000.0", market, band), worth("66000.1", market, band), worth("66000.1", market, null)],
+      ["66000.0", "66000.1", "53999.9"].map((price) => fits(price, market, band)),
+      [true, false, false]
+    )
+    assert.isTrue(fits("66000.1", market, null), "unknown marks set nothing aside")
+    assert.deepStrictEqual(
+      ["60000.0", "60000.1", "1.0"].map((price) => fits(price, order, bandAt("90000"))),
       [true, false, true]
     )
+  })
+
+  it("a conditional order trades within its basis points of the mark at which it fired", () => {
+    const fired = {
+      ...order,
+      side: "SELL",
+      venuePrice: null,
+      boundBps: 500,
+      trigger: { source: "MARK", price: "60000", direction: "AT_OR_BELOW", limitPrice: null }
+    } as const
+    const misfits = (bound: string | null, price: string, triggeredAt: number | null = at) => {
+      const report = reportOf(fired, 900, { price: bound, triggeredAt, filledQty: order.qty, state: "FILLED" })
+      const asks = { order: fired, bandAt: (_: number, bps = 1_000) => bandAt("60000", bps), latest }
+      return orderMisfit(report, asks) ?? fillMisfit({ ...fill, side: "SELL", price }, { ...asks, report })
+    }
+    assert.isNull(misfits("57000.0", "57000.0"))
+    assert.isNull(misfits("58000.0", "90000.0"), "a tighter bound and a better price")
+    assert.isString(misfits("57000.0", "56999.9"))
+    assert.isString(misfits("54001.0", "54001.0"), "within the market's band, and beyond the bound sent")
+    assert.isString(misfits(null, "57000.0"))
+    assert.isString(misfits(null, "57000.0", null), "filled without having fired")
+    assert.isString(misfits("57000.0", "57000.0", at - 60_000), "fired before it was sent")
+  })
+
+  it("a time lies between the request, the opening and the clock of the venue, with five seconds of slack", () => {
+    const fillAt = (time: number) => fillMisfit({ ...fill, at: time }, { ...known, report: null }) === null
+    const created = order.createdAt
+    assert.deepStrictEqual([created - 5_000, created - 5_001, latest, latest + 1].map(fillAt), [
+      true,
+      false,
+      true,
+      false
+    ])
+    const ended = (change: Partial<VenueContract>, than: Partial<AskedContract> = {}) =>
+      contractMisfit({ ...knockedOut, ...change }, { ...asked, ...than }) === null
     assert.deepStrictEqual(
-      [worth("60000.1", order, null), worth("53999.9", order, band), worth("1.0", order, null)],
-      [false, false, true]
+      [
+        ended({}),
+        ended({ openedAt: at - 7_000 }),
+        ended({ endedAt: at - 1 }),
+        ended({}, { latest: at - 1 }),
+        ended({ state: "TORN_UP" }, { tearUp: { sentAt: at + 5_000 } }),
+        ended({ state: "TORN_UP" }, { tearUp: { sentAt: at + 5_001 } }),
+        ended({ state: "EARLY_CLOSE" }, { close: { price: contract.barrier, sentAt: at + 5_001 } })
+      ],
+      [true, false, false, false, true, false, false]
     )
-    // A resting order trades at its own limit, wherever the marks are now.
-    assert.isTrue(worth("60000.0", order, bandAt("90000")))
+    const swapAt = (openedAt: number, change: Partial<VenueSwap> = {}) =>
+      swapMisfit(
+        { ...swap, openedAt, maturityAt: openedAt + 30 * dayMillis, ...change },
+        { swap: lent, isListed: true, latest }
+      ) === null
+    assert.deepStrictEqual(
+      [
+        swapAt(at),
+        swapAt(at + 73 * 365 * dayMillis),
+        swapAt(631_152_000_000),
+        swapAt(at, { payments: [{ id: 1, amount: "1", at: latest + 1 }] }),
+        swapAt(at, { corrections: [{ id: 1, fee: "0", at: at - 5_001 }] })
+      ],
+      [true, false, false, false, false]
+    )
+    const own = { ...fill, ref: null, side: "SELL", qty: "0.03", reason: "deleverage", at: latest + 1 } as const
+    assert.isString(ownTradeMisfit(own, { account: fill.account, netQty: "0.04", band: null, latest }))
+  })
+
+  it("a refusal is final, and a call that the venue never received may turn up", () => {
+    const answered = (reason: string | null) => ({
+      order: { ...order, reject: reason, venueOrderId: null },
+      swap: { ...lent, rejectReason: reason }
+    })
+    const misfits = (reason: string | null) => {
+      const { order: sent, swap: take } = answered(reason)
+      return [
+        fillMisfit(fill, { ...known, order: sent, report: null }),
+        orderMisfit(reportOf(sent, 900, { filledQty: "0.01" }), { ...known, order: sent }),
+        swapMisfit(swap, { swap: take, isListed: true, latest })
+      ].map((misfit) => misfit !== null)
+    }
+    assert.deepStrictEqual(misfits("last look"), [true, true, true])
+    assert.deepStrictEqual(misfits(notReceived), [false, false, false])
+    assert.isNull(
+      orderMisfit(reportOf(answered("last look").order, 900, { state: "REJECTED" }), known),
+      "the refusal itself"
+    )
+    for (const accept of ["REFUSED", "NONE"] as const) assert.isString(contractMisfit(contract, { ...asked, accept }))
+    assert.strictEqual(refusalReason({ outcome: "REFUSED", reason: notReceived }), "refused")
+  })
+
+  it("the fee of a take is that of the listed rate, and a corrected one is not larger than the notional", () => {
+    const correction = (fee: string) => ({ fee, corrections: [{ id: 1, fee, at }] })
+    const fits = (change: Partial<VenueSwap>) =>
+      swapMisfit({ ...swap, ...change }, { swap: lent, isListed: true, latest }) === null
+    assert.deepStrictEqual([{ fee: "0" }, { fee: "0.002" }, correction("0.002"), correction("1.1")].map(fits), [
+      false,
+      false,
+      true,
+      false
+    ])
   })
 
   it("a larger quantity counts as left once it was asked for", () => {
     const filled = { ...order, filledQty: "0.0600", amending: { attempt: 1, qty: "0.2000" } }
-    assert.isNull(fillMisfit({ ...fill, qty: "0.14" }, { order: filled, band }))
-    assert.isString(fillMisfit({ ...fill, qty: "0.1401" }, { order: filled, band }))
+    const traded = (qty: string) => fillMisfit({ ...fill, qty }, { ...known, order: filled, report: null })
+    assert.isNull(traded("0.14"))
+    assert.isString(traded("0.1401"))
   })
 
   it.each([
@@ -211,20 +329,46 @@ describe("A2-115: a venue that lies", () => {
     ["ends a short one", "-0.04", "BUY", "0.04", true]
   ] as const)("a trade of the venue's own that %s", (_, netQty, side, qty, fits) => {
     const own = { ...fill, ref: null, side, qty, reason: "deleverage" } as const
-    assert.strictEqual(ownTradeMisfit(own, { account: fill.account, netQty, band }) === null, fits)
+    assert.strictEqual(ownTradeMisfit(own, { account: fill.account, netQty, band, latest }) === null, fits)
+  })
+
+  it("the order of the venue's own trade is an order of that trade", () => {
+    const own = { ...fill, ref: null }
+    const of = reportOf(order, 900, { ref: null, filledQty: order.qty, state: "FILLED" })
+    assert.isNull(ownOrderMisfit(of, own))
+    const others: ReadonlyArray<Partial<VenueOrder>> = [
+      { id: 901 },
+      { ref: "X-1" },
+      { account: "another" },
+      { symbol: "ETH-USDC-PERP" },
+      { side: "SELL" },
+      { qty: "0.01", filledQty: "0.01" },
+      { filledQty: "0.01" },
+      { group: "g" },
+      { triggeredAt: at }
+    ]
+    for (const change of others) assert.isString(ownOrderMisfit({ ...of, ...change }, own), JSON.stringify(change))
+    assert.isString(
+      ownTradeMisfit({ ...own, ref: "O-1", side: "SELL" }, { account: fill.account, netQty: "1", band, latest })
+    )
   })
 
   it.each([
     [
       "an early close that was accepted, at its price",
       { state: "EARLY_CLOSE", settlePrice: "61000.0" },
-      { close: { price: "61000.0" } },
+      { close: { price: "61000.0", sentAt: null } },
       true
     ],
-    ["one at another price", { state: "EARLY_CLOSE", settlePrice: "61001.0" }, { close: { price: "61000.0" } }, false],
-    ["a tear-up that was asked for", { state: "TORN_UP", settlePrice: "60500.0" }, { isTornUp: true }, true],
+    [
+      "one at another price",
+      { state: "EARLY_CLOSE", settlePrice: "61001.0" },
+      { close: { price: "61000.0", sentAt: null } },
+      false
+    ],
+    ["a tear-up that was asked for", { state: "TORN_UP", settlePrice: "60500.0" }, { tearUp: { sentAt: null } }, true],
     ["one that was not", { state: "TORN_UP", settlePrice: "60500.0" }, {}, false],
-    ["one far from the marks", { state: "TORN_UP", settlePrice: "80000.0" }, { isTornUp: true }, false],
+    ["one far from the marks", { state: "TORN_UP", settlePrice: "80000.0" }, { tearUp: { sentAt: null } }, false],
     [
       "an end with its market, which is delisted",
       { state: "CLOSED", settlePrice: "60500.0" },
@@ -232,10 +376,10 @@ describe("A2-115: a venue that lies", () => {
       true
     ],
     ["one with its market, which is listed", { state: "CLOSED", settlePrice: "60500.0" }, {}, false],
-    ["an expiry before its time", { state: "EXPIRED", settlePrice: "60500.0" }, { expiryTs: contract.expiryAt }, false],
-    ["a quote that nobody accepted", { state: "OPEN", settlePrice: null, endedAt: null }, { isAccepted: false }, false]
+    ["an expiry before its time", { state: "EXPIRED", settlePrice: "60500.0" }, {}, false],
+    ["a quote that nobody accepted", { state: "OPEN", settlePrice: null, endedAt: null }, { accept: "NONE" }, false]
   ] as const)("%s", (_, change, known, fits) => {
-    const said = { ...contract, endedAt: 2_000, ...change } as VenueContract
+    const said = { ...contract, endedAt: at, ...change } as VenueContract
     assert.strictEqual(contractMisfit(said, { ...asked, ...known }) === null, fits)
   })
 

@@ -15,7 +15,7 @@ import {
   settleOrderDifferences
 } from "../../../src/runtime/services/reconciliation/orderComparison.ts"
 import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
-import { venueOrder } from "../../support/venueOrders.ts"
+import { reportOf } from "../../support/venueOrders.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
 const symbol = "BTC-USDC-PERP"
@@ -69,7 +69,7 @@ const settled = (turn: Turn, look: ComparedOrders) => ({
   sentences: settleOrderDifferences(turn, orderDifferences(look)),
   breaks: turn.draft.written("reconBreaks").map(({ amount, context }) => [amount, context.pausesMoneyOut])
 })
-const there = venueOrder("CL-00000001", "O-7", { id: 900, qty: "0.1", state: "WORKING" })
+const there = reportOf(orderRow(7).context, 900, { qty: "0.1" })
 const trade = { tradeId: 70, side: "BUY", qty: "0.1", price: "60000" } as const
 
 describe("A2-103: positions, orders and trades", () => {
@@ -102,6 +102,17 @@ describe("A2-103: positions, orders and trades", () => {
     assert.deepStrictEqual(settled(turnOf({}), look).breaks, [[-30_500_000_000n, true]])
   })
 
+  it("a working order of other terms: a break of its rest that pauses nothing", () => {
+    const order = orderRow(7)
+    for (const change of [{ price: "1.0" }, { side: "SELL" }, { reduceOnly: true }, { tif: "IOC" }] as const) {
+      const look = compared({ orders: [order], theirOrders: [{ ...there, ...change }] })
+      const { sentences, breaks } = settled(turnOf({ orders: [order] }), look)
+      assert.lengthOf(sentences, 1)
+      assert.include(sentences[0], "Order 7 differs at the venue: the ")
+      assert.deepStrictEqual(breaks, [[6_000_000_000n, false]])
+    }
+  })
+
   it("an order that works here alone, or with something else left: a break that pauses nothing", () => {
     const order = orderRow(7, "0.0400")
     const gone = compared({ orders: [order] })
@@ -127,7 +138,7 @@ describe("A2-103: positions, orders and trades", () => {
     const { sentences, breaks } = settled(turnOf({}), look)
     assert.match(sentences[0] ?? "", /^The venue has order O-7 on BTC-USDC-PERP working with 0.1 left/)
     assert.deepStrictEqual(breaks, [
-      [-5_850_000_000n, false],
+      [-6_000_000_000n, false],
       [-5_000_000_000n, false]
     ])
     // It is on its way here.

@@ -61,7 +61,7 @@ describe("A2-103: what differs", () => {
     const byPapers = { ...row, context: { ...row.context, venueContractId: 0 } }
     assert.deepStrictEqual(differencesOf(compared(byPapers, { theirs: [contract] })), [])
     const [other] = differencesOf(compared(byPapers, { theirs: [{ ...contract, qty: "0.02" }] }))
-    assert.strictEqual(other?.what.is, "otherQty")
+    assert.strictEqual(other?.what.is, "otherTerms")
   })
 
   it("D5: the venue ended it and the event was lost: its end is taken over, without a break", () => {
@@ -87,6 +87,26 @@ describe("A2-103: what differs", () => {
     const differences = differencesOf(compared(row, { theirs: [{ ...contract, qty: "0.02" }] }))
     settleDifferences(turn, parts, differences)
     assert.deepStrictEqual(breaks(turn), [[-row.amount, true]])
+  })
+
+  it.each([
+    ["side", { side: "SELL" }],
+    ["entry", { entry: "1.0" }],
+    ["barrier", { barrier: "99999.0" }],
+    ["take profit", { takeProfit: null }],
+    ["strict flag", { strict: true }],
+    ["expiry", { expiryAt: contract.expiryAt + 1 }],
+    ["trade", { tradeId: 91 }],
+    ["ref", { ref: "A-1-8" }]
+  ] as const)("another %s: a break that pauses money out, once, and it stays open", (member, change) => {
+    const { turn, row } = withOpen()
+    const differences = differencesOf(compared(row, { theirs: [{ ...contract, ...change }] }))
+    const sentences = settleDifferences(turn, parts, differences)
+    assert.lengthOf(sentences, 1)
+    assert.include(sentences[0], `Contract ${row.id} differs at the venue: the ${member} is`)
+    const [[amount = 0n, pauses] = []] = breaks(turn)
+    assert.deepStrictEqual([amount !== 0n, pauses], [true, true])
+    assert.deepStrictEqual([openContracts(turn).length, posted(turn), claims(turn).length], [1, [], 1])
   })
 
   it("D4: the venue has a contract that a request of ours opened: it is adopted", () => {

@@ -10,12 +10,20 @@ import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 const hour = 3_600_000
 
 describe("reads of a venue whose clock was moved", () => {
-  it("C4: the horizon is there before what was read is judged", async () => {
+  it.each([
+    ["offers", Effect.flatMap(Venue, ({ offers }) => Effect.map(offers, ({ at }) => at))],
+    ["a look-up", Effect.flatMap(Venue, ({ lookup }) => Effect.map(lookup(["P-1"]), ([outcome]) => outcome?.at ?? 0))],
+    [
+      "a call",
+      Effect.flatMap(Venue, ({ write }) =>
+        Effect.map(write("openAccount", { ref: "P-2", account: "CL-00000001" }), ({ at }) => at)
+      )
+    ]
+  ] as const)("C4: the horizon is there before the time of %s is judged", async (_, read) => {
     const books = new VenueMemory({ now: () => Date.now() + hour })
     const horizon = Effect.gen(function* () {
-      const { offers } = yield* Venue
       const clock = yield* BusinessClock
-      const { at } = yield* offers
+      const at = yield* read
       return clock.horizon() - at
     })
     const layer = layerSandboxTime(books.layer()).pipe(

@@ -5,13 +5,14 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
+import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
-import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
+import { MarketMirror } from "./MarketMirror.ts"
 import { type JudgedBoard, type OfferBoard, pollOffers, staleMillis } from "./OfferPoll.ts"
 import { QuarantineRate } from "./QuarantineRate.ts"
 import { klineFault } from "./readFaults.ts"
@@ -68,7 +69,7 @@ export class MarketFeed extends Context.Service<
       const business = yield* BusinessClock
       const mirror = new MarketMirror((yield* Settings).marketTerms)
       const now = () => wall.currentTimeMillisUnsafe()
-      const latest = () => business.horizon() + aheadMillis
+      const latest = () => business.horizon() + clockSlackMillis
       const rate = new QuarantineRate(yield* Quarantine, now)
       const session = new FeedSession({ venue, mirror, rate, now, latest })
       yield* Effect.forkScoped(session.forever)
@@ -76,7 +77,7 @@ export class MarketFeed extends Context.Service<
       return MarketFeed.of({
         standing: () => session.standing(),
         mirror,
-        facts: () => mirror.factsAt(business.now()),
+        facts: () => mirror.factsAt(business.now(), latest()),
         offers: offers.last,
         recentOffers: offers.recent,
         offersStale: () => now() - (offers.last()?.readAt ?? 0) > staleMillis,

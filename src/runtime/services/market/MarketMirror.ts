@@ -13,8 +13,6 @@ import { BookMirror, wrongChecksum } from "./BookMirror.ts"
 import { TickerMirror } from "./TickerMirror.ts"
 import { TradeTape } from "./TradeTape.ts"
 
-/** How far a message may be ahead of business time (A2-115). */
-export const aheadMillis = 5_000
 /** Markets whose marks are kept although they are not listed any more, or on other grids. */
 const pastMarks = 4_096
 /** Messages that wait for a snapshot, a channel. */
@@ -192,11 +190,15 @@ export class MarketMirror {
     return channel === "ticker" ? market.ticker.current : market.following[channel].current
   }
 
-  /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
-  factsAt(now: number | null): Facts {
+  /**
+   * The facts of a moment; null: no venue is attached. Between two changes all share the same maps. `latest`: no message of the venue
+   * is of a later time.
+   */
+  factsAt(now: number | null, latest = Infinity): Facts {
     if (this.marks.of !== this.changes) this.marks = { of: this.changes, all: this.marksNow() }
     return {
       takenAt: now,
+      latest,
       marks: this.marks.all,
       instruments: this.instruments,
       terms: this.terms,
@@ -205,9 +207,9 @@ export class MarketMirror {
   }
 
   private readonly recent: RecentMarket = {
-    bandAt: (symbol, at) => {
+    bandAt: (symbol, at, bps) => {
       const found = this.markets.get(symbol)
-      return found === undefined ? null : found.ticker.recent.bandAt(at, found.market.bandBps)
+      return found === undefined ? null : found.ticker.recent.bandAt(at, bps ?? found.market.bandBps)
     },
     isListed: (symbol) => {
       if (this.listing === null) return null

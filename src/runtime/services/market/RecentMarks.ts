@@ -1,31 +1,57 @@
-/** The marks of one market in the last minute, by second. Prices of trades are checked against them. */
+/** The marks of one market in the last hour: by second, and by minute further back. Prices of trades are checked against them. */
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
-/** The number of seconds that are kept. */
-const secondsKept = 64
+/** The number of spans that are kept, of each length. */
+const spansKept = 64
 
-interface Second {
-  readonly second: number
+/** The marks of one span of time. Lost marks end a span. */
+interface Span {
+  readonly number: number
   readonly from: number
   to: number
   low: MoneyDecimal
   high: MoneyDecimal
+  /** Marks between this span and the one before were lost. */
+  readonly isAfterLoss: boolean
 }
 
 export class RecentMarks {
-  /** Oldest first. */
-  private readonly seconds: Array<Second> = []
+  private readonly seconds = new Spans(1_000)
+  private readonly minutes = new Spans(60_000)
 
-  /** Adds a mark with its time at the venue, Unix ms. A mark that is older than the newest one is ignored. */
-  add(price: MoneyDecimal, at: number): void {
-    const { seconds } = this
-    const newest = seconds.at(-1)
+  /** Adds a mark with its time at the venue, Unix ms. `isAfterLoss`: marks between the last one and this one were lost. */
+  add(price: MoneyDecimal, at: number, isAfterLoss: boolean): void {
+    this.seconds.add(price, at, isAfterLoss)
+    this.minutes.add(price, at, isAfterLoss)
+  }
+
+  /** The band of the marks around a moment. Null: marks around it are unknown, so that its prices are too. */
+  bandAt(at: number, bps: number): PriceBand | null {
+    const spans = this.seconds.reach(at) ? this.seconds : this.minutes
+    return spans.bandAt(at, bps)
+  }
+}
+
+/** Spans of one length. */
+class Spans {
+  /** Oldest first. */
+  private readonly kept: Array<Span> = []
+  private readonly millis: number
+
+  constructor(millis: number) {
+    this.millis = millis
+  }
+
+  /** A mark that is older than the newest one is ignored. */
+  add(price: MoneyDecimal, at: number, isAfterLoss: boolean): void {
+    const { kept } = this
+    const newest = kept.at(-1)
     if (newest !== undefined && at < newest.to) return
-    const second = Math.floor(at / 1_000)
-    if (newest === undefined || newest.second !== second) {
-      if (seconds.length === secondsKept) seconds.shift()
-      seconds.push({ second, from: at, to: at, low: price, high: price })
+    const number = Math.floor(at / this.millis)
+    if (newest === undefined || newest.number !== number || isAfterLoss) {
+      if (kept.length === spansKept) kept.shift()
+      kept.push({ number, from: at, to: at, low: price, high: price, isAfterLoss })
       return
     }
     newest.to = at
@@ -34,18 +60,25 @@ export class RecentMarks {
     if (price !== newest.high && price.gt(newest.high)) newest.high = price
   }
 
-  /** The band of the marks around a moment. Null: no mark lies at or before that moment. */
+  /** Whether the spans go back to all marks around a moment. */
+  reach(at: number): boolean {
+    const [oldest] = this.kept
+    return oldest !== undefined && oldest.from <= at - marksAboutMillis
+  }
+
+  /** A jump to a moment is known by a mark before it and one at it or later, with no marks lost around it. */
   bandAt(at: number, bps: number): PriceBand | null {
-    const from = Math.floor((at - marksAboutMillis) / 1_000)
-    const to = Math.floor((at + marksAboutMillis) / 1_000)
+    const [start, end] = [at - marksAboutMillis, at + marksAboutMillis]
     let [before, after] = [false, false]
     let low: MoneyDecimal | null = null
     let high: MoneyDecimal | null = null
-    for (let n = this.seconds.length - 1; n >= 0; n--) {
-      const each = this.seconds[n] as Second
-      if (each.second > to) continue
-      if (each.second < from) break
-      before ||= each.from <= at
+    for (let n = this.kept.length - 1; n >= 0; n--) {
+      const each = this.kept[n] as Span
+      const earlier = this.kept[n - 1]
+      if (each.isAfterLoss && each.from > start && (earlier === undefined || earlier.to < end)) return null
+      if (each.from > end) continue
+      if (each.to < start) break
+      before ||= each.from < at
       after ||= each.to >= at
       if (low === null || each.low.lt(low)) low = each.low
       if (high === null || each.high.gt(high)) high = each.high

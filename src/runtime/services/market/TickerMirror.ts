@@ -28,6 +28,8 @@ export class TickerMirror {
   private interest: string | null = null
   private shown: { row: TickerRow; ticker: TickerWire } | null = null
   private kept: Mark | null = null
+  /** Marks were lost since the last one: the connection, a message, or the venue's own mark. */
+  private hasLostMarks = true
   /** The last mark that was said; a message may have none. */
   private marked: Omit<Mark, "current"> | null = null
   private markText: string | null = null
@@ -60,6 +62,7 @@ export class TickerMirror {
     if (funding !== null && [funding.rate, funding.predicted].some((rate) => Math.abs(Number(rate)) > rateLimit)) {
       return `the funding rate ${funding.rate} is absurd`
     }
+    if (!this.current || message.seq > this.seq + 1 || message.mark === null) this.hasLostMarks = true
     this.message = message
     this.prices = prices as Prices
     this.volume = amountText(volume)
@@ -69,7 +72,8 @@ export class TickerMirror {
     this.current = true
     if (this.prices.mark !== null) {
       this.marked = this.markedAt(this.prices.mark)
-      this.recent.add(this.marked.price, this.ts)
+      this.recent.add(this.marked.price, this.ts, this.hasLostMarks)
+      this.hasLostMarks = false
     }
     this.shown = null
     this.kept = null

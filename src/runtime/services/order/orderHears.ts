@@ -3,7 +3,7 @@
  * itself. Only trades with an id are booked: an order that the venue says is filled further than its trades here, or over, is
  * asked for (`OrderResync`), and nothing is inferred (A2-96).
  */
-import { notFilledAtOnce, notReceived } from "../../../machines/venue/venueCalls.ts"
+import { notFilledAtOnce, refusalReason } from "../../../machines/venue/venueCalls.ts"
 import { Effect } from "effect"
 import {
   callOfRef,
@@ -43,7 +43,7 @@ import {
   positionInTurn,
   reducesNothing
 } from "./orderDecisions.ts"
-import { misfit, orderVerdict, reportMisfit, tradeVerdict } from "./orderVerdict.ts"
+import { orderVerdict, reportVerdict, tradeVerdict } from "./orderVerdict.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 export interface OrderParts {
@@ -121,17 +121,17 @@ export const heardWhole = (
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
     if (row === null) continue
-    const wrong = reportMisfit(row, order)
-    if (wrong === null) amended(at, row, order)
-    else kept.set(orderId, misfit(at, row, wrong) ?? "EARLY")
+    const verdict = reportVerdict(at, row, order, turn.now)
+    if (verdict === null) amended(at, row, order)
+    else kept.set(orderId, verdict)
   }
   const trades = orders
-    .flatMap(({ orderId, fills }) => fills.map((fill) => ({ orderId, fill })))
+    .flatMap(({ orderId, order, fills }) => fills.map((fill) => ({ orderId, order, fill })))
     .toSorted((one, other) => one.fill.tradeId - other.fill.tradeId)
-  const { length } = foldIn(turn, trades, ({ orderId, fill }) => {
+  const { length } = foldIn(turn, trades, ({ orderId, order, fill }) => {
     const row = rowOf(orderId)
     if (row === null || kept.has(orderId)) return true
-    const verdict = tradeVerdict(at, row, fill)
+    const verdict = tradeVerdict(at, row, fill, order)
     if (verdict === null) bookFill(at, row, fill)
     else kept.set(orderId, verdict)
     return true
@@ -187,7 +187,7 @@ const heardOfPlacing = (at: Hearing, row: OrderRow, { outcome, reason, order }: 
     return
   }
   const isVoid = outcome === "VOID"
-  const event = { type: "REFUSED", at: turn.now, reason: isVoid ? notReceived : (reason ?? "refused"), isVoid } as const
+  const event = { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }), isVoid } as const
   advance(turn, "orders", row, event, { of })
 }
 

@@ -15,36 +15,39 @@ interface Judging {
   readonly recall: Recall
 }
 
-export const orderVerdict = (at: Judging, row: OrderRow, { order, fill, ...said }: SaidOfObject): Verdict => {
-  if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) return misfit(at, row, "no order under its name")
-  if (order !== null && order !== undefined) {
-    const wrong = reportMisfit(row, order)
-    if (wrong !== null) return misfit(at, row, wrong)
-    if (fill !== undefined && fill.orderId !== order.id) return misfit(at, row, "a trade of another order")
+export const orderVerdict = (
+  at: Judging,
+  row: OrderRow,
+  { order = null, fill, at: saidAt, ...said }: SaidOfObject
+): Verdict => {
+  if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) {
+    return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
   }
-  return fill === undefined ? null : tradeVerdict(at, row, fill)
+  const verdict = order === null ? null : reportVerdict(at, row, order, saidAt)
+  if (verdict !== null) return verdict
+  return fill === undefined ? null : tradeVerdict(at, row, fill, order)
 }
 
-/** The reason why a report of an order does not fit. Null: it fits. */
-export const reportMisfit = ({ context }: OrderRow, order: VenueOrder): string | null => orderMisfit(order, context)
+/** Whether a report of an order fits. */
+export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, saidAt: number): Verdict =>
+  judgedOn(
+    at.turn,
+    { symbol: row.symbol, at: saidAt },
+    (seen) => orderMisfit(report, { order: row.context, ...seen }),
+    () => worthOf(at, row, null)
+  )
 
 /** Whether a trade fits its order in the order's present state. Booking compares an already booked trade with its row instead. */
-export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill): Verdict => {
+export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill, report: VenueOrder | null): Verdict => {
   const { symbol, context } = row
-  const check = (band: Parameters<typeof fillMisfit>[1]["band"]) => fillMisfit(fill, { order: context, band })
   const verdict = judgedOn(
     at.turn,
     { symbol, at: fill.at },
-    ({ bandAt }) => check(bandAt(fill.at)),
+    (seen) => fillMisfit(fill, { order: context, report, ...seen }),
     () => worthOf(at, row, fill)
   )
   return verdict === null || isBooked(at, row, fill) ? null : verdict
 }
-
-export const misfit = (at: Judging, row: OrderRow, reason: string): Verdict => ({
-  reason,
-  worth: worthOf(at, row, null)
-})
 
 /** The value of the trade, or of the unfilled rest of the order at its price or the last mark, micro-USDC. */
 const worthOf = ({ turn }: Judging, { symbol, context }: OrderRow, fill: VenueFill | null): bigint => {

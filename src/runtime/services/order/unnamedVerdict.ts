@@ -6,8 +6,8 @@
 import { outsideBand } from "../../../machines/market/PriceBand.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
-import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
-import { ownTradeMisfit } from "../../../machines/venueChecks/ownTradeChecks.ts"
+import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
+import { ownOrderMisfit, ownTradeMisfit } from "../../../machines/venueChecks/ownTradeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { Recall } from "../shared/Recall.ts"
@@ -22,10 +22,10 @@ interface Judging {
 export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
   if (fact.type === "funding") return stampVerdict(at.turn, fact.funding)
   // A trade without a reason of the venue comes from another program, and has no consequences here.
-  return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill) : null
+  return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill, fact.order) : null
 }
 
-const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill): Verdict => {
+const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill, order: VenueOrder): Verdict => {
   const client = oneInTurn(turn, "clients")
   if (client === undefined) return null
   const { symbol, side, tradeId } = fill
@@ -33,7 +33,9 @@ const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill): Verdict =>
   const verdict = judgedOn(
     turn,
     { symbol, at: fill.at },
-    ({ bandAt }) => ownTradeMisfit(fill, { account: client.uid, netQty, band: bandAt(fill.at) }),
+    ({ bandAt, latest }) =>
+      ownOrderMisfit(order, fill) ??
+      ownTradeMisfit(fill, { account: client.uid, netQty, band: bandAt(fill.at), latest }),
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
   if (verdict === null) return null

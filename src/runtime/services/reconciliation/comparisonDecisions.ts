@@ -5,9 +5,9 @@
  */
 import { figuresAt } from "../../../machines/barrier/barrierFigures.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
-import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { openContractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
 import type { VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -35,7 +35,12 @@ export interface Compared {
 type What =
   | { readonly is: "ended"; readonly contractId: number; readonly theirs: VenueContract }
   | { readonly is: "unknown"; readonly contractId: number }
-  | { readonly is: "otherQty"; readonly contractId: number; readonly theirs: VenueContract }
+  | {
+      readonly is: "otherTerms"
+      readonly contractId: number
+      readonly theirs: VenueContract
+      readonly misfit: string
+    }
   | { readonly is: "notHere"; readonly theirs: VenueContract }
   | { readonly is: "requestEnded"; readonly rfqId: number; readonly theirs: VenueRfq }
   | { readonly is: "requestUnknown"; readonly rfqId: number }
@@ -64,8 +69,9 @@ export const differencesOf = ({
     const venue = byId.get(context.venueContractId) ?? byRef.get(ref)
     if (venue !== undefined) {
       ours.add(venue.id)
-      if (new MoneyDecimal(venue.qty).eq(context.qty)) continue
-      found.push(difference(`qty:${id}:${venue.qty}`, { is: "otherQty", contractId: id, theirs: venue }))
+      const misfit = openContractMisfit(venue, context)
+      if (misfit === null) continue
+      found.push(difference(`terms:${id}:${misfit}`, { is: "otherTerms", contractId: id, theirs: venue, misfit }))
       continue
     }
     const outcome = outcomes.get(ref)
@@ -141,7 +147,7 @@ const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
 const ofContract = (
   turn: Turn,
   parts: HearingParts,
-  what: Extract<What, { readonly is: "ended" | "unknown" | "otherQty" }>
+  what: Extract<What, { readonly is: "ended" | "unknown" | "otherTerms" }>
 ): string | null => {
   const row = contractInTurn(turn, what.contractId)
   if (row === undefined || row.state !== "OPEN") return null
@@ -156,9 +162,10 @@ const ofContract = (
     unknownAtVenue(turn, row)
     return `The venue does not know contract ${row.id}, which is open here.`
   }
-  const reason = `Contract ${row.id} has the quantity ${row.context.qty} here and ${what.theirs.qty} at the venue.`
+  const reason = `Contract ${row.id} differs at the venue: ${what.misfit}.`
   const more = row.amount - premiumOf(what.theirs)
-  if (more !== 0n) breakOfClient(turn, row, more, reason)
+  // Other terms at the same premium put the whole premium at stake.
+  breakOfClient(turn, row, more === 0n ? row.amount : more, reason)
   return reason
 }
 

@@ -11,6 +11,7 @@ import { isLive } from "../../../machines/venue/holdings.ts"
 import { type Trade, tradeFigure } from "../../../machines/venue/trades.ts"
 import type { VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { orderInTurn, positionInTurn } from "../order/orderDecisions.ts"
@@ -33,6 +34,8 @@ type What =
   | { readonly is: "position"; readonly symbol: string; readonly ours: string; readonly theirs: string }
   /** Working here: with what is left there, null where it does not work. */
   | { readonly is: "order"; readonly orderId: number; readonly ours: string; readonly theirs: string | null }
+  /** Working on both sides, with other terms. */
+  | { readonly is: "orderTerms"; readonly orderId: number; readonly misfit: string }
   | { readonly is: "orderThere"; readonly theirs: VenueOrder }
   | { readonly is: "trade"; readonly ours: Trade | null; readonly theirs: Trade | null }
 
@@ -81,7 +84,11 @@ const ordersApart = ({ orders, theirOrders }: ComparedOrders): ReadonlyArray<Ord
   const here = orders.flatMap(({ id, context }): ReadonlyArray<OrderDifference> => {
     const there = byRef.get(orderRef(id))
     const left = leftOf(context)
-    if (there !== undefined && isSame(left, leftOf(there))) return []
+    if (there !== undefined && isSame(left, leftOf(there))) {
+      const misfit = orderMisfit(there, { order: context, bandAt: () => null, latest: Infinity })
+      if (misfit === null) return []
+      return [{ claim: `orderTerms:${id}:${misfit}`, what: { is: "orderTerms", orderId: id, misfit }, orderId: id }]
+    }
     const theirs = there === undefined ? null : leftOf(there)
     return [
       { claim: `order:${id}:${theirs ?? "none"}`, what: { is: "order", orderId: id, ours: left, theirs }, orderId: id }
@@ -154,6 +161,13 @@ const alarmOf = (turn: Turn, what: What): Alarm | null => {
       const sentence = `Order ${row.id} has ${what.ours} left here and ${there} at the venue.`
       const price = row.context.venuePrice ?? row.context.trigger?.price ?? priceOf(turn.facts, row.symbol) ?? "0"
       return { sentence, more: valueOf(new MoneyDecimal(what.ours).minus(what.theirs ?? 0), price), pauses: false }
+    }
+    case "orderTerms": {
+      const row = orderInTurn(turn, what.orderId)
+      if (row === undefined || !isWorking(row)) return null
+      const price = row.context.venuePrice ?? row.context.trigger?.price ?? priceOf(turn.facts, row.symbol) ?? "0"
+      const more = valueOf(new MoneyDecimal(leftOf(row.context)), price)
+      return { sentence: `Order ${row.id} differs at the venue: ${what.misfit}.`, more, pauses: false }
     }
     case "orderThere": {
       const { theirs } = what

@@ -11,6 +11,7 @@ import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
+import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
@@ -53,8 +54,11 @@ export const swapDifferences = ({
     const outcome = outcomes.get(swapRef(row.id))
     const venue = (row.contractId === null ? undefined : byId.get(row.contractId)) ?? outcome?.swap ?? null
     if (venue !== null) {
-      const claim = `swap:${row.id}:${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
-      return saysMore(row, venue) ? [difference(claim, { is: "more", swapId: row.id, theirs: venue })] : []
+      const misfit = swapMisfit(venue, { swap: row.context, isListed: null, latest: Infinity })
+      const progress = `${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
+      const claim = `swap:${row.id}:${misfit ?? progress}`
+      const differs = misfit !== null || saysMore(row, venue)
+      return differs ? [difference(claim, { is: "more", swapId: row.id, theirs: venue })] : []
     }
     return outcome === undefined ? [] : [difference(`swapUnknown:${row.id}`, { is: "unknown", swapId: row.id })]
   })

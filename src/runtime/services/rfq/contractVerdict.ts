@@ -2,10 +2,12 @@
  * Checks whether the venue's report of a request for quotes, or of its contract, fits the service's calls. A new contract must
  * fit the request and the accepted quote. An open contract must fit its frozen terms and the call that ends it (A2-115).
  */
-import { type AskedContract, contractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
+import { type AskedContract, contractMisfit, frozenTerms } from "../../../machines/venueChecks/contractChecks.ts"
 import { requestMisfit } from "../../../machines/venueChecks/requestChecks.ts"
-import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
+import { tearUpRef } from "../../../machines/barrier/BarrierContract.ts"
+import { acceptRef, quoteOfRef, type RfqContext } from "../../../machines/rfq/Rfq.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
+import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import type { VenueContract, VenueQuote } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
@@ -25,7 +27,7 @@ interface Judging {
 export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
   const { rfq, contract, ref } = said
   const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
-  if ((said.order ?? said.swap ?? null) !== null) return { reason: "no request under its name", worth }
+  if ((said.order ?? said.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
   if (rfq !== null && rfq !== undefined) {
     const reason = requestMisfit(rfq, row.context)
     if (reason !== null) return { reason, worth }
@@ -63,21 +65,31 @@ const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierCo
 
 /** The terms of a request, with the accepted quote. */
 const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): AskedContract => {
-  const { accepting, refusedQuotes, acceptedQuoteId } = context
-  const isAccepted =
-    accepting?.quoteId === quoteId ||
-    acceptedQuoteId === quoteId ||
-    refusedQuotes.some((refused) => refused.quoteId === quoteId)
+  const { accepting, createdAt, quotes } = context
+  const inFlight = accepting?.quoteId === quoteId ? accepting : null
   return {
     ...context,
     ...seen,
+    ref: acceptRef(id, quoteId),
+    accept: acceptOf(context, quoteId),
+    sentAt: inFlight?.at ?? createdAt,
     barrier: context.barrierLevel,
-    entry: accepting?.quoteId === quoteId ? accepting.price : priceOf(quotesOf(board, id, context.quotes), quoteId),
-    isAccepted,
+    entry: inFlight?.price ?? priceOf(quotesOf(board, id, quotes), quoteId),
     known: null,
     close: null,
-    isTornUp: false
+    tearUp: null
   }
+}
+
+/** Our record of the accept of a quote. */
+const acceptOf = (
+  { accepting, acceptedQuoteId, refusedQuotes }: RfqContext,
+  quoteId: number
+): AskedContract["accept"] => {
+  if (accepting?.quoteId === quoteId || acceptedQuoteId === quoteId) return "SENT"
+  const refused = refusedQuotes.find((each) => each.quoteId === quoteId)
+  if (refused === undefined) return "NONE"
+  return refused.reason === notReceived ? "SENT" : "REFUSED"
 }
 
 const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArray<VenueQuote>) => {
@@ -94,25 +106,24 @@ const frozenIn = (
   said: VenueContract,
   seen: MarketSeen
 ): AskedContract => {
-  const { venueContractId: id, tradeId, openedAt, tearUps } = context
+  const { contractId, closeRfqId, tearUps } = context
+  const tearUpCall = at.turn.state.get("venueCalls", tearUpRef(contractId, tearUps))
   return {
-    ...context,
+    ...frozenTerms(context),
     ...seen,
-    isAccepted: true,
-    // Zero: staff resolved the contract in place of the venue.
-    known: id === 0 ? null : { id, tradeId, openedAt },
-    close: said.state === "EARLY_CLOSE" ? closeOf(at, context.closeRfqId) : null,
-    isTornUp: tearUps > 0
+    close: said.state === "EARLY_CLOSE" ? closeOf(at, closeRfqId) : null,
+    tearUp: tearUps === 0 ? null : { sentAt: tearUpCall?.at ?? null }
   }
 }
 
-/** The quote that a request to close has accepted. The service may have given up the accept, and the venue executed it anyway. */
+/** The quote that a request to close has accepted. An accept that the venue never received may turn up; a refused one may not. */
 const closeOf = ({ turn, recall, board }: Judging, closeRfqId: number | null): AskedContract["close"] => {
   const row = closeRfqId === null ? null : recall.row(turn, "rfqs", closeRfqId)
   if (row === null) return null
   const { accepting, acceptedQuoteId, refusedQuotes, quotes } = row.context
-  if (accepting !== null) return { price: accepting.price }
-  const last = acceptedQuoteId ?? refusedQuotes.at(-1)?.quoteId
+  if (accepting !== null) return { price: accepting.price, sentAt: accepting.at }
+  const given = refusedQuotes.filter(({ reason }) => reason === notReceived)
+  const last = acceptedQuoteId ?? given.at(-1)?.quoteId
   if (last === undefined) return null
-  return { price: refusedQuotes.length > 1 ? null : priceOf(quotesOf(board, row.id, quotes), last) }
+  return { price: given.length > 1 ? null : priceOf(quotesOf(board, row.id, quotes), last), sentAt: row.createdAt }
 }

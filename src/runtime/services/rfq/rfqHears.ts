@@ -3,7 +3,7 @@
  * the contracts that their accepts opened. A late execution is taken over with an alarm. A report that does not fit the accepted
  * terms is not taken (`contractVerdict.ts`; D4, D5).
  */
-import { notReceived } from "../../../machines/venue/venueCalls.ts"
+import { refusalReason } from "../../../machines/venue/venueCalls.ts"
 import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"
 import { quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -89,8 +89,7 @@ const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: De
     if (rfq !== null) heardState(at, row, rfq)
     return
   }
-  const why = outcome === "VOID" ? notReceived : (reason ?? "refused")
-  advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: why })
+  advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }) })
 }
 
 /** The request as the venue has it: confirmed, found after its end here, or ended there. */
@@ -138,9 +137,12 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   if (outcome === "EXECUTED") {
     // What the venue does not show stays in flight (`definite`).
     if (contract === null) return
+    // A read after a misfit answers for a contract that is known.
+    if (row.closeContractId === null && row.context.contractId !== null)
+      return void heardOfContract(owned, row.id, contract)
     return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
-  const why = outcome === "VOID" ? notReceived : (reason ?? "refused")
+  const why = refusalReason({ outcome, reason })
   const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
   if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(owned, next, rfq)
 }

@@ -21,6 +21,7 @@ import type { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { refusalReason } from "../../../machines/venue/venueCalls.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
 import type { SaidOfObject, VenueHandler } from "../venue/VenueHandler.ts"
 import { judgedOn, type Verdict } from "../venue/verdict.ts"
@@ -46,12 +47,12 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
     const row = parts.recall.row(turn, "swaps", id)
     if (row === null) return
     const owned = hearing(turn, parts)
-    const { outcome: became, swap, reason } = outcome
+    const { outcome: became, swap } = outcome
     if (became === "EXECUTED") {
       // What the venue does not show stays in flight (`definite`).
       if (swap !== null) heardSwap(owned, row, swap, outcome.at)
     } else if (became === "REFUSED") {
-      stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: reason ?? "refused" })
+      stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: refusalReason(outcome) })
     } else {
       stepSwap(owned, row, { type: "MISSED", at: turn.now, releaseAt: turn.now + releaseMillis })
     }
@@ -75,9 +76,9 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject
   return judgedOn(
     turn,
     { symbol, at },
-    ({ isListed }) => {
-      if ((said.order ?? said.rfq ?? said.contract ?? null) !== null) return "no swap under its name"
-      return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, isListed })
+    (seen) => {
+      if ((said.order ?? said.rfq ?? said.contract ?? null) !== null) return "the message of its ref has no swap"
+      return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, ...seen })
     },
     worthOf
   )

@@ -4,12 +4,11 @@ import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
 import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
 import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Venue } from "../../ports/Venue.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 
-/** How far ahead of business time an event may lie, ms (A2-115). */
-const aheadLimit = 5_000
 /** Grids that are older are read again, business ms. */
 const listedFor = 1_000
 
@@ -70,7 +69,7 @@ export class EventJudge {
   })
 
   private isAhead(at: number): boolean {
-    return at > this.clock.horizon() + aheadLimit
+    return at > this.clock.horizon() + clockSlackMillis
   }
 
   /** The reason why an order, a fill or a funding stamp is off its market's grid. Null: it is on the grid. */

@@ -7,7 +7,8 @@
 import { Clock, Effect, Layer, Stream } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
-import { aheadMillis } from "../market/MarketMirror.ts"
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
 import { VenueLink } from "./VenueLink.ts"
 
 /** The venue with its streams, and whatever else says a time, watched for it. */
@@ -29,6 +30,11 @@ export const layerSandboxTime = <E, R>(
         ...found,
         offers: Effect.tap(found.offers, ({ at }) => watch.try(at)),
         klines: (window) => Effect.tap(found.klines(window), ({ asOf }) => watch.try(asOf)),
+        write: (name, request) => Effect.tap(found.write(name, request), (outcome) => watch.try(latestIn([outcome]))),
+        lookup: (refs) => Effect.tap(found.lookup(refs), (outcomes) => watch.try(latestIn(outcomes))),
+        voidRefs: (refs) => Effect.tap(found.voidRefs(refs), (outcomes) => watch.try(latestIn(outcomes))),
+        orderFills: (ref) =>
+          Effect.tap(found.orderFills(ref), (fills) => watch.try(Math.max(0, ...(fills ?? []).map(({ at }) => at)))),
         snapshot: (wanted) => Effect.tap(found.snapshot(wanted), ({ ts }) => watch.try(ts)),
         accountEvents: (account, after) =>
           Effect.tap(found.accountEvents(account, after), (lines) => watch.reach(watch.latest(lines))),
@@ -76,10 +82,10 @@ class Watch {
   reach(latest: number): Effect.Effect<void, VenueUnanswered> {
     return Effect.suspend(() => {
       const { venue, clock, wall } = this.parts
-      const isAhead = latest > clock.horizon() + aheadMillis && wall() - this.deniedAt >= askAgain
+      const isAhead = latest > clock.horizon() + clockSlackMillis && wall() - this.deniedAt >= askAgain
       if (!isAhead) return Effect.void
       return Effect.map(venue.clock, (now) => {
-        if (now + aheadMillis >= latest) clock.expect(now)
+        if (now + clockSlackMillis >= latest) clock.expect(now)
         else this.deniedAt = wall()
       })
     })
@@ -93,6 +99,17 @@ class Watch {
       return Effect.catch(this.reach(latest), () => Effect.sync(() => void (this.silentAt = wall())))
     })
   }
+}
+
+/** The latest time of answers and of their objects; 0: there is none. */
+const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
+  let latest = 0
+  for (const { at, order, contract, swap } of outcomes) {
+    const ofContract = [contract?.openedAt ?? 0, contract?.endedAt ?? 0]
+    const ofSwap = [swap?.openedAt ?? 0, swap?.payments.at(-1)?.at ?? 0, swap?.corrections.at(-1)?.at ?? 0]
+    latest = Math.max(latest, at, order?.triggeredAt ?? 0, ...ofContract, ...ofSwap)
+  }
+  return latest
 }
 
 /** Business time of a line; 0: it has none. */

@@ -3,6 +3,7 @@
  * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`, A2-115).
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
+import { clockSlackMillis, timeMisfit } from "../../../machines/venueChecks/timeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 
 /** A report that does not fit. Nothing of it is booked. */
@@ -18,12 +19,11 @@ export type Verdict = Misfit | "EARLY" | null
 
 /** The market around a time of the venue, as a check sees it. */
 export interface MarketSeen {
-  readonly bandAt: (at: number) => PriceBand | null
+  readonly bandAt: (at: number, bps?: number) => PriceBand | null
   readonly isListed: boolean | null
+  /** The latest time that a message can have. */
+  readonly latest: number
 }
-
-/** Marks judge a time at most this far ahead of the business clock. Beyond it, a jump of time is under way. */
-const jumpMillis = 2_000
 
 /**
  * Judges a message against the known market. `at` is the message's time. A message that fits only without the market is EARLY for
@@ -35,25 +35,30 @@ export const judgedOn = (
   misfitOn: (seen: MarketSeen) => string | null,
   worthOf: () => bigint
 ): Verdict => {
+  const { latest, recent } = facts
   let early = false
   const mayCome = (time: number): boolean => now < time + marksAboutMillis
   const seen = (waits: boolean): MarketSeen => ({
-    bandAt: (time) => {
-      const band = facts.recent.bandAt(symbol, time)
+    latest,
+    bandAt: (time, bps) => {
+      const band = recent.bandAt(symbol, time, bps)
       if (band === null || band.isWhole) return band
-      if (!waits || time > now + jumpMillis || !mayCome(time)) return null
+      // A time further ahead than the clocks can differ comes from a jump of the clock, during which no marks come.
+      if (!waits || time > now + clockSlackMillis || !mayCome(time)) return null
       early = true
       return band
     },
     get isListed() {
-      const listed = facts.recent.isListed(symbol)
+      const listed = recent.isListed(symbol)
       if (listed !== true || !mayCome(at)) return listed
       early = true
       return waits ? listed : null
     }
   })
-  const reason = misfitOn(seen(true))
+  const checked = (waits: boolean): string | null =>
+    timeMisfit("the time of the message", at, { sentAt: null, latest }) ?? misfitOn(seen(waits))
+  const reason = checked(true)
   if (reason === null) return null
-  const certain = early ? misfitOn(seen(false)) : reason
+  const certain = early ? checked(false) : reason
   return certain === null ? "EARLY" : { reason: certain, worth: worthOf() }
 }

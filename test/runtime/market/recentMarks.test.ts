@@ -1,0 +1,166 @@
+/** The band of the marks around a time, which prices of the venue are checked against: known, or unknown where marks are missing (A2-115). */
+import { assert, describe, it } from "@effect/vitest"
+import type { TickerMessage } from "../../../src/machines/venue/marketData.ts"
+import { exactText } from "../../../src/machines/shared/Exact.ts"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { MarketMirror } from "../../../src/runtime/services/market/MarketMirror.ts"
+import { RecentMarks } from "../../../src/runtime/services/market/RecentMarks.ts"
+import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
+import { market, ticker } from "../../support/ScriptedVenue.ts"
+
+const start = 1_764_000_000_000
+const bandIn = (marks: Pick<RecentMarks, "bandAt">, at: number) => {
+  const band = marks.bandAt(start + at, 0)
+  return band === null ? null : `${exactText(band.low)} to ${exactText(band.high)}${band.isWhole ? "" : ", open"}`
+}
+/** Marks with their times after the start, ms. A negative price: marks before it were lost. */
+const marksOf = (...all: ReadonlyArray<readonly [at: number, price: number]>): RecentMarks => {
+  const marks = new RecentMarks()
+  for (const [at, price] of all) marks.add(new MoneyDecimal(Math.abs(price)), start + at, price < 0)
+  return marks
+}
+
+describe("A2-115: the marks around a time", () => {
+  it.each([
+    [
+      "one before and one after it",
+      [
+        [0, 10],
+        [1_000, 20]
+      ],
+      500,
+      "10 to 20"
+    ],
+    ["none after it yet", [[0, 10]], 500, "10 to 10, open"],
+    [
+      "none before it",
+      [
+        [500, 10],
+        [1_000, 20]
+      ],
+      500,
+      null
+    ],
+    [
+      "a jump at this very moment",
+      [
+        [0, 30],
+        [500, 10]
+      ],
+      500,
+      "10 to 30"
+    ],
+    [
+      "others, six seconds away",
+      [
+        [-6_001, 99],
+        [0, 10],
+        [1_000, 20],
+        [6_001, 99]
+      ],
+      500,
+      "10 to 20"
+    ],
+    [
+      "lost ones before it",
+      [
+        [-4_000, 10],
+        [0, -10],
+        [1_000, 20]
+      ],
+      500,
+      null
+    ],
+    [
+      "lost ones after it",
+      [
+        [0, 10],
+        [1_000, 20],
+        [3_000, -30]
+      ],
+      500,
+      null
+    ],
+    [
+      "lost ones around it",
+      [
+        [0, 10],
+        [1_000, -20]
+      ],
+      500,
+      null
+    ],
+    [
+      "lost ones in the same second",
+      [
+        [100, 10],
+        [700, -20]
+      ],
+      500,
+      null
+    ],
+    [
+      "lost ones six seconds before it",
+      [
+        [-9_000, 99],
+        [-6_000, -10],
+        [0, 10],
+        [1_000, 20]
+      ],
+      500,
+      "10 to 20"
+    ],
+    [
+      "lost ones six seconds after it",
+      [
+        [0, 10],
+        [1_000, 20],
+        [6_000, 20],
+        [7_000, -99]
+      ],
+      500,
+      "10 to 20"
+    ],
+    [
+      "the first ones that were ever received",
+      [
+        [0, -10],
+        [1_000, 20]
+      ],
+      500,
+      null
+    ]
+  ] as const)("%s", (_, marks, at, band) => {
+    assert.strictEqual(bandIn(marksOf(...marks), at), band)
+  })
+
+  it("an hour back they are known by the minute", () => {
+    const marks = new RecentMarks()
+    const price = (second: number) => new MoneyDecimal(second < 600 ? 10 : 20)
+    for (let second = 0; second <= 3_600; second++) marks.add(price(second), start + second * 1_000, false)
+    const [early, jump, late] = [100_500, 600_000, 3_595_500].map((at) => bandIn(marks, at))
+    assert.deepStrictEqual([early, jump, late], ["10 to 10", "10 to 20", "20 to 20"])
+    assert.isNull(bandIn(marks, -6_000), "before the first")
+  })
+
+  it("a lost message, a lost connection and a message without a mark are lost marks", () => {
+    const symbol = "BTC-USDC-PERP"
+    const said = (seq: number, at: number, mark: string | null = "60000.0") => ticker(symbol, seq, start + at, { mark })
+    const mirror = new MarketMirror(defaultMarketTerms)
+    mirror.list({ version: 1, at: start, markets: [market(symbol)], stakingMarkets: [] })
+    const { recent } = mirror.factsAt(start)
+    const bandAt = (at: number) => bandIn({ bandAt: (time, bps) => recent.bandAt(symbol, time, bps) }, at)
+    const take = (...messages: ReadonlyArray<TickerMessage>) => {
+      for (const message of messages) assert.isNull(mirror.take(message, Infinity).absurd)
+    }
+    take(said(1, 0), said(2, 6_000), said(3, 7_000))
+    assert.strictEqual(bandAt(6_500), "60000 to 60000")
+    take(said(5, 20_000), said(6, 21_000))
+    assert.isNull(bandAt(20_500))
+    mirror.lost()
+    take(said(7, 40_000), said(8, 41_000))
+    assert.isNull(bandAt(40_500))
+    take(said(9, 60_000, null), said(10, 60_500), said(11, 61_000))
+    assert.isNull(bandAt(60_700))
+  })
+})

@@ -1,0 +1,107 @@
+/**
+ * A contract whose report by the venue does not fit, on each way by which reports come: event, look-up and comparison. Nothing of it
+ * is booked, and a misfit is recorded (A2-115).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import type { Facts } from "../../../src/machines/market/Facts.ts"
+import { notReceived, type VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
+import { differencesOf, settleDifferences } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
+import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
+import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import { contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
+
+const hour = 3_600_000
+/** Late enough that no later mark can decide. */
+const later = 12 * hour
+const none = { reason: null, at: 40, order: null, rfq: null, swap: null }
+const outcomeOf = (shown: VenueContract): DefiniteOutcome => ({
+  ...none,
+  ref: contract.ref,
+  outcome: "EXECUTED",
+  contract: shown
+})
+
+/** The client's next turn, at a later time, with every call answered and the request at hand. */
+const nextTurn = (first: Turn, latest = Infinity): Turn => {
+  const request = first.draft.peek("rfqs", "1") ?? assert.fail("there is no request")
+  const turn = turnAfter(first)
+  const answered = new CommitBuilder()
+  answered.endCall(contract.ref)
+  turn.state.adopt(answered.build(null, null))
+  const facts: Facts = { ...turn.facts, latest }
+  turn.draft.put("rfqs", request)
+  return { ...turn, now: Math.min(later, latest), facts }
+}
+const withOpen = (latest?: number): Turn => {
+  const first = turnWith(true)
+  assert.isTrue(endCall(first, handlers, outcomeOf(contract)))
+  return nextTurn(first, latest)
+}
+/** The accept was answered without an execution. */
+const withAnswer = (answer: Pick<DefiniteOutcome, "outcome" | "reason">): Turn => {
+  const first = turnWith(true)
+  assert.isTrue(endCall(first, handlers, { ...none, ...answer, ref: contract.ref, contract: null }))
+  return nextTurn(first)
+}
+
+/** Each way by which a report of the contract comes: whether it is taken. */
+const ways = {
+  event: (turn: Turn, shown: VenueContract): boolean => {
+    const { account } = shown
+    const said = { id: 1, ref: contract.ref, at: 40, contract: shown }
+    if (handlers.rfq.verdict(turn, said) !== null) return false
+    return handlers.rfq.said(turn, { id: 1, at: 40, fact: { type: "contract", account, sequence: 9, contract: shown } })
+  },
+  "look-up": (turn: Turn, shown: VenueContract): boolean =>
+    endCall(turn, handlers, outcomeOf(shown), { isRead: true }) && turn.draft.written("venueMisfits").length === 0,
+  comparison: (turn: Turn, shown: VenueContract): boolean => {
+    const isOpen = shown.state === "OPEN"
+    const outcomes = new Map<string, VenueOutcome>(isOpen ? [] : [[contract.ref, outcomeOf(shown)]])
+    const contracts = openContracts(turn)
+    const theirs = isOpen ? [shown] : []
+    const differences = differencesOf({ clientId: 1, contracts, requests: [], theirs, outcomes })
+    return settleDifferences(turn, parts, differences).length === 0
+  }
+} as const
+const wayNames = Object.keys(ways) as ReadonlyArray<keyof typeof ways>
+
+/** The contracts and postings that a turn has written. */
+const written = (turn: Turn) => [turn.draft.written("barrierContracts").map(({ state }) => state), posted(turn)]
+
+describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (way) => {
+  const take = ways[way]
+
+  it.each([
+    ["an expiry that has not come", { state: "EXPIRED", settlePrice: "600000.0", endedAt: contract.expiryAt }, 60_000],
+    ["a level touched in the future", { state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 65_001 }, 65_000],
+    ["an end before the opening", { state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 1 }, Infinity],
+    ["an early close without an accept", { state: "EARLY_CLOSE", settlePrice: "61000.0", endedAt: 50 }, Infinity],
+    ["a tear-up without a request", { state: "TORN_UP", settlePrice: "60500.0", endedAt: 50 }, Infinity]
+  ] as const)("%s is not booked", (_, end, latest) => {
+    const turn = withOpen(latest)
+    assert.isFalse(take(turn, { ...contract, ...end }))
+    assert.deepStrictEqual(written(turn), [[], []])
+  })
+
+  it("an end that fits is booked", () => {
+    const turn = withOpen(65_000)
+    assert.isTrue(take(turn, { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 64_000 }))
+    assert.deepStrictEqual(written(turn)[0], ["KNOCKED_OUT"])
+  })
+
+  it.each(["last look", notReceived, null])("an execution after the refusal %s is not booked", (reason) => {
+    const turn = withAnswer({ outcome: "REFUSED", reason })
+    assert.isFalse(take(turn, contract))
+    assert.deepStrictEqual(written(turn), [[], []])
+  })
+
+  it("D4: an execution after the venue said that it never received the accept is taken over", () => {
+    const turn = withAnswer({ outcome: "VOID", reason: null })
+    assert.isTrue(take(turn, contract))
+    assert.deepStrictEqual(written(turn)[0], ["OPEN"])
+  })
+})
