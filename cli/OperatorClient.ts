@@ -3,11 +3,12 @@
  * service, so that help and local commands start at once.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { HttpClientRequest } from "effect/http"
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApi, HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { OperatorApi } from "../src/http/api/OperatorApi.ts"
 import { OperatorAuthorization } from "../src/http/api/operator/OperatorSecurity.ts"
+import { parseExact, restoreDigits } from "../src/machines/shared/exactJson.ts"
 import { type CliFailure, cliFailure, CliFailure as Failure, type Envelope, exitStatus } from "./CliIo.ts"
 import type { Connection } from "./connection.ts"
 import type { Would } from "./dryRun.ts"
@@ -78,8 +79,42 @@ const openClient = (
   )
   const agent = NodeHttpClient.layerNodeHttpOptions({ keepAlive, ...(ca === null ? {} : { ca }) })
   return Effect.flatMap(Layer.build(Layer.merge(authorization, agent)), (context) =>
-    Effect.provideContext(HttpApiClient.make(unchecked, { baseUrl: url }), context)
+    Effect.provideContext(HttpApiClient.make(unchecked, { baseUrl: url, ...exactly }), context)
   )
+}
+
+/** The body of the answer that is being decoded. */
+const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
+
+/** The client's decoder parses numbers, which loses digits: they are put back from the body before a command sees the answer. */
+const exactly = {
+  transformClient: HttpClient.transformResponse(
+    Effect.map(
+      (response: HttpClientResponse.HttpClientResponse): HttpClientResponse.HttpClientResponse =>
+        new Proxy(response, {
+          get: (_, name) => (name === "arrayBuffer" ? keepBody(response) : member(response, name))
+        })
+    )
+  ),
+  transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const body = { text: "" }
+      return Effect.tap(Effect.provideService(decoded, Body, body), (answer) =>
+        Effect.sync(() => {
+          if (body.text.includes('"destination":{')) restoreDigits(answer, parseExact(body.text))
+        })
+      )
+    })
+}
+
+const keepBody = ({
+  arrayBuffer
+}: HttpClientResponse.HttpClientResponse): HttpClientResponse.HttpClientResponse["arrayBuffer"] =>
+  Effect.tap(arrayBuffer, (bytes) => Effect.map(Body, (body) => void (body.text = new TextDecoder().decode(bytes))))
+
+const member = (response: HttpClientResponse.HttpClientResponse, name: string | symbol): unknown => {
+  const found: unknown = Reflect.get(response, name, response)
+  return typeof found === "function" ? found.bind(response) : found
 }
 
 const answerOf = async <A>(program: Effect.Effect<A, unknown>): Promise<A> => {

@@ -7,7 +7,7 @@ import { readNames } from "./names.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { approvalInWords } from "./views/approvals.ts"
 import { cellText, escaped, plainScreen, unbroken } from "./views/cellText.ts"
-import { inWords, type Cell } from "./views/View.ts"
+import { asSent, type Cell } from "./views/View.ts"
 
 export type Question = (api: OperatorClient) => Effect.Effect<string, unknown>
 
@@ -29,7 +29,7 @@ export const aboutWithdrawal =
   (requestId: string, question: (called: string) => string): Question =>
   (api) =>
     Effect.map(api.withdrawal.show({ params: { requestId } }), ({ data }) => {
-      const to = data.destination === null ? "" : ` to ${plain(inWords(data.destination))}`
+      const to = data.destination === null ? "" : ` to ${plain(asSent(data.destination))}`
       return question(`withdrawal request ${data.requestId} of ${data.clientUid}, ${data.amount} ${data.currency}${to}`)
     })
 

@@ -11,7 +11,7 @@ import {
   type MoneyListOptions,
   standingColumns
 } from "../views/filedMoney.ts"
-import { fields, inWords, page, table } from "../views/View.ts"
+import { asSent, fields, page, table } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
 type ListOptions = MoneyListOptions<(typeof withdrawalStatuses)[number]>
@@ -104,7 +104,7 @@ const addListCommand = (withdrawal: Command, cli: Cli): void => {
               {
                 id: (row) => row.requestId,
                 ...filedColumns,
-                destination: (row) => (row.destination === null ? null : inWords(row.destination)),
+                destination: (row) => (row.destination === null ? null : asSent(row.destination)),
                 ...standingColumns
               },
               "no withdrawal requests"

@@ -1,4 +1,5 @@
 /** What a command shows a person, as plain data: commands build it, only the renderer loads the terminal library. */
+import { digitsOf } from "../../src/machines/shared/exactJson.ts"
 
 /** How much of a moment is of interest on a terminal: all of it, no seconds but on its own day, or the time of day to the ms. */
 export type MomentStyle = "whole" | "brief" | "clock"
@@ -149,7 +150,17 @@ const phrase = (name: string, value: unknown): Words["parts"] => {
 const inner = (name: string, value: unknown): Words["parts"] =>
   isPlain(value) ? phrase(name, value) : ["(", ...phrase(name, value), ")"]
 
-const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null
+const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null || digitsOf(value) !== null
+
+/** An object of a partner's own shape, such as a destination: each value as it was sent, none of them a time or an id of ours. */
+export const asSent = (value: unknown): string => {
+  if (isPlain(value)) return String(digitsOf(value) ?? value ?? "-")
+  const inner = (each: unknown): string => (isPlain(each) ? asSent(each) : `(${asSent(each)})`)
+  const members = Array.isArray(value)
+    ? value.map(inner)
+    : Object.entries(value as object).map(([name, each]) => `${name} ${inner(each)}`)
+  return members.join(", ")
+}
 
 const timeNames = new Set(["ts", "expiryTs", "now", "wallNow", "venueNow", "periodFrom", "periodTo"])
 /** Names that other figures have too: of them only what can be no other figure is a time. */
@@ -167,6 +178,7 @@ const lines = (around: string, object: object): ReadonlyArray<readonly [string, 
     if (isTime(member, value)) return [[name, time(value)]]
     if (value instanceof Moment || value instanceof Named || value instanceof Words) return [[name, value]]
     if (isPlain(value)) return [[name, (member === "partnerId" ? namedPartner(value) : value) as Cell]]
+    if (member === "destination") return [[name, asSent(value)]]
     const members = Object.values(value as object)
     if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, inWords(value)]]
     if (!Array.isArray(value)) return lines(name, value as object)

@@ -5,6 +5,7 @@ import { type Callings, changesView } from "./changes.ts"
 import { issuedKeyView, type IssuedKey } from "./issuedKey.ts"
 import { withShortPrints } from "./shortPrints.ts"
 import {
+  asSent,
   type Cell,
   fields,
   inWords,
@@ -128,7 +129,7 @@ export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => 
     : words` on ${objectOf(approval)}`
   const [amount, destination] = [amountOf(approval), goingTo(deed)]
   const sum = amount === "" ? "" : `, ${amount}`
-  const to = destination === null ? "" : words` to ${inWords(destination)}`
+  const to = destination === null ? "" : words` to ${asSent(destination)}`
   const what = words`approval ${approval.approvalId}, ${commandAsked(approval)}${whose}${sum}${to}`
   return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
 }
@@ -140,7 +141,7 @@ export const askedInShort = ({ deed, ...approval }: ApprovalAsked): View => {
   const destination = goingTo(deed)
   return fields({
     object: objectOf(approval),
-    ...(destination === null ? {} : { destination: inWords(destination) }),
+    ...(destination === null ? {} : { destination: asSent(destination) }),
     ...(String(rest) === "" ? {} : { with: rest }),
     askedBy: operatorNamed(requestedBy) ?? null,
     requestedAt,

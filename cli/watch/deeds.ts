@@ -23,7 +23,7 @@ import {
 import { candidatesTable, type Candidate } from "../views/candidates.ts"
 import type { Names } from "../views/cellText.ts"
 import { type Callings, type Change, changesView } from "../views/changes.ts"
-import { inWords, stack, text, type View, words, type Words } from "../views/View.ts"
+import { asSent, stack, text, type View, words, type Words } from "../views/View.ts"
 import { approvalOf, type Intent } from "./WatchModel.ts"
 
 /** A deed as it would be, and how to carry out just that. */
@@ -104,7 +104,7 @@ const callingsOf = ({ item: { clientId, clientUid } }: Intent, { partner }: Name
 const destinationLine = (data: object): ReadonlyArray<View> => {
   const { deed } = data as { readonly deed?: Deed }
   const destination = destinationOf(deed === undefined || "refusal" in deed ? data : deed.result)
-  return destination === null ? [] : [text(words`to ${inWords(destination)}`)]
+  return destination === null ? [] : [text(words`to ${asSent(destination)}`)]
 }
 
 /** What the command answers; under four eyes the deed says it. */

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
 import { withdrawalStatuses } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
 import { brokenInvariants, rowCounts } from "../support/Builders.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 const destination = { iban: "DE02120300000000202051" }
@@ -175,6 +175,28 @@ describe("operator surface, withdrawal", () => {
     assert.match(JSON.stringify(partnerClose.refusal.data.blockers), /[Ww]ithdrawal requests/)
     await service.done(["withdrawal", "pay", requestId], "FINANCE")
     assert.strictEqual((await service.done(close)).lifecycleState, "CLOSED")
+  })
+
+  it("who pays reads a destination as it was filed: digits, and no member as a time or an id", async () => {
+    const clientId = await here.funded()
+    const written = '{"account":12345678901234567890,"rates":[1.10,-0],"createdAt":1700000000000,"partnerId":1}'
+    const { json } = await service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, {
+      key: here.partner.key,
+      raw: `{"partnerRef":"digits","currency":"USDC","amount":"1","destination":${written}}`
+    })
+    const requestId = String(json.data.requestId)
+    const words = "account 12345678901234567890, rates (1.10, -0), createdAt 1700000000000, partnerId 1"
+    for (const line of [
+      ["withdrawal", "show", requestId],
+      ["withdrawal", "list", "--limit", "1"],
+      ["withdrawal", "approve", requestId, "--yes"],
+      ["withdrawal", "pay", requestId, "--yes"]
+    ]) {
+      const told = await runRecorded([...line, "--wide", ...service.connection("FINANCE")])
+      assert.include(told.stdout, words, line.join(" "))
+      const { stdout } = await runRecorded([...line, "--json", ...service.connection("FINANCE")])
+      assert.include(stdout, `"destination":${written}`, line.join(" "))
+    }
   })
 })
 

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import type { JsonObject } from "../Effects.ts"
+import { parseExact } from "../shared/exactJson.ts"
 import { Id } from "../shared/Ids.ts"
 import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBody.ts"
 
@@ -23,7 +24,7 @@ export const WithdrawalRequest = Schema.Struct({
   requestId: Id,
   ...filedFields,
   destination: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).annotate({
-    description: "The JSON object that the partner sent; null when it sent none."
+    description: "The JSON object that the partner sent, its numbers digit for digit; null when it sent none."
   }),
   status: Schema.Literals(withdrawalStatuses),
   createdAt: millis("When it was filed"),
@@ -70,11 +71,11 @@ export type WithdrawalEvent =
   /** The bank refused for good what had been approved. */
   | { readonly type: "FAIL"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
 
-/** The wire request of a stored context with its destination, which is kept beside it. */
+/** The wire request of a stored context with its destination, whose JSON text is kept beside it. */
 export const requestOf = (
   context: WithdrawalContext,
   status: WithdrawalStatus,
-  destination: JsonObject | null
+  destination: string | null
 ): WithdrawalRequest => ({
   requestId: context.requestId,
   partnerId: context.partnerId,
@@ -83,7 +84,7 @@ export const requestOf = (
   partnerRef: context.partnerRef,
   currency: context.currency,
   amount: context.amount,
-  destination,
+  destination: destination === null ? null : (parseExact(destination) as JsonObject),
   status,
   createdAt: context.createdAt,
   decidedBy: context.decidedBy,

@@ -5,7 +5,6 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { JsonObject } from "../../machines/Effects.ts"
 import { filedDestination } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
@@ -16,8 +15,8 @@ import type { WithdrawalRow } from "../store/tables/withdrawal.ts"
 export const destinationFingerprint = (
   { fingerprint }: Pick<Sealing, "fingerprint">,
   requestId: number,
-  destination: JsonObject | null
-): string => fingerprint(`withdrawal:${requestId}:${JSON.stringify(destination)}`)
+  destination: string | null
+): string => fingerprint(`withdrawal:${requestId}:${destination}`)
 
 /** False, too, for a request that has no fingerprint: then nobody can say where it was to be paid. */
 export const showsFiledDestination = (sealing: Pick<Sealing, "fingerprint">, row: WithdrawalRow): boolean =>

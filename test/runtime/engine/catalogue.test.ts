@@ -117,7 +117,7 @@ describe("catalogue", () => {
           ],
           webhookEndpoints: [{ ...rows.webhookEndpoints, secret: marker }],
           answers: [{ ...rows.answers, body: marker }],
-          withdrawalRequests: [{ ...rows.withdrawalRequests, destination: { iban: marker } }],
+          withdrawalRequests: [{ ...rows.withdrawalRequests, destination: marker }],
           documents: [{ ...rows.documents, filename: marker }],
           documentContents: [{ ...rows.documentContents, content: marker }],
           statementPieces: [{ ...rows.statementPieces, content: marker }],

@@ -228,7 +228,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     state: "REQUESTED",
     currency: "EUR",
     amount: 100n,
-    destination: { iban: "DE02" },
+    destination: '{"iban":"DE02"}',
     createdAt: noon,
     paidAt: noon
   },

@@ -1,5 +1,4 @@
 /** Withdrawal requests (doc 3, Withdrawal request; D10). */
-import type { JsonObject } from "../../../machines/Effects.ts"
 import { openWithdrawalStatuses } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
@@ -11,8 +10,8 @@ export interface WithdrawalRow extends MachineRow<"withdrawalRequest"> {
   readonly currency: string
   /** Minor units, more than zero. */
   readonly amount: bigint
-  /** Where to pay, as the partner sent it: personal data, so it is sealed and in no machine's context. */
-  readonly destination: JsonObject | null
+  /** Where to pay, as JSON text with the partner's digits: personal data, so it is sealed and in no machine's context. */
+  readonly destination: string | null
   readonly createdAt: number
   /** When it was paid; null before (A3-41: reports sum by it). */
   readonly paidAt: number | null
@@ -35,7 +34,7 @@ export const withdrawalTables = {
       ...machineColumns,
       currency: "text",
       amount: "money",
-      destination: "sealed?",
+      destination: "sealedText?",
       createdAt: "id",
       paidAt: "id?"
     },
