@@ -43,6 +43,7 @@ const conditional = fc.record({
   side,
   type: fc.constantFrom("STOP_MARKET", "TAKE_PROFIT_MARKET"),
   qty,
+  tif: fc.constantFrom("GTC", "IOC", "FOK", "POST_ONLY"),
   reduceOnly: fc.boolean(),
   trigger: fc.record({
     source: fc.constantFrom("MARK", "LAST", "INDEX"),

@@ -227,6 +227,26 @@ describe("orders at the venue", () => {
     assert.strictEqual(place({ price: 90_005, quantity: 10, tif: "FOK" }).state, "FILLED")
   })
 
+  it.each([
+    ["IOC", 90_010, 11, { state: "CANCELLED", left: 1, reason: "not filled at once" }],
+    ["FOK", 90_010, 11, { state: "CANCELLED", left: 11, reason: "not filled at once" }],
+    ["FOK", null, 11, { state: "CANCELLED", left: 11, reason: "not filled at once" }],
+    ["FOK", 90_010, 10, { state: "FILLED", left: 0 }],
+    ["IOC", 90_000, 5, { state: "CANCELLED", left: 5, reason: "not filled at once" }],
+    ["GTC", 90_000, 5, { state: "WORKING", left: 5 }]
+  ] as const)(
+    "A2-35: %s with the limit %s is applied when the order fires, of %d lots",
+    (tif, price, quantity, end) => {
+      const { place, quote, move } = opened()
+      quote(90_000, 90_005, 10)
+      move(90_005)
+      const order = place({ price, quantity, tif, trigger: stop(90_020, "AT_OR_ABOVE") })
+      assert.deepInclude(order, { state: "WAITING", left: quantity })
+      move(90_020)
+      assert.deepInclude(order, end)
+    }
+  )
+
   it("an order whose reference is known is answered as it stands and not placed again", () => {
     const { exchange, place, quote } = opened()
     quote(90_000, 90_005)

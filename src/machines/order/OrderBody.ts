@@ -73,7 +73,8 @@ export const orderFields = {
   ),
   tif: Schema.optionalKey(
     Fields.token(labels.tif, timesInForce).annotate({
-      description: "GTC when not sent; POST_ONLY with LIMIT alone, on MARKET GTC means IOC, conditional types take GTC"
+      description:
+        "GTC when not sent; POST_ONLY with LIMIT alone; at the market GTC means IOC; of conditional types it applies after the trigger"
     })
   ),
   reduceOnly: Schema.optionalKey(
@@ -224,9 +225,6 @@ const checkPrice = (type: OrderType, { price }: Fields.JsonRecord, add: Fields.A
 
 const checkTif = (type: OrderType, { tif }: Fields.JsonRecord, add: Fields.AddError): void => {
   if (tif === "POST_ONLY" && type !== "LIMIT") add("tif", "POST_ONLY is taken with the type LIMIT alone.")
-  else if (isConditional(type) && (tif === "IOC" || tif === "FOK")) {
-    add("tif", "A conditional order takes the time in force GTC alone.")
-  }
 }
 
 const checkTrigger = (type: OrderType, { trigger, side }: Fields.JsonRecord, add: Fields.AddError): void => {

@@ -38,9 +38,8 @@ export const triggerDirectionOf = (type: ConditionalType, side: OrderSide): Trig
   return stop === (side === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
 }
 
-/** The time in force that the venue is given: what takes the market never rests (A2-35). */
+/** The time in force that the venue is given: an order at the market never rests (A2-35). */
 export const venueTifOf = (type: OrderType, tif: TimeInForce): TimeInForce => {
-  if (type === "LIMIT") return tif
-  if (type === "MARKET") return tif === "FOK" ? "FOK" : "IOC"
-  return isLimited(type) ? "GTC" : "IOC"
+  const isAtMarket = type === "MARKET" || (isConditional(type) && !isLimited(type))
+  return isAtMarket && tif === "GTC" ? "IOC" : tif
 }

@@ -70,6 +70,9 @@ describe("an order is taken", () => {
       (tif) => [`A2-35: MARKET with ${tif}`, { ...market, tif }, { type: "MARKET", price: null, tif }] as const
     ),
     ["STOP_MARKET", stop, stopped],
+    ...(["IOC", "FOK"] as const).map(
+      (tif) => [`A2-35: STOP_MARKET with ${tif}`, { ...stop, tif }, { ...stopped, tif }] as const
+    ),
     ["STOP_MARKET with GTC, and null for its limit", { ...stop, tif: "GTC", "trigger.limitPrice": null }, stopped],
     [
       "STOP_LIMIT",
@@ -195,9 +198,7 @@ const pairs: ReadonlyArray<readonly [Paths, string, string]> = [
   [{ ...stop, price: "58000" }, "price", "A conditional order takes its prices by the trigger."],
   [{ ...market, tif: "POST_ONLY" }, "tif", "POST_ONLY is taken with the type LIMIT alone."],
   [{ ...stop, tif: "POST_ONLY" }, "tif", "POST_ONLY is taken with the type LIMIT alone."],
-  ...["IOC", "FOK"].map(
-    (tif) => [{ ...stopLimit, tif }, "tif", "A conditional order takes the time in force GTC alone."] as const
-  ),
+  [{ ...stopLimit, tif: "POST_ONLY" }, "tif", "POST_ONLY is taken with the type LIMIT alone."],
   [{ ...trigger }, "trigger", "A trigger is taken with conditional types alone."],
   [{ ...market, ...trigger }, "trigger", "A trigger is taken with conditional types alone."],
   ...orderTypes
@@ -346,10 +347,21 @@ describe("A2-35, A2-36: what the types mean", () => {
     ["MARKET", "GTC", "IOC"],
     ["MARKET", "IOC", "IOC"],
     ["MARKET", "FOK", "FOK"],
-    ["STOP_MARKET", "GTC", "IOC"],
-    ["TAKE_PROFIT_MARKET", "GTC", "IOC"],
-    ["STOP_LIMIT", "GTC", "GTC"],
-    ["TAKE_PROFIT_LIMIT", "GTC", "GTC"]
+    ...(["STOP_MARKET", "TAKE_PROFIT_MARKET"] as const).flatMap(
+      (type) =>
+        [
+          [type, "GTC", "IOC"],
+          [type, "IOC", "IOC"],
+          [type, "FOK", "FOK"]
+        ] as const
+    ),
+    ...(["GTC", "IOC", "FOK"] as const).flatMap(
+      (tif) =>
+        [
+          ["STOP_LIMIT", tif, tif],
+          ["TAKE_PROFIT_LIMIT", tif, tif]
+        ] as const
+    )
   ] as const)("%s with %s is sent to the venue with %s", (type, tif, sent) => {
     assert.strictEqual(venueTifOf(type, tif), sent)
   })
