@@ -139,7 +139,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     REFUSED: [venue("refused the request"), operator("venue resolve")],
     EXECUTED: [venue("opened the contract"), operator("venue resolve")],
     FOUND: [venue("still has it open")],
-    NOT_THERE_YET: [venue("does not know it yet")],
+    NOT_WITHDRAWN: [venue("does not know it yet, or has executed it")],
     CONTRACT_ENDED: [venue("has ended the contract already")],
     ACCEPT: [client("/rfq/{rfqId}/accept")],
     ACCEPT_REFUSED: [venue("refused the acceptance"), operator("venue resolve")],

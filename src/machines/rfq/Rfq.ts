@@ -125,8 +125,8 @@ export type RfqEvent =
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
     } & Heard)
-  /** The withdrawal came before the request itself, which is still on its way. */
-  | { readonly type: "NOT_THERE_YET" }
+  /** A withdrawal has ended and the request has not: it is still on its way, or the venue has executed it. */
+  | { readonly type: "NOT_WITHDRAWN" }
   /** The venue has it open although it has ended here: it is withdrawn there. */
   | { readonly type: "FOUND"; readonly at: number; readonly venueRfqId: number; readonly attempt: number }
 

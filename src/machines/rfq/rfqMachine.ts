@@ -46,6 +46,7 @@ const rfq = setup({
     /** No accept is in flight, and this withdrawal is a later one than any before. */
     withdrawable: ({ context, event }) =>
       event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
+    withdrawing: ({ context }) => context.cancelling !== null,
     /** It ended here, and the venue has not said the same. */
     heldOpen: ({ context }) => context.venueOpen,
     withdrawnAgain: ({ context, event }) =>
@@ -189,6 +190,7 @@ const found = rfq.assign(({ event }) => {
   return { venueRfqId, venueOpen: true, cancelling: { attempt }, withdrawals: attempt }
 })
 const gone = rfq.assign({ venueOpen: false, cancelling: null })
+const notWithdrawn = rfq.assign({ cancelling: null })
 
 type Ended = "CANCELLED" | "EXPIRED" | "REJECTED"
 const executedFrom = (before: "CREATING" | "OPEN") =>
@@ -199,7 +201,7 @@ const afterEnd = (state: Ended) =>
     EXECUTED: { target: "ACCEPTED", actions: [executed, note("rfq.lateExecution", state, "ACCEPTED")] },
     FOUND: { guard: "foundOpen", actions: [found, withdraw, note("rfq.lateRequest", state, state)] },
     CANCEL: { guard: "withdrawnAgain", actions: [cancelling, withdraw] },
-    NOT_THERE_YET: { guard: "heldOpen", actions: rfq.assign({ cancelling: null }) },
+    NOT_WITHDRAWN: { guard: "heldOpen", actions: notWithdrawn },
     VENUE_ENDED: { guard: "heldOpen", actions: venueFollowed },
     REFUSED: { guard: "heldOpen", actions: gone }
   }) as const
@@ -237,7 +239,7 @@ const contractEndedFrom = (before: "CREATING" | "OPEN") =>
 
 export const rfqMachine = rfq.createMachine({
   id: "rfq",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({
     ...input,
     venueRfqId: null,
@@ -291,6 +293,7 @@ export const rfqMachine = rfq.createMachine({
         EXECUTED: executedFrom("OPEN"),
         CANCEL: { guard: "withdrawable", actions: [cancelling, withdraw, note("rfq.withdraw", "OPEN", "OPEN")] },
         DROP: { guard: "notAccepting", ...dropFrom("OPEN") },
+        NOT_WITHDRAWN: { guard: "withdrawing", actions: notWithdrawn },
         CONTRACT_ENDED: contractEndedFrom("OPEN"),
         WINDOW_ELAPSED: { guard: "notAccepting", ...elapsedFrom("OPEN") },
         VENUE_ENDED: venueEndedFrom("OPEN")

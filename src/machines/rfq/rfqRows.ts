@@ -15,7 +15,7 @@ const cancel: RfqEvent = { type: "CANCEL", at: 40, attempt: 1 }
 const again: RfqEvent = { type: "CANCEL", at: 41, attempt: 2 }
 const drop: RfqEvent = { type: "DROP", at: 50, reason: "The account is restricted.", attempt: 1 }
 const contractEnded: RfqEvent = { type: "CONTRACT_ENDED", at: 50, quotes: [], note: "The quote has expired." }
-const notThereYet: RfqEvent = { type: "NOT_THERE_YET" }
+const notWithdrawn: RfqEvent = { type: "NOT_WITHDRAWN" }
 const elapsed: RfqEvent = { type: "WINDOW_ELAPSED", at: 60_000 }
 const found: RfqEvent = { type: "FOUND", at: 60_001, venueRfqId: 70, attempt: 2 }
 const ended = (how: "CANCELLED" | "EXPIRED" | "REJECTED", reason: string | null = null): RfqEvent => ({
@@ -150,6 +150,10 @@ export const rfqRows = [
     [noWindow, "audit rfq.cancel"],
     { venueOpen: false }
   ),
+  row("D4: OPEN cancelling, not withdrawn", "OPEN", [confirmed, cancel], notWithdrawn, "OPEN", [], {
+    cancelling: null
+  }),
+  row("D4: OPEN, no withdrawal has ended", "OPEN", open, notWithdrawn, "refused"),
   row("D4: OPEN cancelling, the window elapses", "OPEN", [confirmed, cancel], elapsed, "EXPIRED", [
     noWindow,
     "notify RFQ_EXPIRED",
@@ -184,13 +188,13 @@ export const rfqRows = [
   ...afterEnd("CANCELLED", [confirmed, drop], again),
   ...afterEnd("EXPIRED", [confirmed, elapsed], cancel),
   row("D4: CANCELLED, executed late", "CANCELLED", [drop], executed, "ACCEPTED", ["audit rfq.lateExecution"]),
-  row("D4: CANCELLED, withdrawn before it came", "CANCELLED", [drop], notThereYet, "CANCELLED", [], {
+  row("D4: CANCELLED, withdrawn before it came", "CANCELLED", [drop], notWithdrawn, "CANCELLED", [], {
     cancelling: null
   }),
   row(
     "D4: CANCELLED, found open",
     "CANCELLED",
-    [drop, notThereYet],
+    [drop, notWithdrawn],
     found,
     "CANCELLED",
     [withdraw, "audit rfq.lateRequest"],
@@ -207,7 +211,7 @@ export const rfqRows = [
     { accepting: null }
   ),
   row("D4: EXPIRED, executed late", "EXPIRED", [elapsed], executed, "ACCEPTED", ["audit rfq.lateExecution"]),
-  row("D4: EXPIRED, its withdrawal came before it", "EXPIRED", [unanswered, cancel, elapsed], notThereYet, "EXPIRED"),
+  row("D4: EXPIRED, its withdrawal came before it", "EXPIRED", [unanswered, cancel, elapsed], notWithdrawn, "EXPIRED"),
   row("D4: EXPIRED, found open", "EXPIRED", [elapsed], found, "EXPIRED", [withdraw, "audit rfq.lateRequest"]),
   row("D4: EXPIRED, never came", "EXPIRED", [elapsed], refused, "EXPIRED", [], { venueOpen: false }),
   row("D4: EXPIRED, confirmed before, open there", "EXPIRED", [confirmed, elapsed], found, "refused"),
@@ -230,7 +234,7 @@ export const rfqRows = [
   row("D4: REJECTED and found, gone after all", "REJECTED", [refused, found], refused, "REJECTED", [], {
     venueOpen: false
   }),
-  row("D4: REJECTED and found, the withdrawal was first", "REJECTED", [refused, found], notThereYet, "REJECTED"),
+  row("D4: REJECTED and found, the withdrawal was first", "REJECTED", [refused, found], notWithdrawn, "REJECTED"),
   row("D4: REJECTED, the end again", "REJECTED", [refused], ended("REJECTED"), "refused"),
   row("D4: ACCEPTED, executed once more", "ACCEPTED", [...inFlight, executed], executed, "refused")
 ]

@@ -86,7 +86,7 @@ export const rfqSamples: ReadonlyArray<RfqEvent> = [
   { type: "CANCEL", at: 42, attempt: 3 },
   { type: "DROP", at: 50, reason: "The account is restricted.", attempt: 1 },
   { type: "CONTRACT_ENDED", at: 50, quotes: [], note: null },
-  { type: "NOT_THERE_YET" },
+  { type: "NOT_WITHDRAWN" },
   { type: "WINDOW_ELAPSED", at: 60_000 },
   { type: "VENUE_ENDED", at: 60_000, how: "CANCELLED", reason: "cancelled by the account", quotes: [], note: null },
   { type: "VENUE_ENDED", at: 60_000, how: "EXPIRED", reason: null, quotes: [], note: null },

@@ -124,6 +124,28 @@ describe("requests for quotes in their client's turn", () => {
     assert.strictEqual(rfqInTurn(turn, 1)?.state, "ACCEPTED")
   })
 
+  it("D4: a withdrawal that ends while its request is open leaves nothing in flight, whatever the window does", () => {
+    for (const outcome of ["EXECUTED", "REFUSED"] as const) {
+      const turn = turnWith(false)
+      const open = rfqInTurn(turn, 1) ?? assert.fail("there is no request")
+      advance(turn, "rfqs", open, { type: "CANCEL", at: 40, attempt: 1 })
+      const said = { reason: null, order: null, rfq: executedRequest, contract: null, swap: null }
+      const request = { ref: "R-1-c1", account: contract.account, target: "R-1" }
+      handlers.rfq.ended(turn, {
+        id: 1,
+        call: { ref: "R-1-c1", clientId: 1, partnerId: 1, call: "cancelRequest", request, at: 40 },
+        outcome: { ...said, ref: "R-1-c1", outcome, at: 41 }
+      })
+      const row = rfqInTurn(turn, 1) ?? open
+      assert.deepStrictEqual([row.state, row.context.cancelling], ["OPEN", null])
+      const expired = advance(turn, "rfqs", row, { type: "WINDOW_ELAPSED", at: 60_000 })
+      assert.deepStrictEqual([expired?.state, expired?.context.cancelling], ["EXPIRED", null])
+      // Its contract comes all the same.
+      assert.isTrue(say(turn, contract))
+      assert.strictEqual(rfqInTurn(turn, 1)?.state, "ACCEPTED")
+    }
+  })
+
   it.each(["NO_NEW_RISK", "NO_WITHDRAWALS", "FROZEN"] as const)(
     "A2-101, A3-10: %s cancels requests to open, in the commit that sets it",
     (restriction) => {

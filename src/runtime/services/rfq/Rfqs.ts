@@ -392,7 +392,9 @@ class Requests {
   ): Effect.Effect<CallAnswer<RfqCancelledWire>, DispatchError> {
     return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
       if (state === "CANCELLED") return { verdict: accept({ rfqId, state }), settle: null }
-      return { verdict: refuse(context.cancelling === null ? notOpen : inFlight({ rfqId })), settle: null }
+      // Without its id at the venue the request itself is in flight.
+      const isKnown = context.cancelling === null && context.venueRfqId !== null
+      return { verdict: refuse(isKnown ? notOpen : inFlight({ rfqId })), settle: null }
     })
   }
 }

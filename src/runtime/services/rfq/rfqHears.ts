@@ -111,12 +111,13 @@ const heardState = (
 
 const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
   const { turn, board } = at
-  if (rfq?.state === "ACCEPTED" && !isOpen(row)) {
-    // The venue has it open no more. What was executed comes with its contract, or is missed by the comparison where that was lost.
+  // The request is no longer open at the venue. Its contract comes by itself, or the comparison finds it.
+  if (rfq?.state === "ACCEPTED") {
+    if (isOpen(row)) return void advance(turn, "rfqs", row, { type: "NOT_WITHDRAWN" })
     return void advance(turn, "rfqs", row, {
       type: "REFUSED",
       at: turn.now,
-      // Not the reason of a voided call: this one was received, and executed.
+      // Not the reason of a voided call: the venue received this one.
       reason: row.context.rejectReason ?? "no longer open at the venue"
     })
   }
@@ -124,7 +125,7 @@ const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: Definit
   if (outcome === "VOID") {
     advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
   } else if (turn.state.get("venueCalls", requestRef(row.id)) !== undefined) {
-    advance(turn, "rfqs", row, { type: "NOT_THERE_YET" })
+    advance(turn, "rfqs", row, { type: "NOT_WITHDRAWN" })
   } else {
     const reason = row.context.rejectReason
     advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, how: "CANCELLED", reason, ...board.heard(row.id) })
