@@ -66,14 +66,17 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
   it("C4: a venue that an advance did not reach is asked again until it is there, then no more", async () => {
     const { there, script, service } = await opened()
     let isFrozen = true
+    /** Whether the venue has answered twice that it is there: to the jump, and to the last command of the advance. */
+    const isTold = () => script.sent.filter((sent) => "to" in sent && sent.to > Date.now() + 2.9 * hour).length > 2
     script.command = (command) => {
       if (command.type !== "advance") return new VenueControlError({ why: "refused", words: "advance alone" })
-      if (isFrozen && script.sent.length > 2) return new VenueControlError({ why: "lost", words: "no answer" })
+      if (isFrozen && isTold()) return new VenueControlError({ why: "lost", words: "no answer" })
       if (!isFrozen) there.ahead = command.to - Date.now()
       return { number: 0, at: command.to, id: null }
     }
     await service.done(["sim", "clock", "advance", "3h"])
-    await eventually(() => Promise.resolve(assert.isAtLeast(script.sent.length, 4)))
+    const { length: told } = script.sent
+    await eventually(() => Promise.resolve(assert.isAtLeast(script.sent.length, told + 2)))
     isFrozen = false
     await eventually(() => Promise.resolve(closeTo(there.ahead, 3 * hour)))
     const { length } = script.sent
@@ -81,7 +84,8 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     // A move of its own later is the next command that the venue gets.
     await service.done(["sim", "clock", "advance", "1h"])
     const later = script.sent.slice(length)
-    assert.isTrue(later.every((command) => command.type === "advance" && command.to > Date.now() + 3.9 * hour))
+    assert.isAbove(later.length, 0)
+    assert.isTrue(later.every((command) => command.type === "advance" && command.to > Date.now() + 2.9 * hour))
   })
 
   it("C4: a move that is stored, though its answer was lost, is not made twice", async () => {

@@ -3,5 +3,6 @@ import { Effect, Layer } from "effect"
 import { VenueProgress } from "./VenueProgress.ts"
 
 export const layerVenueProgressMemory = (
-  reached: (number: number) => Effect.Effect<void> = () => Effect.void
-): Layer.Layer<VenueProgress> => Layer.succeed(VenueProgress, VenueProgress.of({ reached, isAt: () => true }))
+  reached: (number: number) => Effect.Effect<void> = () => Effect.void,
+  isAt: (number: number) => boolean = () => true
+): Layer.Layer<VenueProgress> => Layer.succeed(VenueProgress, VenueProgress.of({ reached, isAt }))

@@ -1,18 +1,22 @@
 /**
  * Whole lives of swaps over random histories of payments, defaults, write-offs, delistings, late finds and marks: what the account
- * shows of them is that of a second working out that knows the definitions alone, to the last unit (F22, F23, STS-6, STS-9 to STS-12).
+ * shows of them is that of a second working out that knows the definitions alone, to the last unit (A2-59, F22, F23, STS-6, STS-9 to STS-12).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { formatAmount, usdcMinor } from "../../../src/machines/shared/Money.ts"
-import type { SwapEvent } from "../../../src/machines/swap/Swap.ts"
+import { overdueMillis, type SwapEvent } from "../../../src/machines/swap/Swap.ts"
 import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { balancesIn, overviewIn } from "../../../src/runtime/services/account/StandingPortfolio.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { stepSwap, takeSwap } from "../../../src/runtime/services/swap/swapDecisions.ts"
+import { swapTimers } from "../../../src/runtime/services/swap/swapHears.ts"
+import type { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
+import type { SwapRow } from "../../../src/runtime/store/tables/swap.ts"
 import { contractsNow, factsWith } from "../../fixtures/contracts.ts"
 import { Fraction, fraction } from "../../fixtures/naiveTrading.ts"
 import { stakingMarket } from "../../support/ScriptedVenue.ts"
@@ -370,5 +374,36 @@ describe("a second working out of swaps in the account's figures", () => {
       { numRuns: 80, seed: 17 }
     )
     for (const [what, times] of Object.entries(seen)) assert.isAbove(times, 10, what)
+  })
+})
+
+describe("A2-59: an overdue swap while events of the venue are outstanding", () => {
+  it("is checked again after pauses that grow as long as no event is taken, and is in default once all before are", () => {
+    const maturityTs = contractsNow
+    const link = { takenTo: maturityTs }
+    const timers = swapTimers({ state: () => link } as Partial<VenueLink["Service"]> as VenueLink["Service"])
+    const row = { id: 7, clientId: 1, state: "OPEN", context: { maturityTs } } as unknown as SwapRow
+    const state = new SubjectState("client:1", { token: 1, rows: [] })
+    /** The pause after a check at this moment, ms. */
+    const pause = (now: number): number => {
+      const draft = new CommitBuilder()
+      draft.put("swaps", row)
+      const turn: Turn = { now, state, facts: factsWith({}), draft, by, nextId: () => 1 }
+      timers["swap.overdue"](turn, now, "7")
+      const again = draft.written("timers").find(({ name }) => name === "swap.overdue:7")
+      return (again?.dueAt ?? assert.fail("it is not checked again")) - now
+    }
+    let now = maturityTs + overdueMillis
+    const pauses: Array<number> = []
+    for (let checks = 0; checks < 200; checks++) {
+      pauses.push(pause(now))
+      now += pauses.at(-1) ?? 0
+    }
+    assert.deepStrictEqual(pauses.slice(0, 5), [5_000, 5_000, 10_000, 20_000, 40_000])
+    assert.deepStrictEqual([...new Set(pauses.slice(8))], [600_000])
+    // Another swap waits as long; once an event is taken the pauses begin anew.
+    assert.strictEqual(pause(now + 1), 600_000)
+    link.takenTo = maturityTs + 1
+    assert.strictEqual(pause(now + 2), 5_000)
   })
 })

@@ -186,6 +186,34 @@ describe("doubt", () => {
     assert.strictEqual(bench.submitted.length, 1)
   })
 
+  it("F14: a turn that needs all fills of a market since a moment reads page after page, of this market alone", async () => {
+    const row = (id: number) => ({ id, clientId: 1, symbol: id % 2 === 0 ? "A" : "B", ts: id })
+    const stored = Array.from({ length: 60_000 }, (_, at) => row(60_000 - at))
+    const reads: Pick<RowReads["Service"], "page"> = {
+      page: (_, conditions, { limit, before }) => {
+        const asked = new Map(conditions.map(({ column, value }) => [column, value]))
+        const found = stored.filter(
+          ({ id, symbol, ts }) =>
+            symbol === asked.get("symbol") && ts >= Number(asked.get("ts")) && id < (before ?? Number.POSITIVE_INFINITY)
+        )
+        return Effect.succeed(found.slice(0, limit) as never)
+      }
+    }
+    const recall = new Recall(reads as RowReads["Service"])
+    bench.store.apply(clientCommit(1, null, { rows: { clients: [sampleRows(1).clients] } }))
+    const command = increment(1)
+    let ids: ReadonlyArray<number> = []
+    const decide: typeof command.decide = (turn) => {
+      ids = recall.since(turn, "fills", { symbol: "A" }, { ts: 3 }).map(({ id }) => id)
+      return command.decide(turn)
+    }
+    await run({ ...command, decide })
+    assert.deepStrictEqual(
+      ids,
+      Array.from({ length: 29_999 }, (_, at) => 60_000 - 2 * at)
+    )
+  })
+
   it("a moved partner makes the turn decide again under the new stamp", async () => {
     const partner = sampleRows(1).partners
     assert.strictEqual(

@@ -11,7 +11,12 @@ export const ClockView = Schema.Struct({
   wallNow: Millis,
   offsetMillis: Schema.Int,
   /** Business time at the venue; null: none is attached, or it does not answer. */
-  venueNow: Schema.NullOr(Millis)
+  venueNow: Schema.NullOr(Millis),
+  /**
+   * The venue is not at this moment, its last event is not taken, or it does not answer; after an advance also: timers that became
+   * due have not fired. The rest comes by itself.
+   */
+  behind: Schema.Boolean
 })
 
 const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, dueAt: Millis })
@@ -21,10 +26,9 @@ const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNe
 
 const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
 
-/** `behind`: venue, events and timers were not all there after 30 s; the rest comes by itself. */
+/** The answer waits 30 s for what is `behind`. */
 const AdvanceView = Schema.Struct({
   ...ClockShown.fields,
-  behind: Schema.Boolean,
   /** Timers that fired on the way, by handler; in a dry run those that are due by then now. */
   fired: Tally,
   /** Jobs that make statements and became due on the way, by name: they run by themselves (`statement jobs`). */

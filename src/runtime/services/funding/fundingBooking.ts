@@ -194,7 +194,8 @@ const heldAt = (
 ): string => {
   // `updatedAt` is no earlier than any trade of the position.
   if (updatedAt < stamp.settledAt) return netQty
-  const trades = [...recall.since(turn, "fills", "ts", stamp.settledAt), ...turn.draft.written("fills")]
+  const stored = recall.since(turn, "fills", { symbol }, { ts: stamp.settledAt })
+  const trades = [...stored, ...turn.draft.written("fills")]
     .filter((fill) => fill.symbol === symbol && fill.ts >= stamp.settledAt)
     .toSorted((one, other) => one.tradeId - other.tradeId)
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)

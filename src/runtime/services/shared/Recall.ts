@@ -4,11 +4,12 @@
  */
 import { Effect } from "effect"
 import { JournalUnavailable } from "../../engine/journal/Journal.ts"
-import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { Condition } from "../../store/paging.ts"
 import { clientSubject } from "../client/clientState.ts"
 
 /** Tables of clients whose rows have an id. */
@@ -16,8 +17,8 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
-/** The most rows that `since` reads. */
-const sinceAtMost = 10_000
+/** Rows that `since` reads at a time. */
+const pageRows = 10_000
 
 interface Found {
   /** The client's commit token when they were read: with another one they may have changed. */
@@ -74,14 +75,23 @@ export class Recall {
   }
 
   /**
-   * The stored rows of the turn's client whose column has at least this value, newest id first, at most `sinceAtMost`. See
-   * `matching`.
+   * All stored rows of the turn's client with the values of `equal` in their columns and at least those of `least`, newest id first.
+   * See `matching`.
    */
-  since<T extends ClientTable>(turn: Turn, table: T, column: string, least: number): ReadonlyArray<Tables[T]> {
+  since<T extends ClientTable>(
+    turn: Turn,
+    table: T,
+    equal: Readonly<Record<string, string>>,
+    least: Readonly<Record<string, number>>
+  ): ReadonlyArray<Tables[T]> {
     const rows = this.rowsOf(turn.state)
-    const name = `${table} ${column} >= ${least}`
+    const name = `${table} ${JSON.stringify([equal, least])}`
     const found = rows.get(name)
-    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, { column, least, name }), true)
+    const conditions = [
+      ...Object.entries(equal).map(([column, value]) => ({ column, value })),
+      ...Object.entries(least).map(([column, value]) => ({ column, value, comparison: ">=" as const }))
+    ]
+    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, conditions, name), true)
     if (found === "away") {
       rows.delete(name)
       throw new JournalUnavailable({ reason: "rows could not be read" })
@@ -93,16 +103,25 @@ export class Recall {
     rows: Found["rows"],
     { state }: Turn,
     table: T,
-    { column, least, name }: { readonly column: string; readonly least: number; readonly name: string }
+    conditions: ReadonlyArray<Condition>,
+    name: string
   ): Effect.Effect<void> {
     const client = state.one("clients")
     if (client === undefined) return Effect.sync(() => void rows.set(name, []))
-    const conditions = [
-      { column: "client_id", value: client.id },
-      { column, value: least, comparison: ">=" as const }
-    ]
-    return this.stored.page(table, conditions, { limit: sinceAtMost }).pipe(
-      Effect.map((found) => void rows.set(name, found)),
+    const own = [{ column: "client_id", value: client.id }, ...conditions]
+    const found: Array<{ readonly id: number }> = []
+    const read: Effect.Effect<void, Unavailable> = Effect.suspend(() => {
+      const last = found.at(-1)
+      return Effect.flatMap(
+        this.stored.page(table, own, { limit: pageRows, ...(last === undefined ? {} : { before: last.id }) }),
+        (page) => {
+          for (const row of page) found.push(row)
+          return page.length < pageRows ? Effect.void : read
+        }
+      )
+    })
+    return read.pipe(
+      Effect.map(() => void rows.set(name, found)),
       Effect.catchCause(() => Effect.sync(() => void rows.set(name, "away")))
     )
   }

@@ -30,8 +30,9 @@ import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** Payments of one swap that one turn books. */
 const paymentsAtOnce = 32
-/** The pause before an overdue swap is checked again, while events of the venue are still outstanding, business ms. */
-const overdueAgainAfter = 5_000
+/** Pauses before an overdue swap is checked again, business ms: each is as long as no event has been taken, within these two. */
+const shortestPause = 5_000
+const longestPause = 600_000
 
 export interface SwapParts {
   readonly directory: Directory["Service"]
@@ -250,8 +251,14 @@ const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, 
  * Timers of swaps by handler. Each timer names its swap. A swap is not in default if the venue may have paid in time, so an
  * overdue swap waits until every earlier event of the venue is taken.
  */
-export const swapTimers = (link: VenueLink["Service"]) =>
-  ({
+export const swapTimers = (link: VenueLink["Service"]) => {
+  /** How far the venue's events were taken, and since when, by the business clock. */
+  let seen = { takenTo: 0, at: 0 }
+  const pauseAt = (now: number, takenTo: number): number => {
+    if (takenTo !== seen.takenTo) seen = { takenTo, at: now }
+    return Math.min(longestPause, Math.max(shortestPause, now - seen.at))
+  }
+  return {
     "swap.release": (turn, _dueAt, id) => {
       const row = swapInTurn(turn, Number(id))
       if (row !== undefined) advance(turn, "swaps", row, { type: "RELEASE", at: turn.now })
@@ -259,11 +266,13 @@ export const swapTimers = (link: VenueLink["Service"]) =>
     "swap.overdue": (turn, _dueAt, id) => {
       const row = swapInTurn(turn, Number(id))
       if (row === undefined) return
-      if ((link.state().takenTo ?? 0) >= (row.context.maturityTs ?? 0) + overdueMillis) {
+      const takenTo = link.state().takenTo ?? 0
+      if (takenTo >= (row.context.maturityTs ?? 0) + overdueMillis) {
         advance(turn, "swaps", row, { type: "OVERDUE", at: turn.now })
         return
       }
-      const again = { name: `swap.overdue:${row.id}` as const, dueAt: turn.now + overdueAgainAfter }
+      const again = { name: `swap.overdue:${row.id}` as const, dueAt: turn.now + pauseAt(turn.now, takenTo) }
       turn.draft.put("timers", { subject: turn.state.subject, ...again })
     }
-  }) as const satisfies Readonly<Record<string, TimerHandler>>
+  } as const satisfies Readonly<Record<string, TimerHandler>>
+}

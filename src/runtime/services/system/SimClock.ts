@@ -25,7 +25,7 @@ import { VenueLink } from "../venue/VenueLink.ts"
 import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
 import { clockEnd } from "./clockEnd.ts"
-import { ClockMeeting } from "./ClockMeeting.ts"
+import { ClockMeeting, together } from "./ClockMeeting.ts"
 import { type DueList, dueNext, type DueParts, handlerOf, jobsDueBy } from "./dueNext.ts"
 import { playVenue } from "./playVenue.ts"
 import { venueRefusal } from "./venueWords.ts"
@@ -38,6 +38,8 @@ export interface ClockView {
   readonly offsetMillis: number
   /** Business time at the venue; null: none is attached, or it does not answer. */
   readonly venueNow: number | null
+  /** The attached venue is not at this moment, its last event is not taken, or it does not answer. */
+  readonly behind: boolean
 }
 
 /** What is known besides: what is due next. */
@@ -54,8 +56,6 @@ export interface AdvanceView extends ClockShown {
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
   /** Jobs that make statements and became due on the way: they run by themselves, one after the other. */
   readonly jobs: ReadonlyArray<{ readonly name: string; readonly count: number }>
-  /** The time was over before venue, events and timers were all there: the rest comes by itself. */
-  readonly behind: boolean
 }
 
 const tooFar = "The clock can't be moved into the year 2100 or later."
@@ -139,15 +139,16 @@ class Jump {
     this.parts = parts
   }
 
-  readonly view: Effect.Effect<ClockView> = Effect.suspend(() => {
-    const { control } = this.parts
-    const at: Effect.Effect<number | null> = control.attached
-      ? Effect.catch(
-          Effect.map(control.show, (view) => view.at),
-          () => Effect.succeed(null)
-        )
-      : Effect.succeed(null)
-    return Effect.map(at, (venueNow) => ({ ...this.own(), venueNow }))
+  readonly view: Effect.Effect<ClockView> = Effect.suspend((): Effect.Effect<ClockView> => {
+    const { control, progress } = this.parts
+    if (!control.attached) return Effect.succeed({ ...this.own(), venueNow: null, behind: false })
+    return Effect.match(control.show, {
+      onSuccess: ({ at, number }) => {
+        const own = this.own()
+        return { ...own, venueNow: at, behind: own.now - at > together || !progress.isAt(number) }
+      },
+      onFailure: () => ({ ...this.own(), venueNow: null, behind: true })
+    })
   })
 
   readonly shown: Effect.Effect<ClockShown, Unavailable> = Effect.suspend(() =>
@@ -194,7 +195,7 @@ class Jump {
       // The clock has moved: an answer that can't be read now must not ask for another try.
       const shown = yield* Effect.mapError(this.shown, unsure)
       const tally = firedSince(firedBefore, timers.fired())
-      return accept({ ...shown, behind: !moved.success || !fired || !met, fired: tally, jobs })
+      return accept({ ...shown, behind: shown.behind || !moved.success || !fired || !met, fired: tally, jobs })
     })
   }
 
@@ -227,8 +228,8 @@ class Jump {
       const later = yield* dueNext(this.parts.due, now)
       const jobs = yield* jobsDueBy(this.parts.due.stored, now)
       const venueNow = control.attached ? now : null
-      const view = { now, wallNow, offsetMillis: offset, venueNow, ...later }
-      return accept({ ...view, behind: false, fired: countsOf(due.map(({ name }) => handlerOf(name))), jobs })
+      const view = { now, wallNow, offsetMillis: offset, venueNow, behind: false, ...later }
+      return accept({ ...view, fired: countsOf(due.map(({ name }) => handlerOf(name))), jobs })
     })
   }
 
@@ -266,7 +267,7 @@ class Jump {
     return control.command({ type: "advance", to: clock.now() }).pipe(
       Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
       // A venue that does not answer now reaches the same moment by `ClockMeeting`.
-      Effect.catch(() => Effect.succeed(true)),
+      Effect.catch(() => Effect.succeed(false)),
       Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
       Effect.interruptible
     )

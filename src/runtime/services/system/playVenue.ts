@@ -6,11 +6,11 @@ import { Effect } from "effect"
 import type { VenueControl, VenueControlError } from "../../ports/VenueControl.ts"
 import type { VenueProgress } from "../../ports/VenueProgress.ts"
 
-/** The first step, business ms. A position has three funding stamps a day. */
-const firstStep = 86_400_000
-/** More events than `manyEvents` halve the next step. Fewer than `fewEvents` double it. */
-const manyEvents = 4_000
-const fewEvents = 1_000
+/** The first two steps, business ms: the events of the second are the first that are counted. */
+const firstStep = 60_000
+/** How many events a step is to have. Each step is as long as the events of the last one allow, at most so many times longer. */
+const eventsWanted = 2_000
+const growth = 4
 
 interface PlayParts {
   readonly control: VenueControl["Service"]
@@ -30,9 +30,7 @@ export const playVenue = (
       at = Math.min(to, at + step)
       const { number } = yield* control.command({ type: "advance", to: at })
       yield* progress.reached(number)
-      const events: number | null = known === null ? null : number - known
-      if (events !== null && events > manyEvents) step = Math.ceil(step / 2)
-      if (events !== null && events < fewEvents) step *= 2
+      if (known !== null) step = Math.ceil(step * Math.min(growth, eventsWanted / Math.max(1, number - known)))
       known = number
     }
   })
