@@ -20,7 +20,7 @@ export type ScreeningOutcome = "CLEAR" | "HIT" | "POSSIBLE"
  * Raised with every change of what is found for the same person on the same list (folding, likeness, score, thresholds):
  * who was screened under another version must be screened again. A test holds it to what the rules answer.
  */
-export const screeningRulesVersion = 3
+export const screeningRulesVersion = 4
 
 /**
  * An entry at or over a threshold; or the name itself, which can't be compared and might be anybody's (list UNREADABLE,
