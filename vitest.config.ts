@@ -11,22 +11,23 @@ import { runReport } from "./test/support/RunReport.ts"
 import { every, sliceOf } from "./test/support/every.ts"
 import { filesOf, misplaced, testFiles, tierOfMode } from "./test/support/tiers.ts"
 
+/** Ends a run that can't begin. The runner would print a thrown error under a stack. */
+const refuse = (sentence: string): never => {
+  console.error(sentence)
+  return process.exit(1)
+}
+
 // Under an older Node dozens of tests would fail, each for another reason. npm and npx find the one of the packages.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-if (major < 22 || (major === 22 && minor < 19)) {
-  console.error(
+if (major < 22 || (major === 22 && minor < 19))
+  refuse(
     `This is Node.js ${process.versions.node}, and the tests need 22.19 or newer: run npm test, or npx vitest run FILE, which take the one that npm ci installed.`
   )
-  process.exit(1)
-}
 
 const root = import.meta.dirname
 const files = testFiles(root)
 const wrong = misplaced(files)
-if (wrong.length > 0) {
-  console.error(wrong.join("\n"))
-  process.exit(1)
-}
+if (wrong.length > 0) refuse(wrong.join("\n"))
 
 /** The order of projects: processes wait most, so they begin first and the others fill the processors beside them. */
 const projectOrder = ["process", "alone", "service", "sharing", "pure"]
@@ -44,10 +45,18 @@ class LongestFirst extends BaseSequencer {
 
 const isShuffled = process.argv.some((word) => /^--sequence\.shuffle(\.files)?(=|$)/.test(word))
 
+const orRefuse = <A>(read: () => A): A => {
+  try {
+    return read()
+  } catch (error) {
+    return refuse((error as Error).message)
+  }
+}
+
 export default defineConfig(({ mode }) => {
-  const tier = tierOfMode(mode)
+  const tier = orRefuse(() => tierOfMode(mode))
   // One slice for all workers, also when a run passes midnight.
-  const { number, count } = sliceOf(process.env["SLICE"], Date.now())
+  const { number, count } = orRefuse(() => sliceOf(process.env["SLICE"], Date.now()))
   const slice = `${number}/${count}`
   if (tier === "deep" && !every)
     console.error(`This run plays slice ${slice} of the whole matrix; SLICE=${slice} repeats it.`)

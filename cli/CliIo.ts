@@ -133,6 +133,15 @@ export const unwritten = (cause: string | undefined): CliFailure => {
 export const cliFailure = (status: ExitStatus, code: number, sentence: string): CliFailure =>
   new CliFailure(status, { code, msg: sentence, error: sentence })
 
+/** The exit status of a service that has ended. Rejects with a CliFailure when it could not start. */
+export const servedStatus = (ended: Promise<"stopped" | "usurped">): Promise<ExitStatus> =>
+  ended.then(
+    (end) => (end === "stopped" ? exitStatus.done : exitStatus.refused),
+    (error: unknown) => {
+      throw cliFailure(exitStatus.refused, 5030, error instanceof Error ? error.message : String(error))
+    }
+  )
+
 /** The service has said no; anything else has failed: nobody answers, or the command line is wrong. */
 export const isRefusal = ({ status, envelope }: CliFailure): boolean =>
   status === exitStatus.refused && envelope.code !== 5030

@@ -2,7 +2,7 @@
  * Entry of the command line. Everything here talks to the service through its operator routes, with one exception: the
  * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
  */
-import { cliFailure, type CliIo, type ExitStatus, exitStatus, unwritten } from "./CliIo.ts"
+import { type CliIo, type ExitStatus, servedStatus, unwritten } from "./CliIo.ts"
 import { asks, confirm } from "./confirm.ts"
 import { pageWith } from "./pager.ts"
 import { runCli } from "./runCli.ts"
@@ -35,8 +35,8 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   // Listened to from the first moment, so that a stop asked for while starting is an orderly one too.
   const stop = stopped()
   serving = true
-  const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
-  const exit = await Effect.runPromiseExit(
+  const [{ Effect }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
+  const ended = Effect.runPromise(
     service.serve(
       options,
       Effect.promise(() => stop),
@@ -49,12 +49,8 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
             )
     )
   )
-  endWithoutReaders()
-  if (Exit.isSuccess(exit)) return exit.value === "stopped" ? exitStatus.done : exitStatus.refused
-  throw cliFailure(exitStatus.refused, 5030, sentenceOf(Cause.squash(exit.cause)))
+  return servedStatus(ended.finally(endWithoutReaders))
 }
-
-const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A reader that stands still does not keep a service that has ended: what waits for it gets a moment more. */
 const endWithoutReaders = (): void => {

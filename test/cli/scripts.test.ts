@@ -36,6 +36,18 @@ it("a value out of its range is refused", () => {
   assert.match(run("scripts/crash.ts", "--target", "none").stderr, /Allowed choices are service, database/)
 })
 
+it.each([
+  [["--mode", "nonsense"], {}, 'The mode is "nonsense"; it must be fast, test or deep.\n'],
+  [[], { SLICE: "15/14" }, 'SLICE is "15/14"; it must be a number and a count, such as 3/14.\n']
+])("tests with %j and %j end with one sentence", (args, env, sentence) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, "node_modules/vitest/vitest.mjs"), "list", ...args, "test/tidy.test.ts"],
+    { encoding: "utf8", cwd: root, env: { ...process.env, ...env } }
+  )
+  assert.deepStrictEqual([status, stderr], [1, sentence])
+})
+
 it("the tests under an old Node end with one sentence that says how to run them", () => {
   // An old Node is imitated by a preloaded line, as in launcher.test.ts.
   const old = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`

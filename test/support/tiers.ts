@@ -8,8 +8,13 @@ import { join, matchesGlob, relative } from "node:path"
 const tiers = ["fast", "test", "deep"] as const
 export type Tier = (typeof tiers)[number]
 
-/** The tier of a mode of vitest (`--mode`); any other mode is the tier of `npm test`. */
-export const tierOfMode = (mode: string): Tier => tiers.find((tier) => tier === mode) ?? "test"
+/** The tier that a mode of vitest (`--mode`) selects; without the option the mode is `test`. Throws one sentence for any other. */
+export const tierOfMode = (mode: string): Tier => {
+  const found = tiers.find((tier) => tier === mode)
+  if (found === undefined)
+    throw new Error(`The mode is "${mode}"; it must be ${tiers.slice(0, -1).join(", ")} or ${tiers.at(-1)}.`)
+  return found
+}
 
 /**
  * `pure`: no database and no child process; HTTP on the stub is pure. `service`: the service in the test's own process, on a
