@@ -83,7 +83,9 @@ const idOf = (row: object): number => (row as { readonly id: number }).id
 export const objectName = <T extends MachineTable>(table: T, row: Tables[T]): ObjectName => {
   const { object, key } = catalogue[table]
   const values = row as Readonly<Record<string, unknown>>
-  return `${object}:${key.map((column) => values[column]).join(":")}` as ObjectName
+  let name = object as string
+  for (const column of key) name += `:${values[column] as string}`
+  return name as ObjectName
 }
 
 const instanceOf = <T extends MachineTable>(table: T, row: Tables[T], { of }: Belonging): Instance => ({

@@ -44,9 +44,10 @@ const emptyBalance = (clientId: number, partnerId: number, currency: string): Ba
 
 /** The client's balance of a currency as this turn sees it: earlier postings of the turn included. */
 export const balanceOf = (turn: Turn, clientId: number, partnerId: number, currency: string): BalanceRow => {
-  const empty = emptyBalance(clientId, partnerId, currency)
-  const key = keyOf("balances", empty)
-  return turn.draft.peek("balances", key) ?? turn.state.get("balances", key) ?? empty
+  const key = keyOf("balances", { clientId, currency })
+  return (
+    turn.draft.peek("balances", key) ?? turn.state.get("balances", key) ?? emptyBalance(clientId, partnerId, currency)
+  )
 }
 
 /** True when the amount keeps the balance inside 64 bits (F2). */

@@ -136,6 +136,8 @@ class TableRows {
   }
 }
 
+const none: ReadonlyArray<never> = []
+
 export class CommitBuilder {
   private readonly tables = new Map<TableName, TableRows>()
   private readonly claimList: Array<Claim> = []
@@ -162,7 +164,7 @@ export class CommitBuilder {
 
   /** The rows of a table put earlier in this turn, in that order. */
   written<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
-    const list: ReadonlyArray<unknown> = this.tables.get(table)?.list ?? []
+    const list: ReadonlyArray<unknown> = this.tables.get(table)?.list ?? none
     return list as ReadonlyArray<Tables[T]>
   }
 

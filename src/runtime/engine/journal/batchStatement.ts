@@ -125,6 +125,8 @@ export const textsKept = 128
 
 const texts = new Map<string, string>()
 let made = 0
+/** The last text: under load batch after batch has the same parts. */
+let last: { readonly present: ReadonlyArray<Part>; readonly text: string } = { present: [], text: "" }
 
 /** How many texts are kept, and how many had to be made since the start. */
 export const statementTexts = (): { readonly kept: number; readonly made: number } => ({ kept: texts.size, made })
@@ -134,6 +136,12 @@ export const statementTexts = (): { readonly kept: number; readonly made: number
  * batch, then for each part its columns and, where it is guarded, how many rows it has.
  */
 export const batchText = (present: ReadonlyArray<Part>): string => {
+  if (present.length !== last.present.length || present.some((each, at) => each !== last.present[at]))
+    last = { present, text: keptText(present) }
+  return last.text
+}
+
+const keptText = (present: ReadonlyArray<Part>): string => {
   const key = present.map((each) => each.name).join(" ")
   const known = texts.get(key)
   const text = known ?? textOf(present)

@@ -57,7 +57,7 @@ export class SubjectState {
 
   /** The only row of a table that holds one row per subject. */
   one<T extends TableName>(table: T): Tables[T] | undefined {
-    return this.tables.get(table)?.values().next().value as Tables[T] | undefined
+    return this.all(table)[0]
   }
 
   /** What a reading makes of the rows, worked out once for as long as those of its tables stay as they are. */

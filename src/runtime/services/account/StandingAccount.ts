@@ -1,7 +1,8 @@
 /**
- * A client's account as it is committed, with its figures on the market of a moment: the rows are read once for as long as they
- * stay as they are (SubjectState.derived), and the figures kept for as long as no mark that they use says anything else. What is
- * kept goes with the client's rows out of memory. Whether a mark is fresh is asked at every look: it grows old without a message (F3).
+ * A client's account as it is committed, with its figures on the market of a moment. Two parts change at different speed: the
+ * holdings are read once for as long as their rows stay as they are (SubjectState.derived), and the cash of every money write is
+ * added to their figures. Figures stand until a mark that they use shows another price. They leave memory with the client's rows.
+ * Every look judges anew whether a mark is fresh, because a mark grows old without a message (F3).
  */
 import {
   type AccountRisk,
@@ -13,13 +14,14 @@ import {
   riskOf,
   type RiskState
 } from "../../../machines/margin/accountRisk.ts"
-import { type PerpHolding, perpRisk } from "../../../machines/margin/perpRisk.ts"
+import { type PerpHolding, type PerpRisk, perpRisk } from "../../../machines/margin/perpRisk.ts"
 import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
 import { type Facts, isFresh, type Mark } from "../../../machines/market/Facts.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 import { reading, type RowsOf } from "../../engine/mailbox/SubjectState.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import type { BalanceRow } from "../../store/tables/ledger.ts"
 import { termsOf } from "../barrier/contractDecisions.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import { holdingsOf, type PerpRows, perpRowsOf } from "./perpHoldings.ts"
@@ -31,10 +33,9 @@ export interface AccountNow {
   readonly recorded: RiskState
 }
 
-/** Whatever an account's figures are worked out from. */
-export const accountTables = [
+/** Rows that the figures of an account come from, without its cash. */
+const holdingTables = [
   "clients",
-  "balances",
   "positions",
   "orders",
   "leverages",
@@ -43,7 +44,11 @@ export const accountTables = [
   "riskMonitors"
 ] as const satisfies ReadonlyArray<TableName>
 
-type AccountRows = RowsOf<(typeof accountTables)[number]>
+/** All rows that the figures of an account come from. */
+export const accountTables = [...holdingTables, "balances"] as const
+
+type HoldingRows = RowsOf<(typeof holdingTables)[number]>
+type Balances = ReadonlyArray<BalanceRow>
 
 /** A mark as figures see it; null: none is known. */
 interface Seen {
@@ -58,41 +63,47 @@ interface Listed extends Pick<Facts, "instruments" | "terms"> {
 
 /** Figures, and every mark that they use. */
 interface Figures {
+  readonly balances: Balances
   readonly listed: Listed
   readonly seen: Map<string, Seen | null>
   readonly barriers: BarrierRisk
   readonly now: AccountNow
 }
 
-export class StandingAccount {
+class StandingAccount {
   private readonly client: Pick<ClientRow, "categorization"> | undefined
-  private readonly cash: ReadonlyMap<string, bigint>
   private readonly perps: PerpRows
   private readonly contracts: ReadonlyArray<ContractTerms>
   private readonly pendingAcceptMargin: bigint
   private readonly recorded: RiskState
   private figures: Figures | null = null
 
-  constructor(rows: AccountRows) {
+  constructor(rows: HoldingRows) {
     this.client = rows.one("clients")
-    this.cash = new Map(rows.all("balances").map(({ currency, cash }) => [currency, cash]))
     this.perps = perpRowsOf(rows)
     this.contracts = rows.all("barrierContracts").map(termsOf)
     this.pendingAcceptMargin = pendingOf(acceptsOf(rows.all("rfqs")))
     this.recorded = rows.one("riskMonitors")?.state ?? "NORMAL"
   }
 
-  /** The same object, risk included, for as long as it says the same. */
-  at(facts: Facts): AccountNow {
+  /** The same object, risk included, until the cash or a mark that it uses changes. `balances`: the list of the same state. */
+  at(facts: Facts, balances: Balances): AccountNow {
     const { figures } = this
     const last = figures !== null && isOn(figures.listed, facts) ? figures : null
     const moved = last === null ? null : movedSince(last.seen, facts)
-    if (last !== null && moved === null) return last.now
-    return (this.figures = this.workedOut(facts, last, moved)).now
+    if (last === null || moved !== null) this.figures = this.workedOut(facts, balances, last, moved)
+    else if (last.balances === balances) return last.now
+    else this.figures = { ...last, balances, now: this.nowOf(balances, last.barriers, last.now.risk.perps) }
+    return this.figures.now
   }
 
-  /** `last`: of the same listing; of its parts those stand whose marks have not moved. */
-  private workedOut(facts: Facts, last: Figures | null, moved: ReadonlySet<string> | null): Figures {
+  /** `last`: figures of the same listing. Its parts stand whose marks have not moved. */
+  private workedOut(
+    facts: Facts,
+    balances: Balances,
+    last: Figures | null,
+    moved: ReadonlySet<string> | null
+  ): Figures {
     const listed = last?.listed ?? this.listedOn(facts)
     const stays = (symbol: string): boolean => moved?.has(symbol) === false
     const barriers =
@@ -103,12 +114,14 @@ export class StandingAccount {
       const part = last?.now.risk.perps[at]
       return part !== undefined && stays(holding.symbol) ? part : perpRisk(holding, facts)
     })
-    const { cashOf, recorded, pendingAcceptMargin } = this
-    const risk = riskOf({ cash: cashOf("USDC"), barriers, perps, pendingAcceptMargin })
-    return { listed, seen: this.seenOn(facts, listed), barriers, now: { cashOf, risk, recorded } }
+    return { balances, listed, seen: this.seenOn(facts, listed), barriers, now: this.nowOf(balances, barriers, perps) }
   }
 
-  private readonly cashOf: CashOf = (currency) => this.cash.get(currency) ?? 0n
+  private nowOf(balances: Balances, barriers: BarrierRisk, perps: ReadonlyArray<PerpRisk>): AccountNow {
+    const { recorded, pendingAcceptMargin } = this
+    const cashOf: CashOf = (currency) => balances.find((row) => row.currency === currency)?.cash ?? 0n
+    return { cashOf, risk: riskOf({ cash: cashOf("USDC"), barriers, perps, pendingAcceptMargin }), recorded }
+  }
 
   private listedOn(facts: Facts): Listed {
     const { instruments, terms } = facts
@@ -121,8 +134,8 @@ export class StandingAccount {
   }
 }
 
-/** A client's account, for as long as its rows stay as they are. */
-export const standingAccount = reading(accountTables, (rows) => new StandingAccount(rows))
+/** A client's account, for as long as the rows of its holdings stay as they are. */
+export const standingAccount = reading(holdingTables, (rows) => new StandingAccount(rows))
 
 /** Accepts of requests to open a contract that the venue has not answered (F7). */
 export const acceptsOf = (rfqs: ReadonlyArray<RfqRow>): ReadonlyArray<PendingAccept> =>

@@ -41,7 +41,8 @@ const isUntouched = ({ state, draft }: Turn, client: ClientRow): boolean =>
   state.one("clients") === client && accountTables.every((table) => draft.written(table).length === 0)
 
 /** As it is committed. */
-export const accountIn = (state: SubjectState, facts: Facts): AccountNow => state.derived(standingAccount).at(facts)
+export const accountIn = (state: SubjectState, facts: Facts): AccountNow =>
+  state.derived(standingAccount).at(facts, state.all("balances"))
 
 /** The client's recorded risk state, as it is committed. */
 export const recordedIn = (state: SubjectState): RiskState => state.one("riskMonitors")?.state ?? "NORMAL"

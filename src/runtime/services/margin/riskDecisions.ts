@@ -64,15 +64,18 @@ export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void =
   const committed = turn.state.one("clients")
   if (committed === undefined) return
   const client = oneInTurn(turn, "clients") ?? committed
-  const by = { ...turn.by, role: "SYSTEM", keyLabel: "risk", actor: "system:risk" }
+  const asRisk = (): Turn => ({
+    ...turn,
+    by: { ...turn.by, role: "SYSTEM", keyLabel: "risk", actor: "system:risk" }
+  })
   const instance = (): Instance => {
     const partner = partnerOfTurn(turn, directory, client)
     if (partner === null) throw new Error(`client:${client.id} has no partner`)
     return instanceOf(client, partner)
   }
-  repayWriteOffs({ ...turn, by }, instance)
+  if (rowsInTurn(turn, "closeOuts").length > 0) repayWriteOffs(asRisk(), instance)
   if (turn.facts.takenAt === null || isAtRest(turn, client)) return
-  new Judgement({ turn: { ...turn, by }, instance: instance(), by: "SYSTEM" }, client, markets).run()
+  new Judgement({ turn: asRisk(), instance: instance(), by: "SYSTEM" }, client, markets).run()
 }
 
 /** Whether nothing can follow: money alone, none of it missing, and nothing recorded that has to be taken back. */
