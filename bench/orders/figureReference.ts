@@ -8,7 +8,7 @@ import { Pool } from "pg"
 import { accountRisk, leverageInForce } from "../../src/machines/margin/accountRisk.ts"
 import { marginPictureOf } from "../../src/machines/margin/marginPicture.ts"
 import type { PerpHolding } from "../../src/machines/margin/perpRisk.ts"
-import { type Facts, type Instrument, noRecentMarket } from "../../src/machines/market/Facts.ts"
+import { type Facts, type Instrument, noFacts, noRecentMarket } from "../../src/machines/market/Facts.ts"
 import { gridOf } from "../../src/machines/market/Grid.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import { preTrade } from "../../src/machines/order/preTrade.ts"
@@ -51,7 +51,7 @@ const factsOf = (marks: ReadonlyArray<HeldMark>): Facts => ({
   ),
   instruments: new Map(marks.map((mark) => [mark.symbol, instrumentOf(mark)])),
   terms,
-  latest: Infinity,
+  venueTime: noFacts.venueTime,
   recent: noRecentMarket
 })
 

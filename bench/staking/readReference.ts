@@ -11,7 +11,7 @@ import { overviewOf } from "../../src/machines/account/overview.ts"
 import { type Held, portfolioOf } from "../../src/machines/account/portfolio.ts"
 import { type LiveSwap, stakedByAsset } from "../../src/machines/account/stakedSwaps.ts"
 import { accountRisk } from "../../src/machines/margin/accountRisk.ts"
-import { type Facts, noRecentMarket } from "../../src/machines/market/Facts.ts"
+import { type Facts, noFacts, noRecentMarket } from "../../src/machines/market/Facts.ts"
 import { holdingMark } from "../../src/machines/market/holdingMark.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import type { Currency } from "../../src/machines/shared/Currency.ts"
@@ -92,7 +92,7 @@ const factsOf = (marks: ReadonlyArray<HeldMark>): Facts => ({
   ),
   instruments: new Map(),
   terms: defaultMarketTerms,
-  latest: Infinity,
+  venueTime: noFacts.venueTime,
   recent: noRecentMarket
 })
 

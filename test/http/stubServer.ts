@@ -162,6 +162,8 @@ const stubEngine = (stub: Stub) => {
       now: () => stub.businessNow,
       offset: () => 0,
       horizon: () => stub.businessNow,
+      behindUntil: () => -Infinity,
+      noteBehind: () => undefined,
       expect: () => {},
       setOffset: () => {},
       onMove: () => {}

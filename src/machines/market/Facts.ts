@@ -6,6 +6,7 @@
 import type { MoneyDecimal } from "../shared/Money.ts"
 import type { Grid } from "./Grid.ts"
 import type { PriceBand } from "./PriceBand.ts"
+import type { VenueTime } from "../venueChecks/timeChecks.ts"
 import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */
@@ -35,8 +36,8 @@ export interface Instrument {
 export interface Facts {
   /** Business time at which they were taken, Unix ms; null: no market is attached. */
   readonly takenAt: number | null
-  /** The latest time that a message of the venue can have, Unix ms (A2-115). */
-  readonly latest: number
+  /** The times that messages of the venue can have (A2-115). */
+  readonly venueTime: VenueTime
   /** By symbol; the last one known, however old. */
   readonly marks: ReadonlyMap<string, Mark>
   /** By symbol. */
@@ -61,7 +62,7 @@ export const noRecentMarket: RecentMarket = { bandAt: () => null, isListed: () =
 /** Those of a moment for which no market is known: accounts hold money alone. */
 export const noFacts: Facts = {
   takenAt: null,
-  latest: Infinity,
+  venueTime: { latest: Infinity, behindUntil: -Infinity },
   marks: new Map(),
   instruments: new Map(),
   terms: defaultMarketTerms,

@@ -7,7 +7,7 @@ import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { acceptRef } from "../rfq/Rfq.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
-import { timeMisfit } from "./timeChecks.ts"
+import { anyTime, timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedContract {
   /** The ref of the accept that opens it. */
@@ -37,7 +37,7 @@ export interface AskedContract {
   readonly bandAt: (at: number) => PriceBand | null
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
-  readonly latest: number
+  readonly venueTime: VenueTime
 }
 
 /** The frozen terms of a contract, and the ids that the venue has reported. */
@@ -126,7 +126,9 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
   strict: exactly("strict flag", "strict", ({ strict }) => strict),
   premiumBps: exactly("premium share", "premiumBps", ({ premiumBps }) => premiumBps),
   tradeId: asBefore("trade", ({ tradeId }) => tradeId, "tradeId"),
-  openedAt: (said, asked) => sameOpening(said, asked) ?? timeMisfit("the opening time", said.openedAt, asked),
+  openedAt: (said, asked) =>
+    sameOpening(said, asked) ??
+    timeMisfit({ called: "the opening time", at: said.openedAt, sentAt: asked.sentAt }, asked.venueTime),
   state: endMisfit,
   settlePrice: settleMisfit,
   endedAt: (said, asked) => {
@@ -135,7 +137,7 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
     if (endedAt < openedAt) return "it has ended before its opening"
     const isTouched = state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
     if (isTouched && endedAt > expiryAt) return "a level was touched after its expiry"
-    return timeMisfit("the end", endedAt, { sentAt: endSentAt(said, asked), latest: asked.latest })
+    return timeMisfit({ called: "the end", at: endedAt, sentAt: endSentAt(said, asked) }, asked.venueTime)
   }
 }
 
@@ -146,4 +148,4 @@ export const contractMisfit = misfitBy(contractChecks)
 export const openContractMisfit = (said: VenueContract, context: BarrierContractContext): string | null =>
   contractMisfit(said, { ...frozenTerms(context), ...nothingKnown })
 
-const nothingKnown = { close: null, tearUp: null, bandAt: () => null, isListed: null, latest: Infinity } as const
+const nothingKnown = { close: null, tearUp: null, bandAt: () => null, isListed: null, venueTime: anyTime } as const

@@ -8,7 +8,7 @@ import { difference, exactText, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
 import { executedAfterRefusal, isWorse, knownVenueId } from "./orderChecks.ts"
-import { timeMisfit } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedFill {
   readonly order: OrderContext
@@ -16,7 +16,7 @@ export interface AskedFill {
   readonly report: VenueOrder | null
   /** The band of the market's marks around a moment; null: the marks are unknown. */
   readonly bandAt: (at: number) => PriceBand | null
-  readonly latest: number
+  readonly venueTime: VenueTime
 }
 
 /** The worst price that the order allows; null: the order was sent without a bound. */
@@ -56,7 +56,7 @@ export const fillChecks: Checks<VenueFill, AskedFill> = {
   },
   liquidity: { because: "The client's commission is the same for makers and takers (F12)." },
   reason: ({ reason }) => (reason === null ? null : `the venue traded it for a reason of its own: ${reason}`),
-  at: ({ at }, { order, latest }) => timeMisfit("the trade time", at, { sentAt: order.createdAt, latest })
+  at: ({ at }, { order, venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: order.createdAt }, venueTime)
 }
 
 /** Why a fill does not fit its order; null: it fits. */

@@ -5,13 +5,13 @@ import { exactText, isLess, scaled } from "../shared/Exact.ts"
 import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueOrder } from "../venue/venueObjects.ts"
 import { type Check, type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
-import { timeMisfit } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedOrder {
   readonly order: OrderContext
   /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
-  readonly latest: number
+  readonly venueTime: VenueTime
 }
 
 /** The venue's id of an order; null while unknown. Zero marks an order that staff resolved. */
@@ -78,10 +78,10 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   state: ({ state, qty, filledQty }) =>
     state === "FILLED" && !isSame(qty, filledQty) ? `its state is FILLED, but ${filledQty} of ${qty} is filled` : null,
   reason: { because: "Words for people: they decide nothing." },
-  triggeredAt: ({ triggeredAt, filledQty }, { order, latest }) => {
+  triggeredAt: ({ triggeredAt, filledQty }, { order, venueTime }) => {
     if (triggeredAt !== null) {
       if (order.trigger === null) return "it has fired, but it has no trigger"
-      return timeMisfit("the trigger time", triggeredAt, { sentAt: order.createdAt, latest })
+      return timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime)
     }
     return order.trigger !== null && scaled(filledQty).units > 0n ? "it is filled, but it has not fired" : null
   }

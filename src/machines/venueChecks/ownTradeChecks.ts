@@ -3,7 +3,7 @@ import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
-import { timeMisfit } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedOwnTrade {
   readonly account: string
@@ -11,7 +11,7 @@ export interface AskedOwnTrade {
   readonly netQty: string
   /** The band of the marks around the trade's time; null: the marks are unknown. */
   readonly band: PriceBand | null
-  readonly latest: number
+  readonly venueTime: VenueTime
 }
 
 export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
@@ -35,7 +35,7 @@ export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
   },
   liquidity: { because: "A trade of the venue's own costs the client no commission (A2-97)." },
   reason: { because: "It names which of its rights the venue has used; all of them only reduce." },
-  at: ({ at }, { latest }) => timeMisfit("the trade time", at, { sentAt: null, latest })
+  at: ({ at }, { venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime)
 }
 
 /** Why the venue can't have started this trade itself; null: it can. */

@@ -5,13 +5,13 @@ import { dayMillis } from "../swap/swapFigures.ts"
 import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueSwap } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
-import { timeMisfit } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedSwap {
   readonly swap: SwapContext
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
-  readonly latest: number
+  readonly venueTime: VenueTime
 }
 
 /** Whether the venue has reported the swap's ids. False before its first report, and when staff resolved the take. */
@@ -33,10 +33,10 @@ const partTimeMisfit = (
   called: string,
   parts: ReadonlyArray<{ readonly at: number }>,
   { openedAt: sentAt }: VenueSwap,
-  { latest }: AskedSwap
+  { venueTime }: AskedSwap
 ): string | null => {
   for (const { at } of parts) {
-    const misfit = timeMisfit(called, at, { sentAt, latest })
+    const misfit = timeMisfit({ called, at, sentAt }, venueTime)
     if (misfit !== null) return misfit
   }
   return null
@@ -65,7 +65,7 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
       : feeMisfit(fee, asked),
   openedAt: (said, asked) =>
     sameOpening(said, asked) ??
-    timeMisfit("the opening time", said.openedAt, { sentAt: asked.swap.createdAt, latest: asked.latest }),
+    timeMisfit({ called: "the opening time", at: said.openedAt, sentAt: asked.swap.createdAt }, asked.venueTime),
   maturityAt: ({ openedAt, maturityAt }, { swap }) => {
     const asked = openedAt + swap.tenorDays * dayMillis
     return maturityAt === asked ? null : differs("maturity", maturityAt, asked)

@@ -6,18 +6,29 @@
 /** The clocks of service and venue may differ by this much, ms. */
 export const clockSlackMillis = 5_000
 
-/** The times that a message can have, Unix ms. */
-export interface PossibleTimes {
-  /** When our request was sent; null: no request precedes the message. */
-  readonly sentAt: number | null
-  /** The latest time of the venue's clock, with the slack. */
+/** The clock of the venue as the service knows it, Unix ms of business time. */
+export interface VenueTime {
+  /** The latest time that it can have, with the slack. */
   readonly latest: number
+  /** Until then it was behind the service's clock, so that a request may be executed at an earlier time. A sandbox's alone (C4). */
+  readonly behindUntil: number
 }
 
-/** An error sentence when a time lies outside the possible ones; null when it lies inside. `called`: its name in the sentence. */
-export const timeMisfit = (called: string, at: number, { sentAt, latest }: PossibleTimes): string | null => {
+/** Nothing is known of the venue's clock: every time is possible. */
+export const anyTime: VenueTime = { latest: Infinity, behindUntil: Infinity }
+
+interface Dated {
+  /** The name of the time in the sentence. */
+  readonly called: string
+  readonly at: number
+  /** When our request was sent; null: no request precedes the message. */
+  readonly sentAt: number | null
+}
+
+/** An error sentence when a time is not possible; null when it is. */
+export const timeMisfit = ({ called, at, sentAt }: Dated, { latest, behindUntil }: VenueTime): string | null => {
   if (at > latest) return `${called} ${textOf(at)} is in the future`
-  return sentAt !== null && at < sentAt - clockSlackMillis
+  return sentAt !== null && sentAt > behindUntil && at < sentAt - clockSlackMillis
     ? `${called} ${textOf(at)} is before the request of ${textOf(sentAt)}`
     : null
 }

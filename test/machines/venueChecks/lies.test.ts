@@ -119,7 +119,7 @@ const asked: AskedContract = {
   tearUp: null,
   bandAt: () => band,
   isListed: true,
-  latest: at + 90_000
+  venueTime: { latest: at + 90_000, behindUntil: 0 }
 }
 const knockedOut: VenueContract = { ...contract, state: "KNOCKED_OUT", settlePrice: contract.barrier, endedAt: at }
 const lent = {
@@ -159,7 +159,8 @@ const swap: VenueSwap = {
 }
 
 const latest = at + 5_000
-const known = { order, bandAt: () => band, latest }
+const venueTime = { latest, behindUntil: 0 }
+const known = { order, bandAt: () => band, venueTime }
 
 /** The misfit of a fact, by the check of its object. */
 const misfitOf = (fact: VenueFact): string | null => {
@@ -171,9 +172,9 @@ const misfitOf = (fact: VenueFact): string | null => {
     case "rfq":
       return requestMisfit(fact.rfq, request)
     case "contract":
-      return contractMisfit(fact.contract, { ...asked, bandAt: () => null, latest })
+      return contractMisfit(fact.contract, { ...asked, bandAt: () => null, venueTime })
     case "swap":
-      return swapMisfit(fact.swap, { swap: lent, isListed: true, latest })
+      return swapMisfit(fact.swap, { swap: lent, isListed: true, venueTime })
     default:
       return null
   }
@@ -203,7 +204,7 @@ describe("A2-115: a venue that lies", () => {
   it("an order with a bound is judged by its bound alone, another by the marks around the time of its trade", () => {
     const market = { ...order, venuePrice: null }
     const fits = (price: string, of: OrderContext, marks: PriceBand | null) =>
-      fillMisfit({ ...fill, price }, { order: of, report: null, bandAt: () => marks, latest }) === null
+      fillMisfit({ ...fill, price }, { order: of, report: null, bandAt: () => marks, venueTime }) === null
     assert.deepStrictEqual(
       ["66000.0", "66000.1", "53999.9"].map((price) => fits(price, market, band)),
       [true, false, false]
@@ -225,7 +226,7 @@ describe("A2-115: a venue that lies", () => {
     } as const
     const misfits = (bound: string | null, price: string, triggeredAt: number | null = at) => {
       const report = reportOf(fired, 900, { price: bound, triggeredAt, filledQty: order.qty, state: "FILLED" })
-      const asks = { order: fired, bandAt: (_: number, bps = 1_000) => bandAt("60000", bps), latest }
+      const asks = { order: fired, bandAt: (_: number, bps = 1_000) => bandAt("60000", bps), venueTime }
       return orderMisfit(report, asks) ?? fillMisfit({ ...fill, side: "SELL", price }, { ...asks, report })
     }
     assert.isNull(misfits("57000.0", "57000.0"))
@@ -246,6 +247,8 @@ describe("A2-115: a venue that lies", () => {
       true,
       false
     ])
+    const lagging = { ...known, report: null, venueTime: { latest, behindUntil: created } }
+    assert.isNull(fillMisfit({ ...fill, at: 1 }, lagging), "sent while the clock of a sandbox's venue was behind")
     const ended = (change: Partial<VenueContract>, than: Partial<AskedContract> = {}) =>
       contractMisfit({ ...knockedOut, ...change }, { ...asked, ...than }) === null
     assert.deepStrictEqual(
@@ -253,7 +256,7 @@ describe("A2-115: a venue that lies", () => {
         ended({}),
         ended({ openedAt: at - 7_000 }),
         ended({ endedAt: at - 1 }),
-        ended({}, { latest: at - 1 }),
+        ended({}, { venueTime: { latest: at - 1, behindUntil: 0 } }),
         ended({ state: "TORN_UP" }, { tearUp: { sentAt: at + 5_000 } }),
         ended({ state: "TORN_UP" }, { tearUp: { sentAt: at + 5_001 } }),
         ended({ state: "EARLY_CLOSE" }, { close: { price: contract.barrier, sentAt: at + 5_001 } })
@@ -263,7 +266,7 @@ describe("A2-115: a venue that lies", () => {
     const swapAt = (openedAt: number, change: Partial<VenueSwap> = {}) =>
       swapMisfit(
         { ...swap, openedAt, maturityAt: openedAt + 30 * dayMillis, ...change },
-        { swap: lent, isListed: true, latest }
+        { swap: lent, isListed: true, venueTime }
       ) === null
     assert.deepStrictEqual(
       [
@@ -276,7 +279,7 @@ describe("A2-115: a venue that lies", () => {
       [true, false, false, false, false]
     )
     const own = { ...fill, ref: null, side: "SELL", qty: "0.03", reason: "deleverage", at: latest + 1 } as const
-    assert.isString(ownTradeMisfit(own, { account: fill.account, netQty: "0.04", band: null, latest }))
+    assert.isString(ownTradeMisfit(own, { account: fill.account, netQty: "0.04", band: null, venueTime }))
   })
 
   it("a refusal is final, and a call that the venue never received may turn up", () => {
@@ -289,7 +292,7 @@ describe("A2-115: a venue that lies", () => {
       return [
         fillMisfit(fill, { ...known, order: sent, report: null }),
         orderMisfit(reportOf(sent, 900, { filledQty: "0.01" }), { ...known, order: sent }),
-        swapMisfit(swap, { swap: take, isListed: true, latest })
+        swapMisfit(swap, { swap: take, isListed: true, venueTime })
       ].map((misfit) => misfit !== null)
     }
     assert.deepStrictEqual(misfits("last look"), [true, true, true])
@@ -305,7 +308,7 @@ describe("A2-115: a venue that lies", () => {
   it("the fee of a take is that of the listed rate, and a corrected one is not larger than the notional", () => {
     const correction = (fee: string) => ({ fee, corrections: [{ id: 1, fee, at }] })
     const fits = (change: Partial<VenueSwap>) =>
-      swapMisfit({ ...swap, ...change }, { swap: lent, isListed: true, latest }) === null
+      swapMisfit({ ...swap, ...change }, { swap: lent, isListed: true, venueTime }) === null
     assert.deepStrictEqual([{ fee: "0" }, { fee: "0.002" }, correction("0.002"), correction("1.1")].map(fits), [
       false,
       false,
@@ -329,7 +332,7 @@ describe("A2-115: a venue that lies", () => {
     ["ends a short one", "-0.04", "BUY", "0.04", true]
   ] as const)("a trade of the venue's own that %s", (_, netQty, side, qty, fits) => {
     const own = { ...fill, ref: null, side, qty, reason: "deleverage" } as const
-    assert.strictEqual(ownTradeMisfit(own, { account: fill.account, netQty, band, latest }) === null, fits)
+    assert.strictEqual(ownTradeMisfit(own, { account: fill.account, netQty, band, venueTime }) === null, fits)
   })
 
   it("the order of the venue's own trade is an order of that trade", () => {
@@ -349,7 +352,7 @@ describe("A2-115: a venue that lies", () => {
     ]
     for (const change of others) assert.isString(ownOrderMisfit({ ...of, ...change }, own), JSON.stringify(change))
     assert.isString(
-      ownTradeMisfit({ ...own, ref: "O-1", side: "SELL" }, { account: fill.account, netQty: "1", band, latest })
+      ownTradeMisfit({ ...own, ref: "O-1", side: "SELL" }, { account: fill.account, netQty: "1", band, venueTime })
     )
   })
 

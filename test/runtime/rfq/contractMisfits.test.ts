@@ -4,15 +4,18 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
+import { acceptRef } from "../../../src/machines/rfq/Rfq.ts"
 import { notReceived, type VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { advance } from "../../../src/runtime/effects/advance.ts"
 import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
 import { differencesOf, settleDifferences } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
+import { beginAccept, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
-import { contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
+import { clients, contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
 
 const hour = 3_600_000
 /** Late enough that no later mark can decide. */
@@ -32,7 +35,7 @@ const nextTurn = (first: Turn, latest = Infinity): Turn => {
   const answered = new CommitBuilder()
   answered.endCall(contract.ref)
   turn.state.adopt(answered.build(null, null))
-  const facts: Facts = { ...turn.facts, latest }
+  const facts: Facts = { ...turn.facts, venueTime: { latest, behindUntil: 0 } }
   turn.draft.put("rfqs", request)
   return { ...turn, now: Math.min(later, latest), facts }
 }
@@ -103,5 +106,25 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
     const turn = withAnswer({ outcome: "VOID", reason: null })
     assert.isTrue(take(turn, contract))
     assert.deepStrictEqual(written(turn)[0], ["OPEN"])
+  })
+
+  it.each([
+    ["a refusal of its accept is not booked", { outcome: "REFUSED", reason: "last look" }, false],
+    ["D4: an answer that the accept was never received is booked", { outcome: "VOID", reason: null }, true]
+  ] as const)("an early close after %s", (_, answer, isBooked) => {
+    const turn = withOpen()
+    const [row] = openContracts(turn)
+    if (row === undefined) return assert.fail("no contract is open")
+    const asked = startClose(turn, clients, row, { windowEndsAt: later + 60_000, autoAccept: false, mark: null })
+    const closing = advance(turn, "rfqs", asked, { type: "CONFIRMED", at: later, venueRfqId: 71 }) ?? asked
+    const figures = { premium: 0n, commission: 0n }
+    beginAccept(turn, closing, { id: 8, price: "61000.0", figures, by: "system:router" })
+    const ref = acceptRef(closing.id, 8)
+    assert.isTrue(endCall(turn, handlers, { ...none, ...answer, ref, contract: null }))
+    assert.strictEqual(
+      take(turn, { ...contract, state: "EARLY_CLOSE", settlePrice: "61000.0", endedAt: later }),
+      isBooked
+    )
+    assert.strictEqual(openContracts(turn).length, isBooked ? 0 : 1)
   })
 })

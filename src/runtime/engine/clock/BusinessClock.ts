@@ -14,6 +14,10 @@ export class BusinessClock extends Context.Service<
     readonly horizon: () => number
     /** The venue is asked to play to here before this clock follows; 0: it is not. */
     readonly expect: (to: number) => void
+    /** Until when the venue's clock was last seen behind this one, Unix ms; -Infinity: never. */
+    readonly behindUntil: () => number
+    /** The venue's clock is behind this one now. */
+    readonly noteBehind: () => void
     /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void
     readonly onMove: (listener: () => void) => void
@@ -27,6 +31,7 @@ export class BusinessClock extends Context.Service<
         const listeners: Array<() => void> = []
         let offset = initialOffset
         let expected = 0
+        let behindUntil = -Infinity
         const now = () => clock.currentTimeMillisUnsafe() + offset
         return BusinessClock.of({
           now,
@@ -34,6 +39,10 @@ export class BusinessClock extends Context.Service<
           horizon: () => Math.max(now(), expected),
           expect: (to) => {
             expected = to
+          },
+          behindUntil: () => behindUntil,
+          noteBehind: () => {
+            behindUntil = now()
           },
           setOffset: (next) => {
             offset = next

@@ -77,7 +77,7 @@ export class MarketFeed extends Context.Service<
       return MarketFeed.of({
         standing: () => session.standing(),
         mirror,
-        facts: () => mirror.factsAt(business.now(), latest()),
+        facts: () => mirror.factsAt(business.now(), { latest: latest(), behindUntil: business.behindUntil() }),
         offers: offers.last,
         recentOffers: offers.recent,
         offersStale: () => now() - (offers.last()?.readAt ?? 0) > staleMillis,

@@ -3,7 +3,7 @@
  * count (A2-115); the newest wins, and a channel that has lost its place waits for a snapshot (A2-02, F30). Without IO: the
  * feed hands messages in and does what is answered.
  */
-import type { Facts, Instrument, Mark, RecentMarket } from "../../../machines/market/Facts.ts"
+import { type Facts, type Instrument, type Mark, noFacts, type RecentMarket } from "../../../machines/market/Facts.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
@@ -190,15 +190,12 @@ export class MarketMirror {
     return channel === "ticker" ? market.ticker.current : market.following[channel].current
   }
 
-  /**
-   * The facts of a moment; null: no venue is attached. Between two changes all share the same maps. `latest`: no message of the venue
-   * is of a later time.
-   */
-  factsAt(now: number | null, latest = Infinity): Facts {
+  /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
+  factsAt(now: number | null, venueTime = noFacts.venueTime): Facts {
     if (this.marks.of !== this.changes) this.marks = { of: this.changes, all: this.marksNow() }
     return {
       takenAt: now,
-      latest,
+      venueTime,
       marks: this.marks.all,
       instruments: this.instruments,
       terms: this.terms,

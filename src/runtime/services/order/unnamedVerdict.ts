@@ -33,9 +33,9 @@ const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill, order: Venu
   const verdict = judgedOn(
     turn,
     { symbol, at: fill.at },
-    ({ bandAt, latest }) =>
+    ({ bandAt, venueTime }) =>
       ownOrderMisfit(order, fill) ??
-      ownTradeMisfit(fill, { account: client.uid, netQty, band: bandAt(fill.at), latest }),
+      ownTradeMisfit(fill, { account: client.uid, netQty, band: bandAt(fill.at), venueTime }),
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
   if (verdict === null) return null

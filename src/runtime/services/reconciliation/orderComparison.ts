@@ -12,6 +12,7 @@ import { type Trade, tradeFigure } from "../../../machines/venue/trades.ts"
 import type { VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
+import { anyTime } from "../../../machines/venueChecks/timeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { orderInTurn, positionInTurn } from "../order/orderDecisions.ts"
@@ -85,7 +86,7 @@ const ordersApart = ({ orders, theirOrders }: ComparedOrders): ReadonlyArray<Ord
     const there = byRef.get(orderRef(id))
     const left = leftOf(context)
     if (there !== undefined && isSame(left, leftOf(there))) {
-      const misfit = orderMisfit(there, { order: context, bandAt: () => null, latest: Infinity })
+      const misfit = orderMisfit(there, { order: context, bandAt: () => null, venueTime: anyTime })
       if (misfit === null) return []
       return [{ claim: `orderTerms:${id}:${misfit}`, what: { is: "orderTerms", orderId: id, misfit }, orderId: id }]
     }

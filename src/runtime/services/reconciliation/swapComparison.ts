@@ -12,6 +12,7 @@ import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
+import { anyTime } from "../../../machines/venueChecks/timeChecks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
@@ -54,7 +55,7 @@ export const swapDifferences = ({
     const outcome = outcomes.get(swapRef(row.id))
     const venue = (row.contractId === null ? undefined : byId.get(row.contractId)) ?? outcome?.swap ?? null
     if (venue !== null) {
-      const misfit = swapMisfit(venue, { swap: row.context, isListed: null, latest: Infinity })
+      const misfit = swapMisfit(venue, { swap: row.context, isListed: null, venueTime: anyTime })
       const progress = `${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
       const claim = `swap:${row.id}:${misfit ?? progress}`
       const differs = misfit !== null || saysMore(row, venue)

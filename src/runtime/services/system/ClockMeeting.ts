@@ -47,18 +47,20 @@ export class ClockMeeting {
   }
 
   /** Looks again and again, for ever. */
-  readonly run: Effect.Effect<never> = Effect.suspend(() => (this.apart ? this.meetOnce : this.rest)).pipe(
+  readonly run: Effect.Effect<never> = Effect.suspend(() => (this.areApart() ? this.meetOnce : this.rest)).pipe(
     Effect.flatMap((pause) => Effect.sleep(pause)),
     Effect.forever({ disableYield: true })
   )
 
   /** By what the venue has said last; what was said before a jump is not true any more, so the venue is then asked. */
-  private get apart(): boolean {
+  private areApart(): boolean {
     const { link, clock, wall } = this.parts
     const { connected, time } = link.state()
     if (!connected || time === null) return false
     const there = time.at + wall.currentTimeMillisUnsafe() - time.heardAt
-    return Math.abs(there - clock.now()) > together
+    const ahead = there - clock.now()
+    if (ahead < -together) clock.noteBehind()
+    return Math.abs(ahead) > together
   }
 
   private readonly rest: Effect.Effect<number> = Effect.sync(() => {

@@ -3,7 +3,7 @@
  * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`, A2-115).
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
-import { clockSlackMillis, timeMisfit } from "../../../machines/venueChecks/timeChecks.ts"
+import { clockSlackMillis, timeMisfit, type VenueTime } from "../../../machines/venueChecks/timeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 
 /** A report that does not fit. Nothing of it is booked. */
@@ -21,8 +21,7 @@ export type Verdict = Misfit | "EARLY" | null
 export interface MarketSeen {
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   readonly isListed: boolean | null
-  /** The latest time that a message can have. */
-  readonly latest: number
+  readonly venueTime: VenueTime
 }
 
 /**
@@ -35,11 +34,11 @@ export const judgedOn = (
   misfitOn: (seen: MarketSeen) => string | null,
   worthOf: () => bigint
 ): Verdict => {
-  const { latest, recent } = facts
+  const { venueTime, recent } = facts
   let early = false
   const mayCome = (time: number): boolean => now < time + marksAboutMillis
   const seen = (waits: boolean): MarketSeen => ({
-    latest,
+    venueTime,
     bandAt: (time, bps) => {
       const band = recent.bandAt(symbol, time, bps)
       if (band === null || band.isWhole) return band
@@ -56,7 +55,7 @@ export const judgedOn = (
     }
   })
   const checked = (waits: boolean): string | null =>
-    timeMisfit("the time of the message", at, { sentAt: null, latest }) ?? misfitOn(seen(waits))
+    timeMisfit({ called: "the time of the message", at, sentAt: null }, venueTime) ?? misfitOn(seen(waits))
   const reason = checked(true)
   if (reason === null) return null
   const certain = early ? checked(false) : reason
