@@ -5,7 +5,7 @@
  * the text that is stored and sent.
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Clock, Effect, Option } from "effect"
+import { Cause, Clock, Effect, Exit, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -51,7 +51,7 @@ import { parseQuery } from "./middleware/queries.ts"
 import { wholeSeconds } from "./middleware/RateWindows.ts"
 import { readBody } from "./middleware/readBody.ts"
 import { requestIdOf } from "./middleware/requestId.ts"
-import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
+import { type Route, type RouteMatch, rowsOf, type RouteTable } from "./middleware/routes.ts"
 import type { SandboxHints } from "./middleware/sandboxHints.ts"
 import { answerStreamed, timeOf } from "./middleware/streams.ts"
 import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
@@ -180,9 +180,10 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const { exchange, match } = admitted
     try {
       this.options.hints?.give(exchange)
-      return exchange.method === "GET"
-        ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
-        : this.pages.before(this.write(admitted))
+      if (exchange.method !== "GET") return this.pages.before(this.write(admitted))
+      const read = withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
+      // The adapter interrupts a request whose caller has gone: its statement is cancelled. A write goes on to its end.
+      return Exit.isExit(read) ? read : Effect.interruptible(read)
     } catch (error) {
       return Effect.die(error)
     }
@@ -198,10 +199,12 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     if (errors === null) {
       const run = typeof handler === "function" ? handler : handler.run
       const render = (reply: Reply<unknown>): Outgoing => outgoing(route.form, reply)
-      const { limit } = query
-      if (typeof limit !== "number" || !isPaged(route)) return Effect.mapEager(run(input), render)
-      const isWanted = () => !exchange.response.destroyed
-      return this.pages.run(principal.id, limit, { read: () => run(input), render, isWanted })
+      const rows = rowsOf(route, query)
+      if (rows === null) return Effect.mapEager(run(input), render)
+      const page = this.pages.run(principal.id, rows, { read: () => run(input), render })
+      return Effect.map(page, (answer) =>
+        "pieces" in answer ? { ...answer, pieces: this.pages.pieces(principal.id, rows, answer.pieces) } : answer
+      )
     }
     // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
@@ -384,9 +387,6 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return headers
   }
 }
-
-/** Whether a route reads pages of stored rows. Lists without a cursor come from the venue or from memory. */
-const isPaged = ({ query }: Route): boolean => query.some(({ name }) => name === "before")
 
 /** The refusal of a path with a segment that can't be what it stands for; an id of anything but the client is its service's. */
 const unnamedBy = ({ route, params, unknown }: RouteMatch): WireRefusal | null => {

@@ -1,13 +1,17 @@
 /** The lane of list pages: shares of rows, turns of principals, and the work that takes precedence over a page. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
+import { partnerFeatures } from "../../src/http/features.ts"
+import { RouteTable, rowsOf } from "../../src/http/middleware/routes.ts"
 import { PageLane } from "../../src/http/middleware/PageLane.ts"
 import { breathe } from "../../src/runtime/engine/breathe.ts"
 import { pageBudget } from "../../src/machines/shared/Limits.ts"
 import type { PrincipalId } from "../../src/runtime/services/shared/Principal.ts"
+import { openRaw } from "./callRaw.ts"
+import { clientId, keys } from "./canned.ts"
+import { startStubServer } from "./stubServer.ts"
 
 const page: number = pageBudget.share
-const isWanted = (): boolean => true
 
 /** A lane in which the test ends each page by its name. */
 const laneOf = () => {
@@ -23,8 +27,7 @@ const laneOf = () => {
           begun.push(name)
           return Deferred.await(end)
         },
-        render: () => name,
-        isWanted
+        render: () => name
       })
     )
   }
@@ -87,7 +90,7 @@ describe("pages of lists", () => {
           questions++
           return pressed
         }, 3_600_000)
-        const read = { read: () => Effect.void, render: () => "page", isWanted }
+        const read = { read: () => Effect.void, render: () => "page" }
         assert.strictEqual(yield* lane.run("partner:1", page, read), "page")
         assert.strictEqual(questions, 2)
         /** Whether a page still waits after some turns of the event loop. */
@@ -111,15 +114,11 @@ describe("pages of lists", () => {
       const { lane, begun, run, end } = laneOf()
       const first = run("partner:1", "first")
       const waiting = Array.from({ length: pageBudget.waiting }, (_, n) => run("partner:1", `waits ${n}`))
-      const refused = yield* Effect.exit(
-        lane.run("partner:1", page, { read: () => Effect.void, render: () => null, isWanted })
-      )
+      const refused = yield* Effect.exit(lane.run("partner:1", page, { read: () => Effect.void, render: () => null }))
       assert.isTrue(Exit.isFailure(refused))
       yield* Fiber.interruptAll(waiting)
       assert.deepStrictEqual(begun, ["first"])
-      const failing = Effect.exit(
-        lane.run("partner:1", page, { read: () => Effect.fail("away"), render: () => null, isWanted })
-      )
+      const failing = Effect.exit(lane.run("partner:1", page, { read: () => Effect.fail("away"), render: () => null }))
       end("first")
       yield* Fiber.join(first)
       assert.deepStrictEqual(yield* failing, Exit.fail("away"))
@@ -150,27 +149,62 @@ describe("pages of lists", () => {
         yield* Fiber.interruptAll([...small, ...later, large])
       })
   )
+})
 
-  it.effect("a page whose reader has gone is not read when its turn comes", () =>
-    Effect.gen(function* () {
-      const { lane, run, end } = laneOf()
-      const first = run("partner:1", "first")
-      let reads = 0
-      let isHere = true
-      const gone = Effect.runFork(
-        Effect.exit(
-          lane.run("partner:1", page, {
-            read: () => Effect.sync(() => reads++),
-            render: () => null,
-            isWanted: () => isHere
-          })
-        )
+describe("readers who hang up", () => {
+  it("end their read, in the lane and beside it, and leave the lane to others", { timeout: 8_000 }, async () => {
+    const server = await startStubServer({ limits: {} })
+    const reads = { begun: 0, ended: 0 }
+    server.stub.failReads = Effect.suspend(() => {
+      reads.begun++
+      return Effect.ensuring(
+        Effect.never,
+        Effect.sync(() => void reads.ended++)
       )
-      isHere = false
-      end("first")
-      yield* Fiber.join(first)
-      assert.isTrue(Exit.isFailure(yield* Fiber.join(gone)))
-      assert.strictEqual(reads, 0)
     })
-  )
+    const paths = ["/clients?limit=200", "/clients?limit=200", "/clients?limit=200", `/clients/${clientId}/balances`]
+    const connections = await Promise.all(paths.map(() => openRaw(server)))
+    for (const [at, { socket }] of connections.entries())
+      socket.write(`GET /partner/v1${paths[at]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.trade}\r\n\r\n`)
+    await vi.waitFor(() => assert.strictEqual(reads.begun, 3), { timeout: 5_000 })
+    for (const { socket } of connections) socket.destroy()
+    // Before the limit of the route, which would end them too.
+    await vi.waitFor(() => assert.strictEqual(reads.ended, reads.begun), { timeout: 5_000 })
+    server.stub.failReads = null
+    assert.strictEqual((await server.call("GET", "/partner/v1/clients?limit=200")).status, 200)
+    await server.close()
+  })
+})
+
+describe("the weight of a read", () => {
+  /** They come from memory or from the venue, or read few rows by their keys. Files have limits of their own. */
+  const light: Readonly<Record<string, string>> = {
+    account: "balances overview summary",
+    appropriateness: "questionnaire",
+    clients: "get getByRef",
+    documents: "list",
+    kyc: "get",
+    margin: "leverage picture",
+    market:
+      "currencies funding indexPrice instruments klines marketInfo marketTrades orderbook ticker tickers tradingStatus",
+    orders: "open",
+    positions: "list",
+    profile: "me",
+    rfq: "get list",
+    staking: "markets offers",
+    statements: "csv pdf",
+    swaps: "get",
+    verification: "get",
+    webhook: "get"
+  }
+
+  it("each read of partners has a limit or a weight, or is known to be light", () => {
+    const { routes } = new RouteTable(
+      "/partner/v1",
+      partnerFeatures.map(({ api }) => api)
+    )
+    const weightless = routes.filter((route) => route.method === "GET" && rowsOf(route, { limit: 1 }) === null)
+    const known = Object.entries(light).flatMap(([noun, verbs]) => verbs.split(" ").map((verb) => `${noun}.${verb}`))
+    assert.deepStrictEqual(weightless.map(({ operation }) => operation).toSorted(), known)
+  })
 })

@@ -1,12 +1,14 @@
 /**
  * `ledger verify` over the operator surface: one at a time, without a hold on the service, and gone with its caller
- * (operator surface, ledger verify; architecture, HTTP).
+ * (operator surface, ledger verify; architecture, HTTP). Reads of one operator take turns.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Exit, Scope } from "effect"
 import { readFileSync } from "node:fs"
-import { request } from "node:https"
+import { Agent, request } from "node:https"
+import { pageBudget } from "../../src/machines/shared/Limits.ts"
+import { type Answer, callServer } from "../http/callServer.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
@@ -24,20 +26,20 @@ afterAll(async () => {
 })
 
 /** While `during` runs, a verification waits at its first look at the postings. */
-const held = async (during: () => Promise<void>): Promise<void> => {
+const held = async (during: () => Promise<void>, table = "postings"): Promise<void> => {
   await service.run(holder.query("BEGIN"))
   try {
-    await service.run(holder.query("LOCK TABLE postings IN ACCESS EXCLUSIVE MODE"))
+    await service.run(holder.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`))
     await during()
   } finally {
     await service.run(holder.query("COMMIT"))
   }
 }
-const waiting = async (): Promise<number> =>
-  (await service.run(holder.query("SELECT 1 FROM pg_locks WHERE relation = 'postings'::regclass AND NOT granted"))).rows
+const waiting = async (table: string): Promise<number> =>
+  (await service.run(holder.query(`SELECT 1 FROM pg_locks WHERE relation = '${table}'::regclass AND NOT granted`))).rows
     .length
-const waits = (count: number): Promise<void> =>
-  vi.waitFor(async () => assert.strictEqual(await waiting(), count), { timeout: 20_000 })
+const waits = (count: number, table = "postings"): Promise<void> =>
+  vi.waitFor(async () => assert.strictEqual(await waiting(table), count), { timeout: 20_000 })
 
 describe("operator surface, ledger verify", () => {
   it("two at once take turns, and both are answered", async () => {
@@ -48,7 +50,7 @@ describe("operator surface, ledger verify", () => {
       await waits(1)
       // The service goes on meanwhile.
       assert.strictEqual((await service.partner()).code, "P1")
-      assert.strictEqual(await waiting(), 1)
+      assert.strictEqual(await waiting("postings"), 1)
     })
     const answered = { status: "fulfilled", value: true }
     assert.deepStrictEqual(await both, [answered, answered])
@@ -67,5 +69,22 @@ describe("operator surface, ledger verify", () => {
       await waits(0)
     })
     assert.isTrue((await service.done(["ledger", "verify"])).ok)
+  })
+})
+
+describe("reads of one operator", () => {
+  it("wait for each other, and leave connections to the reads of another operator", async () => {
+    const agent = new Agent({ ca: readFileSync(service.caFile) })
+    const port = Number(new URL(service.url).port)
+    const read = (path: string, key: string) => callServer(agent, port, "GET", `/operator/v1${path}`, { key })
+    let audits: Promise<ReadonlyArray<Answer>> = Promise.resolve([])
+    await held(async () => {
+      audits = Promise.all(Array.from({ length: 12 }, () => read("/audit", service.keys.ADMIN)))
+      await waits(pageBudget.share / pageBudget.operatorRows, "audit")
+      assert.strictEqual((await read("/clients", service.keys.SUPPORT)).status, 200)
+      await waits(pageBudget.share / pageBudget.operatorRows, "audit")
+    }, "audit")
+    assert.deepStrictEqual(new Set((await audits).map(({ status }) => status)), new Set([200]))
+    agent.destroy()
   })
 })

@@ -10,9 +10,10 @@ import {
   LedgerPage
 } from "../../machines/account/AccountWire.ts"
 import { NotificationsWire } from "../../machines/account/NotificationWire.ts"
-import { notificationLimits, pageLimits } from "../../machines/shared/Limits.ts"
+import { notificationLimits, pageBudget, pageLimits } from "../../machines/shared/Limits.ts"
 import { bare, ok } from "./Envelope.ts"
 import { clientParams, momentParam, nameParam, pageParams } from "./Parameters.ts"
+import { heavyRead, RouteRules } from "./RouteRules.ts"
 import { BadRequest } from "./WireErrors.ts"
 
 const at = momentParam(
@@ -27,13 +28,15 @@ export class AccountApi extends HttpApiGroup.make("account")
       query: { at },
       success: bare(BalancesWire),
       error: BadRequest
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Balances of a client, now or at an earlier moment (bare)",
-        description:
-          "Each currency with cash, reserved, lent and what it is worth, and the portfolio that they make up; USDC first. With at, what the postings up to that millisecond add up to. A value whose mark is missing is null, and holdingsValued is false."
-      })
-    ),
+    })
+      .annotate(RouteRules, heavyRead(pageBudget.share, { with: "at" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Balances of a client, now or at an earlier moment (bare)",
+          description:
+            "Each currency with cash, reserved, lent and what it is worth, and the portfolio that they make up; USDC first. With at, what the postings up to that millisecond add up to. A value whose mark is missing is null, and holdingsValued is false."
+        })
+      ),
     HttpApiEndpoint.get("summary", "/clients/:clientId/account/summary", {
       params: clientParams,
       success: ok(AccountSummaryWire)
@@ -77,12 +80,14 @@ export class AccountApi extends HttpApiGroup.make("account")
       },
       success: ok(NotificationsWire),
       error: BadRequest
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Notifications of a client, oldest first",
-        description: `What its webhooks say, and what they do not: kinds without an event, and items that were written too late to be forwarded. At most ${notificationLimits.answerMax}; when there are more, the header Link names the next answer (rel="next"). A poller goes on from the ts of its last item, which is sent again.`
-      })
-    )
+    })
+      .annotate(RouteRules, heavyRead(notificationLimits.answerMax))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Notifications of a client, oldest first",
+          description: `What its webhooks say, and what they do not: kinds without an event, and items that were written too late to be forwarded. At most ${notificationLimits.answerMax}; when there are more, the header Link names the next answer (rel="next"). A poller goes on from the ts of its last item, which is sent again.`
+        })
+      )
   )
   .annotateMerge(
     OpenApi.annotations({ title: "Account", description: "Balances, ledger and notifications of clients." })

@@ -7,7 +7,9 @@ import { partnerStatuses } from "../../machines/partner/Partner.ts"
 import { PartnerSummary } from "../../machines/partner/PartnerSummary.ts"
 import { relianceStatuses } from "../../machines/partner/Reliance.ts"
 import { Id } from "../../machines/shared/Ids.ts"
+import { pageBudget } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
+import { heavyRead, RouteRules } from "./RouteRules.ts"
 
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix ms.` })
 
@@ -50,12 +52,14 @@ export class ProfileApi extends HttpApiGroup.make("profile")
           "Who the key belongs to, as the service sees it now: reliance, status, custody model, limits and allowed addresses; scope and prefix of the key, never the key itself."
       })
     ),
-    HttpApiEndpoint.get("summary", "/summary", { success: ok(PartnerSummary) }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Counts and client cash over all clients",
-        description:
-          "Clients by lifecycle state and verification level, their cash by currency, and how much waits: deposits, withdrawals, reviews, open contracts and swaps. All of one moment, which asOf says."
-      })
-    )
+    HttpApiEndpoint.get("summary", "/summary", { success: ok(PartnerSummary) })
+      .annotate(RouteRules, heavyRead(pageBudget.share))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Counts and client cash over all clients",
+          description:
+            "Clients by lifecycle state and verification level, their cash by currency, and how much waits: deposits, withdrawals, reviews, open contracts and swaps. All of one moment, which asOf says."
+        })
+      )
   )
   .annotateMerge(OpenApi.annotations({ title: "Profile", description: "The calling partner." })) {}

@@ -20,9 +20,20 @@ export interface RouteRules {
    * the reader leaves or the service stops. `quick` when it is not said.
    */
   readonly time?: "quick" | "long" | "stream"
+  /** A read without a limit counts as a page of so many rows (Limits: pageBudget); `with`: only when it has this parameter. */
+  readonly heavy?: { readonly rows: number; readonly with?: string }
 }
 
 const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: 0 }
 
 /** The annotation; a route without it is a plain read. */
 export const RouteRules = Context.Reference<RouteRules>("brokerage/http/api/RouteRules", { defaultValue: () => plain })
+
+/** The rules of a read that counts as a page. */
+export const heavyRead = (
+  rows: number,
+  rules: Pick<RouteRules, "time"> & { readonly with?: string } = {}
+): RouteRules => {
+  const { with: parameter, ...time } = rules
+  return { ...plain, ...time, heavy: { rows, ...(parameter === undefined ? {} : { with: parameter }) } }
+}

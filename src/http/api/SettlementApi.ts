@@ -14,11 +14,11 @@ import {
 import { SettlementItem, settlementStatuses } from "../../machines/settlement/SettlementItem.ts"
 import { SettlementReportBody } from "../../machines/settlement/SettlementReportBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
-import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
+import { bodyCaps, pageBudget, pageLimits } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { momentParam, nameParam, pageParams, pathId, tokenParam } from "./Parameters.ts"
-import { RouteRules } from "./RouteRules.ts"
+import { heavyRead, RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
 const Item = SettlementItem.annotate({ identifier: "SettlementItem" })
@@ -91,22 +91,26 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
       query: windowQuery,
       success: ok(SettlementReportFigures),
       error: BadRequest
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Settlement report of a window of time",
-        description: "Postings count by their own time."
-      })
-    ),
+    })
+      .annotate(RouteRules, heavyRead(pageBudget.share))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Settlement report of a window of time",
+          description: "Postings count by their own time."
+        })
+      ),
     HttpApiEndpoint.get("summary", "/settlement/summary", {
       query: windowQuery,
       success: ok(SettlementSummary),
       error: BadRequest
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Settlement items of a window of time, and what the firms owe each other",
-        description: "Items count by occurredAt, whatever their status."
-      })
-    ),
+    })
+      .annotate(RouteRules, heavyRead(pageBudget.share))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Settlement items of a window of time, and what the firms owe each other",
+          description: "Items count by occurredAt, whatever their status."
+        })
+      ),
     HttpApiEndpoint.get("interfirm", "/settlement/interfirm", {
       query: pageParams(pageLimits.interfirm),
       success: ok(InterfirmPage),

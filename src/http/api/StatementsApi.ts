@@ -4,13 +4,13 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
+import { bodyCaps, pageBudget, pageLimits } from "../../machines/shared/Limits.ts"
 import { StatementRow, statementKinds } from "../../machines/statement/Statement.ts"
 import { StatementBody } from "../../machines/statement/StatementBody.ts"
 import { bare } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
-import { RouteRules } from "./RouteRules.ts"
+import { heavyRead, RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
 /** A statement with its model, as it is answered: sent as it is read, so its schema is published apart. */
@@ -60,7 +60,7 @@ export class StatementsApi extends HttpApiGroup.make("statements")
       params,
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/json" })
     })
-      .annotate(RouteRules, long)
+      .annotate(RouteRules, heavyRead(pageBudget.share / 5, { time: "long" }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "A statement with its model",

@@ -1,8 +1,8 @@
 /**
- * Pages of lists are long work for the database and for the only thread. The lane gives each principal a share of the rows that
+ * Pages of lists and other large reads are long work for the database and for the only thread. The lane gives each principal a share of the rows that
  * are read at once, and serves principals in turn. Between its pieces of work a page gives way to requests that write.
  */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
 import { breathe } from "../../runtime/engine/breathe.ts"
 import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
@@ -20,11 +20,9 @@ interface Line {
   readonly waiting: Array<Waiter>
 }
 
-export interface Page<A, B, E> {
-  readonly read: () => Effect.Effect<A, E>
+export interface Page<A, B, E, R = never> {
+  readonly read: () => Effect.Effect<A, E, R>
   readonly render: (found: A) => B
-  /** Whether the reader still waits for the answer. */
-  readonly isWanted: () => boolean
 }
 
 export class PageLane {
@@ -43,7 +41,7 @@ export class PageLane {
   }
 
   /** Runs a request that writes; pages give way until it ends. */
-  before<A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E> {
+  before<A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       this.writing++
       return Effect.ensuring(
@@ -55,15 +53,11 @@ export class PageLane {
 
   /**
    * Reads and renders a page of at most `rows` rows once the principal has room. A page larger than the share costs the share.
-   * Fails with `Unavailable` when too many pages of the principal wait, when this page has waited too long, and when its reader
-   * has gone meanwhile.
+   * Fails with `Unavailable` when too many pages of the principal wait, and when this page has waited too long.
    */
-  run<A, B, E>(principal: PrincipalId, rows: number, page: Page<A, B, E>): Effect.Effect<B, E | Unavailable> {
+  run<A, B, E, R>(principal: PrincipalId, rows: number, page: Page<A, B, E, R>): Effect.Effect<B, E | Unavailable, R> {
     const cost = Math.min(rows, pageBudget.share)
-    const read = Effect.suspend((): Effect.Effect<A, E | Unavailable> =>
-      page.isWanted() ? page.read() : Effect.fail(new Unavailable({ unknown: false }))
-    )
-    const work = read.pipe(
+    const work = Effect.suspend(page.read).pipe(
       Effect.tap(() => this.giveWay),
       Effect.map(page.render),
       Effect.tap(() => this.giveWay)
@@ -71,6 +65,13 @@ export class PageLane {
     const left = Effect.sync(() => this.leave(principal, cost))
     return Effect.uninterruptibleMask((restore) =>
       Effect.andThen(restore(this.enter(principal, cost)), Effect.ensuring(restore(work), left))
+    )
+  }
+
+  /** A stream each of whose pieces is such a page. */
+  pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
+    return Stream.transformPull(pieces, (pull) =>
+      Effect.succeed(this.run(principal, rows, { read: () => pull, render: (piece) => piece }))
     )
   }
 

@@ -10,7 +10,7 @@ import type { Noun } from "../../machines/shared/RefusalReason.ts"
 import { isPathId, namedBy, noId } from "../api/Parameters.ts"
 import { RouteRules } from "../api/RouteRules.ts"
 import type { AnswerForm } from "./answers.ts"
-import { fieldsOf, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
+import { fieldsOf, type Query, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
 
 export interface Route {
   /** `noun.verb`, as in the OpenAPI document. */
@@ -22,6 +22,12 @@ export interface Route {
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
   readonly form: AnswerForm
+}
+
+/** The stored rows that a read counts as; null: it comes from memory or the venue, or reads few rows by their keys. */
+export const rowsOf = ({ query: parameters, rules: { heavy } }: Route, query: Query): number | null => {
+  if (parameters.some(({ name }) => name === "before")) return query["limit"] as number
+  return heavy === undefined || (heavy.with !== undefined && query[heavy.with] === undefined) ? null : heavy.rows
 }
 
 export interface RouteMatch {

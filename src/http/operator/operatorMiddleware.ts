@@ -8,8 +8,9 @@ import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { IncomingMessage } from "node:http"
-import { readTimes, shownFaults } from "../../machines/shared/Limits.ts"
+import { pageBudget, readTimes, shownFaults } from "../../machines/shared/Limits.ts"
 import { hashKey, operatorCaller, type OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { ActorHost, Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
 import { CurrentWritten, Written } from "../../runtime/engine/mailbox/written.ts"
 import { withinTime } from "../../runtime/engine/withinTime.ts"
@@ -26,6 +27,7 @@ import {
   OperatorUnauthorized
 } from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
+import { PageLane } from "../middleware/PageLane.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
 import { presentedGoodKey } from "../middleware/UnreadBodies.ts"
 import { judgeBody, meansDryRun } from "./operatorBody.ts"
@@ -78,6 +80,9 @@ export const OperatorAuthorizationLayer = Layer.effect(
   Effect.gen(function* () {
     const directory = yield* Directory
     const stored = yield* RowReads
+    const host = yield* ActorHost
+    // Apart from partners' pages: neither waits for the other.
+    const pages = new PageLane(() => host.stats().waiting > 0)
     return OperatorAuthorization.of({
       bearer: (httpEffect, { credential, endpoint, group }) =>
         Effect.gen(function* () {
@@ -97,7 +102,8 @@ export const OperatorAuthorizationLayer = Layer.effect(
           if (principal === null) return yield* forbidden()
           const { keyId, role, by } = principal.caller
           const operator = { keyId, role, label: by.keyLabel, requestId: by.requestId }
-          return yield* Effect.provideService(inReadTime(httpEffect, exchange), CurrentOperator, operator).pipe(
+          const work = inTurn(httpEffect, pages, principal, exchange)
+          return yield* Effect.provideService(work, CurrentOperator, operator).pipe(
             Effect.provideService(CurrentDryRun, dryRun ? new DryRun(stored.holders) : null),
             Effect.provideService(CurrentWritten, isWriting(exchange.command) && !dryRun ? new Written() : null)
           )
@@ -106,14 +112,25 @@ export const OperatorAuthorizationLayer = Layer.effect(
   })
 )
 
-/** Bounds a read with a timeout, so the operator gets an answer even when the database gives none. */
-const inReadTime = <A, E, R>(
+/**
+ * A read waits its turn among the operator's reads and has a timeout, so the operator gets an answer even when the database gives
+ * none. Reads that last have turns of their own; a write goes before reads.
+ */
+const inTurn = <A, E, R>(
   work: Effect.Effect<A, E, R>,
+  pages: PageLane,
+  { id }: OperatorPrincipal,
   { method, command }: OperatorExchange
-): Effect.Effect<A, E | OperatorAway, R> =>
-  method === "GET" && operatorCommands.get(command)?.lasts !== true
-    ? withinTime(work, unavailable, readTimes.operator)
-    : work
+): Effect.Effect<A, E | OperatorAway, R> => {
+  if (method !== "GET") return pages.before(work)
+  if (operatorCommands.get(command)?.lasts === true) return work
+  const page = pages.run(id, pageBudget.operatorRows, { read: () => work, render: (answer) => answer })
+  return withinTime(
+    Effect.mapError(page, (error) => (error instanceof Unavailable ? unavailable() : error)),
+    unavailable,
+    readTimes.operator
+  )
+}
 
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 

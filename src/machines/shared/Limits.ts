@@ -97,12 +97,13 @@ export const bodyBudget = {
 } as const
 
 /**
- * Pages of lists: rows read at once by all principals and by one; waiting pages of one principal and their timeout; how long a
- * page gives way to requests that write. Ours.
+ * Pages of lists: rows read at once by all principals of a surface and by one; rows that a read of an operator counts as; waiting
+ * pages of one principal and their timeout; how long a page gives way to requests that write. Ours.
  */
 export const pageBudget = {
   rows: 1_000,
   share: 500,
+  operatorRows: 100,
   waiting: 256,
   waitMillis: 8 * second,
   pauseMillis: 2
