@@ -103,7 +103,9 @@ class Replay {
           terms: {
             leverage: leverageOf(held, account.categorization),
             tiers: defaultMarketTerms.riskTiers,
-            slippageBps: defaultMarketTerms.slippageBps
+            slippageBps: defaultMarketTerms.slippageBps,
+            cap: leverageOf(held, account.categorization),
+            commissionBps: defaultMarketTerms.commissionBps.PERP
           }
         }))
       },

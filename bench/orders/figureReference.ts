@@ -94,9 +94,16 @@ const holdingsOf = ({ positions, orders, categorization }: AccountRecord): Reado
         side,
         left: new MoneyDecimal(qty).minus(filledQty).toFixed(),
         price,
+        boundBps: null,
         reduceOnly
       })),
-      terms: { leverage, tiers: terms.riskTiers, slippageBps: terms.slippageBps }
+      terms: {
+        leverage,
+        tiers: terms.riskTiers,
+        slippageBps: terms.slippageBps,
+        cap: leverage,
+        commissionBps: terms.commissionBps.PERP
+      }
     }
   })
 }

@@ -8,6 +8,7 @@ import type { ContractTerms } from "../barrier/ContractTerms.ts"
 import { type Facts, isFresh } from "../market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../market/marketTerms.ts"
 import { floorDiv, magnitude } from "../shared/Exact.ts"
+import { closeOutPct, marginCallPct } from "./perpetual.ts"
 import { holds, type PerpHolding, type PerpRisk, perpRisk, usesMark } from "./perpRisk.ts"
 
 /** An account's cash by currency, without what is reserved, in minor units. */
@@ -53,7 +54,7 @@ export interface AccountRisk {
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
-  /** The loss against the mark if the working orders on perpetuals filled at once (F13). */
+  /** What the working orders on perpetuals could take beyond their margin (F13). */
   readonly orderLoss: bigint
   /** The lesser of cash and free margin, minus that loss (F23); may be negative. */
   readonly free: bigint
@@ -70,9 +71,6 @@ export interface AccountRisk {
   readonly perps: ReadonlyArray<PerpRisk>
 }
 
-/** The margin levels, in percent, below which an account is called and is closed out (A2-88). */
-export const marginCallPct = 100
-export const closeOutPct = 50
 const marginCallShare = BigInt(marginCallPct)
 const closeOutShare = BigInt(closeOutPct)
 
@@ -250,7 +248,7 @@ const sumsOf = (perps: ReadonlyArray<PerpRisk>): PerpSums => {
     orderMargin += part.orderMargin
     orderLoss += part.orderLoss
     any ||= holds(part.holding)
-    if (!usesMark(part.holding)) continue
+    if (!usesMark(part)) continue
     fresh &&= part.markFresh
     anyFresh ||= part.markFresh
   }

@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { decimalText, formatAmount, MoneyDecimal } from "../shared/Money.ts"
 import type { Instrument } from "../market/Facts.ts"
-import { type AccountRisk, closeOutPct, marginCallPct } from "./accountRisk.ts"
-import { estLiquidationPrice, isFlat, type PerpPosition, roiPct } from "./perpetual.ts"
+import type { AccountRisk } from "./accountRisk.ts"
+import { closeOutPct, estLiquidationPrice, isFlat, marginCallPct, type PerpPosition, roiPct } from "./perpetual.ts"
 import type { PerpRisk } from "./perpRisk.ts"
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places; may be negative." })

@@ -3,10 +3,12 @@
  * that who keeps a holding may keep its part as long as neither moves (F3 to F6).
  */
 import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
+import type { Exact } from "../shared/Exact.ts"
 import {
   isFlat,
   orderLossOf,
   orderMarginOf,
+  turnoverOf,
   type PerpPosition,
   type PerpTerms,
   positionMarginAt,
@@ -27,8 +29,20 @@ export interface PerpHolding {
 /** A mark as it is shown: when it was made shows in whether it is fresh. */
 export type ShownMark = Pick<Mark, "price" | "places">
 
+/** What the working orders of a market are in the account's figures. */
+export interface OrderParts {
+  readonly orderMargin: bigint
+  /** The part of `orderLoss` that pays for closing more than the largest exposure. */
+  readonly turnover: bigint
+  /**
+   * The loss against the mark if the working orders filled at once, and the turnover. No other order and no payment out may use
+   * this money (F13).
+   */
+  readonly orderLoss: bigint
+}
+
 /** One market's parts of the account's figures. */
-export interface PerpRisk {
+export interface PerpRisk extends OrderParts {
   /** What they were worked out from. */
   readonly holding: PerpHolding
   /** The last one known; null: there never was one. */
@@ -37,11 +51,6 @@ export interface PerpRisk {
   readonly unrealizedPnl: bigint
   /** Of the position. */
   readonly initialMargin: bigint
-  readonly orderMargin: bigint
-  /**
-   * The loss against the mark if the working orders filled at once. No other order and no payment out may use this money (F13).
-   */
-  readonly orderLoss: bigint
 }
 
 /**
@@ -55,22 +64,39 @@ export const perpRisk = (holding: PerpHolding, { marks, takenAt }: Pick<Facts, "
   const held = heldIn(position)
   const price = mark?.price ?? held?.avgEntry ?? null
   const isOpen = held !== null && price !== null
+  const initialMargin = isOpen ? positionMarginAt(quantityOf(held), price, terms) : 0n
   return {
     holding,
     mark,
     markFresh: mark !== null && takenAt !== null && isFresh(mark, takenAt),
     unrealizedPnl: isOpen ? unrealizedOf(held, price) : 0n,
-    initialMargin: isOpen ? positionMarginAt(quantityOf(held), price, terms) : 0n,
-    orderMargin: orderMarginOf(held?.netQty ?? "0", orders, price, terms),
-    orderLoss: orderLossOf(orders, mark?.price ?? null, terms)
+    initialMargin,
+    ...partsOf(held?.netQty ?? "0", orders, { price, mark, initialMargin, terms })
   }
 }
 
-/** What the orders of a market would tie up with one more. */
-export const orderMarginWith = ({ holding, mark }: PerpRisk, order: WorkingOrder): bigint => {
+interface Priced extends Pick<PerpRisk, "mark" | "initialMargin"> {
+  readonly price: Exact | null
+  readonly terms: PerpTerms
+}
+
+const partsOf = (
+  netQty: string,
+  orders: ReadonlyArray<WorkingOrder>,
+  { price, mark, initialMargin, terms }: Priced
+): OrderParts => {
+  const orderMargin = orderMarginOf(netQty, orders, price, terms)
+  const at = mark?.price ?? null
+  const turnover = turnoverOf(netQty, orders, { mark: at, tiedUp: initialMargin + orderMargin, terms })
+  return { orderMargin, turnover, orderLoss: orderLossOf(orders, at, terms) + turnover }
+}
+
+/** What the orders of a market would be in the figures with one more. */
+export const ordersWith = ({ holding, mark, initialMargin }: PerpRisk, order: WorkingOrder): OrderParts => {
   const { position, orders, terms } = holding
   const held = heldIn(position)
-  return orderMarginOf(held?.netQty ?? "0", [...orders, order], mark?.price ?? held?.avgEntry ?? null, terms)
+  const price = mark?.price ?? held?.avgEntry ?? null
+  return partsOf(held?.netQty ?? "0", [...orders, order], { price, mark, initialMargin, terms })
 }
 
 /** Whether there is a position. */
@@ -79,8 +105,11 @@ export const holds = ({ position }: PerpHolding): boolean => heldIn(position) !=
 const heldIn = (position: PerpPosition | null): PerpPosition | null =>
   position === null || isFlat(position) ? null : position
 
-/** Limits have prices of their own; what is held, and what trades at the market, has the mark's (F3, F6). */
-export const usesMark = (holding: PerpHolding): boolean =>
-  holds(holding) || holding.orders.some(({ price, reduceOnly }) => price === null && !reduceOnly)
+/**
+ * Limits have prices of their own; what is held, and what trades at the market, has the mark's (F3, F6). While no mark is known,
+ * neither is the loss of a limit.
+ */
+export const usesMark = ({ holding, mark }: Pick<PerpRisk, "holding" | "mark">): boolean =>
+  holds(holding) || holding.orders.some(({ price, reduceOnly }) => !reduceOnly && (price === null || mark === null))
 
 const quantityOf = ({ netQty }: PerpPosition): string => (netQty.startsWith("-") ? netQty.slice(1) : netQty)

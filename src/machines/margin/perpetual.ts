@@ -20,11 +20,16 @@ import {
   product,
   type Scaled,
   scaled,
+  shareOf,
   sum,
   tenTo,
   unitsWith
 } from "../shared/Exact.ts"
 import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
+
+/** The margin levels, in percent, below which an account is called and is closed out (A2-88). */
+export const marginCallPct = 100
+export const closeOutPct = 50
 
 /** A netted position, at its average cost (F11). */
 export interface PerpPosition {
@@ -52,6 +57,8 @@ export interface WorkingOrder {
    * The limit or the bound; for a conditional order its limit, else its trigger (A2-45). Null: a MARKET order without a bound.
    */
   readonly price: string | null
+  /** For a conditional order at the market: how far from the mark at which it fires it may trade, basis points. */
+  readonly boundBps: number | null
   readonly reduceOnly: boolean
 }
 
@@ -62,6 +69,9 @@ export interface PerpTerms {
   readonly tiers: MarketTerms["riskTiers"]
   /** How far from the mark a MARKET order is expected to trade at worst, basis points. */
   readonly slippageBps: number
+  /** The highest leverage that the client may choose. */
+  readonly cap: number
+  readonly commissionBps: number
 }
 
 const whole = 10_000
@@ -114,14 +124,45 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
   if (mark === null) return 0n
   const price = scaled(mark)
   let lost = nothing
-  for (const { side, left, price: worst, reduceOnly } of orders) {
-    if (!reduceOnly)
-      lost = sum(
-        lost,
-        product(lossOf(side, worst === null ? slipped(side, price, terms) : scaled(worst), price), scaled(left))
-      )
+  for (const order of orders) {
+    if (!order.reduceOnly) lost = sum(lost, product(worstLossOf(order, price, terms), scaled(order.left)))
   }
   return ceilTo(lost, microPlaces)
+}
+
+/** A conditional order loses at least its distance: another price than the mark may fire it. */
+const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, terms: PerpTerms): Scaled =>
+  larger(
+    boundBps === null ? nothing : shareOf(mark, boundBps),
+    lossOf(side, price === null ? slipped(side, mark, terms) : scaled(price), mark)
+  )
+
+/**
+ * What the market needs beyond the margin it ties up, so that all that its orders open can be closed again at the worst price of
+ * reduce-only orders. The margin covers that for the largest exposure. An order that turns the position, or orders on both sides,
+ * can open more in all, because reduce-only orders may close in between. Micro-USDC, rounded up (F13).
+ */
+export const turnoverOf = (
+  netQty: Exact,
+  orders: ReadonlyArray<WorkingOrder>,
+  { mark, tiedUp, terms }: { readonly mark: Exact | null; readonly tiedUp: bigint; readonly terms: PerpTerms }
+): bigint => {
+  const opening = orders.filter(({ reduceOnly }) => !reduceOnly)
+  if (mark === null || opening.length === 0) return 0n
+  const price = scaled(mark)
+  let [opened, commission] = [absolute(product(scaled(netQty), price)), nothing]
+  for (const { side, left, price: worst } of opening) {
+    const qty = scaled(left)
+    opened = sum(opened, product(qty, price))
+    const paid = worst === null ? slipped(side, price, terms) : scaled(worst)
+    commission = sum(commission, shareOf(product(qty, paid), terms.commissionBps))
+  }
+  const closing = { units: opened.units * BigInt(closeOutPct), places: opened.places + 2 }
+  const places = Math.max(closing.places, commission.places, microPlaces)
+  const cap = BigInt(terms.cap)
+  const needed = unitsWith(closing, places) + unitsWith(commission, places) * cap
+  const missing = ceilDiv(needed, cap * tenTo(places - microPlaces)) - tiedUp
+  return missing > 0n ? missing : 0n
 }
 
 /** The loss of one unit against the mark when it is bought above the mark or sold below it; never below zero. */

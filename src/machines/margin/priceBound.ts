@@ -4,7 +4,7 @@
  */
 import type { Grid } from "../market/Grid.ts"
 import { ceilDiv, compared, type Exact, fixedText, floorDiv, type Scaled, scaled, tenTo } from "../shared/Exact.ts"
-import { closeOutPct } from "./accountRisk.ts"
+import { closeOutPct } from "./perpetual.ts"
 import type { CloseOutContext } from "./CloseOut.ts"
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 
@@ -14,7 +14,7 @@ type Side = "BUY" | "SELL"
 const whole = 10_000
 /** Steps of a close-out: its first order in a market, and the next order after a pause. */
 const firstBps = 100
-export const secondBps = 200
+const secondBps = 200
 /** The margin level at which an account is closed out, in basis points. */
 const closeOutBps = closeOutPct * 100
 
@@ -35,9 +35,12 @@ export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): nu
   return Math.min(Math.max(paid, 0), bandBps)
 }
 
-export interface ClosingMarket extends Pick<ReducingMarket, "commissionBps" | "bandBps"> {
-  /** The account's equity less the possible loss of its other orders, micro-USDC. */
-  readonly equity: bigint
+/** The second step. Where the leverage leaves less than that, it is what every account outside a close-out can pay. */
+export const secondStepBps = (market: ReducingMarket): number => Math.min(secondBps, reducingBps(market))
+
+export interface ClosingMarket extends ReducingMarket {
+  /** The account's equity less what its other orders and positions need, micro-USDC. Null: one of them has no known price. */
+  readonly equity: bigint | null
   /** Value of the position at the mark, without sign. */
   readonly value: Scaled
 }
@@ -52,13 +55,14 @@ export const closingBps = (
   market: ClosingMarket
 ): number => {
   const step = tried[symbol]?.step ?? 0
-  const usual = step === 0 ? firstBps : step === 1 ? secondBps : Math.max(secondBps, payableBps(market))
+  const second = secondStepBps(market)
+  const usual = step === 0 ? Math.min(firstBps, second) : step === 1 ? second : Math.max(second, payableBps(market))
   return Math.min(Math.max(usual, widenedBps), market.bandBps)
 }
 
 /** The distance at which closing the whole position costs the whole equity, commission included. */
 const payableBps = ({ equity, value, commissionBps, bandBps }: ClosingMarket): number => {
-  if (equity <= 0n || value.units <= 0n) return 0
+  if (equity === null || equity <= 0n || value.units <= 0n) return 0
   const share = floorDiv(equity * BigInt(whole) * tenTo(value.places), value.units * tenTo(6))
   const paid = ((share - BigInt(commissionBps)) * BigInt(whole)) / BigInt(whole + commissionBps)
   return paid > BigInt(bandBps) ? bandBps : Math.max(Number(paid), 0)

@@ -5,8 +5,9 @@
  * that may have crossed is judged exactly in its own turn. Amounts are USDC.
  */
 import type { MarketTerms } from "../market/marketTerms.ts"
-import { closeOutPct, marginCallPct, type RiskState } from "./accountRisk.ts"
+import type { RiskState } from "./accountRisk.ts"
 import { lossStepPct } from "./lossSteps.ts"
+import { closeOutPct, marginCallPct } from "./perpetual.ts"
 
 /** A position, and in the end the marks between which nothing of it makes its account cross a line. */
 export interface Leg {

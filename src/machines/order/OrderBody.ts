@@ -79,7 +79,8 @@ export const orderFields = {
   ),
   reduceOnly: Schema.optionalKey(
     Fields.flag(labels.reduceOnly).annotate({
-      description: "The order may only make the position smaller; false when not sent, never on a SPOT market"
+      description:
+        "The order may only make the position smaller; false when not sent, never on a SPOT market. An order that needs no margin because it only closes is placed as reduce-only."
     })
   ),
   trigger: Schema.optionalKey(

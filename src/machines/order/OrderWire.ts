@@ -65,7 +65,9 @@ export const OrderWire = Schema.Struct({
   reject: or(Schema.String, "Why it was rejected, if it was."),
   filledQty: qty,
   createdAt: millis,
-  reduceOnly: Schema.Boolean,
+  reduceOnly: Schema.Boolean.annotate({
+    description: "Whether it may only make the position smaller: it was asked for, or the order needed no margin."
+  }),
   tif: Schema.Literals(timesInForce),
   trigger: or(TriggerWire, "Of conditional orders."),
   updatedAt: millis,

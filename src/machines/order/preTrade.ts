@@ -2,17 +2,10 @@
  * What an order would do to the account, judged before anything is written: POST orders refuses by it, margin preview shows it
  * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
  */
-import {
-  type AccountRisk,
-  closeOutPct,
-  marginLevelOf,
-  type RiskAfter,
-  riskWith,
-  spendableOf
-} from "../margin/accountRisk.ts"
-import { estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
+import { type AccountRisk, marginLevelOf, type RiskAfter, riskWith, spendableOf } from "../margin/accountRisk.ts"
+import { closeOutPct, estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
 import { boundAt, tighterOf } from "../margin/priceBound.ts"
-import { orderMarginWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
+import { ordersWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
 import type { Facts } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
 import { type Currency, scaleOf } from "../shared/Currency.ts"
@@ -181,7 +174,8 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
       sentence: preTradeSentences.unpriced
     }
   }
-  const marginRequired = orderMarginWith(part, workingOf(order)) - part.orderMargin
+  const orders = ordersWith(part, workingOf(order, bound))
+  const marginRequired = orders.orderMargin - part.orderMargin
   const at = scaled(price)
   const value = product(at, scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
@@ -191,7 +185,9 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // Money behind the possible loss of other orders is not available to this one.
   const spendable = spendableOf(before)
-  const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
+  // The turnover has the commission of all orders in it.
+  const beside = orders.turnover > estimatedCommission ? orders.turnover : estimatedCommission
+  const needed = marginRequired + openLoss + beside - part.turnover + slippageAllowance
   return {
     ...known,
     refPrice: textOf(price),
@@ -267,10 +263,24 @@ const openingBound = (
   }
   if (asked !== null) return { ...unbounded, limit: asked, reducingBps }
   const slipped = price === null ? null : boundAt(side, price, terms.slippageBps, tick)
-  const furthest = mark === null ? slipped : boundAt(side, mark.price, bandBps, tick)
-  return slipped === null || furthest === null
-    ? null
-    : { ...unbounded, limit: tighterOf(side, slipped, furthest), reducingBps }
+  if (slipped === null) return null
+  return {
+    ...unbounded,
+    limit: mark === null ? slipped : withinBand(side, slipped, { mark, bandBps, tick }),
+    reducingBps
+  }
+}
+
+/** The limit inside the venue's band. Where the book offers better prices than the band, it is the near edge. */
+const withinBand = (
+  side: "BUY" | "SELL",
+  limit: string,
+  { mark, bandBps, tick }: Pick<PerpPreTrade, "bandBps" | "tick"> & { readonly mark: ShownMark }
+): string => {
+  const other = side === "BUY" ? "SELL" : "BUY"
+  const [far, near] = [boundAt(side, mark.price, bandBps, tick), boundAt(other, mark.price, bandBps, tick)]
+  const lifted = near === null ? limit : tighterOf(other, limit, near)
+  return far === null ? lifted : tighterOf(side, lifted, far)
 }
 
 /** Every other market is in the account's figures as it is: what an order changes is its own market's part alone. */
@@ -281,11 +291,12 @@ const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
   return { standing, part, before: riskWith(risk, standing, part) }
 }
 
-const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOrder) => ({
+const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOrder, { bps }: OrderBound) => ({
   symbol,
   side,
   left: qty,
   price: trigger === null ? price : (trigger.limitPrice ?? trigger.price),
+  boundBps: bps,
   reduceOnly
 })
 

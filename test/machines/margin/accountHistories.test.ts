@@ -93,75 +93,71 @@ describe("a second working out of accounts with contracts beside positions", () 
   it("agrees after every step of any history, and on every loss that is told", () => {
     const seen = { states: new Set<string>(), mixed: 0 }
     fc.assert(
-      fc.property(
-        fc.array(fc.oneof(...steps), { minLength: 10, maxLength: 40 }),
-        someTerms,
-        (taken, { tiers, slippageBps }) => {
-          const history = new History()
-          for (const step of taken) {
-            step(history)
-            const { cash, held, marks, koMark, contracts } = history
-            const perpetuals = [...held].map(([symbol, { qty, entry }]): PerpHolding =>
-              holdingOf({
-                symbol,
-                position: { ...positionOf(qty, entry), symbol },
-                terms: { leverage: history.leverage(symbol), tiers, slippageBps }
-              })
-            )
-            const prices = Object.fromEntries([...marks].map(([symbol, mark]) => [symbol, { price: text(mark) }]))
-            const facts = factsWith({ ...prices, [ko]: { price: text(koMark) } })
-            const risk = accountRisk({ cashOf: () => cash, contracts, accepts: [], perpetuals }, facts)
-            const account: PlainAccount = {
-              cash: usdc(cash),
-              isRetail: history.categorization === "RETAIL",
-              tiers: tiers.map(({ from, maxLeverage }) => ({ from: usdc(from), most: maxLeverage })),
-              positions: [...held].map(([symbol, { qty, entry }], openedAt) => ({
-                symbol,
-                qty,
-                entry,
-                mark: text(marks.get(symbol) ?? 0),
-                leverage: history.leverage(symbol),
-                openedAt
-              })),
-              contracts: contracts.map(({ side, qty, entry, premium, potentialProfit }) => ({
-                side,
-                qty,
-                entry,
-                premium: usdc(premium),
-                profit: potentialProfit === null ? null : usdc(potentialProfit),
-                mark: text(koMark)
-              }))
-            }
-            const plain = plainRisk(account)
-            assert.deepStrictEqual(
-              [
-                risk.equity,
-                risk.closeOutEquity,
-                risk.positionMargin,
-                risk.barrierMargin,
-                risk.freeMargin,
-                risk.maintenanceMargin
-              ],
-              [
-                plain.equity,
-                plain.closeOutEquity,
-                plain.positionMargin,
-                plain.barrierMargin,
-                plain.freeMargin,
-                plain.maintenance
-              ].map((figure) => micro(figure.toFixed(6)))
-            )
-            assert.deepStrictEqual([risk.marginLevel, risk.riskState], [plain.level, plain.state])
-            for (const [at, position] of account.positions.entries()) {
-              const unrealizedPnl = risk.perps[at]?.unrealizedPnl ?? 0n
-              const { qty: netQty, entry: avgEntry, leverage } = position
-              assert.strictEqual(lossStep({ netQty, avgEntry, leverage, unrealizedPnl }), plainLossStep(position))
-            }
-            seen.states.add(risk.riskState)
-            if (contracts.length > 0 && held.size > 1) seen.mixed++
+      fc.property(fc.array(fc.oneof(...steps), { minLength: 10, maxLength: 40 }), someTerms, (taken, terms) => {
+        const history = new History()
+        for (const step of taken) {
+          step(history)
+          const { cash, held, marks, koMark, contracts } = history
+          const perpetuals = [...held].map(([symbol, { qty, entry }]): PerpHolding =>
+            holdingOf({
+              symbol,
+              position: { ...positionOf(qty, entry), symbol },
+              terms: { ...terms, leverage: history.leverage(symbol) }
+            })
+          )
+          const prices = Object.fromEntries([...marks].map(([symbol, mark]) => [symbol, { price: text(mark) }]))
+          const facts = factsWith({ ...prices, [ko]: { price: text(koMark) } })
+          const risk = accountRisk({ cashOf: () => cash, contracts, accepts: [], perpetuals }, facts)
+          const account: PlainAccount = {
+            cash: usdc(cash),
+            isRetail: history.categorization === "RETAIL",
+            tiers: terms.tiers.map(({ from, maxLeverage }) => ({ from: usdc(from), most: maxLeverage })),
+            positions: [...held].map(([symbol, { qty, entry }], openedAt) => ({
+              symbol,
+              qty,
+              entry,
+              mark: text(marks.get(symbol) ?? 0),
+              leverage: history.leverage(symbol),
+              openedAt
+            })),
+            contracts: contracts.map(({ side, qty, entry, premium, potentialProfit }) => ({
+              side,
+              qty,
+              entry,
+              premium: usdc(premium),
+              profit: potentialProfit === null ? null : usdc(potentialProfit),
+              mark: text(koMark)
+            }))
           }
+          const plain = plainRisk(account)
+          assert.deepStrictEqual(
+            [
+              risk.equity,
+              risk.closeOutEquity,
+              risk.positionMargin,
+              risk.barrierMargin,
+              risk.freeMargin,
+              risk.maintenanceMargin
+            ],
+            [
+              plain.equity,
+              plain.closeOutEquity,
+              plain.positionMargin,
+              plain.barrierMargin,
+              plain.freeMargin,
+              plain.maintenance
+            ].map((figure) => micro(figure.toFixed(6)))
+          )
+          assert.deepStrictEqual([risk.marginLevel, risk.riskState], [plain.level, plain.state])
+          for (const [at, position] of account.positions.entries()) {
+            const unrealizedPnl = risk.perps[at]?.unrealizedPnl ?? 0n
+            const { qty: netQty, entry: avgEntry, leverage } = position
+            assert.strictEqual(lossStep({ netQty, avgEntry, leverage, unrealizedPnl }), plainLossStep(position))
+          }
+          seen.states.add(risk.riskState)
+          if (contracts.length > 0 && held.size > 1) seen.mixed++
         }
-      ),
+      }),
       { numRuns: 200, seed: 16 }
     )
     // The histories reach what they are for.

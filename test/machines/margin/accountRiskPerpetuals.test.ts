@@ -5,7 +5,7 @@ import { type AccountRisk, accountRisk } from "../../../src/machines/margin/acco
 import type { PerpHolding } from "../../../src/machines/margin/perpRisk.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { contractOf, contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
-import { fraction, naiveExposures, naiveLoss, naiveMargin } from "../../fixtures/naiveTrading.ts"
+import { fraction, naiveExposures, naiveLoss, naiveTurnover, naiveMargin } from "../../fixtures/naiveTrading.ts"
 import {
   holdingOf,
   naiveTiers,
@@ -65,6 +65,7 @@ describe("the risk of an account with perpetuals", () => {
           unrealizedPnl: micro("1000"),
           initialMargin: micro("6000"),
           orderMargin: micro("2900"),
+          turnover: 0n,
           orderLoss: 0n
         }
       ]
@@ -147,6 +148,7 @@ describe("F3: marks of perpetuals", () => {
     ["a stale one: the last one counts", open, stale, false, false, "1000"],
     ["none: the entry stands for it", open, {}, false, false, "0"],
     ["stale, and a limit that does not use it", limit, stale, true, false, "0"],
+    ["none, and a limit: its loss against the mark is unknown", limit, {}, false, false, "0"],
     ["stale, and a MARKET order that does", market, stale, false, false, "0"],
     ["stale, and a MARKET order that only reduces", closing, stale, true, false, "0"]
   ] as const)("%s", (_, holding, marks, marksFresh, anyMarkFresh, pnl) => {
@@ -196,7 +198,9 @@ describe("F4 to F7 against a second working out", () => {
           pnl += fraction(mark).minus(fraction(position.avgEntry)).times(fraction(position.netQty)).floor(6)
           base += already?.ceil(6) ?? 0n
           orderMargin += then?.minus(already ?? then).ceil(6) ?? 0n
+          const tiedUp = (already?.ceil(6) ?? 0n) + (then?.minus(already ?? then).ceil(6) ?? 0n)
           orderLoss += naiveLoss(mark, orders, terms.slippageBps)
+          orderLoss += naiveTurnover(position.netQty, mark, orders, { ...terms, tiedUp })
         }
         const equity = cash + pnl
         assert.deepInclude(risk, {

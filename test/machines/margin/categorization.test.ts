@@ -8,6 +8,7 @@ import {
 } from "../../../src/machines/margin/categorization.ts"
 import type { JsonObject } from "../../../src/machines/Effects.ts"
 import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
+import { termsAt } from "../../fixtures/perpetuals.ts"
 
 const perp = "BTC-USDC-PERP"
 /** A long of 0.1 at 60,000: 120 of margin for a professional at 50, 600 for a retail client at 10. */
@@ -22,7 +23,7 @@ const riskAt = (leverage: number, cash: string, at = contractsNow) =>
           symbol: perp,
           position: { symbol: perp, netQty: "0.1", avgEntry: "60000", netCost: "6000", realizedPnl: 0n },
           orders: [],
-          terms: { leverage, tiers: [{ from: 0n, maxLeverage: null }], slippageBps: 50 }
+          terms: termsAt(leverage)
         }
       ]
     },

@@ -5,6 +5,7 @@ import { marginPictureOf } from "../../../src/machines/margin/marginPicture.ts"
 import type { PerpHolding } from "../../../src/machines/margin/perpRisk.ts"
 import { type Facts, type Instrument, noFacts } from "../../../src/machines/market/Facts.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { termsAt } from "../../fixtures/perpetuals.ts"
 
 const symbol = "BTC-USDC-PERP"
 const micro = 1_000_000n
@@ -22,7 +23,7 @@ const holding: PerpHolding = {
   symbol,
   position: long,
   orders: [],
-  terms: { leverage: 10, tiers: [{ from: 0n, maxLeverage: null }], slippageBps: 50 }
+  terms: termsAt(10)
 }
 
 const pictureOf = (perpetuals: ReadonlyArray<PerpHolding>, { mark = "61000", listed = true } = {}) => {
@@ -78,7 +79,7 @@ describe("A2-99: positions of the margin picture", () => {
   })
 
   it("orders alone are no position, nor is a flat one; what they tie up is told apart", () => {
-    const order = { symbol, side: "BUY", left: "0.1", price: "60000", reduceOnly: false } as const
+    const order = { symbol, side: "BUY", left: "0.1", price: "60000", boundBps: null, reduceOnly: false } as const
     const flat = { ...long, netQty: "0.0000", avgEntry: "0", netCost: "0" }
     for (const position of [null, flat]) {
       const picture = pictureOf([{ ...holding, position, orders: [order] }])

@@ -38,7 +38,7 @@ describe("what only reduces", () => {
 })
 
 describe("what a close-out may cost", () => {
-  const market = { ...usual, equity: 300_000_000n, value: { units: 6_000n, places: 0 } }
+  const market = { cap: 10, ...usual, equity: 300_000_000n as bigint | null, value: { units: 6_000n, places: 0 } }
   const at = (step: number, widenedBps = 0, over: Partial<typeof market> = {}) =>
     closingBps({ tried: { X: { at: 0, pause: 0, held: "1", step } }, widenedBps }, "X", { ...market, ...over })
 
@@ -50,6 +50,14 @@ describe("what a close-out may cost", () => {
     assert.strictEqual(at(2, 0, { equity: -1n }), 200)
     assert.strictEqual(at(2, 0, { equity: 3_000_000_000n }), 1_000)
     assert.strictEqual(at(2, 0, { value: { units: 0n, places: 0 } }), 200)
+    assert.strictEqual(at(2, 0, { equity: null }), 200)
+  })
+
+  it("F9: no step costs more than every account outside a close-out can pay, until the equity pays more", () => {
+    const highest = { cap: 30, value: { units: 6_000n, places: 0 } }
+    assert.deepStrictEqual([at(0, 0, highest), at(1, 0, highest), at(2, 0, highest)], [100, 161, 494])
+    assert.strictEqual(at(2, 0, { ...highest, equity: 60_000_000n }), 161)
+    assert.strictEqual(at(0, 0, { cap: 50 }), 94)
   })
 
   it("F9: further where staff have widened it, within the band", () => {

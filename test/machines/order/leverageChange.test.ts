@@ -4,6 +4,7 @@ import { accountRisk, type AccountRisk } from "../../../src/machines/margin/acco
 import { changeRefusal, overCap } from "../../../src/machines/order/leverageChange.ts"
 import { toWire } from "../../../src/http/toWire.ts"
 import { contractsNow, factsWith, micro, type MarkOf } from "../../fixtures/contracts.ts"
+import { termsAt } from "../../fixtures/perpetuals.ts"
 
 const perp = "BTC-USDC-PERP"
 
@@ -23,9 +24,10 @@ const riskAt = (leverage: number, cash: string, orders = 0, mark: MarkOf = { pri
             side: "BUY" as const,
             left: "0.1",
             price: "60000",
+            boundBps: null,
             reduceOnly: false
           })),
-          terms: { leverage, tiers: [{ from: 0n, maxLeverage: null }], slippageBps: 50 }
+          terms: termsAt(leverage)
         }
       ]
     },

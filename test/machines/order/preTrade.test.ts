@@ -9,7 +9,7 @@ import { type PerpPreTrade, preTrade, type PreTradeOrder } from "../../../src/ma
 import { formatAmount } from "../../../src/machines/shared/Money.ts"
 import { contractOf, factsWith, micro } from "../../fixtures/contracts.ts"
 import { openingCase } from "../../fixtures/goldenTrading.ts"
-import { fraction, naiveExposures, naiveLoss, naiveMargin, zero } from "../../fixtures/naiveTrading.ts"
+import { fraction, naiveExposures, naiveLoss, naiveMargin, naiveTurnover, zero } from "../../fixtures/naiveTrading.ts"
 import {
   holdingOf,
   naiveTiers,
@@ -127,6 +127,20 @@ describe("a preview", () => {
     })
   })
 
+  it.each([
+    ["BUY", "50000", "54000.0"],
+    ["BUY", "65999", "66000.0"],
+    ["SELL", "70000", "66000.0"],
+    ["SELL", "54001", "54000.0"],
+    ["BUY", "60010", "60310.0"]
+  ] as const)(
+    "F13: at the market a %s with the other side at %s is bound at %s, inside the band",
+    (side, other, limit) => {
+      const { bound, sentence } = judge(marketOrder({ side }), { bestOpposite: other, cash: "20000" })
+      assert.deepStrictEqual([bound.limit, sentence], [limit, null])
+    }
+  )
+
   it("A2-45: a conditional order is charged at what it would trade at, a MARKET one with the slippage", () => {
     assert.strictEqual(judge(conditional("70000", null)).marginRequired, micro("7000"))
     assert.strictEqual(judge(conditional("70000", "71000")).marginRequired, micro("7100"))
@@ -172,11 +186,13 @@ describe("what fits the free margin", () => {
     ["what a limit above the mark loses at once", limitOrder({ price: "61000" }), {}, "7130.5"],
     ["not what one below it gains", limitOrder({ price: "59000" }), {}, "5929.5"],
     [
-      "of one that turns, all of it: what it closes is lost too",
+      "of one that turns, all of it: what it closes is lost too, and all that is open and opens can be closed",
       limitOrder({ side: "SELL", qty: "3", price: "59900" }),
       { held: "1" },
-      "6359.85"
-    ]
+      // Half the margin of four, with the commission, is 119.85 more than the margin of two that are short.
+      "6389.85"
+    ],
+    ["of one that only turns: half the margin of three", limitOrder({ side: "SELL", qty: "2" }), { held: "1" }, "3060"]
   ]
   it.each(needs)("%s", (_, order, setting, needed) => {
     const held = setting.held === undefined ? 0n : micro("6000")
@@ -314,6 +330,10 @@ describe("F13 against a second working out", () => {
         }
         const required = marginWith([orderOf(side, qty, price)]) - marginWith([])
         const before = marginWith([])
+        const turnoverWith = (more: ReadonlyArray<WorkingOrder>): bigint => {
+          const all = [...working, ...more]
+          return naiveTurnover(position.netQty, mark, all, { ...terms, tiedUp: marginWith(more) })
+        }
         const spoken = naiveLoss(mark, working, terms.slippageBps)
         const away = side === "BUY" ? fraction(1) : fraction(-1)
         const sameSide = working.filter((order) => order.side === side)
@@ -340,7 +360,9 @@ describe("F13 against a second working out", () => {
           freeMarginBefore: free,
           freeMarginAfter: free - required - commission
         })
-        const fits = beyond.sign === 0 || free - spoken - required - loss - commission >= 0n
+        const turnover = turnoverWith([orderOf(side, qty, price)])
+        const paid = turnover > commission ? turnover : commission
+        const fits = beyond.sign === 0 || free - spoken - required - loss - paid >= 0n
         assert.strictEqual(figures.sentence === null, fits)
       })
     )

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { firstRefusal } from "../../../src/machines/shared/Gates.ts"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
+import { isWorking } from "../../../src/machines/order/Order.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { orderGates } from "../../../src/machines/order/orderGates.ts"
 import { orderMarket, orderOnMarket } from "../../../src/machines/order/orderOnMarket.ts"
@@ -69,10 +70,15 @@ const moneyGates = orderGates.filter(({ gate }) => gate !== "verification")
 
 export type Wish = Pick<OrderBody, "symbol" | "side" | "type" | "qty"> & Partial<OrderBody>
 
-/** The equity of a client's account at the marks, and the amount written off for it, micro-USDC. */
+/** Amounts of one client, micro-USDC. */
 export interface Standing {
+  /** At the marks. */
   readonly equity: bigint
   readonly writtenOff: bigint
+  /** The losses that jumps took beyond the equity. The orders that work at a jump count as filled. */
+  readonly beyond: bigint
+  /** The value of all that reduce-only orders have closed, at the marks of that moment. */
+  readonly closed: bigint
 }
 
 class Trader {
@@ -81,6 +87,8 @@ class Trader {
   readonly events: Array<AccountFact> = []
   private readonly stored = new Map<TableName, Map<number, object>>()
   readonly recall: Recall
+  beyond = 0n
+  closed = 0n
 
   constructor(id: number, cash: bigint) {
     this.row = { ...clients, id, uid: `ACM-0000000${id}`, categorization: "RETAIL" }
@@ -208,6 +216,37 @@ export class TwoTraders {
     for (const trader of this.traders) this.turn(trader, () => {})
   }
 
+  /** A mark jumps. The venue's trades of that moment are booked before any call reaches the venue. */
+  jump(symbol: string, price: string): void {
+    const before = this.standings()
+    this.mark(symbol, price)
+    while (this.deliver("event"));
+    for (const [at, trader] of this.traders.entries()) {
+      const { equity, writtenOff } = before[at] ?? assert.fail("no trader")
+      const more = this.lacking(trader) + trader.writtenOff() - writtenOff + (equity < 0n ? equity : 0n)
+      if (more > 0n) trader.beyond += more
+    }
+  }
+
+  /** What the account lacks if its orders fill at their worst prices, micro-USDC. */
+  private lacking(trader: Trader): bigint {
+    let lacks = -accountIn(trader.state, this.facts).risk.closeOutEquity
+    for (const { symbol, context } of trader.orders().filter(isWorking)) {
+      const { side, qty, filledQty, venuePrice, boundBps, trigger, triggeredAt } = context
+      const mark = Number(this.marks.get(symbol))
+      const waits = trigger !== null && triggeredAt === null && boundBps !== null
+      const away = side === "BUY" ? Number(venuePrice) - mark : mark - Number(venuePrice)
+      const lost = waits ? (mark * boundBps) / 10_000 : Math.max(away, 0)
+      const commission = (Math.max(Number(venuePrice), mark) * defaultMarketTerms.commissionBps.PERP) / 10_000
+      lacks += BigInt(Math.ceil((lost + commission) * (Number(qty) - Number(filledQty)) * 1e6))
+    }
+    return lacks > 0n ? lacks : 0n
+  }
+
+  markOf(symbol: string): string {
+    return this.marks.get(symbol) ?? assert.fail(`${symbol} has no mark`)
+  }
+
   /** Places an order as a partner's request would. False: a gate refused it. */
   place(at: number, wish: Wish): boolean {
     const trader = this.traders[at] ?? assert.fail("no trader")
@@ -251,6 +290,22 @@ export class TwoTraders {
     })
   }
 
+  /** Chooses a leverage, by force. A close-out refuses it. */
+  choose(at: number, symbol: string, leverage: number): void {
+    const trader = this.traders[at] ?? assert.fail("no trader")
+    this.turn(trader, (turn) => {
+      const { id: clientId, partnerId } = trader.row
+      if (accountIn(turn.state, turn.facts).recorded === "CLOSE_OUT") return
+      turn.draft.put("leverages", { clientId, partnerId, symbol, leverage, updatedAt: turn.now })
+    })
+  }
+
+  /** The position of a client, signed. */
+  netQty(at: number, symbol: string): string {
+    const rows = this.traders[at]?.state.all("positions") ?? []
+    return rows.find((row) => row.symbol === symbol)?.netQty ?? "0"
+  }
+
   /** Takes money out by the rule of withdrawals and loans: this share of the free money, in percent. */
   takeOut(at: number, percent: number): void {
     const trader = this.traders[at] ?? assert.fail("no trader")
@@ -261,6 +316,18 @@ export class TwoTraders {
       if (amount <= 0n || held === undefined) return
       if (moneyOutRefusal({ ...freeMoney(now, "USDC"), restrictions: [], paused: false }, amount) !== null) return
       turn.draft.put("balances", { ...held, cash: held.cash - amount })
+    })
+  }
+
+  /** Earlier losses leave a client with this margin level, in percent. */
+  level(at: number, percent: number): void {
+    const trader = this.traders[at] ?? assert.fail("no trader")
+    this.turn(trader, (turn) => {
+      const { closeOutEquity, marginBase } = accountIn(turn.state, turn.facts).risk
+      const wanted = (marginBase * BigInt(percent) + 99n) / 100n
+      for (const held of turn.state.all("balances")) {
+        turn.draft.put("balances", { ...held, cash: held.cash + wanted - closeOutEquity })
+      }
     })
   }
 
@@ -287,6 +354,9 @@ export class TwoTraders {
     if (trader === undefined || fact === undefined) return false
     if (fact.type !== "order" && fact.type !== "fill") return true
     const id = ownerOfRef(fact.order.ref ?? "")?.id ?? 0
+    if (fact.type === "fill" && fact.order.reduceOnly) {
+      trader.closed += valueAt(fact.fill.qty, this.markOf(fact.order.symbol))
+    }
     this.turn(trader, (turn) => void this.handlerOf(trader).said(turn, { id, at: this.clock.now, fact }))
     return true
   }
@@ -321,7 +391,9 @@ export class TwoTraders {
   standings(): ReadonlyArray<Standing> {
     return this.traders.map((trader) => ({
       equity: accountIn(trader.state, this.facts).risk.closeOutEquity,
-      writtenOff: trader.writtenOff()
+      writtenOff: trader.writtenOff(),
+      beyond: trader.beyond,
+      closed: trader.closed
     }))
   }
 
@@ -374,5 +446,8 @@ export class TwoTraders {
     return [order, order.state === "REJECTED" ? order.reason : null]
   }
 }
+
+const valueAt = (qty: string, mark: string): bigint =>
+  BigInt(new MoneyDecimal(qty).mul(mark).mul(1e6).ceil().toFixed(0))
 
 const ticks = (price: string): number => unitsOf(price, 1) ?? assert.fail(`${price} is off the grid`)

@@ -225,6 +225,19 @@ describe("a close-out of positions", () => {
       if (episode !== undefined) advance(turn, "closeOuts", episode, { type: "WIDEN", bps: 9_000, reason: "R" }, { of })
     })
     assert.strictEqual(bounds.at(-1), "49500.0")
+    // An order, or a position, whose mark is unknown could need the whole equity.
+    const unmarked = marketsAt({ [perp]: { price: "55000" } })
+    const resting = { symbol: gold, side: "SELL", price: "3990.0", venuePrice: "3990.0", reduceOnly: true } as const
+    for (const other of [{ orders: [resting] }, { positions: [{ symbol: gold, netQty: "0.1", avgEntry: "4000" }] }]) {
+      const { positions = [], ...orders } = { positions: [], ...other }
+      let account = accountOf({ cash: "700", positions: [{ netQty: "0.1" }, ...positions], ...orders })
+      for (const at of [0, 30_000, 60_000, 90_000]) {
+        const due = judged(account, unmarked, { now: contractsNow + at })
+        const { venuePrice } = working(due).context
+        if (at > 0) assert.strictEqual(venuePrice, "53900.0")
+        account = committed(judged(committed(due), unmarked, { now: contractsNow + at, act: (turn) => ends(turn) }))
+      }
+    }
     // A completely filled order starts the steps of its market again.
     const small = marketsWith({ maxQty: "0.06" })
     const slice = judged(accountOf({ cash: "600", positions: [{ netQty: "0.1" }] }), at55, { markets: small })

@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { isDeep } from "../../support/every.ts"
 import { gold, perp } from "../order/leverageTurns.ts"
 import { TwoTraders, type Wish } from "./TwoTraders.ts"
 
@@ -11,34 +12,48 @@ type Act =
   | { readonly act: "place"; readonly at: number; readonly wish: Asked }
   /** The other client first places an order at that price. */
   | { readonly act: "meet"; readonly at: number; readonly wish: Asked }
+  /** Two orders against the position, which the other client then takes. */
+  | { readonly act: "pair"; readonly at: number; readonly wishes: readonly [Asked, Asked] }
   | { readonly act: "cancel"; readonly at: number; readonly nth: number }
   | { readonly act: "takeOut"; readonly at: number; readonly percent: number }
+  | { readonly act: "choose"; readonly at: number; readonly symbol: string; readonly leverage: number }
+  | { readonly act: "jump"; readonly symbol: string; readonly away: number }
   | { readonly act: "call" | "answer" | "event" | "settle" | "wait" }
 
-/** An order: its size as a share of the account's capacity, and its distance from the mark in basis points. */
+/** An order: its size in lots or as multiples of the position, and its distance from the mark in basis points. */
 interface Asked {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly type: "LIMIT" | "MARKET" | "STOP_MARKET" | "STOP_LIMIT"
   readonly lots: number
+  readonly times: 0 | 1 | 2
   readonly away: number
   readonly reduceOnly: boolean
   readonly tif: "GTC" | "IOC"
 }
 
-const marks: Readonly<Record<string, number>> = { [perp]: 60_000, [gold]: 4_000 }
-const priceAt = (symbol: string, away: number): string =>
-  (Math.round(((marks[symbol] ?? 0) * (10_000 + away)) / 1_000) / 10).toFixed(1)
+const marks: Readonly<Record<string, string>> = { [perp]: "60000.0", [gold]: "4000.0" }
+/** On the grid, so many basis points from a mark. */
+const moved = (mark: string, away: number): string =>
+  (Math.round((Number(mark) * (10_000 + away)) / 1_000) / 10).toFixed(1)
+const priceAt = (world: TwoTraders, symbol: string, away: number): string => moved(world.markOf(symbol), away)
 
-const wishOf = ({ symbol, side, type, lots, away, reduceOnly, tif }: Asked): Wish => {
-  // A tenth of a bitcoin is worth as much as an ounce and a half of gold.
-  const qty = (symbol === perp ? lots / 1_000 : lots / 66).toFixed(4)
-  const price = priceAt(symbol, away)
+// A tenth of a bitcoin is worth as much as an ounce and a half of gold.
+const qtyOf = (symbol: string, lots: number): string => (symbol === perp ? lots / 1_000 : lots / 66).toFixed(4)
+
+const wishOf = (
+  world: TwoTraders,
+  at: number,
+  { symbol, side, type, lots, times, away, reduceOnly, tif }: Asked
+): Wish => {
+  const held = Math.abs(Number(world.netQty(at, symbol))) * times
+  const qty = held === 0 ? qtyOf(symbol, lots) : held.toFixed(4)
+  const price = priceAt(world, symbol, away)
   const common = { symbol, side, type, qty, reduceOnly } as const
   if (type === "MARKET") return common
   if (type === "LIMIT") return { ...common, price, tif }
   const direction = side === "BUY" ? "AT_OR_ABOVE" : "AT_OR_BELOW"
-  const limitPrice = type === "STOP_LIMIT" ? priceAt(symbol, side === "BUY" ? away + 480 : away - 480) : null
+  const limitPrice = type === "STOP_LIMIT" ? priceAt(world, symbol, side === "BUY" ? away + 480 : away - 480) : null
   return { ...common, trigger: { source: "LAST", price, direction, limitPrice } }
 }
 
@@ -54,14 +69,37 @@ const asked: fc.Arbitrary<Asked> = fc.record({
     "STOP_LIMIT" as const
   ),
   lots: fc.integer({ min: 1, max: 150 }),
+  times: fc.constantFrom(0 as const, 1 as const, 1 as const, 2 as const),
   away: fc.constantFrom(-1_000, -900, -494, -244, -100, -50, 0, 50, 100, 244, 494, 900, 1_000),
   reduceOnly: fc.boolean(),
   tif: fc.constantFrom("GTC" as const, "IOC" as const)
 })
+/** Orders of the position's size or twice that, far from the mark. */
+const closing = asked.chain((one) =>
+  fc
+    .record({
+      times: fc.constantFrom(1 as const, 1 as const, 2 as const),
+      away: fc.constantFrom(50, 243, 244, 493, 494)
+    })
+    .map((over): Asked => ({ ...one, ...over, tif: "GTC" }))
+)
+const pair = fc
+  .tuple(closing, closing)
+  .map(([one, other]): readonly [Asked, Asked] => [one, { ...other, symbol: one.symbol, reduceOnly: !one.reduceOnly }])
 const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 10, arbitrary: fc.record({ act: fc.constant("pair" as const), at, wishes: pair }) },
   { weight: 4, arbitrary: fc.record({ act: fc.constant("place" as const), at, wish: asked }) },
   { weight: 10, arbitrary: fc.record({ act: fc.constant("meet" as const), at, wish: asked }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant("cancel" as const), at, nth: fc.nat({ max: 5 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant("choose" as const),
+      at,
+      symbol: fc.constantFrom(perp, gold),
+      leverage: fc.constantFrom(1, 5, 10, 20)
+    })
+  },
   {
     weight: 2,
     arbitrary: fc.record({ act: fc.constant("takeOut" as const), at, percent: fc.constantFrom(30, 90, 100) })
@@ -74,29 +112,52 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   }
 )
 
+const jump = fc.record({
+  act: fc.constant("jump" as const),
+  symbol: fc.constantFrom(perp, gold),
+  away: fc.integer({ min: -2_000, max: 2_000 })
+})
+
 const play = (world: TwoTraders, each: Act): void => {
   switch (each.act) {
     case "place":
-      return void world.place(each.at, wishOf(each.wish))
+      return void world.place(each.at, wishOf(world, each.at, each.wish))
     case "meet": {
       const { at, wish } = each
       const { symbol, side, away } = wish
-      const qty = wishOf(wish).qty
+      const wanted = wishOf(world, at, wish)
+      const { qty } = wanted
       world.place(1 - at, {
         symbol,
         side: side === "BUY" ? "SELL" : "BUY",
         type: "LIMIT",
         qty,
-        price: priceAt(symbol, away)
+        price: priceAt(world, symbol, away)
       })
       world.settle()
-      world.place(at, wishOf(wish))
+      world.place(at, wanted)
+      return world.settle()
+    }
+    case "pair": {
+      const { at, wishes } = each
+      const [{ symbol }] = wishes
+      const isShort = world.netQty(at, symbol).startsWith("-")
+      const [side, other] = isShort ? (["BUY", "SELL"] as const) : (["SELL", "BUY"] as const)
+      const away = (wish: Asked): number => (isShort ? wish.away : -wish.away)
+      for (const wish of wishes) world.place(at, wishOf(world, at, { ...wish, side, away: away(wish) }))
+      world.settle()
+      const price = priceAt(world, symbol, (isShort ? Math.min : Math.max)(...wishes.map(away)))
+      world.place(1 - at, { symbol, side: other, type: "LIMIT", qty: qtyOf(symbol, 150), price })
       return world.settle()
     }
     case "cancel":
       return world.cancel(each.at, each.nth)
     case "takeOut":
       return world.takeOut(each.at, each.percent)
+    case "choose":
+      return world.choose(each.at, each.symbol, each.leverage)
+    case "jump":
+      return world.jump(each.symbol, priceAt(world, each.symbol, each.away))
     case "settle":
       return world.settle()
     case "wait":
@@ -108,7 +169,38 @@ const play = (world: TwoTraders, each: Act): void => {
 
 const begun = (): TwoTraders => {
   const world = new TwoTraders([1_000_000_000n, 20_000_000_000n])
-  for (const symbol of [perp, gold]) world.mark(symbol, priceAt(symbol, 0))
+  for (const [symbol, price] of Object.entries(marks)) world.mark(symbol, price)
+  return world
+}
+
+/** The first client's positions in lots, and what earlier losses have left of its margin, percent. */
+interface Start {
+  readonly held: Readonly<Record<string, number>>
+  readonly level: number
+}
+/** The seeds of the sample find an order without margin that opens, where the service sends one. */
+const runs = (seed: number) => (isDeep ? { numRuns: 3_000 } : { numRuns: 60, seed })
+const start: fc.Arbitrary<Start> = fc.record({
+  held: fc.record({ [perp]: fc.integer({ min: -100, max: 100 }), [gold]: fc.integer({ min: -100, max: 100 }) }),
+  level: fc.constantFrom(50, 50, 60, 75, 100)
+})
+
+const begunAt = ({ held, level }: Start): TwoTraders => {
+  const world = begun()
+  for (const [symbol, lots] of Object.entries(held)) {
+    if (lots === 0) continue
+    const common = {
+      symbol,
+      type: "LIMIT",
+      qty: qtyOf(symbol, Math.abs(lots)),
+      price: priceAt(world, symbol, 0)
+    } as const
+    assert.isTrue(world.place(1, { ...common, side: lots > 0 ? "SELL" : "BUY" }))
+    world.settle()
+    assert.isTrue(world.place(0, { ...common, side: lots > 0 ? "BUY" : "SELL" }))
+    world.settle()
+  }
+  world.level(0, level)
   return world
 }
 
@@ -116,6 +208,15 @@ const assertPaid = (world: TwoTraders): void => {
   for (const { equity, writtenOff } of world.standings()) {
     assert.strictEqual(writtenOff, 0n, "the house has paid")
     assert.isTrue(equity >= 0n, `the house will pay ${-equity} micro-USDC`)
+  }
+}
+
+/** After jumps: their loss beyond the equity, and 2 % of the closed value with its commission. */
+const assertBounded = (world: TwoTraders): void => {
+  for (const { equity, writtenOff, beyond, closed } of world.standings()) {
+    const paid = writtenOff + (equity < 0n ? -equity : 0n)
+    const allowed = beyond + (closed * 206n) / 10_000n
+    assert.isTrue(paid <= allowed, `the house pays ${paid} of ${allowed} micro-USDC`)
   }
 }
 
@@ -174,22 +275,87 @@ describe("two accomplices in thin books", () => {
     assertPaid(world)
   })
 
+  it("F13: an order that needed no margin opens nothing once another order has closed the position", () => {
+    const trigger = { source: "LAST", price: "59000.0", direction: "AT_OR_BELOW" } as const
+    const closing = { symbol: perp, side: "SELL", qty: "0.1000" } as const
+    const plain: ReadonlyArray<Wish> = [
+      { ...closing, type: "LIMIT", price: "57036.1" },
+      { ...closing, type: "STOP_MARKET", trigger: { ...trigger, limitPrice: null } },
+      { ...closing, type: "STOP_LIMIT", trigger: { ...trigger, limitPrice: "57000.0" } }
+    ]
+    for (const wish of plain) {
+      const world = begun()
+      offer(world, "SELL", "60000.0", "0.1000")
+      world.place(0, { symbol: perp, side: "BUY", type: "LIMIT", price: "60000.0", qty: "0.1000" })
+      world.settle()
+      world.level(0, 50)
+      assert.isTrue(world.place(0, wish), wish.type)
+      assert.isTrue(world.place(0, { ...closing, type: "LIMIT", price: "57036.0", reduceOnly: true }))
+      world.settle()
+      offer(world, "BUY", "57036.1", "0.2000")
+      world.wait(40)
+      const [, first, second] = world.ordersOf(0)
+      assert.strictEqual(second, "FILLED, 0.1000")
+      assert.match(first ?? "", /^(CANCELLED|REJECTED), 0, (position closed|no position to reduce)$/)
+      assertPaid(world)
+    }
+  })
+
+  it("F9: a close-out of one position leaves enough to close the others", () => {
+    const world = begunAt({ held: { [perp]: 100, [gold]: 100 }, level: 50 })
+    offer(world, "BUY", "55800.0", "0.1000")
+    // At another leverage the equity of 451.5 is a fourteenth of the margin.
+    world.choose(0, perp, 1)
+    world.wait(100)
+    assert.strictEqual(world.netQty(0, perp), "0.1000")
+    offer(world, "BUY", "3920.0", "2.0000", gold)
+    world.wait(40)
+    assert.strictEqual(world.netQty(0, gold), "0.0000")
+    offer(world, "BUY", "56800.0", "0.1000")
+    world.wait(40)
+    assert.strictEqual(world.netQty(0, perp), "0.0000")
+    assertPaid(world)
+  })
+
   it("F9, F13: while the marks rest, nothing that they do makes the house pay", () => {
     let traded = 0
     fc.assert(
-      fc.property(fc.array(act, { minLength: 10, maxLength: 50 }), (acts) => {
-        const world = begun()
+      fc.property(start, fc.array(act, { minLength: 10, maxLength: 50 }), (begins, acts) => {
+        const world = begunAt(begins)
         for (const each of acts) {
           play(world, each)
-          if (each.act === "settle" || each.act === "meet") assertPaid(world)
+          if (each.act === "settle" || each.act === "meet" || each.act === "pair") assertPaid(world)
         }
         world.settle()
         world.wait(40)
         assertPaid(world)
         traded += world.trades
       }),
-      { numRuns: 60 }
+      runs(1)
     )
     assert.isAbove(traded, 40)
+  })
+
+  it("F9, F13: with jumps, the house pays no more than the jump beyond the equity, and 2 % of what is closed", () => {
+    let paid = 0
+    fc.assert(
+      fc.property(
+        start,
+        fc.array(fc.oneof({ weight: 9, arbitrary: act }, jump), { minLength: 10, maxLength: 50 }),
+        (begins, acts) => {
+          const world = begunAt(begins)
+          for (const each of acts) {
+            play(world, each)
+            if (each.act === "settle" || each.act === "meet" || each.act === "pair") assertBounded(world)
+          }
+          world.settle()
+          world.wait(40)
+          assertBounded(world)
+          if (world.standings().some(({ writtenOff }) => writtenOff > 0n)) paid++
+        }
+      ),
+      runs(37)
+    )
+    assert.isAbove(paid, 0)
   })
 })

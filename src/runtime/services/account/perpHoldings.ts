@@ -73,11 +73,17 @@ const strictestClass = (terms: MarketTerms): AssetClass => {
 }
 
 /** On which terms a client has a perpetual now. */
-export const perpTermsOf = (symbol: string, client: Categorized, chosen: Chosen, facts: Facts): PerpTerms => ({
-  leverage: leverageInForce({ ...leverageTermsOf(symbol, client, facts), chosen: chosen.get(symbol) ?? null }),
-  tiers: facts.terms.riskTiers,
-  slippageBps: facts.terms.slippageBps
-})
+export const perpTermsOf = (symbol: string, client: Categorized, chosen: Chosen, facts: Facts): PerpTerms => {
+  const of = leverageTermsOf(symbol, client, facts)
+  const { riskTiers: tiers, slippageBps, commissionBps } = facts.terms
+  return {
+    leverage: leverageInForce({ ...of, chosen: chosen.get(symbol) ?? null }),
+    tiers,
+    slippageBps,
+    cap: leverageCap(of),
+    commissionBps: commissionBps.PERP
+  }
+}
 
 const nothing: ReadonlyArray<PerpHolding> = []
 
@@ -116,12 +122,13 @@ export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: P
 /** A stored order as its margin is worked out from (F6). */
 const workingOf = ({
   symbol,
-  context: { side, qty, filledQty, lastTradeId, venuePrice, trigger, reduceOnly }
+  context: { side, qty, filledQty, lastTradeId, venuePrice, boundBps, trigger, triggeredAt, reduceOnly }
 }: OrderRow): WorkingOrder => ({
   symbol,
   side,
   // Most have not traded, and all of an account's are looked at whenever one is judged.
   left: lastTradeId === 0 ? qty : decimalText(new MoneyDecimal(qty).minus(filledQty)),
   price: venuePrice ?? trigger?.price ?? null,
+  boundBps: triggeredAt === null ? boundBps : null,
   reduceOnly
 })

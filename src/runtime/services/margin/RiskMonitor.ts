@@ -6,7 +6,8 @@
  */
 import { Effect, Layer } from "effect"
 import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
-import { type AccountRisk, closeOutPct } from "../../../machines/margin/accountRisk.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import { closeOutPct } from "../../../machines/margin/perpetual.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"

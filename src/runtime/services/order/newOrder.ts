@@ -28,7 +28,8 @@ export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
     boundBps: figures.bound.bps,
     tif,
     venueTif,
-    reduceOnly,
+    // An order that needed no margin never opens, whatever trades before it.
+    reduceOnly: reduceOnly || (family === "PERP" && figures.onlyReduces),
     trigger,
     attach,
     ocoGroup,

@@ -4,7 +4,14 @@
  * module (F9, F13).
  */
 import { type AccountRisk, graverOf, leverageCap, type RiskState } from "../../../machines/margin/accountRisk.ts"
-import { boundAt, closingBps, isBeyond, reducingBps } from "../../../machines/margin/priceBound.ts"
+import {
+  boundAt,
+  closingBps,
+  isBeyond,
+  reducingBps,
+  type ReducingMarket,
+  secondStepBps
+} from "../../../machines/margin/priceBound.ts"
 import { lossOf } from "../../../machines/margin/perpetual.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
@@ -56,27 +63,48 @@ const untouched = { tried: {}, widenedBps: 0 } as const
  * does not count.
  */
 export const reducingBpsOf = (at: BoundedClient, symbol: string, except: number | null = null): number => {
-  const { client, facts, account, positions, episode } = at
-  const { terms, marks, instruments } = facts
-  const commissionBps = terms.commissionBps.PERP
-  const bandBps = instruments.get(symbol)?.bandBps ?? noBand
-  if (graverOf(account.risk.riskState, account.recorded) !== "CLOSE_OUT") {
-    return reducingBps({ cap: leverageCap(leverageTermsOf(symbol, client, facts)), commissionBps, bandBps })
-  }
-  const mark = marks.get(symbol)?.price ?? "0"
-  const netQty = positions.find((row) => row.symbol === symbol)?.netQty ?? "0"
-  const value = product(scaled(netQty.replace("-", "")), scaled(mark))
-  const equity = account.risk.closeOutEquity - spokenFor(at, except)
-  return closingBps(episode?.context ?? untouched, symbol, { equity, value, commissionBps, bandBps })
+  const { account, positions, episode } = at
+  const market = reducingMarket(at, symbol)
+  if (graverOf(account.risk.riskState, account.recorded) !== "CLOSE_OUT") return reducingBps(market)
+  const held = positions.find((row) => row.symbol === symbol)
+  const value = (held === undefined ? null : valueOf(at, held)) ?? nothing
+  const needed = spokenFor(at, symbol, except)
+  const equity = needed === null ? null : account.risk.closeOutEquity - needed
+  return closingBps(episode?.context ?? untouched, symbol, { ...market, equity, value })
 }
 
-/** The most that the working orders may cost the account, each at its worst price, micro-USDC. */
-const spokenFor = ({ orders, facts }: BoundedClient, except: number | null): bigint => {
-  let lost: Scaled = { units: 0n, places: 0 }
-  for (const row of orders) {
-    const mark = facts.marks.get(row.symbol)?.price
-    if (row.id === except || row.context.family !== "PERP" || mark === undefined || !isWorking(row)) continue
+const reducingMarket = ({ client, facts }: BoundedClient, symbol: string): ReducingMarket => ({
+  cap: leverageCap(leverageTermsOf(symbol, client, facts)),
+  commissionBps: facts.terms.commissionBps.PERP,
+  bandBps: facts.instruments.get(symbol)?.bandBps ?? noBand
+})
+
+const nothing: Scaled = { units: 0n, places: 0 }
+
+/** The value of a position at the mark, without sign. Null: there is no mark. */
+const valueOf = ({ facts }: BoundedClient, { symbol, netQty }: PositionRow): Scaled | null => {
+  const mark = facts.marks.get(symbol)?.price
+  return mark === undefined ? null : product(scaled(netQty.replace("-", "")), scaled(mark))
+}
+
+/**
+ * The most that the working orders may cost the account, each at its worst price, and what closing the positions of the other
+ * markets takes at the second step. Micro-USDC. Null: one of them has no mark.
+ */
+const spokenFor = (at: BoundedClient, symbol: string, except: number | null): bigint | null => {
+  let lost = nothing
+  for (const row of at.orders) {
+    if (row.id === except || row.context.family !== "PERP" || !isWorking(row)) continue
+    const mark = at.facts.marks.get(row.symbol)?.price
+    if (mark === undefined) return null
     lost = sum(lost, atWorst(row, mark))
+  }
+  for (const row of at.positions) {
+    if (row.symbol === symbol || row.state !== "OPEN") continue
+    const value = valueOf(at, row)
+    if (value === null) return null
+    const market = reducingMarket(at, row.symbol)
+    lost = sum(lost, shareOf(value, secondStepBps(market) + market.commissionBps + 1))
   }
   return ceilTo(lost, microPlaces)
 }
@@ -87,7 +115,7 @@ const atWorst = ({ context }: OrderRow, mark: Exact): Scaled => {
   if (trigger !== null && triggeredAt === null && boundBps !== null)
     return shareOf(product(left, scaled(mark)), boundBps)
   const worst = venuePrice ?? trigger?.price ?? null
-  return worst === null ? { units: 0n, places: 0 } : product(lossOf(side, scaled(worst), scaled(mark)), left)
+  return worst === null ? nothing : product(lossOf(side, scaled(worst), scaled(mark)), left)
 }
 
 /** Working reduce-only orders whose price lies beyond the present bound. Orders of a close-out are excluded. */
