@@ -22,6 +22,7 @@ const names: Readonly<Record<WaitingKind, string>> = {
   default: "default",
   delivery: "endpoint",
   deposit: "deposit",
+  leg: "leg",
   quarantine: "event",
   reliance: "reliance",
   statement: "statement",
@@ -35,6 +36,7 @@ export const plural = (count: number, name: string): string => `${count} ${name}
 const qualities: Partial<Record<WaitingKind, string>> = {
   call: " in doubt",
   delivery: " failing",
+  leg: " not placed",
   quarantine: " set aside",
   statement: " failed"
 }

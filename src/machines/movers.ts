@@ -188,7 +188,12 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     PLACE: [service("there is a position to protect")],
     STAND: [venue("took the leg")],
     FIRE: [venue("traded the leg")],
-    FOLLOW: [service("the position has changed")],
+    FOLLOW: [
+      service("the position has changed"),
+      timer("order.protect"),
+      client("/orders/{orderId}", "DELETE"),
+      operator("order cancel")
+    ],
     CLOSE: [service("the position is closed")]
   },
   swap: {

@@ -14,6 +14,7 @@ export type HandlerName =
   | "contract.overdue"
   | "order.ask"
   | "order.cancel"
+  | "order.protect"
   | "swap.release"
   | "swap.overdue"
   | "funding.held"

@@ -1,6 +1,7 @@
 /** What follows for a protection, by rows of D7 and A2-40, with what races leave behind that no order of the venue shows twice. */
 import { assert, describe, it } from "@effect/vitest"
 import {
+  attemptDueAt,
   type AttachmentContext,
   type AttachmentState,
   firstStanding,
@@ -9,7 +10,8 @@ import {
   type Leg,
   legDirection,
   legType,
-  type Standing
+  type Standing,
+  type Unplaced
 } from "../../src/machines/order/Attachment.ts"
 import { attachmentInput } from "../../src/machines/order/attachmentSamples.ts"
 import { type OrderNow, type Plan, planProtection } from "../../src/machines/order/protectionPlan.ts"
@@ -41,6 +43,23 @@ const stop: Leg = { ...leg, orderId: 5, role: "stopLoss" }
 const placed: Standing = { ...firstStanding, filled: "4", round: 1, legs: [leg, stop] }
 const fired: Standing = { ...placed, dealt: "4", traded: true, legs: [stop] }
 
+const now = 50_000
+/** The stop was refused a second ago, or just now. */
+const refusedOnce: Unplaced = {
+  role: "stopLoss",
+  orderId: 5,
+  atMarket: false,
+  attempts: 1,
+  failedAt: now - 1_000,
+  reason: "no"
+}
+const due: Standing = { ...placed, legs: [leg], unplaced: [refusedOnce] }
+const notDue: Standing = { ...due, unplaced: [{ ...refusedOnce, failedAt: now - 999 }] }
+/** Its next attempt is on its way. */
+const tried: Standing = { ...due, legs: [leg, { ...stop, orderId: 6 }] }
+const dueAtMarket: Standing = { ...fired, traded: false, legs: [], unplaced: [{ ...refusedOnce, atMarket: true }] }
+const market: Leg = { ...stop, orderId: 6, atMarket: true }
+
 interface Given {
   readonly state: AttachmentState
   readonly standing: Standing
@@ -51,10 +70,17 @@ interface Given {
 }
 
 const plan = ({ state, standing, parent = {}, legs = {}, net, mark }: Given): Plan => {
-  const context: AttachmentContext = { ...attachmentInput, qtyDecimals: 0, standing, live: true }
+  const context: AttachmentContext = {
+    ...attachmentInput,
+    qtyDecimals: 0,
+    standing,
+    live: true,
+    unplacedSince: null
+  }
   return planProtection(
     { state, context },
     {
+      now,
       parent: parent === null ? null : { ...works, filledQty: standing.filled, ...parent },
       legOf: (id) => ({ ...works, qty: "4", ...legs[id] }),
       netQty: net,
@@ -105,7 +131,7 @@ const rows: ReadonlyArray<readonly [title: string, given: Given, steps: Readonly
   [
     "PLACING: one is refused, the other stands",
     { state: "PLACING", standing: placed, legs: { 5: { ...over, rejected: true, why: "no" } }, net: "4" },
-    ["STAND", "stop loss refused: no"]
+    ["STAND", "stop loss not placed, attempt 1: no; it is placed again"]
   ],
   [
     "PLACING: the venue knows its level to be passed",
@@ -227,14 +253,18 @@ const rows: ReadonlyArray<readonly [title: string, given: Given, steps: Readonly
   ],
   [
     "FIRED: a leg met its own parent's order, which is cancelled first",
-    { state: "FIRED", standing: { ...placed, again: { role: "stopLoss", waits: true }, legs: [leg] }, net: "4" },
+    {
+      state: "FIRED",
+      standing: { ...placed, again: { role: "stopLoss", orderId: 5, waits: true }, legs: [leg] },
+      net: "4"
+    },
     ["FOLLOW", "cancel parent"]
   ],
   [
     "FIRED: the parent's rest is out of the book",
     {
       state: "FIRED",
-      standing: { ...placed, again: { role: "stopLoss", waits: true }, legs: [leg] },
+      standing: { ...placed, again: { role: "stopLoss", orderId: 5, waits: true }, legs: [leg] },
       parent: null,
       net: "4"
     },
@@ -244,7 +274,13 @@ const rows: ReadonlyArray<readonly [title: string, given: Given, steps: Readonly
     "FIRED: what it had traded before it met its parent's order is not sold twice",
     {
       state: "FIRED",
-      standing: { ...placed, taken: "3", traded: true, again: { role: "stopLoss", waits: false }, legs: [] },
+      standing: {
+        ...placed,
+        taken: "3",
+        traded: true,
+        again: { role: "stopLoss", orderId: 5, waits: false },
+        legs: []
+      },
       net: "9"
     },
     ["FIRE", "market 1 in 1", "cancel parent"]
@@ -253,11 +289,11 @@ const rows: ReadonlyArray<readonly [title: string, given: Given, steps: Readonly
     "FIRED: nobody takes it at the market, twice",
     {
       state: "FIRED",
-      standing: { ...placed, atMarket: 2, again: { role: "stopLoss", waits: true }, legs: [] },
+      standing: { ...placed, atMarket: 2, again: { role: "stopLoss", orderId: 5, waits: true }, legs: [] },
       parent: null,
       net: "4"
     },
-    ["FOLLOW", "stop loss found nobody at the market"]
+    ["FOLLOW", "stop loss not placed, attempt 1: no counterparty; it is placed again"]
   ],
   [
     "CLOSED: the parent fills on behind the take profit",
@@ -283,8 +319,82 @@ const rows: ReadonlyArray<readonly [title: string, given: Given, steps: Readonly
   ["CLOSED: the parent ends", { state: "CLOSED", standing: { ...fired, legs: [] }, parent: over, net: "0" }, ["FOLLOW"]]
 ]
 
+const refusedLegs: ReadonlyArray<readonly [title: string, given: Given, steps: ReadonlyArray<string>]> = [
+  ["within its pause", { state: "ACTIVE", standing: notDue, net: "4" }, ["nothing"]],
+  ["after its pause", { state: "ACTIVE", standing: due, net: "4" }, ["FOLLOW", "stopLoss 4 in 1"]],
+  [
+    "with what the parent has filled by then",
+    { state: "ACTIVE", standing: due, parent: { filledQty: "7" }, net: "7" },
+    ["FOLLOW", "stopLoss 7 in 1", "4 to 7"]
+  ],
+  [
+    "while its next attempt is on its way",
+    { state: "ACTIVE", standing: tried, legs: { 6: { placing: true, changing: true } }, net: "4" },
+    ["nothing"]
+  ],
+  ["once the venue has it", { state: "ACTIVE", standing: tried, net: "4" }, ["FOLLOW", "stop loss placed"]],
+  [
+    "refused again",
+    { state: "ACTIVE", standing: tried, legs: { 6: { ...over, rejected: true, why: "busy" } }, net: "4" },
+    ["FOLLOW", "stop loss not placed, attempt 2: busy; it is placed again"]
+  ],
+  [
+    "cancelled by hand on its way, and refused",
+    {
+      state: "ACTIVE",
+      standing: { ...placed, legs: [leg, stop] },
+      legs: { 5: { ...over, cancels: 1, rejected: true } },
+      net: "4"
+    },
+    ["FOLLOW", "stop loss not placed: no reason"]
+  ],
+  ["alone, within its pause", { state: "ACTIVE", standing: { ...notDue, legs: [] }, net: "4" }, ["nothing"]],
+  ["while its level is passed", { state: "ACTIVE", standing: due, net: "4", mark: "58000" }, ["FIRE", "market 4 in 1"]],
+  [
+    "after the position is gone",
+    { state: "ACTIVE", standing: due, net: "0" },
+    ["CLOSE", "cancel 4", "stop loss not placed: not needed any more"]
+  ],
+  [
+    "after the other leg has fired",
+    { state: "ACTIVE", standing: due, legs: { 4: { filledQty: "1" } }, net: "3" },
+    ["FIRE", "stop loss not placed: not needed any more"]
+  ],
+  [
+    "at the market",
+    {
+      state: "FIRED",
+      standing: { ...dueAtMarket, unplaced: [], legs: [market] },
+      legs: { 6: { ...over, rejected: true, why: "no" } },
+      net: "4"
+    },
+    ["FOLLOW", "cancel parent", "stop loss not placed, attempt 1: no; it is placed again"]
+  ],
+  [
+    "at the market, after its pause",
+    { state: "FIRED", standing: dueAtMarket, parent: null, net: "4" },
+    ["FIRE", "market 4 in 1"]
+  ],
+  [
+    "at the market, after what it stood for was sold",
+    { state: "FIRED", standing: dueAtMarket, parent: null, net: "0" },
+    ["CLOSE", "stop loss not placed: not needed any more"]
+  ]
+]
+
 describe("the plan of a protection", () => {
   it.each(rows)("D7: %s", (_, given, steps) => assert.deepStrictEqual(said(plan(given)), steps))
+
+  it.each(refusedLegs)("D7: a refused leg %s", (_, given, steps) => assert.deepStrictEqual(said(plan(given)), steps))
+
+  it("D7: pauses between attempts double from a second to five minutes", () => {
+    const pauseAfter = (attempts: number) => attemptDueAt({ ...refusedOnce, attempts, failedAt: 0 })
+    assert.deepStrictEqual([1, 2, 3, 9, 10, 1_000].map(pauseAfter), [1_000, 2_000, 4_000, 256_000, 300_000, 300_000])
+    const again = plan({ state: "ACTIVE", standing: tried, legs: { 6: { ...over, rejected: true } }, net: "4" })
+    assert.deepStrictEqual(again.standing.unplaced, [
+      { ...refusedOnce, orderId: 6, attempts: 2, failedAt: now, reason: "no reason" }
+    ])
+  })
 
   it("A2-40: a leg that fires before its amendment leaves the rest of the fills to another round", () => {
     const growing = { ...placed, filled: "7", legs: [leg, { ...stop, asked: "7", askedFor: "7", tries: 1 }] }
@@ -329,6 +439,7 @@ describe("the plan of a protection", () => {
     assert.isFalse(isLive(none))
     assert.isTrue(isLive(firstStanding))
     assert.isTrue(isLive({ ...none, legs: [leg] }))
-    assert.isTrue(isLive({ ...none, again: { role: "stopLoss", waits: true } }))
+    assert.isTrue(isLive({ ...none, unplaced: [refusedOnce] }))
+    assert.isTrue(isLive({ ...none, again: { role: "stopLoss", orderId: 5, waits: true } }))
   })
 })

@@ -251,6 +251,12 @@ describe("operator surface, queue", () => {
          VALUES (1, 1, $1, $2, 'OPEN', 2, 9, 'no mark', 8)`,
       [BigInt(partner.partnerId), BigInt(anna.clientId)]
     )
+    await query(
+      service,
+      `INSERT INTO attachments (id, partner_id, client_id, state, version, context, symbol, live, created_at, unplaced_since)
+         VALUES (88, $1, $2, 'ACTIVE', '2', '{"standing": {"unplaced": [{"orderId": 89, "reason": "too busy"}]}}', 'BTC-USDC-PERP', false, 1, 7)`,
+      [BigInt(partner.partnerId), BigInt(anna.clientId)]
+    )
     const queue = await service.done(["queue"], "FINANCE")
     const items = queue.waiting as ReadonlyArray<Item>
     assert.deepStrictEqual(
@@ -258,6 +264,7 @@ describe("operator surface, queue", () => {
       [
         ["delivery", false, `webhook redeliver ${items[0]?.id}`],
         ["quarantine", false, "venue quarantine drop 7"],
+        ["leg", false, "order cancel 89 --reason R"],
         ["call", false, "venue resolve order:99 --as void --reason R"],
         ["statement", true, "statement jobs"],
         ["case", false, `kyc clear ${held.clientId}`],
@@ -268,7 +275,7 @@ describe("operator surface, queue", () => {
         ["reliance", false, "partner reliance BANK APPROVED --reason R"]
       ]
     )
-    assert.deepInclude(items[5] as Item, {
+    assert.deepInclude(items[6] as Item, {
       amount: "12.50",
       currency: "EUR",
       clientUid: cleo.clientUid,

@@ -1,11 +1,14 @@
 /**
- * Timers of many objects of a client end theirs, each at its time, also in the process that takes over (D4; A2-26): the window
- * of a request whose end at the venue nobody hears, while another one goes on.
+ * Timers of a client's objects fire each at its time, also in the process that takes over (D4, D7; A2-26): the window of a request
+ * whose end at the venue is lost, and the next attempt to place a refused leg.
  */
 import { afterAll, assert, it } from "@effect/vitest"
+import { expectLog } from "../support/expectLog.ts"
 import { brokenInvariants, get, query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { orderSteps, orderVenue } from "../support/orderSteps.ts"
+import { perp } from "../support/perpVenue.ts"
 import { type Service, startService } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 
@@ -48,5 +51,43 @@ it("D4: windows of requests elapse after a restart, each its own", async () => {
     [String(short)]
   )
   world.hide(false)
+  assert.deepStrictEqual(await brokenInvariants(second), [])
+}, 40_000)
+
+it("D7: a leg that the venue refused is placed again after a restart, and one notice says so", async () => {
+  const venue = orderVenue()
+  let orders = 0
+  let isRefusing = true
+  venue.failing((asked) => (asked === "placeOrder" && ++orders > 2 && isRefusing ? { refused: "too busy" } : {}))
+  expectLog(/^\[.*\] ERROR .*: the venue refused a leg that protects a position: it is placed again \{[^}]*\}$/s)
+  const first = await startService({ layerVenue: venue.layerVenue })
+  lives.push(first)
+  const { key } = await first.partner()
+  const before = orderSteps(first, key, stepsOf(first, key))
+  const [anna, ben] = [await before.trader(), await before.trader()]
+  await before.placed(ben, before.limit("SELL", "0.05", "60000"))
+  const attach = { stopLoss: { price: "59000" } }
+  const parent = await before.placed(anna, { symbol: perp, side: "BUY", type: "MARKET", qty: "0.05", attach })
+  const refused = "stop loss not placed, attempt 2: too busy; it is placed again"
+  const shown = await before.until(anna, parent, ({ note }) => note === refused)
+  assert.lengthOf(shown.attach.legs, 1)
+  assert.deepInclude(await before.orderOf(anna, shown.attach.legs[0]), {
+    state: "REJECTED",
+    reject: "too busy",
+    note: "attempt 2"
+  })
+  const second = await startService({ database: first.database, layerVenue: venue.layerVenue })
+  lives.push(second)
+  isRefusing = false
+  const after = orderSteps(second, key, stepsOf(second, key))
+  const placed = await after.until(anna, parent, ({ note }) => note === "stop loss placed")
+  assert.lengthOf(placed.attach.legs, 1)
+  assert.deepInclude(await after.orderOf(anna, placed.attach.legs[0]), { state: "PENDING_TRIGGER", qty: "0.0500" })
+  const { items } = (await after.read(anna, "/notifications")).data
+  const kinds = items.map(({ kind }: { readonly kind: string }) => kind)
+  assert.lengthOf(
+    kinds.filter((kind: string) => kind === "ORDER_REJECTED"),
+    1
+  )
   assert.deepStrictEqual(await brokenInvariants(second), [])
 }, 40_000)

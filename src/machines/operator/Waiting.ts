@@ -9,6 +9,7 @@ export const waitingKinds = [
   "default",
   "delivery",
   "deposit",
+  "leg",
   "quarantine",
   "reliance",
   "statement",

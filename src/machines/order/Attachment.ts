@@ -29,9 +29,32 @@ export interface Leg {
 /** A leg that ended without having been able to trade, and that must be sent again at MARKET. */
 export interface Again {
   readonly role: LegRole
+  readonly orderId: number
   /** It met its own parent's order, or nobody: not before the parent's rest is out of the book. */
   readonly waits: boolean
 }
+
+/** A leg that the venue refused, or never received. It is placed again while its position stands. */
+export interface Unplaced {
+  readonly role: LegRole
+  /** The order that was refused last. */
+  readonly orderId: number
+  /** Its level is passed, so it goes to the market. */
+  readonly atMarket: boolean
+  /** Failed attempts, one after another. */
+  readonly attempts: number
+  readonly failedAt: number
+  /** In the venue's words. */
+  readonly reason: string
+}
+
+/** Pauses between two attempts: they double from the first to the longest, ms. */
+const firstPause = 1_000
+const longestPause = 300_000
+
+/** When the next attempt is due, Unix ms. */
+export const attemptDueAt = ({ attempts, failedAt }: Unplaced): number =>
+  failedAt + Math.min(firstPause * 2 ** Math.min(attempts - 1, 10), longestPause)
 
 /** What is known of the parent and of its legs: everything that the next step rests on. */
 export interface Standing {
@@ -51,6 +74,8 @@ export interface Standing {
   /** Legs of this round that were sent at MARKET. */
   readonly atMarket: number
   readonly again: Again | null
+  /** At most one for each level. */
+  readonly unplaced: ReadonlyArray<Unplaced>
   /** Those that the venue may still work on, of whatever round. */
   readonly legs: ReadonlyArray<Leg>
 }
@@ -71,6 +96,8 @@ export interface AttachmentContext extends AttachmentInput {
   readonly standing: Standing
   /** Something can still follow: the parent works, or a leg does. */
   readonly live: boolean
+  /** When the venue first refused what is not placed; null: every leg is placed, or none is needed. */
+  readonly unplacedSince: number | null
 }
 
 /** Each carries what is known from then on. */
@@ -104,6 +131,7 @@ export const firstStanding: Standing = {
   traded: false,
   atMarket: 0,
   again: null,
+  unplaced: [],
   legs: []
 }
 
@@ -126,5 +154,5 @@ export const legDirection = (role: LegRole, parentSide: "BUY" | "SELL"): "AT_OR_
   (role === "takeProfit") === (parentSide === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
 
 /** Whether something can still follow from where it stands. */
-export const isLive = ({ parentWorks, legs, again }: Standing): boolean =>
-  parentWorks || legs.length > 0 || again !== null
+export const isLive = ({ parentWorks, legs, again, unplaced }: Standing): boolean =>
+  parentWorks || legs.length > 0 || again !== null || unplaced.length > 0

@@ -166,6 +166,11 @@ export type OrderEvent =
 /** The reason of a MARKET order that ends because the book has no price within its bound; the bound follows this text. */
 export const noLiquidity = "no liquidity within the bound"
 
+/** The note of a leg that is placed again, from its second attempt on. How the order ends takes its place. */
+export const attemptNote = (attempt: number): string => `attempt ${attempt}`
+export const isLaterAttempt = ({ origin, note }: Pick<OrderInput, "origin" | "note">): boolean =>
+  origin === "ATTACHED" && note !== null && /^attempt \d+$/.test(note)
+
 /** The name of an order, for partners and at the venue (F31, A2-111). */
 export const orderRef = (orderId: number): string => `O-${orderId}`
 /** The name of its n-th cancel, and of its n-th amendment. */

@@ -24,9 +24,10 @@ const attachment = setup({
 
 const note = (action: string, after: string) =>
   attachment.emit({ type: "audit", action, before: null, after, reason: null })
-const stands = attachment.assign(({ event: { standing, at } }) => ({
+const stands = attachment.assign(({ context, event: { standing, at } }) => ({
   standing,
   live: isLive(standing),
+  unplacedSince: standing.unplaced.length === 0 ? null : (context.unplacedSince ?? at),
   updatedAt: at
 }))
 
@@ -37,8 +38,8 @@ const follow = { actions: stands } as const
 
 export const attachmentMachine = attachment.createMachine({
   id: "attachment",
-  version: "1",
-  context: ({ input }) => ({ ...input, standing: firstStanding, live: true }),
+  version: "2",
+  context: ({ input }) => ({ ...input, standing: firstStanding, live: true, unplacedSince: null }),
   initial: "ARMED",
   states: {
     ARMED: {
@@ -50,7 +51,8 @@ export const attachmentMachine = attachment.createMachine({
       on: { STAND: { target: "ACTIVE", actions: stands }, FIRE: fire, CLOSE: close, FOLLOW: follow }
     },
     ACTIVE: {
-      description: "Its legs wait at the venue for their levels, and follow what the parent fills.",
+      description:
+        "Its legs wait at the venue for their levels, and follow what the parent fills. A refused one is placed again.",
       on: { FIRE: fire, CLOSE: close, FOLLOW: follow }
     },
     FIRED: {

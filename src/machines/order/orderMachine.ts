@@ -10,6 +10,7 @@ import {
   amendRef,
   cancelRef,
   type FillMoney,
+  isLaterAttempt,
   type OrderContext,
   type OrderEvent,
   type OrderInput,
@@ -67,11 +68,11 @@ const note = (action: string, after: string) =>
     reason: "reason" in event ? event.reason : context.note
   }))
 
-const rejectedNotice = order.emit(({ context: { orderId } }) => ({
-  type: "notify",
-  kind: "ORDER_REJECTED",
-  ref: String(orderId)
-}))
+/** Later attempts to place a leg raise no notice: the partner has that of the first. */
+const rejectedNotice = order.enqueueActions(({ context, enqueue }) => {
+  if (isLaterAttempt(context) && context.triggeredAt === null) return
+  enqueue.emit({ type: "notify", kind: "ORDER_REJECTED", ref: String(context.orderId) })
+})
 const filledNotice = order.emit(({ context: { orderId } }) => ({
   type: "notify",
   kind: "ORDER_FILLED",
@@ -168,7 +169,12 @@ const refusedBy = order.assign(({ event }) =>
   event.type === "REFUSED" || event.type === "ENDED" ? { reject: event.reason, updatedAt: event.at } : {}
 )
 const endedBy = order.assign(({ context, event }) =>
-  event.type === "ENDED" || event.type === "REFUSED" ? { note: context.note ?? event.reason, updatedAt: event.at } : {}
+  event.type === "ENDED" || event.type === "REFUSED"
+    ? {
+        note: isLaterAttempt(context) ? (event.reason ?? context.note) : (context.note ?? event.reason),
+        updatedAt: event.at
+      }
+    : {}
 )
 const cancelFrom = (from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER") =>
   order.assign(({ context, event }) =>

@@ -6,6 +6,7 @@ import { lastFill, partialFill, perpInput, spotInput, stopInput } from "./orderS
 const row = rowsOf<OrderEvent>(perpInput)
 const ofStop = rowsOf<OrderEvent>(stopInput)
 const ofSpot = rowsOf<OrderEvent>(spotInput)
+const ofAttempt = rowsOf<OrderEvent>({ ...stopInput, origin: "ATTACHED", note: "attempt 2" })
 
 const send: OrderEvent = { type: "SEND", at: 10 }
 const ack: OrderEvent = { type: "ACKED", at: 11, venueOrderId: 9 }
@@ -116,6 +117,20 @@ export const orderRows = [
   row("D6: SENT, ack", "SENT", [send], ack, "ACKED", [], { venueOrderId: 9 }),
   ofStop("D6: SENT, ack, conditional", "SENT", [send], ack, "PENDING_TRIGGER", [], { venueOrderId: 9 }),
   row("D6: SENT, reject", "SENT", [send], refused, "REJECTED", rejects, { reject: "market halted" }),
+  ofAttempt(
+    "D7: SENT, a later attempt of a leg is rejected",
+    "SENT",
+    [send],
+    refused,
+    "REJECTED",
+    ["audit order.reject"],
+    {
+      reject: "market halted"
+    }
+  ),
+  ofAttempt("D7: SENT, a later attempt of a leg ends", "SENT", [send], ended, "CANCELLED", ends, {
+    note: "not filled at once"
+  }),
   row("D6: SENT, not found", "SENT", [send], neverThere, "REJECTED", rejects, { reject: "not found at the venue" }),
   ofSpot(
     "F20: SENT, reject, the reserve comes back whole",

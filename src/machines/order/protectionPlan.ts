@@ -9,11 +9,13 @@ import {
   type AttachmentEvent,
   type AttachmentState,
   type Again,
+  attemptDueAt,
   type Leg,
   legDirection,
   type LegRole,
   legRoles,
-  type Standing
+  type Standing,
+  type Unplaced
 } from "./Attachment.ts"
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import { isWorking, noLiquidity, type OrderContext } from "./Order.ts"
@@ -35,6 +37,8 @@ export interface OrderNow {
 
 /** What a plan rests on besides the attachment. */
 export interface Around {
+  /** Unix ms. */
+  readonly now: number
   /** Null: it is over, and has left memory. */
   readonly parent: OrderNow | null
   readonly legOf: (orderId: number) => OrderNow | null
@@ -54,11 +58,11 @@ export interface Plan {
   readonly amend: ReadonlyArray<{ readonly orderId: number; readonly qty: string }>
   readonly cancel: ReadonlyArray<number>
   readonly cancelParent: boolean
-  /** What became of legs that could not be placed, for the parent's note. */
+  /** What became of legs that the venue refused, for the parent's note. */
   readonly notes: ReadonlyArray<string>
 }
 
-/** Most MARKET legs in one round. A quantity without a counterparty then stays open, with a note. */
+/** Most MARKET legs in one round without a pause. */
 const mostAtMarket = 2
 /** Most cancels of one order, and most amendments to one quantity: a rejected one is not retried for ever. */
 const mostCancels = 3
@@ -130,9 +134,11 @@ class Planning {
 
   plan(): Plan {
     for (const leg of this.of.standing.legs) this.see(leg)
+    this.dropNeedless()
     // A round is over without a trade: what it stood for is left to the client.
-    const { traded, again } = this.standing
-    if (!traded && again === null && this.ofRound().length === 0) for (const upTo of this.gone) this.deal(upTo)
+    const { traded, again, unplaced } = this.standing
+    if (!traded && again === null && unplaced.length === 0 && this.ofRound().length === 0)
+      for (const upTo of this.gone) this.deal(upTo)
     const event = this.state === "PLACING" || this.state === "ACTIVE" ? this.guard() : this.goOn()
     const standing = { ...this.standing, legs: this.live.map(({ leg }) => leg) }
     const { place, amend, cancel, cancelParent, notes } = this
@@ -155,9 +161,60 @@ class Planning {
     const again = now.works || !isOfRound || this.state === "CLOSED" ? null : againOf(leg, now)
     if (again !== null) return this.set({ again })
     if (isOfRound && (hasTraded || leg.atMarket)) this.deal(standsFor)
+    if (isOfRound && !now.placing && !now.rejected) this.isPlaced(leg.role)
     if (now.works) return
     if (isOfRound) this.gone.push(standsFor)
-    if (now.rejected && this.held.gt(nothing)) this.notes.push(`${words[leg.role]} refused: ${now.why ?? "no reason"}`)
+    if (!now.rejected || this.held.isZero()) return
+    if (isOfRound && this.state !== "CLOSED" && now.cancels === 0) this.isNotPlaced(leg, leg.atMarket, now.why)
+    else this.notes.push(`${words[leg.role]} not placed: ${now.why ?? "no reason"}`)
+  }
+
+  private unplacedOf(role: LegRole): Unplaced | undefined {
+    return this.standing.unplaced.find((each) => each.role === role)
+  }
+
+  private isNotPlaced({ role, orderId }: Pick<Leg, "role" | "orderId">, atMarket: boolean, why: string | null): void {
+    const attempts = (this.unplacedOf(role)?.attempts ?? 0) + 1
+    const reason = why ?? "no reason"
+    const others = this.standing.unplaced.filter((each) => each.role !== role)
+    const failed = { role, orderId, atMarket, attempts, failedAt: this.around.now, reason }
+    this.set({ unplaced: [...others, failed] })
+    this.notes.push(`${words[role]} not placed, attempt ${attempts}: ${reason}; it is placed again`)
+  }
+
+  private isPlaced(role: LegRole): void {
+    if (this.unplacedOf(role) === undefined) return
+    this.set({ unplaced: this.standing.unplaced.filter((each) => each.role !== role) })
+    this.notes.push(`${words[role]} placed`)
+  }
+
+  /** Ends the attempts that nothing is left for: the position is gone, or the other level has fired. */
+  private dropNeedless(): void {
+    const { traded, again, unplaced } = this.standing
+    const isNeeded = ({ atMarket }: Unplaced): boolean =>
+      this.held.gt(nothing) && (atMarket || (!traded && again === null))
+    const needed = unplaced.filter(isNeeded)
+    if (needed.length === unplaced.length) return
+    this.set({ unplaced: needed })
+    for (const { role } of unplaced) {
+      if (!needed.some((each) => each.role === role)) this.notes.push(`${words[role]} not placed: not needed any more`)
+    }
+  }
+
+  /** Makes the attempts that are due. Returns true if a leg goes to the market. */
+  private placeAgain(target: MoneyDecimal): boolean {
+    if (target.isZero()) return false
+    for (const each of this.standing.unplaced) {
+      const { role, atMarket } = each
+      const isInFlight = this.ofRound().some(({ leg }) => leg.role === role)
+      if (isInFlight || this.around.now < attemptDueAt(each)) continue
+      if (atMarket || this.isPassed(role)) {
+        this.sendAtMarket(role, target)
+        return true
+      }
+      this.place.push(this.newLeg(role, target, false))
+    }
+    return false
   }
 
   /** Legs of this round wait for their levels, and follow the parent and the position. */
@@ -170,10 +227,11 @@ class Planning {
       for (const each of this.live) this.drop(each)
       return "CLOSE"
     }
-    if (legs.length === 0) return "CLOSE"
+    if (legs.length === 0 && this.standing.unplaced.length === 0) return "CLOSE"
     const target = this.target()
     for (const each of legs) this.follow(each, target)
     this.shrink()
+    if (this.placeAgain(target)) return "FIRE"
     return this.state === "PLACING" && legs.every(({ now }) => !now.placing) ? "STAND" : null
   }
 
@@ -184,6 +242,7 @@ class Planning {
     this.shrink()
     if (this.state === "FIRED") this.endParent()
     if (this.standing.again !== null) return this.sendAgain(this.standing.again)
+    if (this.standing.unplaced.length > 0) return this.placeAgain(this.target()) ? "FIRE" : null
     const uncovered = this.heldOf(new MoneyDecimal(this.standing.filled).sub(this.standing.dealt))
     if (uncovered.gt(nothing)) return this.newRound(uncovered)
     const isDone =
@@ -248,13 +307,14 @@ class Planning {
     if (parent !== null && parent.works && !parent.changing && parent.cancels < mostCancels) this.cancelParent = true
   }
 
-  private sendAgain({ role, waits }: Again): AttachmentEvent["type"] | null {
+  private sendAgain(again: Again): AttachmentEvent["type"] | null {
     const { atMarket, parentWorks, filled } = this.standing
+    const { role, waits } = again
     const qty = this.target()
-    if (qty.isZero()) this.set({ again: null, dealt: filled })
+    if (qty.isZero()) this.set({ again: null, dealt: filled, unplaced: [] })
     else if (atMarket >= mostAtMarket) {
       this.set({ again: null, dealt: filled })
-      this.notes.push(`${words[role]} found nobody at the market`)
+      this.isNotPlaced(again, true, "no counterparty")
     } else if (!waits || !parentWorks) {
       this.sendAtMarket(role, qty)
       return "FIRE"
@@ -278,7 +338,8 @@ class Planning {
   private sendAtMarket(role: LegRole, qty: MoneyDecimal): void {
     const { filled, atMarket } = this.standing
     this.place.push(this.newLeg(role, qty, true))
-    this.set({ again: null, atMarket: atMarket + 1, dealt: filled })
+    const unplaced = this.standing.unplaced.flatMap((each) => (each.role === role ? { ...each, atMarket: true } : []))
+    this.set({ again: null, atMarket: atMarket + 1, dealt: filled, unplaced })
   }
 
   private newLeg(role: LegRole, qty: MoneyDecimal, atMarket: boolean): Omit<Leg, "orderId"> {
@@ -323,10 +384,10 @@ class Planning {
 const words = { takeProfit: "take profit", stopLoss: "stop loss" } as const
 
 /** Whether a leg that has ended must be sent again at MARKET. */
-const againOf = ({ role }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {
+const againOf = ({ role, orderId }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {
   if (cancels > 0 || new MoneyDecimal(filledQty).gte(qty)) return null
-  if (metNobody(why)) return { role, waits: true }
-  return why === passedAlready ? { role, waits: false } : null
+  if (metNobody(why)) return { role, orderId, waits: true }
+  return why === passedAlready ? { role, orderId, waits: false } : null
 }
 
 const isFired = ({ leg, hasTraded }: Live): boolean => hasTraded || leg.atMarket

@@ -99,10 +99,12 @@ CREATE TABLE attachments (
   symbol text NOT NULL,
   live boolean NOT NULL,
   created_at bigint NOT NULL,
+  unplaced_since bigint,
   CONSTRAINT attachments_pkey PRIMARY KEY (id)
 );
 CREATE INDEX attachments_client ON public.attachments USING btree (client_id, id);
 CREATE INDEX attachments_live ON public.attachments USING btree (client_id) WHERE live;
+CREATE INDEX attachments_unplaced ON public.attachments USING btree (id) WHERE (unplaced_since IS NOT NULL);
 
 CREATE TABLE audit (
   id bigint NOT NULL,

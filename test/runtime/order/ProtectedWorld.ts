@@ -88,6 +88,8 @@ export class ProtectedWorld {
       { table: "balances", row: { ...sampleRows(1).balances, currency: "USDC", cash: 1_000_000_000_000n } }
     ]
   })
+  /** The durable timers of refused legs, by name: when they are due. */
+  private readonly attempts = new Map<string, number>()
   private readonly stored = new Map<TableName, Map<number, object>>()
   private readonly recall: Recall
   private readonly handler: ReturnType<typeof orderHandler>
@@ -167,6 +169,9 @@ export class ProtectedWorld {
       }
     }
     this.calls.push(...(commit.rows.venueCalls ?? []))
+    for (const { name, dueAt } of commit.rows.timers ?? []) {
+      if (name.startsWith("order.protect:")) this.attempts.set(name, dueAt)
+    }
     this.state.adopt(commit)
   }
 
@@ -261,8 +266,20 @@ export class ProtectedWorld {
   }
 
   /** The venue refuses the next order of the client. */
-  refuseNext(): void {
-    this.refusing = true
+  refuseNext(isRefused = true): void {
+    this.refusing = isRefused
+  }
+
+  /** The pause before the next attempt to place a leg passes, and its timer fires. Returns the pause, ms; null: no attempt is due. */
+  fireTimer(): number | null {
+    const [next] = [...this.attempts].toSorted(([, one], [, other]) => one - other)
+    if (next === undefined) return null
+    const [name, dueAt] = next
+    this.attempts.delete(name)
+    const pause = Math.max(dueAt - this.now, 0)
+    this.now += pause
+    this.turn(() => {})
+    return pause
   }
 
   /** Somebody else's order; it rests unless it is IOC. */

@@ -1,5 +1,8 @@
 /** The protection of orders in their client's turn, against the exchange of the simulated venue, by rows of D7. */
 import { assert, describe, it } from "@effect/vitest"
+import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import { endAttempts } from "../../../src/runtime/services/order/protection.ts"
+import { clients, view } from "../rfq/rfqTurns.ts"
 import { type OrderWish, ProtectedWorld } from "./ProtectedWorld.ts"
 
 const level = (price: string, limitPrice: string | null = null) => ({ price, limitPrice })
@@ -179,18 +182,97 @@ describe("the protection of orders", () => {
     assert.deepInclude(world.attachment(refused), { state: "CLOSED", live: false })
   })
 
-  it("D7: a leg that the venue refuses leaves the other, with a note on the parent", () => {
+  /** Both legs are on their way, and the venue has refused the take profit. */
+  const refusedProfit = () => {
     const { world, parent } = filled(0)
     world.others("SELL", 100, 10, "IOC")
     world.deliverEvent()
     world.refuseNext()
     world.settle()
-    assert.deepStrictEqual(
-      world.legsOf(parent).map(({ state }) => state),
-      ["REJECTED", "PENDING_TRIGGER"]
-    )
-    assert.strictEqual(world.row(parent).context.note, "take profit refused: rejected by the venue")
-    assert.strictEqual(world.attachment(parent).state, "ACTIVE")
+    return { world, parent }
+  }
+  const states = (world: ProtectedWorld, parent: number) => world.legsOf(parent).map(({ state }) => state)
+  const idsOf = (world: ProtectedWorld, parent: number) => world.legsOf(parent).map(({ id }) => id)
+
+  it("D7: a leg that the venue refuses is placed again as it is, with growing pauses; the parent shows it", () => {
+    const { world, parent } = refusedProfit()
+    assert.deepStrictEqual(states(world, parent), ["REJECTED", "PENDING_TRIGGER"])
+    const [first = 0, stop = 0] = idsOf(world, parent)
+    assert.deepInclude(world.row(parent).context, {
+      note: "take profit not placed, attempt 1: rejected by the venue; it is placed again",
+      legs: [first, stop]
+    })
+    assert.deepInclude(world.attachment(parent), { state: "ACTIVE", live: true })
+    assert.isNotNull(world.attachment(parent).unplacedSince)
+    const pauses = [2, 3, 4].map(() => {
+      world.refuseNext()
+      const pause = world.fireTimer() ?? assert.fail("no attempt is due")
+      world.settle()
+      return Math.round(pause / 1_000)
+    })
+    assert.deepStrictEqual(pauses, [1, 2, 4])
+    world.fireTimer()
+    world.settle()
+    const last = world.legsOf(parent).at(-1) ?? assert.fail("no leg")
+    const { qty, trigger, type, ocoGroup } = world.legsOf(parent)[0]?.context ?? assert.fail("no leg")
+    assert.deepInclude(last.context, { qty, trigger, type, ocoGroup, note: "attempt 5" })
+    assert.deepStrictEqual(states(world, parent).slice(1), [
+      "PENDING_TRIGGER",
+      "REJECTED",
+      "REJECTED",
+      "REJECTED",
+      last.state
+    ])
+    assert.strictEqual(last.state, "PENDING_TRIGGER")
+    assert.deepInclude(world.row(parent).context, { note: "take profit placed", legs: [stop, last.id] })
+    assert.deepInclude(world.attachment(parent), { state: "ACTIVE", unplacedSince: null })
+  })
+
+  it("D7: a refused leg is not placed again once its position is gone", () => {
+    const { world, parent } = refusedProfit()
+    world.order({ qty: "10", side: "SELL", reduceOnly: true })
+    world.settle()
+    world.fireTimer()
+    world.settle()
+    assert.deepStrictEqual(states(world, parent), ["REJECTED", "CANCELLED"])
+    assert.strictEqual(world.row(parent).context.note, "take profit not placed: not needed any more")
+    assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false, unplacedSince: null })
+  })
+
+  it("D7: its client's cancel of the refused order ends the attempts", () => {
+    const { world, parent } = refusedProfit()
+    const [refused = 0, stop = 0] = idsOf(world, parent)
+    const ended: Array<boolean> = []
+    for (let times = 0; times < 2; times++) {
+      const row = world.row(refused)
+      world.turn((turn) => void ended.push(endAttempts({ turn, of: instanceOf(clients, view) }, row)))
+    }
+    assert.deepStrictEqual(ended, [true, false])
+    world.fireTimer()
+    world.settle()
+    assert.deepStrictEqual(states(world, parent), ["REJECTED", "PENDING_TRIGGER"])
+    world.cancel(stop)
+    world.settle()
+    assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
+  })
+
+  it("D7: a stop that nobody takes at the market goes there again after a pause", () => {
+    const world = new ProtectedWorld()
+    world.mark(100)
+    world.others("SELL", 100, 4)
+    const parent = world.order({ qty: "4", price: "100", attach: { takeProfit: null, stopLoss: level("90") } })
+    world.settle()
+    world.mark(89)
+    world.settle()
+    assert.deepInclude(world.attachment(parent), { state: "FIRED", live: true })
+    world.fireTimer()
+    world.settle()
+    assert.strictEqual(world.held(), 4)
+    world.others("BUY", 88, 4)
+    world.fireTimer()
+    world.settle()
+    assert.strictEqual(world.held(), 0)
+    assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false, unplacedSince: null })
   })
 
   it("A2-41: a leg cancelled by hand leaves the other; both cancelled close it, and a further fill is protected anew", () => {

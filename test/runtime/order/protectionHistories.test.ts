@@ -13,7 +13,7 @@ type Side = "BUY" | "SELL"
 type Act =
   | { readonly act: "mark"; readonly to: number; readonly stale: boolean }
   | { readonly act: "others"; readonly side: Side; readonly price: number; readonly lots: number }
-  | { readonly act: "call" | "answer" | "event" | "settle" | "cancel" }
+  | { readonly act: "call" | "answer" | "event" | "settle" | "cancel" | "refuse" | "timer" }
   | { readonly act: "cancelLeg"; readonly nth: number }
   | { readonly act: "byHand"; readonly side: Side; readonly lots: number }
 
@@ -52,6 +52,9 @@ const moves: ReadonlyArray<fc.WeightedArbitrary<Act>> = [
     arbitrary: fc.constantFrom("call", "answer", "event", "event", "settle").map((act) => ({ act }) as Act)
   },
   { weight: 1, arbitrary: fc.constant({ act: "cancel" as const }) }
+]
+const refusals: ReadonlyArray<fc.WeightedArbitrary<Act>> = [
+  { weight: 3, arbitrary: fc.constantFrom("refuse", "timer").map((act) => ({ act }) as Act) }
 ]
 const hands: ReadonlyArray<fc.WeightedArbitrary<Act>> = [
   { weight: 1, arbitrary: fc.record({ act: fc.constant("cancelLeg" as const), nth: fc.nat({ max: 3 }) }) },
@@ -168,8 +171,16 @@ class History {
       this.act(act)
       this.world.assertAtRest()
     }
-    this.world.settle()
+    this.recover()
     this.check()
+  }
+
+  /** The venue refuses nothing any more. A leg that meets other orders of its own account goes on for as long as these stand. */
+  private recover(): void {
+    const { world } = this
+    world.refuseNext(false)
+    world.settle()
+    for (let timers = 0; timers < 20 && world.fireTimer() !== null; timers++) world.settle()
   }
 
   private act(act: Act): void {
@@ -190,6 +201,10 @@ class History {
       case "settle":
         world.settle()
         return this.check()
+      case "refuse":
+        return world.refuseNext()
+      case "timer":
+        return void world.fireTimer()
       case "cancel":
         return world.cancel(this.parents[0] ?? 0)
       case "cancelLeg":
@@ -221,11 +236,11 @@ class History {
     assert.notStrictEqual(state, "PLACING")
     assert.isNull(standing.again)
     assert.strictEqual(standing.parentWorks, works)
-    assert.strictEqual(live, works || standing.legs.length > 0)
+    assert.strictEqual(live, works || standing.legs.length > 0 || standing.unplaced.length > 0)
     for (const leg of atVenue) assert.include(["WAITING", "WORKING"], leg?.state)
     if (state === "CLOSED" || state === "ARMED") assert.lengthOf(standing.legs, 0)
     if (state === "FIRED") assert.isFalse(works)
-    if (state === "ACTIVE") assert.isAbove(standing.legs.length, 0)
+    if (state === "ACTIVE") assert.isAbove(standing.legs.length + standing.unplaced.length, 0)
   }
 
   /** No leg has ever made a position larger, or turned it. */
@@ -261,7 +276,7 @@ describe("random histories of protected orders", () => {
     const wishes = fc.array(wish(fc.boolean()), { minLength: 1, maxLength: 2 })
     let watched = 0
     fc.assert(
-      fc.property(wishes, fc.array(fc.oneof(...moves, ...hands), { maxLength: 60 }), (wanted, acts) => {
+      fc.property(wishes, fc.array(fc.oneof(...moves, ...refusals, ...hands), { maxLength: 60 }), (wanted, acts) => {
         const history = new History(wanted)
         history.play(acts)
         history.checkTrades()
@@ -274,26 +289,30 @@ describe("random histories of protected orders", () => {
     assert.isAbove(watched, 300)
   })
 
-  it("D7: without a hand of its client's, what one order bought is protected by all its legs, or sold", () => {
+  it("D7: without its client's hand, all legs protect what one order bought, or it is sold, whatever the venue refused", () => {
     fc.assert(
-      fc.property(wish(fc.constant(false)), fc.array(fc.oneof(...moves), { maxLength: 60 }), (wanted, acts) => {
-        const history = new History([wanted])
-        history.play(acts)
-        const { world, parents } = history
-        const [id = 0] = parents
-        const held = Math.abs(world.held())
-        const { state } = world.attachment(id)
-        if (held === 0) assert.notStrictEqual(state, "ACTIVE")
-        else {
-          assert.strictEqual(state, "ACTIVE")
-          const legs = world.working().filter(({ group }) => group !== null)
-          assert.deepStrictEqual(
-            legs.map(({ left }) => left),
-            wanted.has === "both" ? [held, held] : [held]
-          )
+      fc.property(
+        wish(fc.constant(false)),
+        fc.array(fc.oneof(...moves, ...refusals), { maxLength: 60 }),
+        (wanted, acts) => {
+          const history = new History([wanted])
+          history.play(acts)
+          const { world, parents } = history
+          const [id = 0] = parents
+          const held = Math.abs(world.held())
+          const { state } = world.attachment(id)
+          if (held === 0) assert.notStrictEqual(state, "ACTIVE")
+          else {
+            assert.strictEqual(state, "ACTIVE")
+            const legs = world.working().filter(({ group }) => group !== null)
+            assert.deepStrictEqual(
+              legs.map(({ left }) => left),
+              wanted.has === "both" ? [held, held] : [held]
+            )
+          }
+          history.end()
         }
-        history.end()
-      }),
+      ),
       { numRuns: 150 }
     )
   })

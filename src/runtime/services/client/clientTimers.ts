@@ -1,5 +1,5 @@
 /** Every durable timer that lies with a client, by name: the end of documents, cooling periods, windows of requests,
- * expiries of contracts, takes and maturities of swaps, orders that must be asked for, stamps of funding that are held, and what the sandbox decides. */
+ * expiries of contracts, takes and maturities of swaps, orders that must be asked for, legs that are placed again, stamps of funding that are held, and what the sandbox decides. */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"
@@ -13,6 +13,7 @@ import { retentionHandlers } from "../document/documentRetention.ts"
 import { retakeHandlers } from "../appropriateness/retakeNotice.ts"
 import { fundingTimers } from "../funding/fundingBooking.ts"
 import { orderTimers } from "../order/askAgain.ts"
+import { protectionTimers } from "../order/protection.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { swapTimers } from "../swap/swapHears.ts"
 import { misfitTimers } from "../venue/misfits.ts"
@@ -39,6 +40,7 @@ export const clientTimers: Effect.Effect<
     ...retakeHandlers(directory),
     ...barrierTimers,
     ...orderTimers({ directory, unsettled }),
+    ...protectionTimers,
     ...swapTimers(yield* VenueLink),
     ...fundingTimers({ directory, unsettled }),
     ...misfitTimers(yield* MisfitReads),

@@ -244,6 +244,8 @@ const deciding = ({ kind, id, state, about, client_id }: WaitingRow, partner: st
       }
     case "call":
       return { kind, command: "venue resolve", ...ofCall(id, about) }
+    case "leg":
+      return { kind, command: "order cancel", decide: [`order cancel ${id} --reason R`, `order show ${id}`] }
     case "quarantine":
       return { kind, command: "quarantine drop", decide: [`venue quarantine drop ${id}`] }
     case "statement":

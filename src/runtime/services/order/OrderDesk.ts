@@ -23,6 +23,7 @@ import { firstRow } from "../shared/listReads.ts"
 import { cancelOrder, orderInTurn } from "./orderDecisions.ts"
 import { openPositions } from "./OrderReads.ts"
 import { orderWire } from "./orderView.ts"
+import { endAttempts } from "./protection.ts"
 
 export type OrderView = OrderWire & {
   readonly clientId: number
@@ -84,20 +85,25 @@ export class OrderDesk extends Context.Service<
           const { shown, end } = cutPage(rows, query.limit, (row) => row.id)
           return { orders: shown.map(orderView), ...end }
         })
-      const cancelIn = (turn: Turn, id: number, reason: string): Verdict<OrderView> => {
+      const cancelIn = (turn: Turn, found: OrderRow, reason: string): Verdict<OrderView> => {
+        const { id } = found
         const client = turn.state.one("clients")
         const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
         if (client === undefined || partner === null) return noOrder
+        const of = instanceOf(client, partner)
+        const note = (before: string, after: string) =>
+          applyEffects(turn, { ...of, object: `order:${id}` }, [
+            { type: "audit", action: "order.cancelByOperator", before, after, reason }
+          ])
         const row = orderInTurn(turn, id)
         // One that the turn does not hold has ended.
-        if (row === undefined || !isWorking(row)) return over
-        const of = instanceOf(client, partner)
-        const next = cancelOrder({ turn, of }, row, byStaff)
-        if (next !== null) {
-          applyEffects(turn, { ...of, object: `order:${id}` }, [
-            { type: "audit", action: "order.cancelByOperator", before: row.state, after: next.state, reason }
-          ])
+        if (row === undefined || !isWorking(row)) {
+          if (!endAttempts({ turn, of }, found)) return over
+          note(found.state, found.state)
+          return accept(orderView(found))
         }
+        const next = cancelOrder({ turn, of }, row, byStaff)
+        if (next !== null) note(row.state, next.state)
         return accept(orderView(next ?? row))
       }
 
@@ -111,7 +117,7 @@ export class OrderDesk extends Context.Service<
               ? host.dispatch({
                   subject: clientSubject(found.value.clientId),
                   by: caller.by,
-                  decide: (turn) => cancelIn(turn, found.value.id, reason)
+                  decide: (turn) => cancelIn(turn, found.value, reason)
                 })
               : Effect.succeed(found)
           ),

@@ -40,7 +40,7 @@ import { cancelOrder, orderInTurn, placeOrder } from "./orderDecisions.ts"
 import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
 import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
 import { isSettled, OrderWaits } from "./OrderWaits.ts"
-import { armAttachment } from "./protection.ts"
+import { armAttachment, endAttempts } from "./protection.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 type OfPartner = Pick<Caller, "partner">
@@ -210,10 +210,11 @@ class Trading {
     if (client === null) return refuse(noClient)
     const row = this.parts.recall.row(turn, "orders", orderId)
     if (row === null) return refuse(noOrder)
-    if (!isWorking(row)) return refuse(ended(row.state))
+    const of = instanceOf(client, partner)
+    if (!isWorking(row)) return endAttempts({ turn, of }, row) ? accept(false) : refuse(ended(row.state))
     if (row.context.origin === "CLOSE_OUT") return refuse(ofCloseOut)
     if (row.state === "PENDING_CANCEL") return accept(false)
-    const next = cancelOrder({ turn, of: instanceOf(client, partner) }, row, null)
+    const next = cancelOrder({ turn, of }, row, null)
     if (next === null) throw new Error(`order:${orderId} takes no cancel`)
     return accept(true)
   }

@@ -4,14 +4,16 @@
  * Legs pass no gate and hold no margin: they are reduce-only.
  */
 import {
+  attemptDueAt,
   type AttachmentState,
   groupOf,
   type Leg,
   legDirection,
   type LegRole,
-  legType
+  legType,
+  type Standing
 } from "../../../machines/order/Attachment.ts"
-import type { OrderContext } from "../../../machines/order/Order.ts"
+import { attemptNote, type OrderContext } from "../../../machines/order/Order.ts"
 import type { Trigger } from "../../../machines/order/OrderBody.ts"
 import { type OrderNow, orderNow, type Plan, planProtection } from "../../../machines/order/protectionPlan.ts"
 import { boundAt } from "../../../machines/margin/priceBound.ts"
@@ -21,6 +23,7 @@ import { advance, start } from "../../effects/advance.ts"
 import type { Instance, OwnedTurn } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { AttachmentRow, OrderRow } from "../../store/tables/order.ts"
 import type { Recall } from "../shared/Recall.ts"
 import { boundedInTurn, reducingBpsOf } from "./orderBounds.ts"
@@ -83,6 +86,7 @@ const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
   const plan = planProtection(
     { state, context: row.context },
     {
+      now: turn.now,
       parent: nowOf(orderInTurn(turn, row.id) ?? null),
       legOf: (id) => nowOf(at.recall.row(turn, "orders", id)),
       netQty: positionInTurn(turn, row.symbol)?.netQty ?? "0",
@@ -96,7 +100,36 @@ const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
   const placed = placeLegs(at, row, plan)
   const standing = { ...plan.standing, legs: [...plan.standing.legs, ...placed] }
   tellParent(at, row.id, placed, plan.notes)
+  setAttemptTimer(turn, row.id, standing)
   return advance(turn, "attachments", row, { type: plan.event, at: turn.now, standing }, { of }) !== null
+}
+
+/** The next attempt survives the process. Attempts that are due already wait for rows, whose turn makes them. */
+const setAttemptTimer = ({ draft, now, state }: Turn, id: number, { unplaced }: Standing): void => {
+  const due = unplaced.map(attemptDueAt).filter((at) => at > now)
+  if (due.length === 0) return
+  draft.put("timers", { subject: state.subject, name: `order.protect:${id}`, dueAt: Math.min(...due) })
+}
+
+/** The end of the timer's turn places the legs that are due. */
+export const protectionTimers = {
+  "order.protect": () => {}
+} as const satisfies Readonly<Record<string, TimerHandler>>
+
+/**
+ * Ends the attempts to place a refused leg, because its client cancels the order of the last attempt. False if no attempt
+ * follows that order.
+ */
+export const endAttempts = ({ turn, of }: OwnedTurn, { id, context: { parentOrderId } }: OrderRow): boolean => {
+  const row = parentOrderId === null ? undefined : turn.state.get("attachments", String(parentOrderId))
+  if (row === undefined) return false
+  const { standing } = row.context
+  const unplaced = standing.unplaced.filter(({ orderId }) => orderId !== id)
+  if (unplaced.length === standing.unplaced.length) return false
+  // What the round stood for is left to the client once no leg of it is left.
+  const isOver = unplaced.length === 0 && !standing.legs.some(({ round }) => round === standing.round)
+  const left = { ...standing, unplaced, dealt: isOver ? standing.filled : standing.dealt }
+  return advance(turn, "attachments", row, { type: "FOLLOW", at: turn.now, standing: left }, { of }) !== null
 }
 
 const nowOf = (row: OrderRow | null): OrderNow | null => (row === null ? null : orderNow(row))
@@ -119,14 +152,18 @@ const cancelIfThere = (at: ProtectedTurn, orderId: number, note: string): void =
 }
 
 /** Sends the legs that a plan places. */
-const placeLegs = (at: ProtectedTurn, { id, symbol }: AttachmentRow, { place }: Plan): ReadonlyArray<Leg> => {
+const placeLegs = (at: ProtectedTurn, { id, symbol }: AttachmentRow, { place, standing }: Plan): ReadonlyArray<Leg> => {
   if (place.length === 0) return []
   const { turn, recall } = at
   const parent = recall.row(turn, "orders", id)
   if (parent === null) throw new Error(`attachment:${id} has no order in ${symbol}`)
   const { clientId, partnerId, context } = parent
   const client = { id: clientId, partnerId, uid: context.account }
-  return place.map((leg) => ({ ...leg, orderId: placeOrder(at, client, legOrder(turn, context, leg)).id }))
+  return place.map((leg) => {
+    const attempts = standing.unplaced.find(({ role }) => role === leg.role)?.attempts ?? 0
+    const note = attempts === 0 ? null : attemptNote(attempts + 1)
+    return { ...leg, orderId: placeOrder(at, client, { ...legOrder(turn, context, leg), note }).id }
+  })
 }
 
 /** The order of a leg. It has the opposite side, the parent's terms, and the bound of reduce-only orders. */
@@ -179,7 +216,7 @@ const triggerOf = ({ attach, side }: OrderContext, role: LegRole): Trigger => {
   return { source: "MARK", price: level.price, direction: legDirection(role, side), limitPrice: level.limitPrice }
 }
 
-/** Names the legs to the order that they protect, and says what became of those that were refused. */
+/** Names the legs on the order that they protect, with what became of refused ones. A leg takes the place of a refused one. */
 const tellParent = (
   { turn, of, recall }: ProtectedTurn,
   id: number,
@@ -189,7 +226,11 @@ const tellParent = (
   if (placed.length === 0 && notes.length === 0) return
   const parent = recall.row(turn, "orders", id)
   if (parent === null) return
-  const legs = [...parent.context.legs, ...placed.map(({ orderId }) => orderId)].slice(-mostNamed)
+  const before =
+    placed.length === 0
+      ? parent.context.legs
+      : parent.context.legs.filter((leg) => recall.row(turn, "orders", leg)?.state !== "REJECTED")
+  const legs = [...before, ...placed.map(({ orderId }) => orderId)].slice(-mostNamed)
   const note = notes.length === 0 ? null : notes.join("; ")
   advance(turn, "orders", parent, { type: "ATTACHED", at: turn.now, legs, note }, { of })
 }

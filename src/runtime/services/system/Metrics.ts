@@ -10,6 +10,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { statementTexts } from "../../engine/journal/batchStatement.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
+import { refusedLegCount } from "../order/layerProtection.ts"
 import { RiskWatch } from "../margin/RiskWatch.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { VenueComparison } from "../reconciliation/VenueComparison.ts"
@@ -109,6 +110,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
                 ...calls.figures(),
                 setAside: setAsideCount(),
                 misfits: standingMisfitCount(),
+                legs: refusedLegCount(),
                 differences: comparison.figures().alarms
               },
               answers: answerCounts(),

@@ -50,7 +50,12 @@ export interface ProcessFigures {
   readonly held: ReturnType<Journal["Service"]["held"]>
   readonly texts: { readonly kept: number; readonly made: number }
   readonly webhooks: { readonly inFlight: number; readonly held: number }
-  readonly venue: CallFigures & { readonly setAside: number; readonly misfits: number; readonly differences: number }
+  readonly venue: CallFigures & {
+    readonly setAside: number
+    readonly misfits: number
+    readonly legs: number
+    readonly differences: number
+  }
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
   readonly lag: LagFigures
@@ -130,6 +135,11 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
       "brokerage_venue_misfits_total",
       "Objects whose every answer of the venue did not fit what was asked for; their clients' money is paused.",
       [{ value: venue.misfits }]
+    ),
+    counter(
+      "brokerage_venue_refused_legs_total",
+      "Attempts to place a take profit or stop loss that the venue refused; each leg is placed again.",
+      [{ value: venue.legs }]
     ),
     counter(
       "brokerage_venue_differences_total",

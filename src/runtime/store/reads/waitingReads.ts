@@ -63,6 +63,13 @@ const waitingText = [
     "venue_calls WHERE at < $2 AND ref <> ALL($5::text[])"
   ),
   part(
+    "leg",
+    "(context->'standing'->'unplaced'->0->>'orderId')",
+    "unplaced_since",
+    `'NOT_PLACED'::text, partner_id, client_id, ${noMoney}, left(context->'standing'->'unplaced'->0->>'reason', 200)`,
+    "attachments WHERE unplaced_since IS NOT NULL"
+  ),
+  part(
     "quarantine",
     "id",
     "at",

@@ -23,6 +23,8 @@ export interface AttachmentRow extends MachineRow<"attachment"> {
   readonly symbol: string
   /** Something can still follow: it is held in memory. */
   readonly live: boolean
+  /** Null unless a leg waits for its next attempt, because the venue refused it. */
+  readonly unplacedSince: number | null
   readonly createdAt: number
 }
 
@@ -114,6 +116,13 @@ export interface FiredGroupRow {
   readonly firedAt: number
 }
 
+/** The context of an attachment of version 1. */
+const attachmentOfOne = (context: unknown): object => {
+  const { standing, ...rest } = context as { readonly standing: { readonly again: object | null } }
+  const again = standing.again === null ? null : { orderId: 0, ...standing.again }
+  return { ...rest, unplacedSince: null, standing: { ...standing, again, unplaced: [] } }
+}
+
 export const orderTables = {
   orders: table<OrderRow>()({
     title: "order",
@@ -149,7 +158,9 @@ export const orderTables = {
   attachments: table<AttachmentRow>()({
     title: "attachment",
     machine: "attachment",
-    mirrors: ({ live }) => ({ live }),
+    // Version 2 places a refused leg again.
+    upcasters: [({ state, context }) => ({ state, context: attachmentOfOne(context) })],
+    mirrors: ({ live, unplacedSince }) => ({ live, unplacedSince }),
     key: ["id"],
     mode: "upsert",
     columns: {
@@ -159,7 +170,8 @@ export const orderTables = {
       ...machineColumns,
       symbol: "text",
       live: "bool",
-      createdAt: "id"
+      createdAt: "id",
+      unplacedSince: "id?"
     },
     residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
     open: null
