@@ -273,6 +273,11 @@ const bandAbout = ({ market }: BandedOrder, { middle }: Banded) => {
   return { low: at("SELL"), high: at("BUY") }
 }
 
+const isOutside = (facts: BandedOrder, banded: Banded): boolean => {
+  const { low, high } = bandAbout(facts, banded)
+  return (low !== null && isBeyond("SELL", banded.price, low)) || high === null || isBeyond("BUY", banded.price, high)
+}
+
 /**
  * The venue rejects a price outside its band: of a conditional order when it fires, of an attached level when the position stands
  * already (A2-37, A2-40).
@@ -281,20 +286,18 @@ export const bandRule: Rule<BandedOrder> = {
   gate: "band",
   reason: "PRICE_OUTSIDE_BAND",
   sentence: (facts) => {
-    for (const each of bandedOf(facts)) {
-      const { low, high } = bandAbout(facts, each)
-      const isBelow = low !== null && isBeyond("SELL", each.price, low)
-      if (!isBelow && (high === null || !isBeyond("BUY", each.price, high))) continue
-      const { of, from, middle, price } = each
-      const share = percentOf(facts.market.bandBps)
-      return `The ${of} must lie between ${low ?? "0"} and ${high ?? "0"}, within ${share} of ${from} ${middle}: it is ${price}.`
-    }
-    return null
+    const outside = bandedOf(facts).find((each) => isOutside(facts, each))
+    if (outside === undefined) return null
+    const { low, high } = bandAbout(facts, outside)
+    const { of, from, middle, price } = outside
+    const share = percentOf(facts.market.bandBps)
+    return `The ${of} must lie between ${low ?? "0"} and ${high ?? "0"}, within ${share} of ${from} ${middle}: it is ${price}.`
   },
   compared: (facts): Compared | null => {
-    const [first] = bandedOf(facts)
-    if (first === undefined) return null
-    const { low, high } = bandAbout(facts, first)
-    return { figure: first.price, limit: `${low ?? "0"} to ${high ?? "0"}` }
+    const banded = bandedOf(facts)
+    const shown = banded.find((each) => isOutside(facts, each)) ?? banded[0]
+    if (shown === undefined) return null
+    const { low, high } = bandAbout(facts, shown)
+    return { figure: shown.price, limit: `${low ?? "0"} to ${high ?? "0"}` }
   }
 }

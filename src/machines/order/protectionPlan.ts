@@ -141,7 +141,8 @@ class Planning {
       for (const upTo of this.gone) this.deal(upTo)
     const event = this.state === "PLACING" || this.state === "ACTIVE" ? this.guard() : this.goOn()
     const standing = { ...this.standing, legs: this.live.map(({ leg }) => leg) }
-    const { place, amend, cancel, cancelParent, notes } = this
+    const { place, amend, cancel, cancelParent } = this
+    const notes = this.noted()
     const steps = place.length + amend.length + cancel.length + notes.length + (cancelParent ? 1 : 0)
     const follows = steps > 0 || JSON.stringify(standing) !== JSON.stringify(this.of.standing)
     return { event: event ?? (follows ? "FOLLOW" : null), standing, place, amend, cancel, cancelParent, notes }
@@ -169,6 +170,13 @@ class Planning {
     else this.notes.push(`${words[leg.role]} not placed: ${now.why ?? "no reason"}`)
   }
 
+  /** Once something changed, the note names every leg that waits for its next attempt. */
+  private noted(): ReadonlyArray<string> {
+    const { unplaced } = this.standing
+    const isSame = unplaced.every((each) => this.of.standing.unplaced.includes(each))
+    return this.notes.length === 0 && isSame ? [] : [...this.notes, ...unplaced.map(waitingWords)]
+  }
+
   private unplacedOf(role: LegRole): Unplaced | undefined {
     return this.standing.unplaced.find((each) => each.role === role)
   }
@@ -179,7 +187,6 @@ class Planning {
     const others = this.standing.unplaced.filter((each) => each.role !== role)
     const failed = { role, orderId, atMarket, attempts, failedAt: this.around.now, reason }
     this.set({ unplaced: [...others, failed] })
-    this.notes.push(`${words[role]} not placed, attempt ${attempts}: ${reason}; it is placed again`)
   }
 
   private isPlaced(role: LegRole): void {
@@ -382,6 +389,9 @@ class Planning {
 }
 
 const words = { takeProfit: "take profit", stopLoss: "stop loss" } as const
+
+const waitingWords = ({ role, attempts, reason }: Unplaced): string =>
+  `${words[role]} not placed, attempt ${attempts}: ${reason}; it is placed again`
 
 /** Whether a leg that has ended must be sent again at MARKET. */
 const againOf = ({ role, orderId }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {

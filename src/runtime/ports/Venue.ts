@@ -19,6 +19,9 @@ export class VenueUnanswered extends Schema.TaggedError<VenueUnanswered>()("Venu
   reason: Schema.String
 }) {}
 
+/** The reason of an answer whose members are not those of its schema. */
+export const unreadableAnswer = "an answer that can't be read"
+
 /** The answer of a service that no venue is attached to. */
 export const noVenue = new VenueUnanswered({ reason: "this service has no venue" })
 

@@ -55,6 +55,17 @@ describe("A2-115: the grids that judge events", () => {
     assert.deepStrictEqual(aside(), ["its quantity is off the market's grid"])
   })
 
+  it("A2-114: that are impossible judge nothing: those that were last known do", () => {
+    const { world, listed, say, aside } = withListing()
+    say({ qty: "0.002" })
+    listed.change = { qtyStep: "0", priceTick: "0", maxQty: "0" }
+    world.run(1_000)
+    say({ qty: "0.003" })
+    assert.deepStrictEqual(aside(), [])
+    say({ qty: "0.0035" })
+    assert.deepStrictEqual(aside(), ["its quantity is off the market's grid"])
+  })
+
   it("are read once a second at most for events that fit them", () => {
     const { listed, say, world } = withListing()
     world.run(1_000)

@@ -29,8 +29,7 @@ describe("a listing", () => {
   for (const [title, markets] of [
     ["one market for another", [market(other)]],
     ["another grid of prices", [market(symbol, { priceTick: "0.5" })]],
-    ["another grid of quantities", [market(symbol, { qtyStep: "0.001" })]],
-    ["a market fewer", []]
+    ["another grid of quantities", [market(symbol, { qtyStep: "0.001" })]]
   ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>]>) {
     it.effect(`with ${title} is subscribed anew at once, and once`, () =>
       Effect.gen(function* () {
@@ -53,6 +52,51 @@ describe("a listing", () => {
       })
     )
   }
+
+  for (const [title, markets, reason] of [
+    ["no market", [], "no PERP market is listed any more"],
+    ["a tick of zero", [market(symbol, { priceTick: "0" })], `the market ${symbol} is listed with a tick of 0`]
+  ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>, string]>) {
+    it.effect(`A2-114: with ${title} keeps what was last known, with one alarm, until a possible one comes`, () =>
+      Effect.gen(function* () {
+        const { venue, feed, aside, say } = yield* openFeed()
+        yield* say(ticker(symbol, 1, start, { last: "60000.5" }))
+        for (const [number, version] of [1, 2, 3].entries()) {
+          listed(venue, version, ...markets)
+          yield* relisted(venue, number + 1)
+        }
+        assert.deepStrictEqual(feed.mirror.listing?.markets, [market(symbol)])
+        assert.strictEqual(feed.mirror.markets.get(symbol)?.ticker.row().lastPrice, "60000.5")
+        assert.strictEqual(venue.subscribed.length, 1)
+        assert.strictEqual(feed.figures().kept, 1)
+        assert.deepStrictEqual(
+          aside.map(({ reason: said }) => said),
+          [reason]
+        )
+        listed(venue, 4, market(symbol, { maxQty: "7" }))
+        yield* relisted(venue, 9)
+        assert.strictEqual(feed.mirror.markets.get(symbol)?.market.maxQty, "7")
+        assert.strictEqual(feed.figures().kept, 0)
+      })
+    )
+  }
+
+  it.effect("A2-114: with no market at the start is none, until a possible one comes", () =>
+    Effect.gen(function* () {
+      const { venue, feed, aside, pass } = yield* openFeed((script) => {
+        script.listing = { ...script.listing, markets: [] }
+      })
+      assert.strictEqual(feed.standing(), "never")
+      assert.isNull(feed.mirror.listing)
+      assert.deepStrictEqual(
+        aside.map(({ reason: said }) => said),
+        ["no market is listed"]
+      )
+      listed(venue, 2, market(symbol))
+      yield* pass(6)
+      assert.deepStrictEqual([...feed.mirror.markets.keys()], [symbol])
+    })
+  )
 
   it.effect("of the same version from a venue that began anew counts", () =>
     Effect.gen(function* () {

@@ -10,7 +10,7 @@ import { HttpApiClient } from "effect/http-api"
 import { type Outcomes, VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { VenueMarket, VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import { VenueApi, venueStreams } from "../../../venue/VenueApi.ts"
-import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import { noVenue, unreadableAnswer, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 import { CallSession } from "./CallSession.ts"
 import { channelLine, eventLine, pagedEvent, venueLines } from "./venueLines.ts"
@@ -141,7 +141,7 @@ const reasonOf = (error: unknown): string => {
     readonly reason?: { readonly _tag?: string; readonly response?: { readonly status?: number } }
   }
   if (tag.startsWith("Venue")) return `${tag}: ${message}`.slice(0, 256)
-  if (tag === "SchemaError") return "an answer that can't be read"
+  if (tag === "SchemaError") return unreadableAnswer
   const status = reason?.response?.status
   return status === undefined ? (reason?._tag ?? "the connection broke") : `status ${status}`
 }
@@ -184,7 +184,7 @@ const outcomeOf = Schema.decodeUnknownOption(VenueOutcome)
 const unread = (ref: string): VenueOutcome => ({
   ref,
   outcome: "UNKNOWN",
-  reason: "an answer that can't be read",
+  reason: unreadableAnswer,
   at: 0,
   order: null,
   rfq: null,

@@ -7,7 +7,7 @@
 import { Cause, Effect, Schedule, Schema, type Scope, Stream } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
 import { type VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
-import type { UnreadableLine, VenueShape } from "../../ports/Venue.ts"
+import { type UnreadableLine, unreadableAnswer, type VenueShape } from "../../ports/Venue.ts"
 import type { MarketMirror } from "./MarketMirror.ts"
 import { kindOf, type QuarantineRate } from "./QuarantineRate.ts"
 import { SnapshotAsks } from "./SnapshotAsks.ts"
@@ -155,7 +155,7 @@ export class FeedSession {
     return Effect.annotateLogs(line, { reason })
   }
 
-  /** Reads the listing; what of it can't be true is set aside. */
+  /** Reads the listing and sets the impossible parts aside. Fails while no possible listing is known. */
   private readonly list: Effect.Effect<void, unknown> = Effect.suspend(() => {
     const number = this.number
     return this.parts.venue.listing.pipe(
@@ -166,10 +166,18 @@ export class FeedSession {
         const { mirror } = this.parts
         if (mirror.isListed(listing)) return Effect.void
         const { rate } = this.parts
-        const absurd = mirror.list(listing).map((reason) => rate.add("listing", JSON.stringify(listing), reason))
         const unread = (listing.unreadable ?? []).map((bytes) => rate.add("listing", bytes, "a market can't be read"))
-        return Effect.all([...absurd, ...unread], { discard: true })
-      })
+        const absurd = mirror
+          .list(listing)
+          .map((reason) => rate.add(kindOf("listing", "", reason), JSON.stringify(listing), reason))
+        const known = mirror.listing === null ? new FeedFault({ sentence: "the venue lists no market" }) : Effect.void
+        return Effect.andThen(Effect.all([...unread, ...absurd], { discard: true }), known)
+      }),
+      Effect.tapError((error) =>
+        error._tag === "VenueUnanswered" && error.reason === unreadableAnswer
+          ? this.parts.rate.add("listing:whole", "", "the listing can't be read")
+          : Effect.void
+      )
     )
   })
 

@@ -22,6 +22,8 @@ export interface FeedFigures {
   /** Connections begun, and listings read, since the start. */
   readonly connections: number
   readonly listings: number
+  /** Markets whose last possible listing is kept. */
+  readonly kept: number
   readonly counts: MarketMirror["counts"]
 }
 
@@ -55,7 +57,7 @@ export class MarketFeed extends Context.Service<
         recentOffers: Effect.succeed(null),
         offersStale: () => true,
         klines: KlineReads.none,
-        figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
+        figures: () => ({ connected: false, connections: 0, listings: 0, kept: 0, counts: mirror.counts })
       })
     })
   )
@@ -92,6 +94,7 @@ export class MarketFeed extends Context.Service<
           connected: session.connected,
           connections: session.connections,
           listings: session.listings,
+          kept: mirror.kept,
           counts: mirror.counts
         })
       })

@@ -7,6 +7,7 @@ import { type Facts, type Instrument, type Mark, noFacts, type RecentMarket } fr
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
+import { believedListing, type ReadListing } from "../../../machines/venue/believedListing.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { Subscription } from "../../ports/Venue.ts"
 import { BookMirror, wrongChecksum } from "./BookMirror.ts"
@@ -60,8 +61,12 @@ export interface MirrorCounts {
 type MarkListener = (symbol: string, mark: Mark) => void
 
 export class MarketMirror {
-  /** As it was last read; null: never. */
+  /** The listing as the service believes it; null: no possible one was read yet. */
   listing: VenueListing | null = null
+  /** Markets that are as they were listed before, because the last listing is impossible for them. */
+  kept = 0
+  /** The last listing as it was read, as text. */
+  private read = ""
   /** By symbol, delisted ones left out. */
   markets: ReadonlyMap<string, ListedMarket> = new Map()
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
@@ -85,18 +90,23 @@ export class MarketMirror {
     this.listeners.push(listener)
   }
 
-  /** Takes a listing over; what of it can't be true, as sentences. Markets that stay keep their figures. */
-  list(listing: VenueListing): ReadonlyArray<string> {
-    const absurd: Array<string> = []
+  /**
+   * Takes a listing over. Markets that stay keep their figures, and impossible ones keep the state that was last known. Returns a
+   * sentence for each impossible part.
+   */
+  list(read: ReadListing): ReadonlyArray<string> {
+    const { listing, faults, kept } = believedListing(this.listing, read)
+    this.read = textOf(read)
+    this.kept = kept
+    if (listing.markets.length + listing.stakingMarkets.length === 0) return faults
     const markets = new Map<string, ListedMarket>()
     for (const market of listing.markets) {
       if (market.delisted) continue
       const before = this.markets.get(market.symbol)
       const price = gridOf(market.priceTick)
       const qty = gridOf(market.qtyStep)
-      if (price === null || qty === null || markets.has(market.symbol)) {
-        absurd.push(`the market ${market.symbol} is listed twice or without grids`)
-      } else if (before !== undefined && sameGrids(before.market, market)) {
+      if (price === null || qty === null) throw new Error(`${market.symbol} is believed without grids`)
+      if (before !== undefined && sameGrids(before.market, market)) {
         markets.set(market.symbol, { ...before, market })
       } else {
         markets.set(market.symbol, listed(market, price, qty))
@@ -110,19 +120,15 @@ export class MarketMirror {
     this.markets = markets
     this.instruments = new Map(Array.from(markets, ([symbol, { instrument }]) => [symbol, instrument]))
     this.changes++
-    return absurd
+    return faults
   }
 
   /**
-   * Whether a listing says what the last one said. Judged by all of it: a venue that began anew, or another one at the same
+   * Whether a listing is the last one that was read. All of it is compared: a venue that began anew, or another one at the same
    * address, counts its versions from the beginning.
    */
-  isListed({ markets, stakingMarkets }: VenueListing): boolean {
-    const before = this.listing
-    return (
-      before !== null &&
-      JSON.stringify([before.markets, before.stakingMarkets]) === JSON.stringify([markets, stakingMarkets])
-    )
+  isListed(listing: ReadListing): boolean {
+    return this.listing !== null && this.read === textOf(listing)
   }
 
   /** One of each market and channel; a barrier market has no book (A2-113). */
@@ -295,6 +301,9 @@ export class MarketMirror {
     return { resync: false, absurd }
   }
 }
+
+const textOf = ({ markets, stakingMarkets, unreadable = [] }: ReadListing): string =>
+  JSON.stringify([markets, stakingMarkets, unreadable])
 
 const sameGrids = (before: VenueMarket, now: VenueMarket): boolean =>
   before.priceTick === now.priceTick && before.qtyStep === now.qtyStep && before.family === now.family

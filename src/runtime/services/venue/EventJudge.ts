@@ -3,7 +3,8 @@ import { Effect, Latch } from "effect"
 import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
 import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
-import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { believedListing } from "../../../machines/venue/believedListing.ts"
+import { fundingHoursOf, type VenueListing, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Venue } from "../../ports/Venue.ts"
@@ -14,6 +15,8 @@ const listedFor = 1_000
 
 export class EventJudge {
   private markets: ReadonlyMap<string, VenueMarket> = new Map()
+  /** The listing as it is believed; null: none was read. */
+  private listing: VenueListing | null = null
   /** When `markets` was asked for, business time. */
   private listedAt = -Infinity
   /** Opens when the reading of now has ended; null: none is under way. */
@@ -57,7 +60,9 @@ export class EventJudge {
     this.listedAt = this.clock.now()
     return Effect.catch(this.venue.listing, () => Effect.succeed(null)).pipe(
       Effect.map((listing) => {
-        if (listing !== null) this.markets = new Map(listing.markets.map((market) => [market.symbol, market]))
+        if (listing === null) return
+        this.listing = believedListing(this.listing, listing).listing
+        this.markets = new Map(this.listing.markets.map((market) => [market.symbol, market]))
       }),
       Effect.ensuring(
         Effect.sync(() => {

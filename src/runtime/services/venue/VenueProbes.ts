@@ -8,6 +8,7 @@ import { Decimal } from "decimal.js"
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ProbeOrder, VenueProbeState } from "../../../machines/venue/VenueProbe.ts"
+import { believedListing } from "../../../machines/venue/believedListing.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { start } from "../../effects/advance.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
@@ -117,7 +118,7 @@ const startProbe = (turn: Turn, { id: clientId, partnerId, uid }: ClientRow, ord
 /** A buy of the least quantity, half the band below the mark of the first open market; null when there is none. */
 const probeOrder = (venue: VenueShape): Effect.Effect<ProbeOrder | null, VenueUnanswered> =>
   Effect.gen(function* () {
-    const { markets } = yield* venue.listing
+    const { markets } = believedListing(null, yield* venue.listing).listing
     const market = markets.find(({ family, halt, delisted }) => family !== "BARRIER" && halt === null && !delisted)
     if (market === undefined) return null
     const ticker = yield* venue.snapshot({ channel: "ticker", symbol: market.symbol })

@@ -1,0 +1,122 @@
+/**
+ * The listing as the service believes it (A2-114, A2-115). A market that the venue lists in an impossible way keeps its last
+ * possible state, and so does a kind of market of which the venue lists none any more. Everything else is the venue's.
+ */
+import { gridOf } from "../market/Grid.ts"
+import { isLess, scaled } from "../shared/Exact.ts"
+import type { VenueListing, VenueMarket, VenueStakingMarket } from "./VenueMarket.ts"
+
+/** A listing as it was read, with the rows that can't be read. */
+export interface ReadListing extends VenueListing {
+  readonly unreadable?: ReadonlyArray<string>
+}
+
+export interface BelievedListing {
+  readonly listing: VenueListing
+  /** A sentence for each impossible part that can be read. */
+  readonly faults: ReadonlyArray<string>
+  /** Markets that are as they were listed before. */
+  readonly kept: number
+}
+
+/** Basis points of a whole. */
+const whole = 10_000
+
+interface Sized {
+  readonly qtyStep: string
+  readonly minQty: string
+  readonly maxQty: string
+}
+
+const sizeFault = ({ qtyStep, minQty, maxQty }: Sized): string | null => {
+  if (gridOf(qtyStep) === null) return `a step of ${qtyStep}`
+  if (!isLess(scaled("0"), scaled(maxQty))) return `a largest quantity of ${maxQty}`
+  return isLess(scaled(maxQty), scaled(minQty)) ? `a least quantity above the largest, ${minQty} and ${maxQty}` : null
+}
+
+/** The impossible part of a market, in words; null: it is possible. `before`: the market as it was listed last. */
+export const marketFault = (market: VenueMarket, before: VenueMarket | undefined): string | null => {
+  const { priceTick, bandBps, family } = market
+  if (gridOf(priceTick) === null) return `a tick of ${priceTick}`
+  if (bandBps < 1) return `a price band of ${bandBps} basis points`
+  if (before !== undefined && before.family !== family) return `the family ${family} instead of ${before.family}`
+  return sizeFault(market)
+}
+
+/** As `marketFault`, for a staking market. */
+export const stakingMarketFault = (market: VenueStakingMarket): string | null => {
+  const { minTenorDays, maxTenorDays, maxRateBps, takerFeeBps } = market
+  if (minTenorDays < 1 || maxTenorDays < minTenorDays) return `tenors from ${minTenorDays} to ${maxTenorDays} days`
+  if (maxRateBps < 0) return `a highest rate of ${maxRateBps} basis points`
+  if (takerFeeBps < 0 || takerFeeBps >= whole) return `a taker fee of ${takerFeeBps} basis points`
+  return sizeFault(market)
+}
+
+/** The listing to believe, from the last believed one (null: none) and the one that was read. */
+export const believedListing = (before: VenueListing | null, read: ReadListing): BelievedListing => {
+  const faults: Array<string> = []
+  const keepsMissing = (read.unreadable ?? []).length > 0
+  const counted = { kept: 0 }
+  const merged = <M extends Market>(kind: Kind<M>): ReadonlyArray<M> =>
+    merge({ ...kind, faults, counted, keepsMissing })
+  const { markets: known = [], stakingMarkets: knownStaking = [] } = before ?? {}
+  const markets = merged({ known, said: read.markets, faultOf: marketFault, kindOf: ({ family }) => family })
+  const stakingMarkets = merged({
+    known: knownStaking,
+    said: read.stakingMarkets,
+    faultOf: stakingMarketFault,
+    kindOf: () => "STAKING"
+  })
+  if (markets.length === 0 && stakingMarkets.length === 0) faults.push("no market is listed")
+  return { listing: { version: read.version, at: read.at, markets, stakingMarkets }, faults, ...counted }
+}
+
+type Market = VenueMarket | VenueStakingMarket
+
+interface Kind<M extends Market> {
+  readonly known: ReadonlyArray<M>
+  readonly said: ReadonlyArray<M>
+  readonly faultOf: (market: M, before: M | undefined) => string | null
+  readonly kindOf: (market: M) => string
+}
+
+interface Merging<M extends Market> extends Kind<M> {
+  readonly faults: Array<string>
+  readonly counted: { kept: number }
+  /** A row could not be read, so each market that is missing may be in that row. */
+  readonly keepsMissing: boolean
+}
+
+/** The markets of one list, each once. Those that were known come first, so that their order never changes. */
+const merge = <M extends Market>(merging: Merging<M>): ReadonlyArray<M> => {
+  const { known, said, faultOf, kindOf, faults, counted, keepsMissing } = merging
+  const before = new Map(known.map((market) => [market.symbol, market]))
+  const taken = new Map<string, M>()
+  const refused = new Set<string>()
+  for (const market of said) {
+    const { symbol, delisted } = market
+    const fault = taken.has(symbol) ? "a second row" : delisted ? null : faultOf(market, before.get(symbol))
+    if (fault === null) taken.set(symbol, market)
+    else {
+      refused.add(symbol)
+      faults.push(`the market ${symbol} is listed with ${fault}`)
+    }
+  }
+  const kinds = new Set(said.map(kindOf))
+  const gone = new Set<string>()
+  const result: Array<M> = []
+  for (const market of known) {
+    const now = taken.get(market.symbol)
+    taken.delete(market.symbol)
+    const kind = kindOf(market)
+    const stays = refused.has(market.symbol) || keepsMissing || !kinds.has(kind)
+    if (now === undefined && (market.delisted || !stays)) continue
+    if (now === undefined) {
+      counted.kept++
+      if (!kinds.has(kind) && !refused.has(market.symbol)) gone.add(kind)
+    }
+    result.push(now ?? market)
+  }
+  for (const kind of gone) faults.push(`no ${kind} market is listed any more`)
+  return [...result, ...taken.values()]
+}
