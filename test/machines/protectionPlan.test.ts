@@ -10,11 +10,12 @@ import {
   type Leg,
   legDirection,
   legType,
+  type OrderNow,
   type Standing,
   type Unplaced
 } from "../../src/machines/order/Attachment.ts"
 import { attachmentInput } from "../../src/machines/order/attachmentSamples.ts"
-import { type OrderNow, type Plan, planProtection } from "../../src/machines/order/protectionPlan.ts"
+import { type Plan, planProtection } from "../../src/machines/order/protectionPlan.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 
 const works: OrderNow = {

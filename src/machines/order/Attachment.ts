@@ -3,6 +3,7 @@
  * Its legs are orders of their own, reduce-only, one group at the venue, so that the first fill of one ends the other there.
  * Legs are placed in rounds: one that has fired is never in a group with those of what its parent fills afterwards.
  */
+import { isWorking, type OrderContext } from "./Order.ts"
 import type { Attached } from "./OrderBody.ts"
 import type { OrderType } from "./orderTokens.ts"
 
@@ -156,3 +157,34 @@ export const legDirection = (role: LegRole, parentSide: "BUY" | "SELL"): "AT_OR_
 /** Whether something can still follow from where it stands. */
 export const isLive = ({ parentWorks, legs, again, unplaced }: Standing): boolean =>
   parentWorks || legs.length > 0 || again !== null || unplaced.length > 0
+
+/** An order as a plan sees it. Quantities are decimal texts. */
+export interface OrderNow {
+  readonly works: boolean
+  readonly qty: string
+  readonly filledQty: string
+  /** On its way to the venue, which has not said yet that it has it. */
+  readonly placing: boolean
+  /** Its placement, an amendment or a cancel is in flight. */
+  readonly changing: boolean
+  readonly cancels: number
+  readonly rejected: boolean
+  /** How it ended, in the venue's words. */
+  readonly why: string | null
+}
+
+/** An order's row as a plan sees it. */
+export const orderNow = ({ state, context }: { readonly state: string; readonly context: OrderContext }): OrderNow => {
+  const { qty, filledQty, cancels, amending, reject, note } = context
+  const placing = state === "CHECKED" || state === "SENT"
+  return {
+    works: isWorking({ state }),
+    qty,
+    filledQty,
+    placing,
+    changing: placing || state === "PENDING_CANCEL" || amending !== null,
+    cancels,
+    rejected: state === "REJECTED",
+    why: reject ?? note
+  }
+}

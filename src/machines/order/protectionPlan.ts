@@ -14,26 +14,12 @@ import {
   legDirection,
   type LegRole,
   legRoles,
+  type OrderNow,
   type Standing,
   type Unplaced
 } from "./Attachment.ts"
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
-import { isWorking, noLiquidity, type OrderContext } from "./Order.ts"
-
-/** An order as a plan sees it. Quantities are decimal texts. */
-export interface OrderNow {
-  readonly works: boolean
-  readonly qty: string
-  readonly filledQty: string
-  /** On its way to the venue, which has not said yet that it has it. */
-  readonly placing: boolean
-  /** Its placement, an amendment or a cancel is in flight. */
-  readonly changing: boolean
-  readonly cancels: number
-  readonly rejected: boolean
-  /** How it ended, in the venue's words. */
-  readonly why: string | null
-}
+import { noLiquidity } from "./Order.ts"
 
 /** What a plan rests on besides the attachment. */
 export interface Around {
@@ -75,22 +61,6 @@ const metNobody = (why: string | null): boolean =>
 const passedAlready = "would trigger at once"
 
 const nothing = new MoneyDecimal(0)
-
-/** An order's row as a plan sees it. */
-export const orderNow = ({ state, context }: { readonly state: string; readonly context: OrderContext }): OrderNow => {
-  const { qty, filledQty, cancels, amending, reject, note } = context
-  const placing = state === "CHECKED" || state === "SENT"
-  return {
-    works: isWorking({ state }),
-    qty,
-    filledQty,
-    placing,
-    changing: placing || state === "PENDING_CANCEL" || amending !== null,
-    cancels,
-    rejected: state === "REJECTED",
-    why: reject ?? note
-  }
-}
 
 /** The next step of a protection. */
 export const planProtection = (
@@ -173,7 +143,10 @@ class Planning {
   /** Once something changed, the note names every leg that waits for its next attempt. */
   private noted(): ReadonlyArray<string> {
     const { unplaced } = this.standing
-    const isSame = unplaced.every((each) => this.of.standing.unplaced.includes(each))
+    const before = this.of.standing.unplaced
+    const isSame = unplaced.every(({ role, attempts }) =>
+      before.some((each) => each.role === role && each.attempts === attempts)
+    )
     return this.notes.length === 0 && isSame ? [] : [...this.notes, ...unplaced.map(waitingWords)]
   }
 

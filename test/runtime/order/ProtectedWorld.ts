@@ -5,6 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
+import { isWorking } from "../../../src/machines/order/Order.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
@@ -16,15 +17,15 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import {
-  cancelOrder,
-  orderInTurn,
-  type OrderToPlace,
-  placeOrder
-} from "../../../src/runtime/services/order/orderDecisions.ts"
+import { cancelOrder, type OrderToPlace, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
-import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
+import {
+  armAttachment,
+  endAttempts,
+  protectInTurn,
+  protectionTimers
+} from "../../../src/runtime/services/order/protection.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
@@ -204,13 +205,14 @@ export class ProtectedWorld {
     return id
   }
 
-  /** The client cancels one of its orders, if it works. */
+  /** The client cancels one of its orders. */
   cancel(id: number): void {
     this.turn((turn) => {
-      const row = orderInTurn(turn, id)
-      if (row !== undefined && row.state !== "PENDING_CANCEL") {
-        cancelOrder({ turn, of: instanceOf(clients, view) }, row, null)
-      }
+      const of = instanceOf(clients, view)
+      const row = this.recall.row(turn, "orders", id)
+      if (row === null || row.state === "PENDING_CANCEL") return
+      if (isWorking(row)) cancelOrder({ turn, of }, row, null)
+      else endAttempts({ turn, of }, row)
     })
   }
 
@@ -278,7 +280,8 @@ export class ProtectedWorld {
     this.attempts.delete(name)
     const pause = Math.max(dueAt - this.now, 0)
     this.now += pause
-    this.turn(() => {})
+    const id = name.slice(name.indexOf(":") + 1)
+    this.turn((turn) => protectionTimers["order.protect"](turn, dueAt, id))
     return pause
   }
 

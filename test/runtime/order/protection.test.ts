@@ -1,8 +1,5 @@
 /** The protection of orders in their client's turn, against the exchange of the simulated venue, by rows of D7. */
 import { assert, describe, it } from "@effect/vitest"
-import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import { endAttempts } from "../../../src/runtime/services/order/protection.ts"
-import { clients, view } from "../rfq/rfqTurns.ts"
 import { type OrderWish, ProtectedWorld } from "./ProtectedWorld.ts"
 
 const level = (price: string, limitPrice: string | null = null) => ({ price, limitPrice })
@@ -242,18 +239,42 @@ describe("the protection of orders", () => {
   it("D7: its client's cancel of the refused order ends the attempts", () => {
     const { world, parent } = refusedProfit()
     const [refused = 0, stop = 0] = idsOf(world, parent)
-    const ended: Array<boolean> = []
-    for (let times = 0; times < 2; times++) {
-      const row = world.row(refused)
-      world.turn((turn) => void ended.push(endAttempts({ turn, of: instanceOf(clients, view) }, row)))
-    }
-    assert.deepStrictEqual(ended, [true, false])
+    world.cancel(refused)
+    world.cancel(refused)
+    assert.isNull(world.attachment(parent).unplacedSince)
     world.fireTimer()
     world.settle()
     assert.deepStrictEqual(states(world, parent), ["REJECTED", "PENDING_TRIGGER"])
+    assert.strictEqual(world.attachment(parent).state, "ACTIVE")
     world.cancel(stop)
     world.settle()
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
+  })
+
+  it("D7: a cancel of an older refused order takes the attempt along that is on its way", () => {
+    const { world, parent } = refusedProfit()
+    world.refuseNext()
+    world.fireTimer()
+    world.cancel(idsOf(world, parent)[0] ?? 0)
+    world.settle()
+    assert.isNull(world.fireTimer())
+    assert.notInclude(states(world, parent).slice(2), "PENDING_TRIGGER")
+    assert.deepInclude(world.attachment(parent), { state: "ACTIVE", unplacedSince: null })
+  })
+
+  it("D7: the attempts for one leg go on after those for the other have ended", () => {
+    const { world, parent } = filled(0)
+    world.others("SELL", 100, 10, "IOC")
+    world.deliverEvent()
+    for (let legs = 0; legs < 2; legs++) {
+      world.refuseNext()
+      world.deliverCall()
+    }
+    world.settle()
+    assert.deepStrictEqual(states(world, parent), ["REJECTED", "REJECTED"])
+    world.cancel(idsOf(world, parent)[0] ?? 0)
+    while (world.fireTimer() !== null) world.settle()
+    assert.deepStrictEqual(states(world, parent), ["REJECTED", "REJECTED", "PENDING_TRIGGER"])
   })
 
   it("D7: a stop that nobody takes at the market goes there again after a pause", () => {

@@ -180,7 +180,18 @@ class History {
     const { world } = this
     world.refuseNext(false)
     world.settle()
-    for (let timers = 0; timers < 20 && world.fireTimer() !== null; timers++) world.settle()
+    for (let timers = 0; timers < 20; timers++) {
+      if (world.fireTimer() === null) return this.checkAttempts()
+      world.settle()
+    }
+  }
+
+  /** No attempt is left without a timer, unless a leg that has fired stands for its position. */
+  private checkAttempts(): void {
+    for (const id of this.parents) {
+      const { unplaced, legs } = this.world.attachment(id).context.standing
+      if (legs.length === 0) assert.deepStrictEqual(unplaced, [])
+    }
   }
 
   private act(act: Act): void {

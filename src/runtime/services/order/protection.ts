@@ -11,11 +11,14 @@ import {
   legDirection,
   type LegRole,
   legType,
-  type Standing
+  type OrderNow,
+  orderNow,
+  type Standing,
+  type Unplaced
 } from "../../../machines/order/Attachment.ts"
 import { attemptNote, type OrderContext } from "../../../machines/order/Order.ts"
 import type { Trigger } from "../../../machines/order/OrderBody.ts"
-import { type OrderNow, orderNow, type Plan, planProtection } from "../../../machines/order/protectionPlan.ts"
+import { type Plan, planProtection } from "../../../machines/order/protectionPlan.ts"
 import { boundAt } from "../../../machines/margin/priceBound.ts"
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -111,26 +114,38 @@ const setAttemptTimer = ({ draft, now, state }: Turn, id: number, { unplaced }: 
   draft.put("timers", { subject: state.subject, name: `order.protect:${id}`, dueAt: Math.min(...due) })
 }
 
-/** The end of the timer's turn places the legs that are due. */
+/** The end of the timer's turn places the legs that are due. The timer goes on for later ones. */
 export const protectionTimers = {
-  "order.protect": () => {}
+  "order.protect": (turn, _dueAt, id) => {
+    const row = turn.state.get("attachments", String(id))
+    if (row !== undefined) setAttemptTimer(turn, row.id, row.context.standing)
+  }
 } as const satisfies Readonly<Record<string, TimerHandler>>
 
 /**
- * Ends the attempts to place a refused leg, because its client cancels the order of the last attempt. False if no attempt
- * follows that order.
+ * Ends the attempts to place a refused leg, because somebody cancels one of its refused orders. An attempt on its way is cancelled
+ * too. False if no attempt follows.
  */
-export const endAttempts = ({ turn, of }: OwnedTurn, { id, context: { parentOrderId } }: OrderRow): boolean => {
+export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRow): boolean => {
+  const { parentOrderId, type } = context
   const row = parentOrderId === null ? undefined : turn.state.get("attachments", String(parentOrderId))
-  if (row === undefined) return false
+  const asked = row?.context.standing.unplaced.find((each) => isLegOf(each, type))
+  if (row === undefined || asked === undefined || state === "FILLED") return false
   const { standing } = row.context
-  const unplaced = standing.unplaced.filter(({ orderId }) => orderId !== id)
-  if (unplaced.length === standing.unplaced.length) return false
+  const unplaced = standing.unplaced.filter((each) => each !== asked)
+  const ofRound = standing.legs.filter(({ round }) => round === standing.round)
+  for (const { orderId } of ofRound.filter(({ role }) => role === asked.role)) {
+    const leg = orderInTurn(turn, orderId)
+    if (leg !== undefined) cancelOrder({ turn, of }, leg, null)
+  }
   // What the round stood for is left to the client once no leg of it is left.
-  const isOver = unplaced.length === 0 && !standing.legs.some(({ round }) => round === standing.round)
+  const isOver = unplaced.length === 0 && ofRound.length === 0
   const left = { ...standing, unplaced, dealt: isOver ? standing.filled : standing.dealt }
   return advance(turn, "attachments", row, { type: "FOLLOW", at: turn.now, standing: left }, { of }) !== null
 }
+
+const isLegOf = ({ role, atMarket }: Unplaced, type: OrderContext["type"]): boolean =>
+  type === "MARKET" ? atMarket : role === (type.startsWith("TAKE_PROFIT") ? "takeProfit" : "stopLoss")
 
 const nowOf = (row: OrderRow | null): OrderNow | null => (row === null ? null : orderNow(row))
 
