@@ -390,5 +390,5 @@ const noLine: RunLine = () => Promise.reject(new Error("this command line was ma
 const noTerminal = cliFailure(
   exitStatus.usage,
   4000,
-  "This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done."
+  "This command needs a confirmation, and there is no terminal to ask on: give --yes. Nothing was done."
 )

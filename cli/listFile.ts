@@ -19,7 +19,7 @@ import { type Persons, personsOf } from "./listFormats/personsOf.ts"
 import { columnsOf, jsonLine, tableLine } from "./listFormats/tableFormat.ts"
 import { unitedNations } from "./listFormats/unitedNationsFormat.ts"
 import { XmlError, XmlReader } from "./listFormats/XmlReader.ts"
-import { readText } from "./textFile.ts"
+import { encodingOf, readText } from "./textFile.ts"
 
 export interface ListOptions extends FormatOptions {
   readonly source?: string
@@ -141,7 +141,7 @@ const furtherFile = async (kind: keyof FurtherTexts, path: string | undefined): 
     checkHeld(path)
     for await (const { line, fields } of csvRecords(path)) {
       const found = ofacText(kind, fields)
-      if (found === null) throw new CsvError(line, "It is no record of such a file of OFAC.")
+      if (found === null) throw new CsvError(line, "This line is not a record of an SDN file of OFAC.")
       const [entry, text] = found
       const known = texts.get(entry)
       if (known === undefined) texts.set(entry, [text])
@@ -220,18 +220,44 @@ async function* csvRecords(path: string): AsyncGenerator<CsvRecord> {
 }
 
 async function* textPieces(path: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-  for await (const bytes of createReadStream(path)) yield decoder.decode(bytes as Buffer, { stream: true })
-  yield decoder.decode()
+  const decode = decoderOf(firstBytes(path))
+  for await (const bytes of createReadStream(path)) yield decode(bytes as Buffer)
+  yield decode()
+}
+
+/** Decodes the pieces of a file that begins with these bytes, in its encoding; without bytes, the end of it. */
+const decoderOf = (start: Uint8Array): ((bytes?: Uint8Array) => string) => {
+  const encoding = encodingOf(start)
+  const decoder = newDecoder(encoding)
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      throw usage(`The file is not ${encoding.toUpperCase()} text.`)
+    }
+  }
+}
+
+const newDecoder = (encoding: string) => {
+  try {
+    return new TextDecoder(encoding, { fatal: true })
+  } catch {
+    throw usage(`The file declares the encoding ${JSON.stringify(encoding)}, which is not known: convert it to UTF-8.`)
+  }
 }
 
 /** The first characters of a file after white space and a byte order mark. */
 const startOf = (path: string): string => {
+  const bytes = firstBytes(path)
+  return decoderOf(bytes)(bytes).trimStart()
+}
+
+const firstBytes = (path: string): Uint8Array => {
   try {
     const file = openSync(path, "r")
     try {
       const bytes = Buffer.alloc(512)
-      return bytes.toString("utf8", 0, readSync(file, bytes)).replace(/^\ufeff?\s*/, "")
+      return bytes.subarray(0, readSync(file, bytes))
     } finally {
       closeSync(file)
     }
@@ -291,7 +317,7 @@ const usage = (sentence: string, errors?: Readonly<Record<string, string>>): Cli
 const unreadable = (error: unknown): Error => {
   if (error instanceof CliFailure) return error
   if ((error as { readonly code?: string }).code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-    return usage("The file is not UTF-8 text.")
+    return usage("The file is not UTF-8 or UTF-16 text.")
   }
   return usage("The file can't be read.")
 }

@@ -75,7 +75,7 @@ export class Relative {
   from(now: number): number {
     const at = parseMoment(this.text, this.direction, now)
     if (at === null || at > this.latest)
-      throw cliFailure(exitStatus.usage, 4000, `${this.text} from now is beyond what can be asked for.`)
+      throw cliFailure(exitStatus.usage, 4000, `${this.text} from now is beyond the longest span.`)
     return at
   }
 }

@@ -15,7 +15,7 @@ export const refuseExisting = (file: string, globals: Globals): void => {
   }
 }
 
-const notRegular = "What --output names is no regular file: it is never replaced."
+const notRegular = "The file of --output is not a regular file: it is never replaced."
 
 /** Fills FILE.part and gives it its name once it is whole; whatever ends the command before that takes it away again. */
 export const intoFile = async <A>(

@@ -56,7 +56,7 @@ const parse = (file: string, name: string, env: CliIo["env"]): Readonly<Record<s
   try {
     content = readText(file)
   } catch (error) {
-    if (error instanceof TypeError) throw usage(`${file} is not UTF-8 text.`)
+    if (error instanceof TypeError) throw usage(`${file} is not UTF-8 or UTF-16 text.`)
     const known = profileNames(env)
     const others = known.length === 0 ? "There are none yet." : `There are: ${known.join(", ")}.`
     throw usage(`There is no profile ${name}: ${file} can not be read. ${others}`)

@@ -49,7 +49,7 @@ export const sendQuestion = (
     const left =
       notPersons + badLines.length === 0
         ? ""
-        : ` (${notPersons} that are no persons and ${badLines.length} without a readable name are left out)`
+        : ` (${notPersons} that are not persons and ${badLines.length} without a readable name are left out)`
     return `Import ${count} entries${left} as version ${version} of ${source}, which has ${entries} now? What it does not name comes off the list: ${fewest} at least.`
   })
 

@@ -1,14 +1,27 @@
 /**
  * Reads the text of a small file without its byte order mark: UTF-8, or UTF-16 when the mark shows it. Windows shells write
- * UTF-16.
+ * UTF-16. Published lists may declare further encodings.
  */
 import { readFileSync } from "node:fs"
 
 /** Throws a TypeError when the bytes are not valid in the encoding. */
-export const textOfBytes = (bytes: Uint8Array): string => {
-  const encoding =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8"
-  return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+export const textOfBytes = (bytes: Uint8Array): string =>
+  new TextDecoder(markedEncoding(bytes) ?? "utf-8", { fatal: true }).decode(bytes)
+
+const markedEncoding = ([first, second]: Uint8Array): string | null => {
+  // XML may be UTF-16 without a mark: then its first character, "<", shows the order of the bytes.
+  if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return "utf-16le"
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return "utf-16be"
+  return first === 0xef && second === 0xbb ? "utf-8" : null
+}
+
+const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]{1,40})["']/
+
+/** The encoding of a text by its first bytes: its byte order mark, else what an XML declaration names, else UTF-8. */
+export const encodingOf = (start: Uint8Array): string => {
+  const declared = declaration.exec(Buffer.from(start).toString("latin1"))?.[1]
+  // A declaration of single bytes can't be in UTF-16, whatever it names.
+  return markedEncoding(start) ?? (declared === undefined || /^utf-?16/i.test(declared) ? "utf-8" : declared)
 }
 
 /** Throws when the file is unreadable or not text. */

@@ -114,4 +114,4 @@ export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset
     return (yield* moveClock(sql, ahead, clockEnd - now, false)) ?? offset
   }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), offset)))
 
-const notYet = "the venue does not answer yet; the clocks meet when it does"
+const notYet = "the venue does not answer yet; the clocks are aligned once it does"

@@ -15,7 +15,7 @@ const jsonFile = (path: string): Json => {
   try {
     content = readText(path)
   } catch (error) {
-    if (error instanceof TypeError) throw new InvalidArgumentError("The file is not UTF-8 text.")
+    if (error instanceof TypeError) throw new InvalidArgumentError("The file is not UTF-8 or UTF-16 text.")
     throw new InvalidArgumentError("The file can't be read.")
   }
   try {

@@ -47,7 +47,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .command("audit")
     .description("the audit stream")
     .command("tail")
-    .description("what was done: the newest rows of those asked for, newest last")
+    .description("the newest rows that match, newest last")
     .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
     .option("--partner <P>", "only of this partner: id or code")
     .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")

@@ -42,7 +42,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     )
   deposit
     .command("show")
-    .description("one notice: what was asked for, what was booked, who decided what and when")
+    .description("one notice: its fields, its bookings, and each decision with its time")
     .argument("<ID>", "notice id")
     .action((noticeId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.deposit.show({ params: { noticeId } }), filedView, {

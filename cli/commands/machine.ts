@@ -118,7 +118,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
         if (data.next.length === 0) return cli.io.stderr(`It is ${data.state}: nothing can happen to it any more.\n`)
       } catch (error) {
         if (!(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
-        if (failures++ === 0) cli.io.stderr("The service can not be reached; it is asked again.\n")
+        if (failures++ === 0) cli.io.stderr("The service can not be reached; the command tries again.\n")
       }
     } while (!(await Promise.race([ended, pause(pauseAfter(failures), false)])))
   })
@@ -310,7 +310,11 @@ const showMachine = (
   cli.attempt(command, async (globals) => {
     const { isKind, kinds } = await import("../../src/machines/registry.ts")
     if (!isKind(name)) {
-      throw cliFailure(exitStatus.usage, 4000, `There is no such machine. Known are: ${kinds.join(", ")}.`)
+      throw cliFailure(
+        exitStatus.usage,
+        4000,
+        `There is no machine of this name. The machines are: ${kinds.join(", ")}.`
+      )
     }
     const { machineDiagram, machineDocument, machineView } = await import("../machineDiagram.ts")
     const json = globals.json === true

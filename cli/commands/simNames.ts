@@ -20,7 +20,11 @@ const showNames = (cli: Cli, machine: string | undefined, command: Command): Pro
   cli.attempt(command, async (globals) => {
     const { isKind, kinds } = await import("../../src/machines/registry.ts")
     if (machine !== undefined && !isKind(machine)) {
-      throw cliFailure(exitStatus.usage, 4000, `There is no such machine. Known are: ${kinds.join(", ")}.`)
+      throw cliFailure(
+        exitStatus.usage,
+        4000,
+        `There is no machine of this name. The machines are: ${kinds.join(", ")}.`
+      )
     }
     const { sandboxNames } = await import("../../src/machines/sandbox/sandboxNames.ts")
     const { sandboxOutcomes } = await import("../../src/machines/sandbox/sandboxOutcomes.ts")

@@ -50,7 +50,7 @@ const sandboxOnly = cliFailure(
 const notYet = cliFailure(
   exitStatus.unreachable,
   5030,
-  "The reset is asked for, and the service has not come back yet: it is made by the next start at the latest."
+  "The reset is requested, and the service has not started again yet: the next start makes it at the latest."
 )
 
 /** Asks for the reset, and waits until the service has begun again. */

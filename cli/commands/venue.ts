@@ -19,7 +19,7 @@ export const addVenueCommands = (program: Command, cli: Cli): void => {
   const venue = program.command("venue").description("the venue, as the back office meets it")
   addResolveCommand(venue, cli)
   addReconcileCommand(venue, cli)
-  const quarantine = venue.command("quarantine").description("what the venue said and nobody could apply")
+  const quarantine = venue.command("quarantine").description("messages of the venue that could not be applied")
   quarantine
     .command("list")
     .description("newest first, with the reason and the bytes")
@@ -110,7 +110,7 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
         command,
         (api) => api.venue.resolve({ payload: { object, as, reason, ...given({ tradeId, price, qty, outsideBand }) } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Resolve ${object} as ${as}? It is final, whatever the venue says later.` }
+        { confirm: `Resolve ${object} as ${as}? It is final, whatever the venue reports later.` }
       )
     )
 }

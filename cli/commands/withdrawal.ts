@@ -21,7 +21,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   addListCommand(withdrawal, cli)
   withdrawal
     .command("show")
-    .description("one request: what was asked for, what was booked, who decided what and when")
+    .description("one request: its fields, its bookings, and each decision with its time")
     .argument("<ID>", "request id")
     .action((requestId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.withdrawal.show({ params: { requestId } }), filedView, {

@@ -58,7 +58,7 @@ export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entr
         ...(entries.some((entry) => asker(entry) !== null) ? { "asked by": asker } : {}),
         note: (row) => (row.reason === null ? null : shortPrints(row.reason))
       },
-      "nobody has decided anything on it"
+      "no decision has been made on it"
     )
   )
 

@@ -18,6 +18,6 @@ export const nearAccounts = ({ asOf, symbol, mark, markFresh, holders, accounts 
         "p&l": (row) => row.unrealizedPnl,
         state: (row) => (row.closeOutId === null ? row.recorded : `CO-${row.closeOutId}`)
       },
-      "nobody has a position there"
+      "no client has a position there"
     )
   )

@@ -241,7 +241,7 @@ describe("operator surface, what shells and editors add", () => {
   it("a file that is no text is refused in one sentence", () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x62])
     writeFileSync(join(profiles, "bytes.json"), bytes)
-    assert.match(refusalOf(() => readProfile("bytes", env))[1], /bytes\.json is not UTF-8 text\.$/)
+    assert.match(refusalOf(() => readProfile("bytes", env))[1], /bytes\.json is not UTF-8 or UTF-16 text\.$/)
     writeFileSync(join(folder, "bytes.key"), bytes)
     const keyed = { url: "https://b", operatorKeyFile: join(folder, "bytes.key") }
     assert.match(refusalOf(() => findConnection(keyed, recordingIo().io))[1], /bytes\.key can not be read\.$/)

@@ -145,8 +145,13 @@ describe("CSV with a header row", () => {
     assert.include(await refused(wide, { list: "PEP" }), "line 2: An entry may have at most 10000 names")
   })
 
-  it("refuses another encoding in a sentence", async () => {
-    assert.include(await refused(file(Buffer.from("\ufeffname\nIvo\n", "utf16le"))), "The file is not UTF-8 text.")
+  it("is read in UTF-16 where its mark says so, and refused in a sentence where it is not text", async () => {
+    const text = "\ufeffname,list\nIvo Žebrow,PEP\n"
+    for (const bytes of [Buffer.from(text, "utf16le"), Buffer.from(text, "utf16le").swap16(), Buffer.from(text)])
+      assert.deepStrictEqual((await read(file(bytes))).lines, ["PEP|Ivo Žebrow||"])
+    assert.include(await refused(file(Buffer.from("name\nIvo \u00e9brow\n", "latin1"))), "The file is not UTF-8 text.")
+    const half = Buffer.concat([Buffer.from(text, "utf16le"), Buffer.from([0x41])])
+    assert.include(await refused(file(half)), "The file is not UTF-16LE text.")
   })
 })
 
@@ -198,7 +203,10 @@ describe("JSON", () => {
       "PEP|Ivo Zebrow||"
     ])
     assert.deepStrictEqual((await read(file(`\ufeff${text}`, "json"))).lines, ["PEP|Ivo Zebrow||"])
-    assert.include(await refused(file(Buffer.from([0xff, 0xfe, 0x00]), "json")), "The file is not UTF-8 text.")
+    assert.include(
+      await refused(file(Buffer.from([0xff, 0xfe, 0x00]), "json")),
+      "The file is not UTF-8 or UTF-16 text."
+    )
   })
 })
 
@@ -293,6 +301,29 @@ describe("European Union", () => {
       )
     )
     assert.deepStrictEqual(report, { notPersons: 1, badLines: [], unread: 1, unreadAt: ["line 3, dob"] })
+  })
+
+  it("is read in the encoding that it declares or that its mark shows, and refused in a sentence in any other", async () => {
+    const text = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>\n<export>${person}</export>`
+    const person =
+      '<sanctionEntity><subjectType code="person"/><nameAlias wholeName="Ivo \u00e9brow"/></sanctionEntity>'
+    const utf16 = Buffer.from(text("UTF-16"), "utf16le")
+    for (const bytes of [
+      Buffer.from(text("ISO-8859-1"), "latin1"),
+      Buffer.from(text("windows-1252"), "latin1"),
+      utf16,
+      Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]),
+      Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]).swap16(),
+      // Saved as UTF-8 by a program that left the declaration as it was.
+      Buffer.from(text("UTF-16"))
+    ]) {
+      assert.deepStrictEqual((await read(file(bytes, "xml"))).lines, ["SANCTIONS|Ivo \u00e9brow||"])
+    }
+    assert.include(
+      await refused(file(Buffer.from(text("EBCDIC-CP-BE")), "xml")),
+      'The file declares the encoding "EBCDIC-CP-BE", which is not known: convert it to UTF-8.'
+    )
+    assert.include(await refused(file(Buffer.from(text("UTF-8"), "latin1"), "xml")), "The file is not UTF-8 text.")
   })
 
   it.each([

@@ -119,7 +119,7 @@ describe("operator surface, --output", () => {
           await run(["document", "show", "1", "--reason", "r", "--output", path])
         ]) {
           assert.deepStrictEqual([ran.status, ran.refusal.code], [exitStatus.refused, 4092], path)
-          assert.match(ran.refusal.msg, /no regular file/)
+          assert.match(ran.refusal.msg, /not a regular file/)
         }
       }
       assert.strictEqual(lstatSync(path).mode, kind, path)
@@ -128,7 +128,7 @@ describe("operator surface, --output", () => {
     assert.strictEqual(await reads(), before)
   })
 
-  it("what is no regular file is not replaced under the name of the unfinished file either", async () => {
+  it("what is not a regular file is not replaced under the name of the unfinished file either", async () => {
     const path = join(folder, "unfinished.csv")
     fifo("unfinished.csv.part")
     assert.strictEqual((await export_(path)).refusal.code, 4092)
@@ -161,7 +161,7 @@ describe("operator surface, --output", () => {
     assert.strictEqual(failure?.status, exitStatus.refused)
     assert.isTrue(lstatSync(path).isSymbolicLink())
     assert.isFalse(existsSync(`${path}.part`))
-    assert.throws(() => refuseExisting(path, { yes: true }), /no regular file/)
+    assert.throws(() => refuseExisting(path, { yes: true }), /not a regular file/)
   })
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(

@@ -299,7 +299,7 @@ describe("operator surface, Four eyes", () => {
     const grant = ["approval", "grant", String(ran.json.approvalId)]
     return { approvalId: ran.json.approvalId as number, grant, revoke: ["operator", "revoke", String(operatorId)] }
   }
-  const revoked = "The operator key that asked for the command is revoked: ask for it again with another key."
+  const revoked = "The operator key that requested the command is revoked: request it again with another key."
 
   it("what a key asked for that is revoked since is not granted, and may be refused", async () => {
     const before = await cash()
@@ -439,7 +439,7 @@ describe("operator surface, Four eyes", () => {
     await forge(String(another.operatorId))
     const late = await service.cli(grant, "FINANCE")
     assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
-    assert.include(late.refusal.msg, "Who asked")
+    assert.include(late.refusal.msg, "The stored requester")
     const broken = async () =>
       (await brokenInvariants(service)).filter((sentence) => sentence.startsWith("every approval is as the audit says"))
     assert.match((await broken()).join(), new RegExp(`approval ${approvalId} of key ${another.operatorId} `))

@@ -138,7 +138,7 @@ describe("operator surface, dry runs: asked for in the query alone", () => {
       const before = await restrictions()
       const { status, json } = await send(`/clients/${clientId}/restrict`, JSON.stringify({ ...body, [name]: true }))
       assert.deepStrictEqual([status, json.code, await restrictions()], [400, 4000, before])
-      assert.deepStrictEqual(json.data?.errors, { [name]: "A dry run is asked for in the query: ?dryRun=true." })
+      assert.deepStrictEqual(json.data?.errors, { [name]: "A dry run is requested in the query: ?dryRun=true." })
     }
   )
 })

@@ -93,7 +93,7 @@ describe("operator surface, Four eyes, a key revoked before the grant's turn", (
     const asker = await made("asker 2")
     const approvalId = await ask(asker.key)
     const { keyId } = await made("granter 2")
-    assert.match(await grantWhileRevoked(approvalId, keyId, asker.keyId), /key that asked for the command is revoked/)
+    assert.match(await grantWhileRevoked(approvalId, keyId, asker.keyId), /key that requested the command is revoked/)
     assert.strictEqual((await service.done(["approval", "refuse", String(approvalId)])).status, "REFUSED")
   })
 

@@ -223,7 +223,7 @@ describe("operator surface, sim venue: what is refused", () => {
     ["unreached", "ECONNREFUSED", 5020, /can't be reached \(ECONNREFUSED\): nothing was done/],
     ["closed", "its disk is full", 5020, /takes nothing now \(its disk is full\): nothing was done/],
     ["lost", "ECONNRESET", 5020, /did not answer \(ECONNRESET\), and may have done it: look at sim venue show/],
-    ["foreign", "it has no controls of this version", 4092, /is no simulator that this service controls/],
+    ["foreign", "it has no controls of this version", 4092, /is not a simulator that this service controls/],
     ["refused", "BTC-USDC-PERP is delisted.", 4000, /^The venue refuses this: BTC-USDC-PERP is delisted\.$/]
   ] as const)("a venue that is %s: exit status 1 and a sentence", async (why, words, code, sentence) => {
     const error = new VenueControlError({ why, words })
@@ -241,7 +241,7 @@ describe("operator surface, sim venue: what is refused", () => {
 
   it("a dry run names a market that the venue does not have", async () => {
     const ran = await service.cli([...venue("price", "BTC-PREP", "1"), "--dry-run"])
-    assert.deepStrictEqual(ran.refusal.data.errors, { symbol: "The venue has no such market with a price." })
+    assert.deepStrictEqual(ran.refusal.data.errors, { symbol: "The venue has no market of this name with a price." })
   })
 
   it.each([

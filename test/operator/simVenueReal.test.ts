@@ -122,7 +122,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
   })
 
   it("A2-97: what the venue trades by itself only reduces: more is set aside, and the comparison says what differs", async () => {
-    expectLog(/it does not fit what was asked for: the venue's own SELL does not reduce a position of 0/)
+    expectLog(/it does not fit the request: the venue's own SELL does not reduce a position of 0/)
     expectLog(/service and venue differ/)
     const { number } = await venue("show")
     const done = await venue("execute", client, "BTC-USDC-PERP", "-0.01", "--reason", "liquidation")

@@ -255,7 +255,7 @@ describe("sim verify", () => {
     const behind = await verifyInVain()
     const sentence = "the venue does not keep the events after 0, and the service has not gone on yet"
     assert.deepStrictEqual([behind.status, behind.json.first, behind.json.eventsLost], [1, sentence, []])
-    expectLog(/the venue does not keep the events that were read last: going on from its present one/)
+    expectLog(/the venue no longer keeps the next events: the reader continues from the current one/)
     venue.disconnect()
     const after = await verify()
     assert.deepStrictEqual(

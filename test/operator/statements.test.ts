@@ -42,7 +42,7 @@ describe("operator surface, statement", () => {
     const refused = await service.cli(["statement", "verify", touched], "FINANCE")
     assert.deepStrictEqual([refused.status, refused.json?.file], [1, false])
     const same = await service.cli(["statement", "correct", String(statementId), "--reason", "looked wrong"], "FINANCE")
-    assert.deepStrictEqual([same.status, /says the same/.test(same.stderr)], [1, true])
+    assert.deepStrictEqual([same.status, /is the same/.test(same.stderr)], [1, true])
   })
 
   it("STS-29: jobs are shown with what they made, who failed, and what is due next", async () => {

@@ -122,7 +122,7 @@ describe("A2-103: service and venue are compared", () => {
     await hideEvents()
     // The venue's clock stands with its prices; the service's timer fires and asks, and nothing has ended there.
     world.freeze()
-    expectLog(/past its expiry, and the venue has said nothing/)
+    expectLog(/past its expiry, and the venue has reported no end/)
     await service.done(["sim", "clock", "advance", "62m"])
     await steps.looking(
       () => query(service, "SELECT 1 FROM audit WHERE action = 'contract.overdue'"),

@@ -1,5 +1,5 @@
 /**
- * `venue quarantine list|drop` through the command line: what the venue said and nobody could apply, as staff see it and lay it
+ * `venue quarantine list|drop` through the command line: messages of the venue that could not be applied, as staff see it and lay it
  * aside for good (operator surface, venue quarantine; A2-115).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -36,7 +36,7 @@ const lastAudit = async () => {
   return { action, object, role, before, after, reason }
 }
 
-const expectAlarm = () => expectLog(/something that the venue said is set aside/)
+const expectAlarm = () => expectLog(/a message of the venue is set aside/)
 
 /** Has the venue say something of an order that is none of ours; what is set aside of it. */
 const setAside = async (account = uid): Promise<Aside> => {
@@ -79,7 +79,7 @@ describe("operator surface, venue quarantine list", () => {
     expectAlarm()
     const older = await setAside("XYZ-00000009")
     const newer = await setAside()
-    assert.strictEqual(older.reason, "its account is none of ours")
+    assert.strictEqual(older.reason, "its account is not ours")
     assert.deepStrictEqual(await list("--limit", "2"), [newer, older])
     assert.deepStrictEqual(await list("--limit", "1", "--before", String(newer.quarantineId)), [older])
     for (const limit of ["0", "501"])

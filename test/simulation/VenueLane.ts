@@ -46,15 +46,15 @@ const tickMillis = 60_000
 const liarEvery = 5
 const beatMillis = 1_000
 /** By itself, or of a reason that comes too often by how many more there were. */
-const setAside = /^(something that the venue said is|\d+ more like it were) set aside/
+const setAside = /^(a message of the venue is|\d+ more messages of this kind were) set aside/
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
 const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["events gone", setAside],
   ["event unreadable", setAside],
   ["event absurd", setAside],
   ["event lies", setAside],
-  ["event absurd", /^an object that something hostile was said of can't be read again/],
-  ["events gone", /^the venue does not keep the events/],
+  ["event absurd", /^the object of an event that was set aside can't be read again/],
+  ["events gone", /^the venue no longer keeps the next events/],
   ["events gone", /^the venue does not say what is missing/],
   // A process that takes over counts the age of a lost call on business time, which may have jumped since.
   ["call lost", /^the venue has not answered a call for a minute/],

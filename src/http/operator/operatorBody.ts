@@ -52,7 +52,7 @@ const bodyBytes = (
 const tooLarge = (): OperatorTooLarge =>
   new OperatorTooLarge(envelopeOf(gateRefusals.routeCap.code, gateRefusals.routeCap.msg, withReason("BODY_TOO_LARGE")))
 
-const inQuery = "A dry run is asked for in the query: ?dryRun=true."
+const inQuery = "A dry run is requested in the query: ?dryRun=true."
 
 /** Whether a name can only have been meant as the dry run's, however it is spelled. */
 export const meansDryRun = (name: string): boolean => /^dryrun$/i.test(name.replace(/[^a-z]/gi, ""))

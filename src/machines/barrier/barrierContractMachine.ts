@@ -136,7 +136,7 @@ export const barrierContractMachine = contract.createMachine({
   initial: "OPEN",
   states: {
     OPEN: {
-      description: "Held. It ends by the venue's word alone.",
+      description: "Open. Only a report of the venue ends it.",
       entry: [charge, notice("BARRIER_OPENED"), warnOfExpiry, missExpiry, note("contract.open", null, "OPEN")],
       on: {
         KNOCKED_OUT: endsAs("KNOCKED_OUT"),

@@ -63,7 +63,7 @@ export const depositMachine = deposit.createMachine({
   initial: "PENDING",
   states: {
     PENDING: {
-      description: "The partner says that it passed the money on; finance has not decided yet.",
+      description: "The partner reports that it passed the money on; finance has not decided yet.",
       entry: note("deposit.file", null, "PENDING"),
       on: {
         CONFIRM: {

@@ -145,7 +145,7 @@ export const kycMachine = kyc.createMachine({
       }
     },
     DOCUMENTS_REQUESTED: {
-      description: "Underlying documents are needed; the review note says which.",
+      description: "Underlying documents are needed; the review note names them.",
       on: {
         DOCUMENT_UPLOADED: {
           actions: note("kyc.documentUploaded", "DOCUMENTS_REQUESTED", "DOCUMENTS_REQUESTED")

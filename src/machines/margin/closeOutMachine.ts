@@ -117,7 +117,7 @@ export const closeOutMachine = closeOut.createMachine({
   initial: "STARTED",
   states: {
     STARTED: {
-      description: "Too little is held: the account is RESTRICTED by CLOSE_OUT until it is NORMAL again.",
+      description: "The equity is too low: the account is RESTRICTED by CLOSE_OUT until it is NORMAL again.",
       entry: note("closeout.start"),
       on: {
         CANCEL: { target: "CANCELLING", actions: [cancelling, note("closeout.cancel")] },
@@ -138,7 +138,7 @@ export const closeOutMachine = closeOut.createMachine({
       on: { CLOSE: { ...close, target: "CLOSING" }, TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end, ...widen }
     },
     WAITING_MARK: {
-      description: "Nothing of what is open has a fresh mark.",
+      description: "No open position or contract has a fresh mark.",
       on: {
         CLOSE: close,
         TEAR_UP: tearUp,
@@ -154,11 +154,11 @@ export const closeOutMachine = closeOut.createMachine({
       on: { CLOSE: close, TEAR_UP: tearUp, WAIT: waitForMark, PROTECT: protect, END: end, ...widen }
     },
     TEARING_UP: {
-      description: "The venue is asked to end its contracts at the mark.",
+      description: "The venue is requested to end its contracts at the mark.",
       on: { CLOSE: close, TEAR_UP: { ...tearUp, target: "TEARING_UP" }, WAIT: wait, PROTECT: protect, END: end }
     },
     PROTECTING: {
-      description: "Nothing is open any more; what is in flight is waited for, then a shortfall is written off.",
+      description: "Nothing is open any more; once the calls in flight have ended, a shortfall is written off.",
       on: {
         CLOSE: close,
         TEAR_UP: tearUp,

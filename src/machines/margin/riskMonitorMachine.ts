@@ -47,15 +47,15 @@ export const riskMonitorMachine = monitor.createMachine({
   initial: "NORMAL",
   states: {
     NORMAL: {
-      description: "What is held covers the margin.",
+      description: "The equity covers the margin.",
       on: { CALL: toMarginCall("NORMAL"), CLOSE_OUT: toCloseOut("NORMAL") }
     },
     MARGIN_CALL: {
-      description: "Less is held than the margin asks for: no new risk, no money out.",
+      description: "The equity is below the margin: no new risk, no money out.",
       on: { RECOVER: toNormal("MARGIN_CALL"), CLOSE_OUT: toCloseOut("MARGIN_CALL") }
     },
     CLOSE_OUT: {
-      description: "Less is held than half of the margin, or less than nothing: the account is closed out.",
+      description: "The equity is below half of the margin, or below zero: the account is closed out.",
       on: { RECOVER: toNormal("CLOSE_OUT"), CALL: toMarginCall("CLOSE_OUT") }
     }
   }

@@ -75,6 +75,6 @@ export const tradingHaltMachine = halt.createMachine({
         ELAPSE: { target: "ENDED", actions: [ended, noteEnd("market.elapse")] }
       }
     },
-    ENDED: { type: "final", description: "Resumed, or its end has come: it stands in nobody's way." }
+    ENDED: { type: "final", description: "Resumed, or its end has come: its scope trades again." }
   }
 })

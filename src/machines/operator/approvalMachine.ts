@@ -65,6 +65,6 @@ export const approvalMachine = approval.createMachine({
     },
     GRANTED: { type: "final", description: "Granted by a second key, and the command has run." },
     REFUSED: { type: "final", description: "Refused: the command will not run." },
-    EXPIRED: { type: "final", description: "Nobody granted it in time." }
+    EXPIRED: { type: "final", description: "No second key granted it in time." }
   }
 })

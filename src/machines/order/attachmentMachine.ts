@@ -43,7 +43,7 @@ export const attachmentMachine = attachment.createMachine({
   initial: "ARMED",
   states: {
     ARMED: {
-      description: "Its parent works, and holds nothing yet that could be protected.",
+      description: "Its parent works, and has no fill to protect yet.",
       on: { PLACE: place, FIRE: fire, CLOSE: close, FOLLOW: follow }
     },
     PLACING: {
@@ -60,7 +60,7 @@ export const attachmentMachine = attachment.createMachine({
       on: { PLACE: place, FIRE: fire, CLOSE: close, FOLLOW: follow }
     },
     CLOSED: {
-      description: "Nothing is protected any more; what the parent may still fill is, once it does.",
+      description: "Nothing is protected any more; a later fill of the parent gets new legs.",
       on: { PLACE: place, FIRE: fire, FOLLOW: follow }
     }
   }

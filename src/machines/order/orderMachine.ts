@@ -289,7 +289,7 @@ export const orderMachine = order.createMachine({
       }
     },
     SENT: {
-      description: "On its way to the venue, which has not said yet whether it has it.",
+      description: "Sent to the venue, which has not acknowledged it yet.",
       on: {
         ACKED: [
           { guard: "waits", target: "PENDING_TRIGGER", actions: acked },
@@ -332,7 +332,7 @@ export const orderMachine = order.createMachine({
       }
     },
     PENDING_CANCEL: {
-      description: "The venue is asked to cancel it, and has not confirmed it.",
+      description: "A cancel is sent to the venue, which has not confirmed it.",
       on: {
         ACKED: { actions: acked },
         TRIGGERED: { actions: triggered },
@@ -362,7 +362,7 @@ export const orderMachine = order.createMachine({
       }
     },
     FILLED: { description: "Filled to the last lot.", on: words },
-    CANCELLED: { description: "Ended with something left to fill, which came back.", on: late },
+    CANCELLED: { description: "Ended before it was filled whole; the hold for the rest is released.", on: late },
     REJECTED: { description: "Refused by the venue, or never there: nothing of it was filled.", on: late }
   }
 })

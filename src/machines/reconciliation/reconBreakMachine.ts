@@ -43,6 +43,6 @@ export const reconBreakMachine = reconBreak.createMachine({
         }
       }
     },
-    CLOSED: { type: "final", description: "Explained or corrected: it stands in nobody's way." }
+    CLOSED: { type: "final", description: "Explained or corrected: it pauses nothing any more." }
   }
 })

@@ -273,7 +273,7 @@ export const rfqMachine = rfq.createMachine({
       }
     },
     OPEN: {
-      description: "Dealers may quote. An accept or a withdrawal may be in flight, then nothing else ends it.",
+      description: "Dealers may quote. An accept or a withdrawal may be in flight.",
       on: {
         CONFIRMED: { guard: "unconfirmed", actions: confirmed },
         REFUSED: {

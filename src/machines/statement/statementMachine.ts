@@ -52,7 +52,7 @@ export const statementMachine = statement.createMachine({
       }
     },
     GENERATED: {
-      description: "What the period's newest version says.",
+      description: "The newest version for its period.",
       on: {
         SUPERSEDE: {
           target: "SUPERSEDED",
@@ -69,6 +69,6 @@ export const statementMachine = statement.createMachine({
         }
       }
     },
-    SUPERSEDED: { type: "final", description: "A later version says something else; this one stays readable." }
+    SUPERSEDED: { type: "final", description: "A later version has replaced it; it stays readable." }
   }
 })

@@ -329,7 +329,7 @@ export const swapMachine = swap.createMachine({
   initial: "ACCEPTING",
   states: {
     ACCEPTING: {
-      description: "The venue is asked to take it; notional and estimated fee are set aside.",
+      description: "The take is sent to the venue; notional and estimated fee are reserved.",
       entry: [reserve, take, note("swap.take", null, "ACCEPTING")],
       on: {
         TOOK: takes("ACCEPTING"),
@@ -379,7 +379,7 @@ export const swapMachine = swap.createMachine({
       }
     },
     REJECTED: {
-      description: "Not taken: what was set aside is given back.",
+      description: "Not taken: the reserve is released.",
       on: { TOOK: takes("REJECTED") }
     },
     MATURED: { description: "Paid in full at maturity.", on: after("MATURED") },

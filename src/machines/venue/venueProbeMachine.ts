@@ -57,7 +57,7 @@ export const venueProbeMachine = probe.createMachine({
   initial: "IN_FLIGHT",
   states: {
     IN_FLIGHT: {
-      description: "The venue is asked, and what became of it is not known yet.",
+      description: "The order is sent, and its outcome is not known yet.",
       entry: [call, note("venueProbe.begin", null, "IN_FLIGHT")],
       on: {
         EXECUTED: { target: "EXECUTED", actions: [executed, note("venueProbe.end", "IN_FLIGHT", "EXECUTED")] },

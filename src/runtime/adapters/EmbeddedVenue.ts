@@ -109,7 +109,7 @@ const strange = ({ home, startMillis }: Simulator, holder: "stranger" | "silent"
   return fail(
     holder === "stranger"
       ? `Another program holds ${whose}, and does not prove itself by the key there: ${remedy}`
-      : `Whoever holds ${whose} has not said who it is within ${Math.ceil(startMillis / 1_000)} s: wait if it reads large books, else ${remedy}`
+      : `Whoever holds ${whose} has not identified itself within ${Math.ceil(startMillis / 1_000)} s: wait if it reads large books, else ${remedy}`
   )
 }
 

@@ -54,7 +54,7 @@ export const askVenue = (
         try {
           resume(Effect.succeed(JSON.parse(text)))
         } catch {
-          away("the answer is no JSON")
+          away("the answer is not JSON")
         }
       })
     })

@@ -164,7 +164,7 @@ export const resetDatabase = <E>(
     const by = yield* Schema.decodeUnknownEffect(askedText)(asked)
     const made: ResetMade = { by, ended: yield* countForReset(sql), seal: yield* lastSeal(sql) }
     const text = yield* Schema.encodeEffect(madeText)(made)
-    yield* Effect.logInfo("the sandbox goes back to its beginning", { asked: by.keyLabel, ...made.ended })
+    yield* Effect.logInfo("the sandbox is reset to its beginning", { asked: by.keyLabel, ...made.ended })
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`CREATE TEMPORARY TABLE kept_operators ON COMMIT DROP AS SELECT * FROM operator_keys`

@@ -131,7 +131,7 @@ describe("a lost connection", () => {
       proxy.cutNext(what)
       const lost = submit(journal, full(journal, 2, null))
       await eventually(() => proxy.cuts() === 1)
-      // Waiting behind the lost batch is not in doubt.
+      // Waiting behind the unconfirmed batch is not committed doubt.
       assert.deepStrictEqual(await lost, { _tag: "Unavailable", unknown: true })
       assert.isFalse(journal.accepting())
       assert.deepStrictEqual(await submit(journal, full(journal, 3, null)), { _tag: "Unavailable", unknown: false })

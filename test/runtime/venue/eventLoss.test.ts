@@ -31,7 +31,7 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
     assert.deepStrictEqual([lost(world), next.events.mark], [[{ after: 1, to: 5 }], 5])
     assert.deepStrictEqual(world.errors, [
-      "the venue does not keep the events that were read last: going on from its present one"
+      "the venue no longer keeps the next events: the reader continues from the current one"
     ])
   })
 
@@ -251,7 +251,7 @@ describe("faults of the reader's own", () => {
     const { world, id, ref } = withVoidProbe()
     let broken = 2
     world.onLog = (message) => {
-      if (message.includes("have a hole") && broken-- > 0) throw new Error("broken")
+      if (message.includes("have a gap") && broken-- > 0) throw new Error("broken")
     }
     world.venue.deaf = true
     world.venue.say(account, saying(orderOf(ref)))

@@ -79,7 +79,7 @@ describe("events of an account", () => {
     assert.deepStrictEqual(JSON.parse(world.store.rows("venueQuarantine")[0]?.bytes ?? "").fact.sequence, 5)
     assert.deepStrictEqual(world.errors, [
       "an event of the venue could not be applied,Error: broken handler",
-      "something that the venue said is set aside"
+      "a message of the venue is set aside"
     ])
   })
 })
@@ -106,7 +106,7 @@ describe("ends of lost calls of a client", () => {
     world.launch().probe(7, 20)
     world.run(20_000)
     assert.deepStrictEqual(world.inFlight, ["P-3"])
-    assert.include(world.errors, "what became of a call could not be written")
+    assert.include(world.errors, "the outcome of a call could not be written")
     assert.deepStrictEqual([...world.probes.values()].filter((state) => state === "VOID").length, 19)
   })
 })

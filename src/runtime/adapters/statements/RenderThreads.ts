@@ -187,7 +187,7 @@ const chunksOf = (
   const word = Effect.suspend(() =>
     Effect.timeoutOrElse(Queue.take(thread.inbox), {
       duration: silentMillis,
-      orElse: () => Effect.succeed<Lost>({ type: "lost", reason: "the thread says nothing" })
+      orElse: () => Effect.succeed<Lost>({ type: "lost", reason: "the thread does not answer" })
     })
   )
   const chunk: Effect.Effect<Option.Option<Uint8Array>, Unavailable> = Effect.gen(function* () {

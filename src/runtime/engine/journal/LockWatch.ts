@@ -52,7 +52,7 @@ export class LockWatch {
     this.held.dropShownBy(new Set(commits.filter((commit) => !unasked.has(commit))), held)
     yield* this.take(held)
     yield* this.connection.waitForLocks(this.held.any ? "brief" : "usual")
-    if (!this.held.any) yield* Effect.logInfo("nothing that commits need is locked by another session any more")
+    if (!this.held.any) yield* Effect.logInfo("no other session holds a lock that commits need any more")
   })
 
   private take(held: Findings["held"]): Effect.Effect<void, SqlError.SqlError> {
@@ -79,7 +79,9 @@ export class LockWatch {
       this.connection.session.query(holdersText, [Result.getOrThrow(PgTypes.array(tables, PgTypes.OID.text))], false),
       ({ rows }) =>
         Effect.annotateLogs(
-          Effect.logWarning("another session holds locked what commits need; they are refused until it lets go"),
+          Effect.logWarning(
+            "another session holds locks that commits need; commits are refused until it releases them"
+          ),
           { tables: tables.join(", "), found: names.length, sessions: rows.map(({ session }) => session).join("; ") }
         )
     )

@@ -328,7 +328,7 @@ export class Writer {
       this.refuseQueue()
     })
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.logWarning("a batch was not confirmed; a new connection shows its fate", describeFailure(cause))
+      yield* Effect.logWarning("a batch was not confirmed; its fate is read again", describeFailure(cause))
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
@@ -339,7 +339,7 @@ export class Writer {
       yield* Effect.sync(() => patience.interruptUnsafe())
       if (back._tag === "Usurped") return yield* this.usurp(concluded ? [] : batch, unknown)
       const committed = back.batch === this.batch
-      yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")
+      yield* Effect.logInfo(committed ? "the unconfirmed batch is committed" : "the unconfirmed batch is not committed")
       if (committed) this.counters = counters
       if (concluded && committed) concludeLate(batch)
       this.refused = null

@@ -188,4 +188,4 @@ class WaitingPersons {
 }
 
 const leave = (clientId: number, why: unknown) =>
-  Effect.annotateLogs(Effect.logError("a client's person could not be settled", why), { clientId })
+  Effect.annotateLogs(Effect.logError("a client could not be compared with the other clients", why), { clientId })

@@ -119,7 +119,7 @@ export const clearClient = (
     return refuse(
       conflict(
         "FILE_CHANGED",
-        `Screening finds ${unseen} ${unseen === 1 ? "candidate" : "candidates"} for this client that nobody has seen like this: look at the case again before clearing it.`,
+        `Screening finds ${unseen} ${unseen === 1 ? "candidate" : "candidates"} for this client that changed since the case was read: read the case again before clearing it.`,
         { unseenCandidates: unseen }
       )
     )

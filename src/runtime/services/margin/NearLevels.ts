@@ -112,7 +112,7 @@ class NearLevels {
       decide: (turn) => levels.forEach((level) => sayNear(turn, level))
     })
     return Effect.catchCause(told, (cause) =>
-      Effect.logWarning("a near level could not be said", cause).pipe(
+      Effect.logWarning("the notice of a near level could not be written", cause).pipe(
         Effect.andThen(Effect.sleep(againMillis)),
         Effect.andThen(Effect.sync(() => this.add(levels)))
       )

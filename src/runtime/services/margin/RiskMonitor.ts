@@ -70,7 +70,7 @@ const notJudged = "the risk of an account could not be judged"
 /** A fault of a pass is told, and the next one comes after a while. */
 const guarded = (pass: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.catchCause(pass, (cause) =>
-    Effect.andThen(Effect.logError("accounts could not be followed", cause), Effect.sleep(lookEvery))
+    Effect.andThen(Effect.logError("the risk monitor's pass over the accounts failed", cause), Effect.sleep(lookEvery))
   )
 
 class Monitor {
@@ -189,7 +189,7 @@ class Monitor {
     if (!onStaleMarks) return Effect.sync(() => void this.said.delete(clientId))
     if (this.said.has(clientId)) return Effect.void
     this.said.add(clientId)
-    return Effect.logWarning(`client ${clientId} is in a close-out that rests on stale marks`)
+    return Effect.logWarning(`client ${clientId} is in a close-out that is based on stale marks`)
   }
 
   /** What the account has lost, on the turn's own marks. */

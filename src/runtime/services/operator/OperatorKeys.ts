@@ -229,7 +229,7 @@ const restingOn = (
 ): ReadonlyArray<EndedApproval> => {
   // A grant that was decided and not written leaves the approval where it waits.
   if (running === null || state.get("approvals", String(approvalId)) !== undefined) return []
-  if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that asked for it is revoked" }]
+  if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that requested it is revoked" }]
   return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []
 }
 

@@ -80,10 +80,10 @@ export const ruleOnApproval = (
 
 export const decidedAlready = conflict("APPROVAL_DECIDED", "This approval is decided already.")
 const expired = conflict("APPROVAL_EXPIRED", "This approval has expired: ask for the command again.")
-const ownRequest = conflict("OWN_REQUEST", "The operator key that asked for the command can't grant it.")
+const ownRequest = conflict("OWN_REQUEST", "The operator key that requested the command can't grant it.")
 const changedRequester = conflict(
   "APPROVAL_ALTERED",
-  "Who asked for this approval has been changed: it can't be granted."
+  "The stored requester of this approval has been changed: it can't be granted."
 )
 const changedArguments = conflict(
   "APPROVAL_ALTERED",
@@ -91,7 +91,7 @@ const changedArguments = conflict(
 )
 export const revokedRequester = conflict(
   "REQUESTER_REVOKED",
-  "The operator key that asked for the command is revoked: ask for it again with another key."
+  "The operator key that requested the command is revoked: request it again with another key."
 )
 
 export const revokedGranter = conflict(

@@ -85,7 +85,7 @@ const orderSteps: Reader = (sql, order, window) =>
               "order",
               "ACKED",
               null,
-              `The venue has it as ${venueOrderId}. When it said so is not written down.`,
+              `The venue has it as ${venueOrderId}. The time of that report is not stored.`,
               trigger === null ? "otherwise" : "waits"
             )
           ]),

@@ -79,7 +79,7 @@ class Resync {
     Effect.andThen(Effect.sleep(settleWithin)),
     Effect.andThen(Effect.suspend(() => this.round)),
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("orders could not be asked for", cause), Effect.sleep(againAfter))
+      Effect.andThen(Effect.logError("the venue could not be queried for orders", cause), Effect.sleep(againAfter))
     ),
     Effect.forever({ disableYield: true })
   )

@@ -223,7 +223,7 @@ class Comparison {
     this.alarms += fresh.length
     return Effect.forEach(
       fresh,
-      (id) => Effect.logError("a contract is past its expiry, and the venue has said nothing", `contract ${id}`),
+      (id) => Effect.logError("a contract is past its expiry, and the venue has reported no end", `contract ${id}`),
       { discard: true }
     )
   })

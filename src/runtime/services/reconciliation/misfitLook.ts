@@ -25,5 +25,5 @@ export const notApplied =
   (uid: string) =>
   (defect: unknown): Effect.Effect<ReadonlyArray<string>> =>
     Effect.as(Effect.logError("differences of an account could not be settled", defect), [
-      `What the venue says of ${uid} can't be applied: the log names the difference.`
+      `The venue's report of ${uid} can't be applied: the log names the difference.`
     ])

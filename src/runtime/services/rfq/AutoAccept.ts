@@ -154,7 +154,7 @@ class Router {
     return Effect.forEach(pages, (page) => this.readPage(page), { discard: true }).pipe(
       Effect.as(true),
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
-        Effect.as(Effect.logDebug("the venue does not say the quotes of open requests", reason), false)
+        Effect.as(Effect.logDebug("the venue does not answer for the quotes of open requests", reason), false)
       ),
       Effect.catchDefect((defect) => Effect.as(Effect.logError("quotes could not be read again", defect), false))
     )

@@ -116,7 +116,7 @@ class ModelThread {
   private ended(store: Store, modelId: number, job: number, inbox: Inbox): Effect.Effect<Built, Unavailable> {
     const word = Effect.timeoutOrElse(Queue.take(inbox), {
       duration: this.options.silentMillis,
-      orElse: () => Effect.sync((): Lost => this.lose("the thread says nothing"))
+      orElse: () => Effect.sync((): Lost => this.lose("the thread does not answer"))
     })
     return Effect.gen({ self: this }, function* () {
       for (;;) {

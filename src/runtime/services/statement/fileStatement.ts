@@ -82,7 +82,7 @@ export const fileStatement = (
     if (newest !== null && newest.context.sha256 === model.sha256)
       return maker.correction === null
         ? accept(newest)
-        : refuse(conflict("STATEMENT_UNCHANGED", "The statement says the same as before."))
+        : refuse(conflict("STATEMENT_UNCHANGED", "The statement is the same as before."))
     return yield* tools.host
       .dispatch({
         subject: clientSubject(client.clientId),

@@ -88,8 +88,8 @@ export class ClockMeeting {
 
   private failed(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const logged = this.failing
-      ? Effect.logDebug("the clocks of service and venue can still not meet", cause)
-      : Effect.logWarning("the clocks of service and venue are apart, and can't meet now", cause)
+      ? Effect.logDebug("the clocks of service and venue still differ", cause)
+      : Effect.logWarning("the clocks of service and venue differ and can't be aligned now", cause)
     this.failing = true
     return logged
   }
@@ -117,7 +117,7 @@ export class ClockMeeting {
         )
       )
       yield* offset === null
-        ? Effect.logWarning("the venue's clock is beyond the end of the dates: the service's does not follow", {
+        ? Effect.logWarning("the venue's clock is past the last date of the service, whose clock stays", {
             millis
           })
         : Effect.logInfo("the service's clock is moved to the venue's", { millis })

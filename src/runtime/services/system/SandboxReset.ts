@@ -86,7 +86,7 @@ export class SandboxReset extends Context.Service<
           const { role, keyLabel, requestId } = caller.by
           yield* Effect.catch(askReset(sql, { role, keyLabel, requestId, at: clock.now() }), whenUnsure)
           passPausePoint("reset-asked")
-          yield* Effect.logInfo("a reset of this sandbox is asked for", { by: keyLabel })
+          yield* Effect.logInfo("a reset of this sandbox is requested", { by: keyLabel })
           Deferred.doneUnsafe(asked, Effect.void)
           return accept<ResetView>({ ...state, resetting: true, goes })
         })

@@ -175,7 +175,9 @@ const staking: ReadonlySet<string> = new Set(["offer", "halt", "resume", "delist
 /** Why the venue has no such market to do this to; null when it has, or when the command is about none with a price. */
 const symbolFault = (command: VenueCommand, { markets }: VenueView): string | null => {
   if (!("symbol" in command) || command.symbol === null || staking.has(command.type)) return null
-  return markets.some(({ symbol }) => symbol === command.symbol) ? null : "The venue has no such market with a price."
+  return markets.some(({ symbol }) => symbol === command.symbol)
+    ? null
+    : "The venue has no market of this name with a price."
 }
 
 /** How long a restarted venue may take, and the service to be connected again, and between two looks. */

@@ -9,7 +9,9 @@ export const feedFamilies = ({
   kept,
   counts
 }: FeedFigures): ReadonlyArray<Family> => [
-  gauge("brokerage_feed_connected", "1 while the market feed hears the venue, else 0.", [{ value: connected ? 1 : 0 }]),
+  gauge("brokerage_feed_connected", "1 while the market feed receives the venue's messages, else 0.", [
+    { value: connected ? 1 : 0 }
+  ]),
   counter("brokerage_feed_connections_total", "Connections of the market feed that were begun.", [
     { value: connections }
   ]),

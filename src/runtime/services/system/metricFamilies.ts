@@ -106,14 +106,10 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
       { labels: { state: "held" }, value: webhooks.held },
       { labels: { state: "in_flight" }, value: webhooks.inFlight }
     ]),
-    gauge(
-      "brokerage_venue_calls",
-      "Calls of the venue whose end is not known, and those of them that have to be asked for.",
-      [
-        { labels: { state: "in_flight" }, value: venue.inFlight },
-        { labels: { state: "lost" }, value: venue.lost }
-      ]
-    ),
+    gauge("brokerage_venue_calls", "Calls to the venue without a known outcome, and those of them that are queried.", [
+      { labels: { state: "in_flight" }, value: venue.inFlight },
+      { labels: { state: "lost" }, value: venue.lost }
+    ]),
     counter("brokerage_venue_calls_made_total", "Calls of the venue that this process has made.", [
       { value: venue.made }
     ]),
@@ -128,12 +124,12 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
       "Calls that the venue had not answered for a minute, or not shown what it executed.",
       [{ value: venue.alarms }]
     ),
-    counter("brokerage_venue_set_aside_total", "Things that the venue said and nobody could apply.", [
+    counter("brokerage_venue_set_aside_total", "Messages of the venue that could not be applied.", [
       { value: venue.setAside }
     ]),
     counter(
       "brokerage_venue_misfits_total",
-      "Objects whose every answer of the venue did not fit what was asked for; their clients' money is paused.",
+      "Objects of which every report of the venue did not fit the request; their clients' money is paused.",
       [{ value: venue.misfits }]
     ),
     counter(

@@ -27,7 +27,7 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
         sentence: `The venue did not answer (${words}), and may have done it: look at sim venue show before repeating the command.`
       }
     case "foreign":
-      return conflict("FOREIGN_VENUE", `The venue is no simulator that this service controls: ${words}.`)
+      return conflict("FOREIGN_VENUE", `The venue is not a simulator that this service controls: ${words}.`)
     case "refused":
       return invalidWhole("REFUSED_BY_SIMULATOR", `The venue refuses this: ${words}`)
   }

@@ -196,7 +196,7 @@ export class AccountEvents {
     ).pipe(
       Effect.catchDefect((defect) =>
         Effect.andThen(
-          Effect.logError("an account of the venue could not be read again", defect),
+          Effect.logError("an account could not be read again at the venue", defect),
           Effect.fail(new VenueUnanswered({ reason: "a defect" }))
         )
       )
@@ -239,7 +239,7 @@ export class AccountEvents {
       const first = lane.waiting[0] as AccountEvent
       return Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clients.of(lane.account)
-        if (clientId === null) yield* apart(asideOf(first, "its account is none of ours"))
+        if (clientId === null) yield* apart(asideOf(first, "its account is not ours"))
         else {
           const taken = yield* this.decisions.first(clientId, () => lane.waiting)
           if (taken.length > 0) return taken
@@ -248,7 +248,7 @@ export class AccountEvents {
         return [first]
       }).pipe(
         Effect.catchDefect((defect) =>
-          Effect.logError("an event of the venue could not be taken", defect).pipe(
+          Effect.logError("an event of the venue could not be applied", defect).pipe(
             Effect.andThen(apart(asideOf(first, "it could not be applied"))),
             Effect.as([first])
           )

@@ -166,7 +166,7 @@ export class EventDecisions {
       }
     })
     const oneByOne = (cause: unknown) =>
-      Effect.andThen(Effect.logDebug("events of an account are taken one by one", cause), () =>
+      Effect.andThen(Effect.logDebug("events of an account are applied one by one", cause), () =>
         this.commitEach(clientId, tried)
       )
     return folded.pipe(
@@ -261,7 +261,7 @@ export class EventDecisions {
         yield* Effect.sleep(250 << tries)
       }
       if (!silent) return null
-      yield* Effect.annotateLogs(Effect.logError("an object that something hostile was said of can't be read again"), {
+      yield* Effect.annotateLogs(Effect.logError("the object of an event that was set aside can't be read again"), {
         ref
       })
       return null

@@ -334,7 +334,7 @@ export class EventIntake {
       this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
       this.hole.askAt = now + this.hole.patience
       this.cut.openUnsafe()
-      return Effect.logInfo("the venue's events have a hole: they are read again", { after: mark })
+      return Effect.logInfo("the venue's events have a gap: the reader reads them again", { after: mark })
     }
     return Effect.void
   }).pipe(Effect.andThen(Effect.sleep(holePatience)))
@@ -347,7 +347,7 @@ export class EventIntake {
 
   /** What the venue has not given for a minute, though it gives what follows, must not stop everybody (A2-115). */
   private passHole(after: number, next: number): Effect.Effect<void> {
-    const log = Effect.logError("the venue does not give events that it has: going on after them")
+    const log = Effect.logError("the venue withholds events: the reader continues after them")
     return Effect.andThen(
       this.lose(after, next - 1, log),
       Effect.sync(() => {
@@ -366,7 +366,7 @@ export class EventIntake {
       onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
       onSuccess: (number) => {
         const log = Effect.logError(
-          "the venue does not keep the events that were read last: going on from its present one"
+          "the venue no longer keeps the next events: the reader continues from the current one"
         )
         return Effect.andThen(
           this.lose(this.cursor.mark, number, log),

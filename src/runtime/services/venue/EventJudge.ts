@@ -111,7 +111,7 @@ const hourMillis = 3_600_000
 const stampFault = ({ settledAt }: VenueFunding, market: VenueMarket | undefined): string | null => {
   if (market === undefined) return null
   const hours = fundingHoursOf(market)
-  return hours === 0 || settledAt % (hours * hourMillis) !== 0 ? "its stamp is none of its market's" : null
+  return hours === 0 || settledAt % (hours * hourMillis) !== 0 ? "its stamp is not a funding time of its market" : null
 }
 
 type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" | "funding" }>

@@ -111,7 +111,7 @@ export class LostCalls {
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.round).pipe(
     // A fault of one round must not end the asking for good.
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("lost calls of the venue could not be asked for", cause), Effect.sleep(1_000))
+      Effect.andThen(Effect.logError("the outcomes of lost calls could not be queried", cause), Effect.sleep(1_000))
     ),
     Effect.forever({ disableYield: true })
   )
@@ -179,9 +179,9 @@ export class LostCalls {
         return Effect.forEach(ofClients, ([clientId, ends]) => this.hear(clientId, ends), { discard: true })
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
-        Effect.logDebug("the venue does not say what became of calls", reason)
+        Effect.logDebug("the venue does not answer for the outcomes of calls", reason)
       ),
-      Effect.catchDefect((defect) => Effect.logError("what became of calls could not be asked", defect))
+      Effect.catchDefect((defect) => Effect.logError("the query for the outcomes of calls failed", defect))
     )
   }
 

@@ -179,7 +179,7 @@ class Executor {
   /** Makes what can be made, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(Effect.suspend(() => this.round)),
-    Effect.catchCause((cause) => Effect.logError("calls of the venue could not be begun", cause)),
+    Effect.catchCause((cause) => Effect.logError("calls to the venue could not be started", cause)),
     Effect.forever({ disableYield: true })
   )
 
@@ -251,7 +251,7 @@ class Executor {
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
         Effect.as(Effect.logDebug("the venue has not answered a call", row.ref, reason), false)
       ),
-      Effect.catchDefect((defect) => Effect.as(Effect.logError("a call of the venue broke", defect), false)),
+      Effect.catchDefect((defect) => Effect.as(Effect.logError("a call to the venue has failed", defect), false)),
       Effect.map((taken) => {
         if (!taken) this.lose(waiting, true)
         this.finish(waiting)
@@ -271,7 +271,7 @@ class Executor {
       onSuccess: ({ outcome, reason }) => {
         if (outcome !== "EXECUTED") {
           this.missed(waiting)
-          return Effect.logWarning("the venue opens no account", account, reason)
+          return Effect.logWarning("the venue refuses to open an account", account, reason)
         }
         if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
         this.opened.add(account)
@@ -335,7 +335,7 @@ class Executor {
       Effect.map(({ ended }) => ended.length > 0),
       Effect.catchTag("Unavailable", () => Effect.succeed(false)),
       Effect.catchCause((cause) =>
-        Effect.logError("what became of a call could not be written", cause).pipe(
+        Effect.logError("the outcome of a call could not be written", cause).pipe(
           Effect.annotateLogs({ ref: outcome.ref }),
           Effect.as(false)
         )

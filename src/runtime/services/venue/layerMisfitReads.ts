@@ -40,7 +40,7 @@ export const standingMisfitCount = (): number => standingMisfits
 const alarmStanding = ({ ref, reason, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
-    return Effect.annotateLogs(Effect.logError("the venue's answers for an object do not fit what was asked for"), {
+    return Effect.annotateLogs(Effect.logError("the venue's reports of an object do not fit the request"), {
       ref,
       reason,
       break: breakId,

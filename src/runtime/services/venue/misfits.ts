@@ -21,7 +21,7 @@ const pauses = [1_000, 2_000, 4_000, 8_000, 16_000]
 const unreadAfter = 30_000
 
 /** The reason that quarantine records. */
-export const misfitReason = (reason: string): string => `it does not fit what was asked for: ${reason}`
+export const misfitReason = (reason: string): string => `it does not fit the request: ${reason}`
 
 /** The open misfit of the object with this ref. Undefined: none. */
 export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
@@ -73,7 +73,7 @@ export const sayMisfit = (turn: Turn, ref: string, misfit: Misfit, bytes: object
 
 /** The misfit in a sentence, for people. */
 export const misfitSentence = ({ ref, reason }: Pick<VenueMisfitRow, "ref" | "reason">): string =>
-  `What the venue says of ${objectOf(ref)} does not fit what was asked for: ${reason}.`
+  `The venue's report of ${objectOf(ref)} does not fit the request: ${reason}.`
 
 /** Ends the misfit, because the venue's answer fits. An open break stays with staff. */
 export const endMisfit = (turn: Turn, ref: string): void => {

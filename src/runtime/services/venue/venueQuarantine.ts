@@ -98,7 +98,7 @@ export const putAside = (
 const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
-    return Effect.annotateLogs(Effect.logError("something that the venue said is set aside"), {
+    return Effect.annotateLogs(Effect.logError("a message of the venue is set aside"), {
       reason,
       ...(number === null ? {} : { number }),
       ...(account === null ? {} : { account }),
@@ -140,7 +140,8 @@ export class AsideAlarms {
   readonly settle: Effect.Effect<void> = Effect.suspend(() =>
     Effect.forEach(
       this.rate.settle(),
-      ({ kind, more }) => Effect.annotateLogs(Effect.logError(`${more} more like it were set aside`), { reason: kind }),
+      ({ kind, more }) =>
+        Effect.annotateLogs(Effect.logError(`${more} more messages of this kind were set aside`), { reason: kind }),
       { discard: true }
     )
   )

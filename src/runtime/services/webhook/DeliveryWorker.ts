@@ -219,7 +219,7 @@ class Worker {
     const sending = sender.send({ deliveryId: row.id, event: row.event, body: row.body, url, secret }).pipe(
       // A defect must not keep the slot and the lease: it counts as a failed attempt.
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("an attempt broke", defect), {
+        Effect.as(Effect.logError("an attempt to send a webhook failed by a defect", defect), {
           _tag: "Failed",
           status: null,
           error: connectionError(defect)
