@@ -6,12 +6,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as fc from "fast-check"
 import { EventEmitter } from "node:events"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { Server } from "node:https"
+import type { Socket } from "node:net"
 import { connect } from "node:tls"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { Connections } from "../../src/http/middleware/Connections.ts"
 import { openRaw } from "./callRaw.ts"
-import { collateralBooked } from "./canned.ts"
+import { collateralBooked, keys } from "./canned.ts"
 import { startStubServer } from "./stubServer.ts"
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as (options: { readonly type: "minor" | "major" }) => void
 
 class FakeSocket extends EventEmitter {
   readonly remoteAddress: string
@@ -80,6 +87,38 @@ describe("architecture 5: connections", () => {
         assert.deepStrictEqual([connections.all.size, connections.silent.size], [0, 0])
       })
     )
+  })
+
+  it("architecture 5: no socket outlives its connection, whatever it has sent", async () => {
+    const kept: Array<WeakRef<object>> = []
+    const closed: Array<Promise<void>> = []
+    const opened = ({ socket }: { readonly socket: Socket }): void => {
+      kept.push(new WeakRef(socket))
+      closed.push(new Promise((resolve) => socket.once("close", () => resolve())))
+    }
+    const asked = ({ socket, request }: { readonly socket: object; readonly request: object }): void =>
+      void kept.push(new WeakRef(socket), new WeakRef(request))
+    const server = await startStubServer()
+    subscribe("net.server.socket", opened as never)
+    subscribe("http.server.request.start", asked as never)
+    const open = await Promise.all(Array.from({ length: 60 }, () => openRaw(server)))
+    const me = `GET /partner/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.trade}\r\n\r\n`
+    for (const [n, { socket }] of open.entries())
+      socket.write(["", me, me + me, "GET /nowhere HTTP/1.1\r\nX: "][n % 4] ?? "")
+    for (const [n, each] of open.entries()) if (n % 4 === 1 || n % 4 === 2) await each.until('"code":0')
+    for (const { socket } of open) socket.destroy()
+    await Promise.all(closed)
+    unsubscribe("net.server.socket", opened as never)
+    unsubscribe("http.server.request.start", asked as never)
+    assert.isAtLeast(kept.length, 60 * 2)
+    // What waits in the event loop may hold the last ones for some turns.
+    for (let turns = 0; turns < 50 && kept.some((each) => each.deref() !== undefined); turns++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      collect({ type: "major" })
+    }
+    const left = kept.filter((each) => each.deref() !== undefined).length
+    await server.close()
+    assert.strictEqual(left, 0)
   })
 
   it("architecture 5: one too many costs the one that has been idle longest", async () => {
