@@ -73,6 +73,7 @@ export const marginPaths = [
   "episode recovered",
   "episode over",
   "written off",
+  "write-off repaid",
   "torn up",
   "waited for a market",
   "closed in slices",

@@ -90,6 +90,7 @@ export class EpisodeAudit {
     if (before?.state === "DONE") {
       const isRepaid = units(row.context.repaid, 6) > units(before.context.repaid, 6)
       findings.expect(isRepaid, "episodes", () => `close-out ${row.id} is written after its end, and not repaid`)
+      came("write-off repaid")
       this.episodes.set(row.id, row)
       return
     }

@@ -17,6 +17,8 @@ const range = (count: number): ReadonlyArray<number> => Array.from({ length: cou
 const chosen = process.env["SIMULATION_SEEDS"]
 /** Seeds in which the feed loses marks around a jump. */
 const lostMarks = [186, 192]
+/** Seeds in which money from behind a write-off repays it. */
+const repaid = [333]
 const seeds =
   chosen === undefined
     ? played({ usual: [...range(40), ...lostMarks], deep: range(300), every: range(1_000) })
@@ -48,6 +50,15 @@ describe("simulation: five partners, an operator, compliance, dying processes an
       }
     })
   }
+
+  it("in a kept seed money from behind a write-off repays it", { timeout: repaid.length * millisPerSeed }, () => {
+    for (const seed of repaid) {
+      const run = simulate(seed)
+      if (run.finding !== null) assert.fail(report(run))
+      assert.isAbove(run.coverage.margin.get("write-off repaid") ?? 0, 0, `seed ${seed}`)
+      seen.add(run.coverage)
+    }
+  })
 
   it.runIf(seeds.length >= 300)(
     "all of them take every step of requests and contracts that a simulation can take",
