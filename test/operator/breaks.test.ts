@@ -5,6 +5,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
 import { breakStatuses } from "../../src/machines/reconciliation/ReconBreak.ts"
+import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { clientSubject } from "../../src/runtime/services/client/clientState.ts"
+import { breakOfClient } from "../../src/runtime/services/reconciliation/clientBreaks.ts"
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Effect } from "effect"
 import { rowCounts } from "../support/Builders.ts"
@@ -102,6 +105,27 @@ describe("operator surface, break", () => {
     assert.strictEqual((await approve(requestId)).status, 1)
     await service.done(close(two.breakId))
     assert.strictEqual((await approve(requestId)).status, 0)
+  })
+
+  it("a break that a client's own turn opens waits in the queue at once, until it is closed", async () => {
+    const waiting = async () => (await service.done(["queue", "--kind", "break"])).waiting
+    assert.deepStrictEqual(await waiting(), [])
+    const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
+    const breakId = await service.run(
+      Effect.flatMap(ActorHost, ({ dispatch }) =>
+        dispatch({
+          subject: clientSubject(clientId),
+          by,
+          lane: "internal",
+          decide: (turn) => breakOfClient(turn, { partnerId: partner.partnerId, clientId }, 5n, "It differs.")
+        })
+      )
+    )
+    const found = await waiting()
+    assert.lengthOf(found, 1)
+    assert.deepInclude(found[0], { kind: "break", id: String(breakId), clientId })
+    await service.done(close(breakId))
+    assert.deepStrictEqual(await waiting(), [])
   })
 
   it("A3-06: a sandbox's request waits REQUESTED while a break pauses it", async () => {

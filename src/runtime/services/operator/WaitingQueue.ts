@@ -1,6 +1,6 @@
 /**
- * Everything that waits for somebody of the firm, of all kinds, the oldest first (operator surface, queue): what the system's
- * mailbox holds, the open cases as they are followed, and the tables that have an index of what is open.
+ * Everything that waits for staff, of all kinds, the oldest first (operator surface, queue): the system's approvals, the open cases
+ * and breaks as they are followed, and the tables that have an index of what is open.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -18,6 +18,7 @@ import type { ApprovalRow } from "../../store/tables/operator.ts"
 import type { ReconBreakRow } from "../../store/tables/reconciliation.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { Directory } from "../partner/Directory.ts"
+import { Breaks } from "../reconciliation/Breaks.ts"
 import { systemSubject } from "./OperatorKeys.ts"
 import { type OpenCase, openCases } from "./openCases.ts"
 
@@ -54,6 +55,7 @@ export class WaitingQueue extends Context.Service<
       const sql = yield* PgClient.PgClient
       const clock = yield* BusinessClock
       const directory = yield* Directory
+      const reconBreaks = yield* Breaks
       const cases = yield* Effect.orDie(openCases(host, yield* RowReads))
       const inTime = <A>(query: Effect.Effect<A, unknown>): Effect.Effect<A, Unavailable> =>
         withinTime(Effect.catch(query, whenAway), () => new Unavailable({ unknown: false }))
@@ -64,15 +66,15 @@ export class WaitingQueue extends Context.Service<
         read: ({ limit, kind }) =>
           Effect.gen(function* () {
             const asOf = clock.now()
-            const system = yield* host.read(systemSubject, (state) => ({
-              approvals: state.all("approvals").filter(({ state }) => state === "PENDING"),
-              breaks: state.all("reconBreaks").filter(({ state }) => state === "OPEN")
-            }))
-            const asked = askedFor(system.approvals)
-            const breaks = system.breaks.filter(({ id }) => !asked.breaks.has(id))
+            const approvals = yield* host.read(systemSubject, (state) =>
+              state.all("approvals").filter(({ state }) => state === "PENDING")
+            )
+            const asked = askedFor(approvals)
+            const standing = reconBreaks.standing()
+            const breaks = standing.filter(({ id }) => !asked.breaks.has(id))
             const stored = yield* inTime(waitingRows(sql, limit, asOf - doubtAfterMillis, asked))
             const whole = [
-              ...system.approvals.map((row) => ofApproval(row, system.breaks)),
+              ...approvals.map((row) => ofApproval(row, standing)),
               ...breaks.map(ofBreak),
               ...[...cases()].map(ofCase)
             ]

@@ -45,6 +45,8 @@ export class Breaks extends Context.Service<
   {
     /** Whether an open break pauses money out of this client now. */
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
+    /** Every open break, whichever subject's turn has opened it. */
+    readonly standing: () => ReadonlyArray<ReconBreakRow>
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
     /** `clientNamed`: finds the client that a scope names; without it by number alone. */
@@ -112,6 +114,7 @@ export class Breaks extends Context.Service<
           for (const row of open.values()) if (pauses(row.context, client)) return true
           return false
         },
+        standing: () => [...open.values()],
         list: ({ status, limit, before }) =>
           Effect.map(
             stored.page("reconBreaks", status === undefined ? [] : [{ column: "state", value: status }], {
