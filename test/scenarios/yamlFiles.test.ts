@@ -28,8 +28,7 @@ const startOn = async (dataDir: string): Promise<void> => {
 }
 // One after the other: on a busy machine several that start at once are not ready in time.
 beforeAll(async () => {
-  await startOn(dataDir)
-  for (const { dir } of runs) await startOn(dir)
+  for (const dir of new Set([dataDir, ...runs.map((run) => run.dir)])) await startOn(dir)
 }, 240_000)
 afterAll(async () => {
   for (const stop of stops.toReversed()) await stop()
@@ -82,7 +81,12 @@ const runsOf = (seeds: ReadonlyArray<number>, ofGroups: ReadonlyArray<ReadonlyAr
   seeds.flatMap((seed) =>
     ofGroups.map((groups) => ({ seed, groups, first: groups[0], dir: join(folder, `${groups[0]}-${seed}`) }))
   )
-const runs = played({ usual: runsOf([1], [oneOfEach]), deep: runsOf([1], parts), every: runsOf([1, 2], parts) })
+const runs = played({
+  // The only run: it shares the service of the later tests.
+  usual: runsOf([1], [oneOfEach]).map((run) => ({ ...run, dir: dataDir })),
+  deep: runsOf([1], parts),
+  every: runsOf([1, 2], parts)
+})
 
 describe("sim run, on the service of the data directory", () => {
   // Most of a run is waiting (timeouts, retries), and what bends the venue runs alone: all of them wait at the same time.

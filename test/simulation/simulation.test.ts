@@ -1,5 +1,5 @@
 /**
- * The whole system under seeded chaos. `npm test` plays 40 seeds, a deep run 300 and a slice of 1,000. SIMULATION_SEEDS and
+ * The whole system under seeded chaos. `npm test` plays 20 seeds, a deep run 300 and a slice of 1,000. SIMULATION_SEEDS and
  * SIMULATION_SEED choose how many and the first. A failing seed is printed with its last steps and repeats identically
  * (architecture, Proof).
  */
@@ -15,13 +15,15 @@ const root = join(import.meta.dirname, "../..")
 const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, index) => first + index)
 const chosen = process.env["SIMULATION_SEEDS"]
+/** Seeds whose runs several tests judge. */
+const judged = 20
 /** Seeds in which the feed loses marks around a jump. */
 const lostMarks = [186, 192]
 /** Seeds in which money from behind a write-off repays it. */
 const repaid = [333]
 const seeds =
   chosen === undefined
-    ? played({ usual: [...range(40), ...lostMarks], deep: range(300), every: range(1_000) })
+    ? played({ usual: [...range(judged), ...lostMarks], deep: range(300), every: range(1_000) })
     : range(Number(chosen))
 /** Seeds of one test, and how long each may take on a busy machine. */
 const portion = 50
@@ -30,8 +32,6 @@ const millisPerSeed = 10_000
 /** Of all seeds. */
 const seen = new Coverage()
 
-/** Seeds whose runs several tests judge. */
-const judged = 20
 const kept = new Map<number, Run>()
 const runOf = (seed: number): Run => {
   const run = kept.get(seed) ?? simulate(seed)

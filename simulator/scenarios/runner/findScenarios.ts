@@ -41,8 +41,11 @@ export const ownFiles = (): ReadonlyArray<string> =>
     .toSorted()
     .map((name) => join(folder, name))
 
+/** Read once a process, because their files come with the program. */
+let ownScenarios: Found | null = null
+
 /** Every one that comes with the service. */
-export const allScenarios = (): Found => read(ownFiles())
+export const allScenarios = (): Found => (ownScenarios ??= read(ownFiles()))
 
 /** Each scenario once, in the order of the words. */
 export const findScenarios = (words: ReadonlyArray<string>): Found => {
