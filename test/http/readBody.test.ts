@@ -175,8 +175,11 @@ describe("architecture 8: shares of the memory", () => {
   const small = (holder: BodyHolder) => budget.room(holder, bodyCaps.onboarding)
   const large = (holder: BodyHolder) => budget.room(holder, largeCap)
 
+  let held: BodyRoom
+
   it("architecture 8: a partner may hold two full documents and, apart from that, eight full onboardings", () => {
-    assert.isTrue(large("partner:1").take(bodyBudget.largeShare))
+    held = large("partner:1")
+    assert.isTrue(held.take(bodyBudget.largeShare))
     assert.isFalse(large("partner:1").take(1))
     assert.isTrue(small("partner:1").take(bodyBudget.smallShare))
     assert.isFalse(small("partner:1").take(1))
@@ -185,11 +188,43 @@ describe("architecture 8: shares of the memory", () => {
   })
 
   it("architecture 8: when documents have taken all that there is for them, small bodies still find room", () => {
+    const rest = large("operator")
     assert.isTrue(large("partner:2").take(bodyBudget.largeShare))
     assert.isTrue(large("partner:3").take(bodyCaps.documentBody), "a third full document has room")
-    assert.isFalse(fits(large("operator"), bodyCaps.onboarding))
+    assert.isFalse(fits(rest, bodyCaps.onboarding))
     assert.isTrue(fits(small("operator"), bodyBudget.smallShare))
-    large("partner:1").give(bodyBudget.largeShare)
-    assert.isTrue(fits(large("operator"), bodyCaps.edge))
+    held.give(bodyBudget.largeShare)
+    assert.isTrue(fits(rest, bodyCaps.edge))
+  })
+
+  it("architecture 8: beside slow partners with two documents each, others have room for a full one; the first is never cut", () => {
+    const slow = new BodyBudget()
+    const partners = ["partner:1", "partner:2", "partner:3"] as const
+    const firsts = partners.map((holder) => slow.room(holder, largeCap))
+    const seconds = new Set(partners.map((holder) => slow.room(holder, largeCap)))
+    const piece = bodyCaps.documentBody / 64
+    for (let sent = 0; sent < 64; sent++) {
+      for (const body of firsts) assert.isTrue(body.take(piece))
+      for (const body of seconds) {
+        if (body.take(piece)) continue
+        body.give(sent * piece)
+        seconds.delete(body)
+      }
+      assert.isTrue(fits(slow.room("partner:4", largeCap), bodyCaps.documentBody))
+    }
+    assert.isBelow(seconds.size, partners.length)
+  })
+
+  it("architecture 8: a partner's second document goes on once its first has ended", () => {
+    const some = new BodyBudget()
+    const [first, second, other] = (["partner:1", "partner:1", "partner:2"] as const).map((holder) =>
+      some.room(holder, largeCap)
+    ) as [BodyRoom, BodyRoom, BodyRoom]
+    const { documentBody } = bodyCaps
+    assert.isTrue(first.take(documentBody) && second.take(1) && other.take(documentBody))
+    assert.isTrue(some.room("partner:3", largeCap).take(documentBody))
+    assert.isFalse(second.take(documentBody - 1))
+    first.give(documentBody)
+    assert.isTrue(second.take(documentBody - 1))
   })
 })

@@ -1,8 +1,8 @@
 /**
  * The bound on the memory that bodies still being read may hold, over all connections: caps bound one body, not how many
  * arrive at once (architecture 8). Small bodies have a part of it to themselves, and of each part one holder (a principal,
- * the operator surface) gets a share: whoever sends slowly, or much at once, stands in its own way alone. Over its
- * share a caller waits a little and is then asked to come back, instead of the process running out of memory.
+ * the operator surface) gets a share: a holder that sends slowly, or much at once, delays its own bodies alone. Over its
+ * share a caller waits a little and then gets 503, instead of the process running out of memory.
  */
 import { bodyBudget } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
@@ -19,38 +19,57 @@ export interface BodyBudgetOptions {
 
 interface Waiter {
   readonly holder: BodyHolder
+  readonly body: BodyRoom
   readonly bytes: number
   readonly granted: () => void
 }
 
-/** One part of the budget: a bound over all holders and one for each of them. */
+/** The memory of one holder. */
+interface Holding {
+  held: number
+  /** The bodies that hold it, the oldest first. */
+  readonly bodies: Set<BodyRoom>
+}
+
+/**
+ * One part of the budget: a bound over all holders and one for each of them. A holder's oldest body may use all that is left. A
+ * further one leaves `reserve` to others: slow uploads of few holders must not keep the part full for as long as they last.
+ */
 class Part {
   private left: number
   private readonly share: number
-  private readonly held = new Map<BodyHolder, number>()
+  private readonly reserve: number
+  private readonly holdings = new Map<BodyHolder, Holding>()
   private readonly waiting = new Set<Waiter>()
 
-  constructor(bytes: number, share: number) {
+  constructor(bytes: number, share: number, reserve: number) {
     this.left = bytes
     this.share = share
+    this.reserve = reserve
   }
 
-  take(holder: BodyHolder, bytes: number): boolean {
-    const held = (this.held.get(holder) ?? 0) + bytes
-    if (bytes > this.left || held > this.share) return false
+  take(holder: BodyHolder, body: BodyRoom, bytes: number): boolean {
+    const holding = this.holdings.get(holder) ?? { held: 0, bodies: new Set() }
+    const [oldest = body] = holding.bodies
+    const most = Math.min(this.share - holding.held, oldest === body ? this.left : this.left - this.reserve)
+    if (bytes > most) return false
     this.left -= bytes
-    this.held.set(holder, held)
+    holding.held += bytes
+    holding.bodies.add(body)
+    this.holdings.set(holder, holding)
     return true
   }
 
-  give(holder: BodyHolder, bytes: number): void {
-    if (bytes === 0) return
-    const held = (this.held.get(holder) ?? 0) - bytes
-    if (held > 0) this.held.set(holder, held)
-    else this.held.delete(holder)
+  /** Gives back all that a body has taken. */
+  give(holder: BodyHolder, body: BodyRoom, bytes: number): void {
+    const holding = this.holdings.get(holder)
+    if (bytes === 0 || holding === undefined) return
+    holding.held -= bytes
+    holding.bodies.delete(body)
+    if (holding.held === 0) this.holdings.delete(holder)
     this.left += bytes
     for (const waiter of this.waiting) {
-      if (!this.take(waiter.holder, waiter.bytes)) continue
+      if (!this.take(waiter.holder, waiter.body, waiter.bytes)) continue
       this.waiting.delete(waiter)
       waiter.granted()
     }
@@ -67,7 +86,7 @@ class Part {
 export interface BodyRoom {
   /** Takes bytes, all or none; whether there were enough left. */
   take(bytes: number): boolean
-  /** Gives back what was taken. */
+  /** Gives back all that was taken. */
   give(bytes: number): void
   /** Takes bytes within what is left of the body's waiting and says whether they were got. Answers how to stop. */
   wait(bytes: number, done: (taken: boolean) => void): () => void
@@ -80,8 +99,8 @@ export class BodyBudget {
 
   constructor({ bytes = bodyBudget.bytes, waitMillis = bodyBudget.waitMillis }: BodyBudgetOptions = {}) {
     const forSmall = Math.floor(bytes * bodyBudget.smallPart)
-    this.small = new Part(forSmall, Math.min(bodyBudget.smallShare, forSmall))
-    this.large = new Part(bytes - forSmall, Math.min(bodyBudget.largeShare, bytes - forSmall))
+    this.small = new Part(forSmall, Math.min(bodyBudget.smallShare, forSmall), 0)
+    this.large = new Part(bytes - forSmall, Math.min(bodyBudget.largeShare, bytes - forSmall), bodyBudget.largeReserve)
     this.waitMillis = waitMillis
   }
 
@@ -90,9 +109,9 @@ export class BodyBudget {
     const part = cap <= bodyBudget.smallCap ? this.small : this.large
     // In all: bodies that together are too many would otherwise keep each other waiting, piece by piece.
     let left = this.waitMillis
-    return {
-      take: (bytes) => part.take(holder, bytes),
-      give: (bytes) => part.give(holder, bytes),
+    const body: BodyRoom = {
+      take: (bytes) => part.take(holder, body, bytes),
+      give: (bytes) => part.give(holder, body, bytes),
       wait: (bytes, done) => {
         const since = performance.now()
         const granted = (): void => {
@@ -100,7 +119,7 @@ export class BodyBudget {
           left = Math.max(0, left - (performance.now() - since))
           done(true)
         }
-        const stop = part.wait({ holder, bytes, granted })
+        const stop = part.wait({ holder, body, bytes, granted })
         const timer = setTimeout(() => {
           stop()
           done(false)
@@ -111,5 +130,6 @@ export class BodyBudget {
         }
       }
     }
+    return body
   }
 }

@@ -84,8 +84,8 @@ export const shownFaults = { partner: 1_000, operator: 100 } as const
 
 /**
  * Memory of bodies still being read, ours: bodies of routes with caps up to `smallCap` have an eighth to themselves. Of
- * either part one partner gets a share, two full documents or eight full onboardings: with two shares taken a third
- * partner's full document still finds room.
+ * either part one partner gets a share, two full documents or eight full onboardings. A partner's second large body leaves room
+ * for two full documents of others: beside three partners that send two each, a fourth partner's full document still finds room.
  */
 export const bodyBudget = {
   bytes: 64 * 1024 * 1024,
@@ -93,6 +93,7 @@ export const bodyBudget = {
   smallCap: bodyCaps.onboarding,
   smallShare: 8 * bodyCaps.onboarding,
   largeShare: 2 * bodyCaps.documentBody,
+  largeReserve: 2 * bodyCaps.documentBody,
   waitMillis: 5 * second
 } as const
 
