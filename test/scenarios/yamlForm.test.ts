@@ -301,7 +301,7 @@ const catalogue: Readonly<Record<string, number>> = {
   BAR: 11,
   ORD: 36,
   SPT: 4,
-  MRG: 24,
+  MRG: 25,
   FUN: 6,
   STK: 9,
   ACC: 1,
