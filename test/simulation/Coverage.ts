@@ -95,7 +95,8 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
     "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/askAgain.test.ts",
   "order.cancel":
     "what has nothing left to reduce is refused its cancel in few runs; test/runtime/order/askAgain.test.ts",
-  "order.protect": true,
+  "order.protect":
+    "the venue refuses an attached leg in few runs; test/runtime/order/protectionHistories.test.ts, test/scenarios/objectTimers.test.ts",
   "swap.release": true,
   "swap.overdue": "a writer says by itself that it is short; test/scenarios/staking.test.ts",
   "funding.held": "an account whose trades are missing before a stamp; test/runtime/funding/fundingBooking.test.ts",
