@@ -5,7 +5,7 @@ import {
   dealerMoods,
   executionReasons,
   type FaultKind,
-  faultKinds,
+  everyFault,
   type FaultRoute,
   faultRoutes,
   heldPrices
@@ -168,7 +168,7 @@ const addFaultCommands = (venue: Command, send: Send): void => {
   venue
     .command("fault")
     .description("the venue misbehaves, until clear unless --for or --times says otherwise")
-    .addArgument(tokenArgument("<KIND>", "what goes wrong", faultKinds))
+    .addArgument(tokenArgument("<KIND>", "what goes wrong", everyFault))
     .addOption(tokenOption("--route <route>", "there alone", faultRoutes))
     .option("--symbol <symbol>", "for this market alone")
     .addOption(new Option("--for <duration>", "for so long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))

@@ -133,6 +133,11 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     REFUSED: [venue("refused it")],
     VOID: [venue("does not know it, or said so"), operator("venue resolve")]
   },
+  venueMisfit: {
+    READ: [timer("venue.misfit"), operator("venue reconcile")],
+    UNFIT: [venue("answered again, and the answer does not fit")],
+    FIT: [venue("answered, and the answer fits"), operator("venue resolve")]
+  },
   rfq: {
     CONFIRMED: [venue("took the request")],
     UNANSWERED: [service("no answer in time: it may be there")],

@@ -16,6 +16,8 @@ import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
 import { swapInput, swapSamples } from "./swap/swapSamples.ts"
 import { swapMachine } from "./swap/swapMachine.ts"
 import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
+import { venueMisfitInput, venueMisfitSamples } from "./venue/venueMisfitSamples.ts"
+import { venueMisfitMachine } from "./venue/venueMisfitMachine.ts"
 import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
 import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
 import { entry } from "./registryEntry.ts"
@@ -34,6 +36,20 @@ export const tradingMachines = {
       EXECUTED: operator("`sim venue probe C`"),
       REFUSED: operator("`sim venue fault reject --route order`, then `sim venue probe C`"),
       VOID: operator("`sim venue fault timeout-before --route order`, then `sim venue probe C`")
+    }
+  }),
+  venueMisfit: entry({
+    machine: venueMisfitMachine,
+    samples: venueMisfitSamples,
+    inputs: [venueMisfitInput],
+    title: "Venue misfit",
+    meaning: "An object whose report by the venue does not fit our request, until an answer fits.",
+    clause: "A2-115",
+    looks: { waiting: ["READING"], ended: ["ENDED"], refused: ["STANDING"] },
+    reached: {
+      READING: operator("`sim venue fault false-fill-side --route order`, then POST .../orders of a MARKET"),
+      STANDING: operator("a READING one whose fault lasts, half a minute later"),
+      ENDED: operator("`sim venue clear`, then the next read of the object: `venue reconcile C` reads it at once")
     }
   }),
   rfq: entry({

@@ -3,10 +3,10 @@
  * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
  */
 import { Schema } from "effect"
-import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
+import { dealerMoods, everyFault, executionReasons, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
 
-export { faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
+export { everyFault, faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
 
 const command = <Type extends string, F extends Schema.Struct.Fields>(type: Type, fields: F) =>
   Schema.Struct({ type: Schema.Literal(type), ...fields })
@@ -48,7 +48,7 @@ export const VenueCommand = Schema.Union([
   command("dealers", { mood: Schema.Literals(dealerMoods) }),
   /** Without `forMillis` and `times` until clear; `delayMillis` null: 2 s. */
   command("fault", {
-    kind: Schema.Literals(faultKinds),
+    kind: Schema.Literals(everyFault),
     route: Schema.Literals(faultRoutes),
     symbol: Schema.NullOr(Symbol),
     forMillis: Schema.NullOr(Schema.Int),
@@ -104,7 +104,7 @@ export const VenueView = Schema.Struct({
   ),
   faults: Schema.Array(
     Schema.Struct({
-      kind: Schema.Literals(faultKinds),
+      kind: Schema.Literals(everyFault),
       route: Schema.Literals(faultRoutes),
       symbol: Schema.NullOr(Symbol),
       /** Wall time; null: until clear. */

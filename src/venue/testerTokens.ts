@@ -19,7 +19,36 @@ export const faultKinds = [
   "writer-default",
   "unpriced-funding"
 ] as const
-export type FaultKind = (typeof faultKinds)[number]
+
+/** Faults that make one member of an object false: in events, answers, look-ups and trades of orders. */
+export const lieKinds = [
+  "false-fill-quantity",
+  "false-fill-side",
+  "false-fill-price",
+  "false-fill-ref",
+  "false-fill-time",
+  "false-order-side",
+  "false-order-bound",
+  "false-order-quantity",
+  "false-request-barrier",
+  "false-contract-quantity",
+  "false-contract-entry",
+  "false-contract-barrier",
+  "false-contract-side",
+  "false-early-close",
+  "false-early-expiry",
+  "false-contract-time",
+  "false-knock-out",
+  "false-swap-notional",
+  "false-swap-reward",
+  "false-swap-time",
+  "false-swap-fee",
+  "false-swap-end"
+] as const
+export type LieKind = (typeof lieKinds)[number]
+
+export const everyFault = [...faultKinds, ...lieKinds] as const
+export type FaultKind = (typeof everyFault)[number]
 
 export const faultRoutes = ["order", "cancel", "rfq", "accept", "take", "market-data", "events", "all"] as const
 export type FaultRoute = (typeof faultRoutes)[number]

@@ -13,10 +13,13 @@ import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
 import type { PathStep as Step } from "../../src/http/api/operator/MachineGroup.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { orderRef } from "../../src/machines/order/Order.ts"
+import { noteMisfit } from "../../src/runtime/services/venue/misfits.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { orderSteps } from "../support/orderSteps.ts"
+import { inTurn } from "../support/orderRows.ts"
 import { perp } from "../support/perpVenue.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { stepsOf } from "../support/steps.ts"
@@ -100,6 +103,7 @@ beforeAll(async () => {
   const ordered = await ordersOf(service)
   add("order", ordered.orderId, "order.place", "order.cancel", "order.end")
   add("attachment", ordered.parentId, "attachment.place")
+  add("venueMisfit", await misfitOf(service, ordered), "venueMisfit.begin", "venueMisfit.end")
   add("swap", await swapOf(service), "swap.take", "swap.open", "swap.fee")
   const { statementId } = await service.done(["statement", "generate", String(clientId), "--kind", "ACCOUNT"])
   add("statement", statementId, "statement.generate")
@@ -159,7 +163,27 @@ const ordersOf = async (on: OperatorService) => {
     () => orderOf(id, parentId),
     ({ attach }) => attach.legs.length > 0
   )
-  return { orderId, parentId }
+  return { clientId: id, orderId, parentId }
+}
+
+/** A false report of an order, and the venue's true answer to the read that follows. */
+const misfitOf = async (
+  on: OperatorService,
+  { clientId: id, orderId }: { readonly clientId: number; readonly orderId: number }
+): Promise<number> => {
+  await inTurn(on, id, (turn) => {
+    const misfit = { reason: "side SELL, BUY was asked for", worth: 1n }
+    noteMisfit(turn, { ref: orderRef(orderId), misfit, bytes: null, isRead: false })
+  })
+  const rows = () => query<{ readonly id: bigint; readonly state: string }>(on, "SELECT id, state FROM venue_misfits")
+  return vi.waitFor(
+    async () => {
+      const [misfit] = await rows()
+      assert.strictEqual(misfit?.state, "ENDED")
+      return Number(misfit?.id)
+    },
+    { timeout: 20_000, interval: 20 }
+  )
 }
 
 /** A swap that is taken, paid in part, and of which the venue has corrected the fee. */

@@ -4,6 +4,7 @@
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import type { VenueAccount, VenueContract } from "../../src/machines/venue/venueObjects.ts"
 import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
@@ -19,10 +20,21 @@ import { type OperatorService, startOperatorService } from "./operatorHarness.ts
 const world = barrierVenue()
 /** How often an account of the venue was read. */
 let looks = 0
+/** A contract that the venue shows besides those of its books. */
+let foreign: VenueContract | null = null
+const showing = (account: VenueAccount | null): VenueAccount | null =>
+  account === null || foreign === null ? account : { ...account, contracts: [...account.contracts, foreign] }
 const layerVenue = Layer.effect(
   Venue,
   Effect.map(Venue, (port) =>
-    Venue.of({ ...port, account: (name) => Effect.tap(port.account(name), () => Effect.sync(() => ++looks)) })
+    Venue.of({
+      ...port,
+      account: (name) =>
+        Effect.map(port.account(name), (found) => {
+          ++looks
+          return showing(found)
+        })
+    })
   )
 ).pipe(Layer.provide(world.layerVenue))
 /** The pause between the two reads of a comparison, ms. The tests end it. */
@@ -43,6 +55,7 @@ afterAll(() => service.stop())
 beforeEach(async () => {
   world.forget(false)
   world.hide(false)
+  world.lying(null)
   await connected(true)
 })
 
@@ -73,6 +86,7 @@ const compare = () =>
   clock.during(betweenLooks, () => service.run(Effect.flatMap(VenueComparison, ({ compare }) => compare(uid))))
 const reconcile = (...words: ReadonlyArray<string>) =>
   clock.during(betweenLooks, () => service.done(["venue", "reconcile", ...words]))
+const venueAccount = () => service.run(Effect.flatMap(Venue, ({ account }) => account(uid)))
 const contract = (contractId: number) => service.done(["contract", "show", String(contractId)])
 
 describe("A2-103: service and venue are compared", () => {
@@ -115,6 +129,47 @@ describe("A2-103: service and venue are compared", () => {
     world.hide(false)
     world.price("60000")
     assert.strictEqual((await verify()).status, 0)
+  }, 60_000)
+
+  it("A2-115: venue reconcile describes an object that does not fit until the venue tells the truth, and books nothing", async () => {
+    const contractId = await opened()
+    await hideEvents()
+    world.lying("false-knock-out")
+    world.price("57900")
+    expectLog(/service and venue differ/)
+    const sentence = /^The venue's report of rfq:\d+ does not fit the request: .*116000/
+    const [first, second] = [await reconcile(uid), await reconcile(uid)]
+    assert.match(first.differences[0], sentence)
+    assert.match(first.differences[1], /^The ledger has .* USDC of the venue, and the venue's own books have /)
+    assert.deepStrictEqual(second.differences, first.differences.slice(0, 1))
+    assert.deepInclude(await contract(contractId), { state: "OPEN", pnl: null })
+    world.lying(null)
+    await reconcile(uid)
+    const ended = await steps.looking(
+      () => contract(contractId),
+      ({ state }) => state !== "OPEN"
+    )
+    assert.deepInclude(ended, { state: "KNOCKED_OUT", pnl: "-190.000000" })
+    assert.deepStrictEqual((await reconcile(uid)).differences, [])
+    world.hide(false)
+    world.price("60000")
+  }, 60_000)
+
+  it("A2-115: venue reconcile answers in words where a difference can't be written, and the log has the defect", async () => {
+    expectLog(/differences of an account could not be settled/)
+    await opened()
+    foreign = {
+      ...((await venueAccount())?.contracts[0] ?? assert.fail("no contract")),
+      id: 9_999,
+      ref: "X-1",
+      qty: "?"
+    }
+    const { differences } = await reconcile(uid)
+    foreign = null
+    assert.deepStrictEqual(differences, [
+      `The venue's report of ${uid} can't be applied: the log names the difference.`
+    ])
+    assert.deepStrictEqual((await reconcile(uid)).differences, [])
   }, 60_000)
 
   it("D5: a contract whose expiry has passed unheard is asked for, and takes the venue's end", async () => {
@@ -185,7 +240,7 @@ describe("A2-103: service and venue are compared", () => {
     expectLog(/service and venue differ/)
     const [sentence, ...others] = (await reconcile(uid)).differences
     assert.deepStrictEqual(others, [])
-    assert.strictEqual(sentence, "The ledger has -375 USDC of the venue, and the venue's own books have -380.")
+    assert.strictEqual(sentence, "The ledger has -565 USDC of the venue, and the venue's own books have -570.")
     const found = (await breaks()).find(({ reason }) => reason === sentence)
     assert.deepInclude(found, { amount: "5.000000", pausesMoneyOut: true })
     const again = await reconcile(uid)

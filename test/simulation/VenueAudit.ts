@@ -173,10 +173,10 @@ export class VenueAudit {
     this.checkMoney(forgotten)
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
     findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)
-    // What is set aside without a number says that the venue does not give what it said.
+    // A row without a number is a loss of events, or an answer that does not fit.
     for (const { number, reason } of store.rows("venueQuarantine")) {
       findings.expect(
-        number === null ? venue.forgot : venue.spoiled.has(number),
+        number === null ? venue.forgot || venue.misled : venue.spoiled.has(number),
         "venue",
         () => `event ${number} is set aside (${reason}), and nothing was wrong with it`
       )

@@ -8,12 +8,14 @@ import { Effect, Stream } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { bases } from "../../simulator/venue/core/defaultMarkets.ts"
 import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
-import { lieNames, lieOfFact } from "../../simulator/venue/core/lies.ts"
-import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { lieOfFact, lieOfFill, lieOfOutcome } from "../../simulator/venue/core/lies.ts"
+import { type AccountFact, refOfFact, type VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
+import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
 import { answerWithin } from "../../src/runtime/services/venue/CallAnswers.ts"
 import { type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
+import { type LieKind, lieKinds } from "../../src/venue/testerTokens.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Lane, Timeline } from "./Timeline.ts"
 import { VenueDesk } from "./VenueDesk.ts"
@@ -53,6 +55,7 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["event unreadable", setAside],
   ["event absurd", setAside],
   ["event lies", setAside],
+  ["answer lies", /^the venue's reports of an object do not fit the request/],
   ["event absurd", /^the object of an event that was set aside can't be read again/],
   ["events gone", /^the venue no longer keeps the next events/],
   ["events gone", /^the venue does not say what is missing/],
@@ -82,6 +85,8 @@ export class VenueLane {
   private readonly parts: VenueLaneParts
   /** Random choices of a venue that lies. A separate source leaves the other choices unchanged. */
   private readonly liar: SeededRandom | null
+  /** Lies that the venue repeats in each message about the object with this ref. */
+  private readonly repeated = new Map<string, LieKind>()
   private readonly caused = new Set<VenuePath>()
 
   constructor(parts: VenueLaneParts) {
@@ -111,8 +116,14 @@ export class VenueLane {
     })
     return {
       ...port,
-      lookup: (refs) => inTime(port.lookup(refs)),
-      voidRefs: (refs) => inTime(port.voidRefs(refs)),
+      write: (name, request) => Effect.map(port.write(name, request), (outcome) => this.answered(outcome)),
+      lookup: (refs) => Effect.map(inTime(port.lookup(refs)), (all) => all.map((each) => this.answered(each))),
+      voidRefs: (refs) => Effect.map(inTime(port.voidRefs(refs)), (all) => all.map((each) => this.answered(each))),
+      orderFills: (ref) =>
+        Effect.map(
+          port.orderFills(ref),
+          (fills) => fills?.map((fill) => this.lieAbout(ref, fill, lieOfFill, "answer lies") ?? fill) ?? null
+        ),
       events: (after) =>
         Stream.unwrap(
           Effect.sync(() => {
@@ -160,6 +171,11 @@ export class VenueLane {
   /** Whether it has lost events that it had said. */
   get forgot(): boolean {
     return this.caused.has("events gone")
+  }
+
+  /** Whether an answer of it was a lie. */
+  get misled(): boolean {
+    return this.caused.has("answer lies")
   }
 
   /** Whether a fault explains what a process has logged at level Error. */
@@ -269,7 +285,12 @@ export class VenueLane {
   /** An event on its way to one reader, now and then as nothing that can be read or believed. */
   private spoil(event: VenueEvent): VenueEvent | ReturnType<typeof unreadable> {
     const { random } = this.parts
-    if (!this.calm && this.liar !== null && this.liar.chance(0.1)) return this.lie(event, this.liar)
+    const fact = this.lieAbout(refOfFact(event.fact), event.fact, lieOfFact, "event lies")
+    if (fact !== null) {
+      this.spoiled.add(event.number)
+      this.lied.add(event.number)
+      return { ...event, fact }
+    }
     if (this.calm || random.chance(0.95)) return event
     this.spoiled.add(event.number)
     if (event.fact.type !== "order" || random.chance(0.5)) {
@@ -281,16 +302,33 @@ export class VenueLane {
     return { ...event, fact: { ...event.fact, order: { ...order, qty: `${order.qty}7` } } }
   }
 
-  /** Changes one member of an event in transit to one reader. The service reads the object again (A2-115). */
-  private lie(event: VenueEvent, random: SeededRandom): VenueEvent {
-    const names = lieNames.filter((name) => lieOfFact(name, event.fact) !== null)
-    if (names.length === 0) return event
-    const fact = lieOfFact(random.pick(names), event.fact)
-    if (fact === null) return event
-    this.spoiled.add(event.number)
-    this.lied.add(event.number)
-    this.took("event lies")
-    return { ...event, fact }
+  /** An answer or a look-up on its way to the caller. */
+  private answered(outcome: VenueOutcome): VenueOutcome {
+    return this.lieAbout(outcome.ref, outcome, lieOfOutcome, "answer lies") ?? outcome
+  }
+
+  /**
+   * Changes one member of a message in transit. The service reads the object again (A2-115). The venue repeats some lies until it
+   * is calm, so that their misfits stand. Null: no lie.
+   */
+  private lieAbout<Message>(
+    ref: string | null,
+    message: Message,
+    lieOf: (kind: LieKind, message: Message) => Message | null,
+    path: VenuePath
+  ): Message | null {
+    const { liar, repeated } = this
+    if (this.calm || liar === null) return null
+    const before = ref === null ? undefined : repeated.get(ref)
+    if (before === undefined && !liar.chance(0.1)) return null
+    const kinds = before === undefined ? lieKinds.filter((kind) => lieOf(kind, message) !== null) : [before]
+    if (kinds.length === 0) return null
+    const kind = liar.pick(kinds)
+    const lie = lieOf(kind, message)
+    if (lie === null) return null
+    if (ref !== null && before === undefined && liar.chance(0.3)) repeated.set(ref, kind)
+    this.took(path)
+    return lie
   }
 }
 

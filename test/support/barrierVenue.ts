@@ -3,11 +3,13 @@
  * clock and beats, dealers quote when the test says so, and calls fail when it says so.
  */
 import { Effect, Layer, Stream } from "effect"
+import { lieOfFact, lieOfFill, lieOfOutcome } from "../../simulator/venue/core/lies.ts"
 import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { Venue, type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
+import type { LieKind } from "../../src/venue/testerTokens.ts"
 import type { Asked, Deliveries } from "../../simulator/venue/InProcessVenue.ts"
 
 export const knockOut = "BTC-USDC-KO"
@@ -21,6 +23,7 @@ export const barrierVenue = () => {
   let hiding: boolean | "events" = false
   let forgetful = false
   let denying = false
+  let lie: LieKind | null = null
   let delivered: (event: VenueEvent) => Deliveries = () => [0]
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
@@ -31,8 +34,12 @@ export const barrierVenue = () => {
     },
     deliveries: (event) => (hiding === false ? delivered(event) : [])
   })
-  const shown = <Outcome extends VenueOutcome>(outcome: Outcome): Outcome =>
-    hiding === true || forgetful ? { ...outcome, contract: null } : outcome
+  const shown = (outcome: VenueOutcome): VenueOutcome =>
+    hiding === true || forgetful
+      ? { ...outcome, contract: null }
+      : ((lie === null ? null : lieOfOutcome(lie, outcome)) ?? outcome)
+  const told = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent =>
+    lie !== null && "fact" in line ? { ...line, fact: lieOfFact(lie, line.fact) ?? line.fact } : line
   const port = (): VenueShape => {
     const whole = venue.port()
     return {
@@ -48,7 +55,13 @@ export const barrierVenue = () => {
           found !== null && forgetful ? { ...found, contracts: [] } : found
         ),
       accountEvents: (account, after) => (hiding !== false ? Effect.fail(hidden) : whole.accountEvents(account, after)),
-      events: (after) => Stream.suspend(() => (hiding !== false ? Stream.fail(hidden) : whole.events(after)))
+      orderFills: (ref) =>
+        Effect.map(
+          whole.orderFills(ref),
+          (fills) => fills?.map((fill) => (lie === null ? null : lieOfFill(lie, fill)) ?? fill) ?? null
+        ),
+      events: (after) =>
+        Stream.suspend(() => (hiding !== false ? Stream.fail(hidden) : Stream.map(whole.events(after), told)))
     }
   }
   const voided = (ref: string): VenueOutcome => ({
@@ -80,6 +93,8 @@ export const barrierVenue = () => {
     delivering: (next: typeof delivered) => void (delivered = next),
     /** While it forgets, it knows no contract when it is asked. */
     forget: (on: boolean) => void (forgetful = on),
+    /** Makes one member of its objects false from now on, in events, answers and look-ups. Null: it is truthful. */
+    lying: (kind: LieKind | null) => void (lie = kind),
     /** While it denies, it says of whatever it is asked to void that it is, and voids nothing: it may execute it later. */
     deny: (on: boolean) => void (denying = on),
     /** Holds index, mark and last. */

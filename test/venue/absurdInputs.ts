@@ -1,6 +1,6 @@
 /** Inputs that every schema of the venue's surface takes and no caller means: absurd values, names of nothing, in any order. */
 import * as fc from "fast-check"
-import { executionReasons, faultKinds, faultRoutes, heldPrices } from "../../src/venue/testerTokens.ts"
+import { executionReasons, everyFault, faultRoutes, heldPrices } from "../../src/venue/testerTokens.ts"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import type { VenueCall, VenueInput } from "../../simulator/venue/core/VenueInput.ts"
 import { startAt } from "./venueInputs.ts"
@@ -127,7 +127,7 @@ const command: fc.Arbitrary<VenueCommand> = fc.oneof(
   fc.record({ type: is("correctFee"), contractId: id, fee: decimal }),
   fc.record({
     type: is("fault"),
-    kind: fc.constantFrom(...faultKinds),
+    kind: fc.constantFrom(...everyFault),
     route: fc.constantFrom(...faultRoutes),
     symbol: orNull(symbol),
     forMillis: orNull(whole),

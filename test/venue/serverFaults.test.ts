@@ -325,6 +325,29 @@ describe("faults of dealers and writers", () => {
     stream.close()
   })
 
+  it("a false member stands in the answer, the event, look-ups and trades, as long as the fault lasts", async () => {
+    const stream = await venue.client.open(`/venue/v1/events?after=${(await venue.client.show()).number}`)
+    const name = ref()
+    await fault("false-fill-quantity", { route: "order" })
+    await place(name, { price: null, tif: "IOC" })
+    const { fact } = await stream.next((line) => line.fact?.type === "fill" && line.fact.order.ref === name)
+    const fills = async () => (await venue.client.ask(`/venue/v1/orders/${name}/fills`)).json.fills
+    assert.strictEqual(fact.fill.qty, (await fills())[0].qty)
+    await venue.client.command({ type: "clear" })
+    assert.strictEqual(Number(fact.fill.qty), 10 * Number((await fills())[0].qty))
+    await fault("false-order-side", { route: "order", times: 1 })
+    const lookup = async () => (await venue.client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes[0].order
+    assert.deepStrictEqual([(await lookup()).side, (await lookup()).side], ["SELL", "BUY"])
+    assert.deepStrictEqual(await struck(), [[0, 1]])
+    stream.close()
+  })
+
+  it("a lie strikes only a message that has the object", async () => {
+    await fault("false-swap-reward", { times: 1 })
+    assert.strictEqual((await place(ref())).json.outcome, "EXECUTED")
+    assert.deepStrictEqual(await struck(), [[1, 0]])
+  })
+
   it("every kind of fault has its test here", () => {
     const elsewhere = [
       "duplicate-events",

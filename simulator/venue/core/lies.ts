@@ -2,6 +2,7 @@
  * The lies of a venue. Each lie changes one object of a message to a state that the venue's books do not hold. A service that
  * compares messages with its requests detects every lie.
  */
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import { objectsOfFact, type VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type {
   VenueContract,
@@ -10,6 +11,7 @@ import type {
   VenueRfq,
   VenueSwap
 } from "../../../src/machines/venue/venueObjects.ts"
+import type { LieKind } from "../../../src/venue/testerTokens.ts"
 
 /** Objects in the form that a message has. */
 interface Objects {
@@ -52,58 +54,69 @@ const about =
 const early = ({ entry, openedAt }: VenueContract) =>
   ({ state: "EARLY_CLOSE", settlePrice: times(entry, 2), endedAt: openedAt }) as const
 
-/** Each lie under the name of the object and of its false member. */
-export const lies = {
-  "fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
-  "fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
+/** Each lie under the name of the fault that causes it. */
+const lies: Readonly<Record<LieKind, Lie>> = {
+  "false-fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
+  "false-fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
   // Without a bound the marks alone judge a price, and they may be unknown.
-  "fill-price": about("fill", (fill, { order }) =>
+  "false-fill-price": about("fill", (fill, { order }) =>
     order === null || order.price === null
       ? null
       : { ...fill, price: fill.side === "BUY" ? times(fill.price, 3) : least(fill.price) }
   ),
-  "fill-ref": about("fill", (fill) => ({ ...fill, ref: "O-999999999999" })),
-  "fill-time": about("fill", (fill) => ({ ...fill, at: Math.max(0, fill.at - 400 * dayMillis) })),
-  "order-side": about("order", (order) => ({ ...order, side: other(order.side) })),
-  "order-bound": about("order", (order) => (order.price === null ? null : { ...order, price: times(order.price, 2) })),
-  "order-quantity": about("order", (order) => ({ ...order, qty: times(order.qty, 10) })),
-  "request-barrier": about("rfq", (rfq) => ({ ...rfq, barrier: times(rfq.barrier, 2) })),
-  "contract-quantity": about("contract", (contract) => ({ ...contract, qty: times(contract.qty, 100) })),
-  "contract-entry": about("contract", (contract) => ({ ...contract, entry: times(contract.entry, 2) })),
-  "contract-barrier": about("contract", (contract) => ({ ...contract, barrier: times(contract.barrier, 2) })),
-  "contract-side": about("contract", (contract) => ({ ...contract, side: other(contract.side) })),
-  "early-close": about("contract", (contract) =>
+  "false-fill-ref": about("fill", (fill) => ({ ...fill, ref: "O-999999999999" })),
+  "false-fill-time": about("fill", (fill) => ({ ...fill, at: Math.max(0, fill.at - 400 * dayMillis) })),
+  "false-order-side": about("order", (order) => ({ ...order, side: other(order.side) })),
+  "false-order-bound": about("order", (order) =>
+    order.price === null ? null : { ...order, price: times(order.price, 2) }
+  ),
+  "false-order-quantity": about("order", (order) => ({ ...order, qty: times(order.qty, 10) })),
+  "false-request-barrier": about("rfq", (rfq) => ({ ...rfq, barrier: times(rfq.barrier, 2) })),
+  "false-contract-quantity": about("contract", (contract) => ({ ...contract, qty: times(contract.qty, 100) })),
+  "false-contract-entry": about("contract", (contract) => ({ ...contract, entry: times(contract.entry, 2) })),
+  "false-contract-barrier": about("contract", (contract) => ({ ...contract, barrier: times(contract.barrier, 2) })),
+  "false-contract-side": about("contract", (contract) => ({ ...contract, side: other(contract.side) })),
+  "false-early-close": about("contract", (contract) =>
     contract.state === "OPEN" ? { ...contract, ...early(contract) } : null
   ),
-  "early-expiry": about("contract", (contract) =>
+  "false-early-expiry": about("contract", (contract) =>
     contract.state === "OPEN"
       ? { ...contract, state: "EXPIRED", settlePrice: times(contract.entry, 2), endedAt: contract.expiryAt }
       : null
   ),
-  "contract-time": about("contract", (contract) => ({ ...contract, openedAt: 0 })),
-  "knock-out": about("contract", (contract) =>
+  "false-contract-time": about("contract", (contract) => ({ ...contract, openedAt: 0 })),
+  "false-knock-out": about("contract", (contract) =>
     contract.state === "KNOCKED_OUT" ? { ...contract, settlePrice: times(contract.barrier, 2) } : null
   ),
-  "swap-notional": about("swap", (swap) => ({ ...swap, notional: times(swap.notional, 100) })),
-  "swap-reward": about("swap", (swap) => ({ ...swap, reward: times(swap.notional, 3) })),
-  "swap-time": about("swap", ({ tenorDays, ...swap }) => ({
+  "false-swap-notional": about("swap", (swap) => ({ ...swap, notional: times(swap.notional, 100) })),
+  "false-swap-reward": about("swap", (swap) => ({ ...swap, reward: times(swap.notional, 3) })),
+  "false-swap-time": about("swap", ({ tenorDays, ...swap }) => ({
     ...swap,
     tenorDays,
     openedAt: 0,
     maturityAt: tenorDays * dayMillis
   })),
-  "swap-fee": about("swap", (swap) => ({ ...swap, fee: times(swap.notional, 2) })),
-  "swap-end": about("swap", (swap) => (swap.end === null ? { ...swap, end: "FINAL_SETTLEMENT" } : null))
-} as const satisfies Readonly<Record<string, Lie>>
-export type LieName = keyof typeof lies
-export const lieNames = Object.keys(lies) as ReadonlyArray<LieName>
+  "false-swap-fee": about("swap", (swap) => ({ ...swap, fee: times(swap.notional, 2) })),
+  "false-swap-end": about("swap", (swap) => (swap.end === null ? { ...swap, end: "FINAL_SETTLEMENT" } : null))
+}
 
 const none: Objects = { order: null, fill: null, rfq: null, contract: null, swap: null }
 
-/** A fact with one lie in it. Null: the lie does not apply to this kind of fact. */
-export const lieOfFact = <Fact extends VenueFact>(name: LieName, fact: Fact): Fact | null => {
-  const lied = lies[name]({ ...none, ...objectsOfFact(fact) })
+/** The message with one lie in its objects. Null: the lie does not apply to them. */
+const lieIn = <Message extends object>(kind: LieKind, message: Message, objects: Partial<Objects>): Message | null => {
+  const lied = lies[kind]({ ...none, ...objects })
   if (lied === null) return null
-  const changed = Object.fromEntries(Object.entries(lied).filter(([key]) => key in fact))
-  return { ...fact, ...changed }
+  const changed = Object.fromEntries(Object.entries(lied).filter(([key]) => key in message))
+  return { ...message, ...changed }
 }
+
+/** An event with one lie in it. Null: the lie does not apply to this kind of event. */
+export const lieOfFact = <Fact extends VenueFact>(kind: LieKind, fact: Fact): Fact | null =>
+  lieIn(kind, fact, objectsOfFact(fact))
+
+/** An answer or a look-up with one lie in it. Null: the lie does not apply to its objects. */
+export const lieOfOutcome = (kind: LieKind, outcome: VenueOutcome): VenueOutcome | null => lieIn(kind, outcome, outcome)
+
+/** A trade of an order with one lie in it. Null: the lie is about another object. */
+export const lieOfFill = (kind: LieKind, fill: VenueFill): VenueFill | null =>
+  lieIn(kind, { fill }, { fill })?.fill ?? null

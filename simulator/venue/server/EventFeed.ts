@@ -8,6 +8,7 @@ import { refOfFact, type VenueEvent } from "../../../src/machines/venue/VenueEve
 import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Faults, Target } from "./Faults.ts"
+import { liedFact } from "./lyingFaults.ts"
 import { LineReader, type LineReaderLimits } from "./LineReader.ts"
 import { broken, encoded, heartbeatLine } from "./streamLines.ts"
 
@@ -151,11 +152,11 @@ export class EventFeed {
     const ref = refOfFact(event.fact)
     const symbol = symbolOf(event)
     const onStream: Target = { route: "events", symbol }
-    const struck = (kind: FaultKind) =>
-      this.faults.strike([kind], onStream) ?? this.faults.strike([kind], { route: routeOf(event), symbol })
+    const ofCall: Target = { route: routeOf(event), symbol }
+    const struck = (kind: FaultKind) => this.faults.strike([kind], onStream) ?? this.faults.strike([kind], ofCall)
     if ((ref !== null && this.muted.has(ref)) || this.faults.strike(["silent"], onStream) !== null) return nothing
     if (struck("drop-events") !== null) return nothing
-    const line = encoded(event)
+    const line = encoded({ ...event, fact: liedFact(this.faults, [onStream, ofCall], event.fact) })
     if (this.faults.strike(["broken-json"], onStream) !== null) return { lines: [broken(line)], lateMillis: 0 }
     const lines = struck("duplicate-events") === null ? [line] : [line, line]
     const late = event.fact.type === "order" && ref !== null ? this.late.get(ref) : 0

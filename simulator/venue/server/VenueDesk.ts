@@ -11,6 +11,7 @@ import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueCall, VenueInput } from "../core/VenueInput.ts"
 import type { Dealers } from "./Dealers.ts"
 import type { EventFeed } from "./EventFeed.ts"
+import { liedFill, liedOutcome } from "./lyingFaults.ts"
 import type { FaultOrder, Faults, Target } from "./Faults.ts"
 import type { MarketFeed, Subscription } from "./MarketFeed.ts"
 import type { VenueClock } from "./VenueClock.ts"
@@ -68,7 +69,7 @@ export class VenueDesk {
     }
     const { outcomes } = await writer.submit(this.inputOf(call, target))
     if (early !== null) await clock.sleep(early.delayMillis)
-    return outcomes[0] as VenueOutcome
+    return liedOutcome(faults, outcomes[0] as VenueOutcome)
   }
 
   /** Completes after so much wall time. */
@@ -78,7 +79,7 @@ export class VenueDesk {
 
   async voidRefs(refs: ReadonlyArray<string>): Promise<ReadonlyArray<VenueOutcome>> {
     const { outcomes } = await this.parts.writer.submit({ type: "void", refs })
-    return outcomes
+    return outcomes.map((outcome) => liedOutcome(this.faults, outcome))
   }
 
   snapshot(subscription: Subscription): ChannelMessage | null {
@@ -87,12 +88,15 @@ export class VenueDesk {
 
   /** What became of refs; one that a fault hides has not come yet. */
   lookup(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
-    return this.parts.venue.lookup(refs).map((outcome) => (this.isHidden(outcome.ref) ? unknown(outcome) : outcome))
+    return this.parts.venue
+      .lookup(refs)
+      .map((outcome) => (this.isHidden(outcome.ref) ? unknown(outcome) : liedOutcome(this.faults, outcome)))
   }
 
   /** Fills of an order; null for one that is unknown, or that a fault hides. */
   orderFills(ref: string): ReadonlyArray<VenueFill> | null {
-    return this.isHidden(ref) ? null : this.parts.venue.orderFills(ref)
+    if (this.isHidden(ref)) return null
+    return this.parts.venue.orderFills(ref)?.map((fill) => liedFill(this.faults, fill)) ?? null
   }
 
   /** Carries out a tester's order. Rejects with CommandRefused or WriterClosed. */

@@ -53,6 +53,7 @@ import { m0050 } from "./0050_person_keys.ts"
 import { m0051 } from "./0051_write_off_repayments.ts"
 import { m0052 } from "./0052_venue_misfits.ts"
 import { m0053 } from "./0053_trades_by_time.ts"
+import { m0054 } from "./0054_misfit_states.ts"
 import { m0055 } from "./0055_unplaced_legs.ts"
 
 const run = Migrator.make({})
@@ -112,6 +113,7 @@ export const migrate = run({
     "0051_write_off_repayments": m0051,
     "0052_venue_misfits": m0052,
     "0053_trades_by_time": m0053,
+    "0054_misfit_states": m0054,
     "0055_unplaced_legs": m0055
   }),
   table: "schema_migrations"

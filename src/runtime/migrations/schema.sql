@@ -1028,16 +1028,16 @@ CREATE TABLE venue_misfits (
   partner_id bigint NOT NULL,
   client_id bigint NOT NULL,
   ref text NOT NULL,
-  reason text NOT NULL,
   worth bigint NOT NULL,
-  reads bigint NOT NULL,
   at bigint NOT NULL,
   break_id bigint,
-  live boolean NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
   CONSTRAINT venue_misfits_pkey PRIMARY KEY (id),
   CONSTRAINT venue_misfits_worth_check CHECK ((worth <> 0))
 );
-CREATE INDEX venue_misfits_live ON public.venue_misfits USING btree (client_id) WHERE live;
+CREATE INDEX venue_misfits_open ON public.venue_misfits USING btree (client_id) WHERE (state = ANY (ARRAY['READING'::text, 'STANDING'::text]));
 
 CREATE TABLE venue_probes (
   id bigint NOT NULL,

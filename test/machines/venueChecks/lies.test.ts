@@ -3,7 +3,8 @@
  * venue. A lie that no check detects fails here under its name (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type LieName, lieNames, lieOfFact } from "../../../simulator/venue/core/lies.ts"
+import { lieOfFact } from "../../../simulator/venue/core/lies.ts"
+import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
 import { bandOfMarks, outsideBand, type PriceBand } from "../../../src/machines/market/PriceBand.ts"
 import type { OrderContext } from "../../../src/machines/order/Order.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
@@ -195,7 +196,7 @@ describe("A2-115: a venue that lies", () => {
     for (const fact of truths) assert.isNull(misfitOf(fact), fact.type)
   })
 
-  it.each(lieNames)("%s is a misfit", (name: LieName) => {
+  it.each(lieKinds)("%s is a misfit", (name: LieKind) => {
     const told = truths.flatMap((fact) => lieOfFact(name, fact) ?? [])
     assert.isNotEmpty(told)
     for (const fact of told) assert.isString(misfitOf(fact), fact.type)

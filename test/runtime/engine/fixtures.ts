@@ -42,13 +42,12 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     id,
     partnerId: id,
     clientId: id,
+    state: "READING",
+    context: { misfitId: id, ref: `O-${id}`, reason: "side SELL, BUY was asked for", at: noon, reads: 2 },
     ref: `O-${id}`,
-    reason: "side SELL, BUY was asked for",
     worth: 1n,
-    reads: 2,
     at: noon,
-    breakId: null,
-    live: true
+    breakId: 4
   },
   venueCursor: { id, number: 9 },
   venueQuarantine: {

@@ -3,7 +3,8 @@
  * growing pauses. If no answer fits, a break pauses the client's money. A fitting answer ends the reads (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type LieName, lieNames, lieOfFact } from "../../../simulator/venue/core/lies.ts"
+import { lieOfFact } from "../../../simulator/venue/core/lies.ts"
+import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
 import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
 import { reportOf } from "../../support/venueOrders.ts"
@@ -47,19 +48,21 @@ const traded = () => {
   return { world, id, order, fill }
 }
 
-const told = (name: LieName, order: VenueOrder, fill: VenueFill) => {
+const told = (name: LieKind, order: VenueOrder, fill: VenueFill) => {
   const fact = lieOfFact(name, { type: "fill", account: order.account, sequence: 1, order, fill })
   return fact?.type === "fill" ? fact : null
 }
 
 const misfits = ({ store }: TradingWorld) =>
-  store.rows("venueMisfits").map(({ reads, live, breakId }) => ({ reads, live, stands: breakId !== null }))
+  store
+    .rows("venueMisfits")
+    .map(({ state, context: { reads }, breakId }) => ({ state, reads, paused: breakId !== null }))
 const pauses = ({ store }: TradingWorld) =>
   store.rows("timers").flatMap(({ name }) => (name.startsWith("venue.misfit:") ? [name] : []))
 
 describe("A2-115: an order of which the venue lies", () => {
   const { order: sample, fill: trade } = traded()
-  const names = lieNames.filter((name) => told(name, sample, trade) !== null)
+  const names = lieKinds.filter((name) => told(name, sample, trade) !== null)
 
   it.each(names)("%s: nothing is booked, the hold stays, a break pauses the money once it stands", (name) => {
     const { world, id, order, fill } = traded()
@@ -68,8 +71,10 @@ describe("A2-115: an order of which the venue lies", () => {
     for (let reads = 0; reads < 7; reads++) {
       world.read(id, lie.order, [lie.fill])
       const stands = reads >= 5
-      assert.deepStrictEqual(misfits(world), [{ reads: Math.min(reads, 5), live: true, stands }])
-      assert.lengthOf(pauses(world), stands ? 0 : 1)
+      assert.deepStrictEqual(misfits(world), [
+        { state: stands ? "STANDING" : "READING", reads: Math.min(reads, 5), paused: stands }
+      ])
+      assert.lengthOf(pauses(world), 1)
       assert.lengthOf(world.store.rows("reconBreaks"), stands ? 1 : 0)
     }
     const [open] = world.store.rows("reconBreaks")
@@ -83,10 +88,10 @@ describe("A2-115: an order of which the venue lies", () => {
 
   it("the truth ends it before it stands, and is booked", () => {
     const { world, id, order, fill } = traded()
-    const lie = told("fill-quantity", order, fill) ?? assert.fail("no lie")
+    const lie = told("false-fill-quantity", order, fill) ?? assert.fail("no lie")
     world.read(id, lie.order, [lie.fill])
     world.read(id, order, [fill])
-    assert.deepStrictEqual(misfits(world), [{ reads: 0, live: false, stands: false }])
+    assert.deepStrictEqual(misfits(world), [{ state: "ENDED", reads: 0, paused: false }])
     assert.deepStrictEqual([pauses(world), world.store.rows("reconBreaks")], [[], []])
     assert.deepStrictEqual(
       world.store.rows("fills").map(({ tradeId, qty }) => [tradeId, qty]),
@@ -96,10 +101,10 @@ describe("A2-115: an order of which the venue lies", () => {
 
   it("after it stands the truth is booked as well, and the break stays with staff", () => {
     const { world, id, order, fill } = traded()
-    const lie = told("fill-side", order, fill) ?? assert.fail("no lie")
+    const lie = told("false-fill-side", order, fill) ?? assert.fail("no lie")
     for (let reads = 0; reads < 6; reads++) world.read(id, lie.order, [lie.fill])
     world.read(id, order, [fill])
-    assert.deepStrictEqual(misfits(world), [{ reads: 5, live: false, stands: true }])
+    assert.deepStrictEqual(misfits(world), [{ state: "ENDED", reads: 5, paused: true }])
     assert.deepStrictEqual([world.store.rows("fills").length, world.store.rows("reconBreaks").length], [1, 1])
   })
 })

@@ -8,8 +8,14 @@ import {
   placeOrder,
   positionInTurn
 } from "../../../src/runtime/services/order/orderDecisions.ts"
-import { resolveOrderExecuted, resolveOrderVoid } from "../../../src/runtime/services/order/resolveOrder.ts"
+import { fillOf, resolveOrderExecuted, resolveOrderVoid } from "../../../src/runtime/services/order/resolveOrder.ts"
 import { perpInput, spotInput } from "../../../src/machines/order/orderSamples.ts"
+import { invalidFields, refuse } from "../../../src/machines/shared/Refusal.ts"
+import { readPauses } from "../../../src/machines/venue/VenueMisfit.ts"
+import { bookFill } from "../../../src/runtime/services/order/fillBooking.ts"
+import { noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
+import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
+import { reportOf } from "../../support/venueOrders.ts"
 import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
 import { clients, handlers, parts, posted, view } from "../rfq/rfqTurns.ts"
 import { accountOf, committed, marketsAt, perp, turnAt } from "./leverageTurns.ts"
@@ -82,6 +88,51 @@ describe("venue resolve order", () => {
     assert.deepStrictEqual(done, { ok: true, value: { state: "CANCELLED", breakId: difference?.id ?? 0 } })
     assert.strictEqual(orderInTurn(turn, row.id)?.context.filledQty, "0.0400")
     assert.isTrue(actions(turn).includes("order.end"))
+  })
+
+  describe("A2-115: an acknowledged order whose report never fits", () => {
+    /** The venue has acknowledged the order, and its report of a trade stands as a misfit. */
+    const misfitting = (answers: number = readPauses.length, input = perpInput) => {
+      const { turn: first, row } = placed(input)
+      const order = reportOf(row.context, 900)
+      const none = { rfq: null, contract: null, swap: null, reason: null }
+      assert.isTrue(
+        endCall(first, handlers, { ...none, ref: `O-${row.id}`, outcome: "EXECUTED", at: first.now, order })
+      )
+      const misfit = { reason: "side SELL, BUY was asked for", worth: 6_000_000_000n }
+      for (let read = 0; read <= answers; read++) {
+        noteMisfit(first, { ref: `O-${row.id}`, misfit, bytes: null, isRead: true })
+      }
+      return after(first, row.id)
+    }
+    const states = (turn: Turn) => turn.draft.written("venueMisfits").map(({ state }) => state)
+
+    it("executed: the trade of the evidence is booked, and the misfit ends", () => {
+      const { turn, row } = misfitting()
+      const done = resolveOrderExecuted(at(turn), handlers, row, { ...evidence, qty: "0.0400" })
+      assert.deepStrictEqual(done, { ok: true, value: { state: "CANCELLED", breakId: null } })
+      assert.deepInclude(positionInTurn(turn, perp), { netQty: "0.0400", state: "OPEN" })
+      assert.deepStrictEqual([states(turn), turn.draft.written("reconBreaks")], [["ENDED"], []])
+    })
+
+    it("void: it ends without a trade, and its reserve comes back", () => {
+      const { turn, row } = misfitting(readPauses.length, spotInput)
+      const done = resolveOrderVoid(at(turn), handlers, row, reason)
+      assert.deepStrictEqual(done, { ok: true, value: { state: "CANCELLED", breakId: null } })
+      assert.deepStrictEqual([states(turn), posted(turn)], [["ENDED"], [`release:${row.id} partner:ACM`]])
+    })
+
+    it("while its object is read again, and with a trade that is booked, it is refused and changes nothing", () => {
+      const reading = misfitting(readPauses.length - 1)
+      assert.isFalse(resolveOrderExecuted(at(reading.turn), handlers, reading.row, evidence).ok)
+      assert.isTrue(reading.turn.draft.isEmpty)
+      const { turn: first, row: sent } = placed()
+      const part = { ...evidence, qty: "0.0400" }
+      const row = bookFill(at(first), sent, fillOf(first.now, sent, part))
+      const again = resolveOrderExecuted(at(first), handlers, row, part)
+      assert.deepStrictEqual(again, refuse(invalidFields({ tradeId: "Trade 91 is booked already." })))
+      assert.notInclude(actions(first), "venue.resolve")
+    })
   })
 
   it("more than is left of it, and an order that the venue has answered, are refused and change nothing", () => {

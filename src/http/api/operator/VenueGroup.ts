@@ -10,7 +10,7 @@ import { probesAtOnce, venueProbeStates } from "../../../machines/venue/VenuePro
 import {
   dealerMoods,
   executionReasons,
-  faultKinds,
+  everyFault,
   faultRoutes,
   heldPrices,
   longestKnobs
@@ -109,7 +109,7 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("fault", path("fault"), {
     payload: Schema.Struct({
-      kind: token("The kind", faultKinds),
+      kind: token("The kind", everyFault),
       route: Schema.optionalKey(token("The route", faultRoutes)),
       symbol: Schema.optionalKey(symbol),
       forMillis: millis("How long, in milliseconds,"),

@@ -15,6 +15,7 @@ import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { answerWithin } from "../venue/CallAnswers.ts"
+import { misfitUnknown } from "../venue/misfits.ts"
 import { orderOfTimer, wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
 import { Unsettled } from "./Unsettled.ts"
@@ -137,7 +138,7 @@ class Resync {
         })
         const clients = [...Map.groupBy(known, ({ clientId }) => clientId)]
         const found = new Set(known.map(({ orderId }) => orderId))
-        const unknown = orders.filter(({ orderId }) => this.timed.has(orderId) && !found.has(orderId))
+        const unknown = orders.filter(({ orderId }) => !found.has(orderId))
         return Effect.andThen(
           this.forget(unknown),
           Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
@@ -150,7 +151,7 @@ class Resync {
     )
   }
 
-  /** The venue does not know them, and never will: there is nothing more to ask. */
+  /** The venue does not know them. A timer that asks for one of them ends; a misfit of one counts the answer. */
   private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const one = ({ clientId, orderId }: Asked) =>
       this.parts.host
@@ -158,7 +159,10 @@ class Resync {
           subject: clientSubject(clientId),
           by,
           lane: "internal",
-          decide: (turn) => wasAsked(turn, orderId)
+          decide: (turn) => {
+            if (this.timed.has(orderId)) wasAsked(turn, orderId)
+            misfitUnknown(turn, orderRef(orderId))
+          }
         })
         .pipe(Effect.tap(() => Effect.sync(() => this.timed.delete(orderId))))
     // What can't be written now is asked for once more by its timer.

@@ -31,7 +31,7 @@ import { Recall } from "../shared/Recall.ts"
 import { foldIn } from "../venue/folds.ts"
 import { endMisfit, misfitOf, noteMisfit } from "../venue/misfits.ts"
 import type { DefiniteOutcome, Unnamed, VenueHandler } from "../venue/VenueHandler.ts"
-import type { Verdict } from "../venue/verdict.ts"
+import type { Misfit } from "../venue/verdict.ts"
 import { mustAsk, wasAsked } from "./askAgain.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
 import {
@@ -116,8 +116,8 @@ export const heardWhole = (
 ): ReadonlyArray<WholeOrder> | null => {
   const at = { ...hearing(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
-  /** Orders whose reports can't be booked: the misfit of each, or EARLY. */
-  const kept = new Map<number, Exclude<Verdict, null>>()
+  /** Orders whose reports can't be booked. */
+  const kept = new Map<number, Misfit>()
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
     if (row === null) continue
@@ -140,8 +140,7 @@ export const heardWhole = (
     const now = rowOf(whole.orderId)
     const verdict = kept.get(whole.orderId)
     if (now === null || verdict === undefined) continue
-    if (verdict === "EARLY") unsettled(at, now, whole.order)
-    else noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole, isRead: true })
+    noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole, isRead: true })
     if (whole.isTimed) wasAsked(turn, now.id)
   }
   const fitting = orders.filter(({ orderId }) => !kept.has(orderId))

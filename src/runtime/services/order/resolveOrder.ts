@@ -1,6 +1,6 @@
 /**
- * What staff end with the venue's evidence, in the client's turn: an order that the venue never answers (A2-116). What follows is
- * what the venue's own word would bring, and what it says later is a late word on an order that is over (D6).
+ * Staff end an order with the venue's evidence, in the client's turn: an order that the venue never answers, or whose report never
+ * fits (A2-116, A2-115). The result is that of the venue's own report. A later report is one of an order that is over (D6).
  */
 import { orderRef } from "../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -14,14 +14,17 @@ import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
 import { endCall } from "../venue/outcomes.ts"
 import { noteResolved, unlessUnknown } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
-import { type BookingTurn, bookFill } from "./fillBooking.ts"
+import { type BookingTurn, bookFill, isBooked } from "./fillBooking.ts"
 import { orderInTurn } from "./orderDecisions.ts"
 
-/** Why an order can't be ended so; null when it can: it was sent, and the venue has never said what became of it. */
+/** Why staff can't end an order; null: the venue has never answered it, or no report of it fits. */
 export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">): Refusal | null =>
-  unlessUnknown(state, orderRef(id), "order")
+  isMisfit(state, id) ? null : unlessUnknown(state, orderRef(id), "order")
 
-/** Ends an order as one that never came to the venue: what is held for it comes back. */
+const isMisfit = (state: SubjectState, id: number): boolean =>
+  state.all("venueMisfits").some((row) => row.state === "STANDING" && row.ref === orderRef(id))
+
+/** Ends an order without a further trade, and releases its holds. An order that the venue has not answered never reached it. */
 export const resolveOrderVoid = (
   at: BookingTurn,
   handlers: VenueHandlers,
@@ -31,7 +34,11 @@ export const resolveOrderVoid = (
   const refusal = orderRefusal(at.turn.state, row)
   if (refusal !== null) return refuse(refusal)
   noteResolved(at, `order:${row.id}`, row.state, reason)
-  endCalls(at, handlers, row, { outcome: "VOID", reason, order: null })
+  const isKnown = row.context.venueOrderId !== null
+  const placing = isKnown
+    ? ({ outcome: "EXECUTED", reason, order: orderOf(row, reason) } as const)
+    : ({ outcome: "VOID", reason, order: null } as const)
+  endCalls(at, handlers, row, placing)
   return accept({ state: stateOf(at, row), breakId: null })
 }
 
@@ -52,8 +59,11 @@ export const resolveOrderExecuted = (
   if (left.lt(execution.qty)) {
     return refuse(invalidFields({ qty: `Only ${decimalText(left, context.qtyDecimals)} of the order is left.` }))
   }
+  const fill = fillOf(at.turn.now, row, execution)
+  if (isBooked(at, row, fill))
+    return refuse(invalidFields({ tradeId: `Trade ${execution.tradeId} is booked already.` }))
   noteResolved(at, `order:${row.id}`, row.state, reason)
-  const booked = bookFill(at, row, fillOf(at.turn.now, row, execution))
+  const booked = bookFill(at, row, fill)
   compareFromNow(at, row)
   endCalls(at, handlers, row, { outcome: "EXECUTED", reason, order: orderOf(booked, reason) })
   const beyond = beyondLimit(row, execution)
@@ -70,7 +80,10 @@ const compareFromNow = ({ turn }: BookingTurn, { clientId }: OrderRow): void => 
 }
 
 /** What the trade costs more, or brings less, than the limit that the venue was given; zero without one. */
-const beyondLimit = ({ context }: OrderRow, { price, qty }: Execution): bigint => {
+export const beyondLimit = (
+  { context }: Pick<OrderRow, "context">,
+  { price, qty }: Pick<Execution, "price" | "qty">
+): bigint => {
   const limit = context.venuePrice ?? context.trigger?.limitPrice ?? null
   if (limit === null) return 0n
   const worse = new MoneyDecimal(price).minus(limit).mul(context.side === "BUY" ? 1 : -1)
@@ -93,7 +106,8 @@ const endCalls = (
   }
 }
 
-const fillOf = (at: number, { context }: OrderRow, { tradeId, price, qty }: Execution): VenueFill => ({
+/** The trade of the evidence as the venue would report it. */
+export const fillOf = (at: number, { context }: OrderRow, { tradeId, price, qty }: Execution): VenueFill => ({
   tradeId,
   orderId: context.venueOrderId ?? 0,
   ref: orderRef(context.orderId),

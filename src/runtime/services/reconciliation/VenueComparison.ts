@@ -20,6 +20,7 @@ import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
 import { Unsettled } from "../order/Unsettled.ts"
+import { MisfitReads } from "../venue/MisfitReads.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
 import { type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
@@ -101,6 +102,7 @@ export class VenueComparison extends Context.Service<
         link: yield* VenueLink,
         stored,
         unsettled: yield* Unsettled,
+        misfits: yield* MisfitReads,
         hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
       yield* Effect.forkScoped(comparison.run)
@@ -143,6 +145,7 @@ interface Parts {
   readonly link: VenueLink["Service"]
   readonly stored: RowReads["Service"]
   readonly unsettled: Unsettled["Service"]
+  readonly misfits: MisfitReads["Service"]
   readonly hears: HearingParts
 }
 
@@ -303,7 +306,7 @@ class Comparison {
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
       const first = yield* this.look(client)
-      const nothing = { sentences: yield* misfitsOf(this.parts.stored, client), withoutMoney: first.withoutMoney }
+      const nothing = { sentences: yield* misfitsOf(this.parts, client), withoutMoney: first.withoutMoney }
       if (!differs(first)) return nothing
       this.askFor(client.id, first.orders)
       yield* Effect.sleep(again)

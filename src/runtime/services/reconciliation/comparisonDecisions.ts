@@ -16,7 +16,7 @@ import { contractInTurn, endOf, openContracts, unknownAtVenue } from "../barrier
 import { rfqInTurn } from "../rfq/rfqDecisions.ts"
 import { hearing } from "../client/hearing.ts"
 import { endKnown, type HearingParts, rfqHandler } from "../rfq/rfqHears.ts"
-import { sayMisfit } from "../venue/misfits.ts"
+import { misfitFound } from "../venue/misfits.ts"
 import type { SaidOfObject } from "../venue/VenueHandler.ts"
 import { breakOfClient } from "./clientBreaks.ts"
 
@@ -121,7 +121,7 @@ const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
       const row = rfqInTurn(turn, what.rfqId)
       if (row !== undefined) {
         const misfit = misfitWith(turn, parts, { id: row.id, ref: what.theirs.ref, rfq: what.theirs })
-        if (misfit !== null) return misfit
+        if (misfit !== null) return misfit.sentence
         const { account } = row.context
         const fact = { type: "rfq", account, sequence: 0, rfq: what.theirs } as const
         rfqHandler(parts).said(turn, { id: row.id, at: turn.now, fact })
@@ -153,7 +153,7 @@ const ofContract = (
   if (row === undefined || row.state !== "OPEN") return null
   if (what.is === "ended") {
     const misfit = misfitWith(turn, parts, { id: row.rfqId, ref: what.theirs.ref, contract: what.theirs })
-    if (misfit !== null) return misfit
+    if (misfit !== null) return misfit.sentence
     const end = endOf(what.theirs)
     if (end !== null) endKnown(hearing(turn, parts), row, end)
     return null
@@ -176,7 +176,7 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
   const request = named?.owner === "rfq" ? parts.recall.row(turn, "rfqs", named.id) : null
   if (request !== null && request.context.contractId === null) {
     const misfit = misfitWith(turn, parts, { id: request.id, ref: contract.ref, contract })
-    if (misfit !== null) return misfit
+    if (misfit !== null) return misfit.sentence
     const { account } = request.context
     const fact = { type: "contract", account, sequence: 0, contract } as const
     if (rfqHandler(parts).said(turn, { id: request.id, at: turn.now, fact })) return null
@@ -188,10 +188,14 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
   return reason
 }
 
-/** A sentence, if the venue's report of a request or of its contract does not fit the request. */
-const misfitWith = (turn: Turn, parts: HearingParts, said: Omit<SaidOfObject, "at">): string | null => {
+/** The misfit, if the venue's report of a request or of its contract does not fit the request; null: it fits. */
+const misfitWith = (
+  turn: Turn,
+  parts: HearingParts,
+  said: Omit<SaidOfObject, "at">
+): { readonly sentence: string | null } | null => {
   const verdict = rfqHandler(parts).verdict(turn, { ...said, at: turn.now })
-  return verdict === null || verdict === "EARLY" ? null : sayMisfit(turn, said.ref, verdict, said)
+  return verdict === null ? null : { sentence: misfitFound(turn, said.ref, verdict, said) }
 }
 
 /** What a contract cost by the venue's terms (F15). */

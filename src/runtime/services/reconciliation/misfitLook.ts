@@ -1,24 +1,42 @@
 /**
- * Lists the open misfits of a client: objects whose report by the venue does not fit the request. This look of the comparison
- * takes no turn (A2-115).
+ * The open misfits of a client: objects whose report by the venue does not fit our request. This look of the comparison takes no
+ * turn. The look has each of these objects read at once: a fitting answer ends its misfit (A2-115).
  */
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import type { VenueMisfitRow } from "../../store/tables/venue.ts"
+import type { MisfitReads } from "../venue/MisfitReads.ts"
 import { misfitSentence } from "../venue/misfits.ts"
 
-/** The most misfits of a client that are read, newest first. */
+/** The most misfits of a client in one state that are read, newest first. */
 const mostRows = 200
 
-/** A sentence for each. */
+interface LookParts {
+  readonly stored: RowReads["Service"]
+  readonly misfits: MisfitReads["Service"]
+}
+
+/** A sentence for each open misfit. */
 export const misfitsOf = (
-  stored: RowReads["Service"],
+  { stored, misfits }: LookParts,
   { id }: ClientRow
 ): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
-  Effect.map(stored.page("venueMisfits", [{ column: "client_id", value: id }], { limit: mostRows }), (rows) =>
-    rows.filter(({ live }) => live).map(misfitSentence)
-  )
+  Effect.gen(function* () {
+    const rowsIn = (state: VenueMisfitRow["state"]) =>
+      stored.page(
+        "venueMisfits",
+        [
+          { column: "client_id", value: id },
+          { column: "state", value: state }
+        ],
+        { limit: mostRows }
+      )
+    const open = [...(yield* rowsIn("STANDING")), ...(yield* rowsIn("READING"))]
+    for (const { ref } of open) misfits.want({ clientId: id, ref })
+    return open.map(misfitSentence)
+  })
 
 /** Handles an account whose differences can't be written: logs an error and returns a sentence. */
 export const notApplied =

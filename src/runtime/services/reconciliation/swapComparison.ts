@@ -17,7 +17,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { swapHandler, type SwapParts } from "../swap/swapHears.ts"
-import { sayMisfit } from "../venue/misfits.ts"
+import { misfitFound } from "../venue/misfits.ts"
 import { breakOfClient } from "./clientBreaks.ts"
 
 /** What a client has lent, here and there. */
@@ -113,8 +113,9 @@ const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
   if (isOurs && id !== null) {
     const { ref } = swap
     const verdict = swapHandler(parts).verdict(turn, { id, ref, at: turn.now, swap })
-    if (verdict !== null && verdict !== "EARLY") {
-      return { sentence: sayMisfit(turn, ref, verdict, swap), more: 0n }
+    if (verdict !== null) {
+      const sentence = misfitFound(turn, ref, verdict, swap)
+      return sentence === null ? null : { sentence, more: 0n }
     }
     const fact = { type: "swap", account: swap.account, sequence: 0, swap } as const
     swapHandler(parts).said(turn, { id, at: turn.now, fact })

@@ -138,9 +138,10 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   if (outcome === "EXECUTED") {
     // What the venue does not show stays in flight (`definite`).
     if (contract === null) return
-    // A read after a misfit answers for a contract that is known.
-    if (row.closeContractId === null && row.context.contractId !== null)
+    // The answer to a read of a contract that is open here already.
+    if (row.closeContractId === null && row.context.contractId !== null) {
       return void heardOfContract(owned, row.id, contract)
+    }
     return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
   const why = refusalReason({ outcome, reason })

@@ -311,7 +311,7 @@ export class EventDecisions {
     const ref = refOfFact(fact)
     const { handlers } = this.parts
     const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
-    if (verdict === "EARLY") return { is: "early" }
+    if (verdict?.isEarly === true) return { is: "early" }
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
     const isWhole = fact.sequence === known + 1
     if (!isWhole) handlers.doubted(turn)

@@ -27,7 +27,7 @@ import type { OrderRow } from "../../store/tables/order.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
-import { orderRefusal, resolveOrderExecuted, resolveOrderVoid } from "../order/resolveOrder.ts"
+import { beyondLimit, orderRefusal, resolveOrderExecuted, resolveOrderVoid } from "../order/resolveOrder.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { Directory } from "../partner/Directory.ts"
 import {
@@ -98,7 +98,8 @@ export class VenueResolutions extends Context.Service<
         return Effect.map(firstRow(stored, table, [{ column: "id", value: id }]), (row): Verdict<Named> => {
           if (row === null) return refuse(unknown(labels[table]))
           const wrong =
-            evidenceErrors(table, request, gridsOf({ table, row } as Named)) ?? bandError(host.facts(), row, request)
+            evidenceErrors(table, request, gridsOf({ table, row } as Named)) ??
+            bandError(host.facts(), { table, row } as Named, request)
           return wrong === null ? accept({ table, row } as Named) : refuse(wrong)
         })
       }
@@ -265,15 +266,19 @@ const evidenceErrors = (
   return Object.keys(errors).length === 0 ? null : invalidFields(errors)
 }
 
-/** Rejects a price outside the band of the present marks as a typing error, unless staff confirm it. */
+/** Rejects a price outside the band of the present marks, or beyond an order's bound, as a typing error, unless staff confirm it. */
 const bandError = (
   { marks, recent }: Facts,
-  { symbol }: { readonly symbol: string },
-  { price, outsideBand: isMeant = false }: ResolveRequest
+  named: Named,
+  { price, qty, outsideBand: isMeant = false }: ResolveRequest
 ): Refusal | null => {
+  if (price === undefined || isMeant) return null
+  if (named.table === "orders" && qty !== undefined && beyondLimit(named.row, { price, qty }) > 0n) {
+    return invalidFields({ price: "The price is beyond the order's bound: --outside-band takes it." })
+  }
+  const { symbol } = named.row.context
   const mark = marks.get(symbol)
-  if (price === undefined || isMeant || mark === undefined) return null
-  return outsideBand(price, recent.bandAt(symbol, mark.at)) === null
+  return mark === undefined || outsideBand(price, recent.bandAt(symbol, mark.at)) === null
     ? null
     : invalidFields({ price: "The price is outside the band of the marks of now: --outside-band takes it." })
 }

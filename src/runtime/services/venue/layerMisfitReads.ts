@@ -1,13 +1,14 @@
 /** Looks up misfit objects again, checks each answer like any other, and raises an alarm for a lasting misfit (A2-115). */
 import { Effect, Latch, Layer } from "effect"
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueMisfitRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { answerWithin } from "./CallAnswers.ts"
+import { misfitUnknown } from "./misfits.ts"
 import { MisfitReads, type WantedRead } from "./MisfitReads.ts"
 import { definite, endCall } from "./outcomes.ts"
-import type { DefiniteOutcome } from "./VenueHandler.ts"
 import { venueHandlers, type VenueHandlers } from "./VenueHandlers.ts"
 import { byVenue } from "./venueQuarantine.ts"
 
@@ -18,7 +19,7 @@ export const layerMisfitReads = Layer.effectDiscard(
     const standing: Array<VenueMisfitRow> = []
     const alarm = Latch.makeUnsafe(false)
     parts.host.onCommitted("venueMisfits", (row) => {
-      if (!row.live || row.breakId === null) return
+      if (row.state !== "STANDING") return
       standing.push(row)
       alarm.openUnsafe()
     })
@@ -37,7 +38,7 @@ let standingMisfits = 0
 export const standingMisfitCount = (): number => standingMisfits
 
 /** Counts and logs a lasting misfit: no answer for the object fitted. */
-const alarmStanding = ({ ref, reason, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
+const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
     return Effect.annotateLogs(Effect.logError("the venue's reports of an object do not fit the request"), {
@@ -57,13 +58,17 @@ interface Parts {
 /** If a read or a write fails now, the object's timer repeats the read. */
 const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedRead>): Effect.Effect<void> => {
   const clientOf = new Map(wanted.map(({ ref, clientId }) => [ref, clientId]))
-  const take = (clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<void, DispatchError> =>
+  const take = (clientId: number, outcomes: ReadonlyArray<VenueOutcome>): Effect.Effect<void, DispatchError> =>
     host.dispatch({
       subject: clientSubject(clientId),
       by: byVenue,
       lane: "internal",
       decide: (turn) => {
-        for (const outcome of outcomes) endCall(turn, handlers, outcome, { isRead: true })
+        for (const outcome of outcomes) {
+          const known = definite(outcome)
+          if (known === null) misfitUnknown(turn, outcome.ref)
+          else endCall(turn, handlers, known, { isRead: true })
+        }
       }
     })
   return venue.lookup([...clientOf.keys()]).pipe(
@@ -72,8 +77,7 @@ const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedR
       orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
     }),
     Effect.flatMap((outcomes) => {
-      const known = outcomes.flatMap((outcome) => definite(outcome) ?? [])
-      const byClient = Map.groupBy(known, ({ ref }) => clientOf.get(ref))
+      const byClient = Map.groupBy(outcomes, ({ ref }) => clientOf.get(ref))
       return Effect.forEach(
         byClient,
         ([clientId, ends]) => (clientId === undefined ? Effect.void : take(clientId, ends)),

@@ -1,11 +1,9 @@
 /**
- * Misfits: objects whose report by the venue does not fit the service's calls. In the client's turn, nothing of the report is
- * booked, and holds stay. The object is read again with growing pauses. If no answer fits, a break pauses the client's money
- * (A2-115).
+ * Misfits in the client's turn: objects whose report by the venue does not fit our request. Nothing of the report is booked, and
+ * holds stay. The machine of the misfit decides when its object is read again, and when it stands (A2-115).
  */
-import type { TimerName } from "../../../machines/timerNames.ts"
-import { ownerOfRef, type VenueOwner } from "../../../machines/venue/venueRefs.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
@@ -15,17 +13,12 @@ import type { MisfitReads } from "./MisfitReads.ts"
 import { putAside, type SetAside } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
 
-/** The pauses before an object is read again, ms. Their number is the number of answers that must not fit before the break. */
-const pauses = [1_000, 2_000, 4_000, 8_000, 16_000]
-/** A read without an answer, or lost with its process, is repeated after this time, ms. */
-const unreadAfter = 30_000
-
 /** The reason that quarantine records. */
 export const misfitReason = (reason: string): string => `it does not fit the request: ${reason}`
 
 /** The open misfit of the object with this ref. Undefined: none. */
 export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
-  rowsInTurn(turn, "venueMisfits").find((row) => row.live && row.ref === ref)
+  rowsInTurn(turn, "venueMisfits").find((row) => row.state !== "ENDED" && row.ref === ref)
 
 interface Found {
   readonly ref: string
@@ -36,81 +29,87 @@ interface Found {
   readonly isRead: boolean
 }
 
-/** Records a misfit and schedules a read of the object. */
+/** Begins a misfit, or counts the answer of one that is open. The last answer that does not fit opens the break. */
 export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): void => {
   const client = oneInTurn(turn, "clients")
   if (client === undefined) throw new Error(`${turn.state.subject} has no client`)
+  const whose = { partnerId: client.partnerId, clientId: client.id }
   const before = misfitOf(turn, ref)
   const { reason } = misfit
-  if (bytes !== null && before?.reason !== reason) {
+  const putBytesAside = (): void => {
+    if (bytes === null) return
     const aside: SetAside = {
       bytes: JSON.stringify(bytes),
       reason: misfitReason(reason),
       number: null,
       account: client.uid
     }
-    putAside(turn, aside, { partnerId: client.partnerId, clientId: client.id })
+    putAside(turn, aside, whose)
   }
+  if (before?.state === "STANDING") return
+  const isNew = before?.context.reason !== reason
+  // A report that a later mark may explain is set aside only once the misfit stands.
+  if (isNew && !misfit.isEarly) putBytesAside()
   if (before === undefined) {
-    const row = { id: turn.nextId("venueMisfit"), partnerId: client.partnerId, clientId: client.id, at: turn.now }
+    const id = turn.nextId("venueMisfit")
     // A break of zero would pause nothing.
     const worth = misfit.worth === 0n ? 1n : misfit.worth
-    put(turn, { ...row, ref, reason, worth, reads: 0, breakId: null, live: true }, "venue.misfit")
+    start(turn, "venueMisfits", {
+      input: { misfitId: id, ref, reason, at: turn.now },
+      columns: { id, ...whose, worth, at: turn.now, breakId: null }
+    })
     return
   }
-  if (!isRead || before.breakId !== null) return
-  const reads = before.reads + 1
-  if (reads < pauses.length) return put(turn, { ...before, reason, reads }, null)
-  const breakId = breakOfClient(turn, before, before.worth, misfitSentence({ ref, reason }))
-  put(turn, { ...before, reason, reads, breakId }, "venue.misfitStands")
+  if (!isRead) return
+  if (countUnfit(turn, before, reason) && misfit.isEarly) putBytesAside()
 }
 
-/** As `noteMisfit`, for a report that the comparison with the venue has read. Returns a sentence. */
-export const sayMisfit = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string => {
+/** Counts an answer that does not fit. True: it was the last one, and a break pauses the client's money. */
+const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean => {
+  const now = advance(turn, "venueMisfits", before, { type: "UNFIT", at: turn.now, reason })
+  if (now?.state !== "STANDING") return false
+  const breakId = breakOfClient(turn, now, now.worth, misfitSentence(now))
+  turn.draft.put("venueMisfits", { ...now, breakId })
+  return true
+}
+
+/** The answer to a read of the object with this ref is that the venue does not know it. */
+export const misfitUnknown = (turn: Turn, ref: string): void => {
+  const row = misfitOf(turn, ref)
+  if (row !== undefined) countUnfit(turn, row, "the venue does not know it any more")
+}
+
+/** As `noteMisfit`, for a report that the comparison with the venue has read. Null: a later mark may explain the report. */
+export const misfitFound = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string | null => {
   noteMisfit(turn, { ref, misfit, bytes, isRead: true })
-  return misfitSentence({ ref, reason: misfit.reason })
+  return misfit.isEarly ? null : sentenceOf(ref, misfit.reason)
 }
 
 /** The misfit in a sentence, for people. */
-export const misfitSentence = ({ ref, reason }: Pick<VenueMisfitRow, "ref" | "reason">): string =>
+export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow, "ref" | "context">): string =>
+  sentenceOf(ref, reason)
+
+const sentenceOf = (ref: string, reason: string): string =>
   `The venue's report of ${objectOf(ref)} does not fit the request: ${reason}.`
 
 /** Ends the misfit, because the venue's answer fits. An open break stays with staff. */
 export const endMisfit = (turn: Turn, ref: string): void => {
   const row = misfitOf(turn, ref)
-  if (row !== undefined) put(turn, { ...row, live: false }, "venue.misfitEnded")
+  if (row !== undefined) advance(turn, "venueMisfits", row, { type: "FIT" })
 }
 
-const put = (turn: Turn, row: VenueMisfitRow, action: string | null): void => {
-  turn.draft.put("venueMisfits", row)
-  const { reads, breakId, live, partnerId, clientId, ref, reason } = row
-  const pause = pauses[reads]
-  if (live && breakId === null && pause !== undefined) setTimer(turn, row, pause)
-  else turn.draft.clearTimer(turn.state.subject, timerOf(row))
-  if (action === null) return
-  applyEffects(turn, { partnerId, clientId, object: objectOf(ref) }, [
-    { type: "audit", action, before: null, after: null, reason }
-  ])
-}
-
-const objectOf = (ref: string): `${VenueOwner}:${number}` => {
+const objectOf = (ref: string): string => {
   const owner = ownerOfRef(ref)
   if (owner === null) throw new Error(`${ref} is no ref of ours`)
   return `${owner.owner}:${owner.id}`
 }
-
-const timerOf = ({ id }: Pick<VenueMisfitRow, "id">): TimerName => `venue.misfit:${id}`
-
-const setTimer = (turn: Turn, row: VenueMisfitRow, after: number): void =>
-  turn.draft.put("timers", { subject: turn.state.subject, name: timerOf(row), dueAt: turn.now + after })
 
 /** The timer that schedules the next read of an object. */
 export const misfitTimers = (reads: MisfitReads["Service"]) =>
   ({
     "venue.misfit": (turn, _dueAt, id) => {
       const row = rowsInTurn(turn, "venueMisfits").find((each) => each.id === Number(id))
-      if (row === undefined || !row.live || row.breakId !== null) return
+      if (row === undefined || advance(turn, "venueMisfits", row, { type: "READ", at: turn.now }) === null) return
       reads.want({ clientId: row.clientId, ref: row.ref })
-      setTimer(turn, row, unreadAfter)
     }
   }) as const satisfies Readonly<Record<string, TimerHandler>>

@@ -32,14 +32,13 @@ export const endCall = (
   if (named === null) throw new Error(`${ref} is no ref of ours`)
   const handler = handlers[named.owner]
   const verdict = isTrusted ? null : handler.verdict(turn, { id: named.id, ...outcome })
-  if (verdict === "EARLY") return false
   // What comes later in the same turn is a second word on it.
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (verdict !== null) {
     noteMisfit(turn, { ref, misfit: verdict, bytes: outcome, isRead: isRead || call !== null })
     return false
   }
-  if (isRead || call !== null) endMisfit(turn, ref)
+  if (isRead || isTrusted || call !== null) endMisfit(turn, ref)
   if (call !== null) turn.draft.endCall(ref)
   handler.ended(turn, { id: named.id, outcome, call })
   if (call === null) return true

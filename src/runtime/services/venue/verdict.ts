@@ -10,12 +10,14 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 export interface Misfit {
   /** The reason, in a few words. */
   readonly reason: string
-  /** The value at stake, micro-USDC. A break of this amount opens if the misfit lasts. */
+  /** The value at stake, micro-USDC. A break of this amount opens if the misfit stands. */
   readonly worth: bigint
+  /** A later mark or listing may still explain the report. */
+  readonly isEarly?: true
 }
 
-/** Null: the report fits. EARLY: a later mark or listing may still decide. */
-export type Verdict = Misfit | "EARLY" | null
+/** Null: the report fits. */
+export type Verdict = Misfit | null
 
 /** The market around a time of the venue, as a check sees it. */
 export interface MarketSeen {
@@ -25,7 +27,7 @@ export interface MarketSeen {
 }
 
 /**
- * Judges a message against the known market. `at` is the message's time. A message that fits only without the market is EARLY for
+ * Judges a message against the known market. `at` is the message's time. A message that fits only without the market is early for
  * five seconds after its time, and fits from then on. So a price alone sets nothing aside while marks are missing.
  */
 export const judgedOn = (
@@ -59,5 +61,6 @@ export const judgedOn = (
   const reason = checked(true)
   if (reason === null) return null
   const certain = early ? checked(false) : reason
-  return certain === null ? "EARLY" : { reason: certain, worth: worthOf() }
+  const worth = worthOf()
+  return certain === null ? { reason: `not judged yet, ${reason}`, worth, isEarly: true } : { reason: certain, worth }
 }

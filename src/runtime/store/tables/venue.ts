@@ -1,7 +1,7 @@
 /** What the service keeps of its talk with the venue: calls in flight, how far events were taken, what was set aside, probes. */
 import type { JsonObject } from "../../../machines/Effects.ts"
 import type { VenueCallName } from "../../../machines/venue/venueCalls.ts"
-import { type MachineRow, machineColumns, ofClient, table } from "../Table.ts"
+import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
 /** A call in flight: there from the commit that asks for it until the commit that takes what became of it (A2-26). */
 export interface VenueCallRow {
@@ -40,26 +40,17 @@ export interface VenueQuarantineRow {
   readonly droppedAt: number | null
 }
 
-/**
- * An object whose report by the venue does not fit the service's calls. The service reads it again. If no answer fits, staff
- * decide.
- */
-export interface VenueMisfitRow {
+/** An object whose report by the venue does not fit our request. */
+export interface VenueMisfitRow extends MachineRow<"venueMisfit"> {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
-  /** The name of the object in queries to the venue. */
   readonly ref: string
-  readonly reason: string
-  /** The amount of the break if the misfit lasts, micro-USDC. Never zero. */
+  /** The amount of the break if the misfit stands, micro-USDC. Never zero. */
   readonly worth: bigint
-  /** The number of later answers that did not fit. */
-  readonly reads: number
   readonly at: number
-  /** Null until the misfit lasts. */
+  /** The break that pauses the client's money; null until the misfit stands. */
   readonly breakId: number | null
-  /** False once an answer fits. */
-  readonly live: boolean
 }
 
 export interface VenueProbeRow extends MachineRow<"venueProbe"> {
@@ -111,23 +102,23 @@ export const venueTables = {
   }),
   venueMisfits: table<VenueMisfitRow>()({
     title: "venue misfit",
-    machine: null,
+    machine: "venueMisfit",
+    open: null,
+    mirrors: ({ ref }) => ({ ref }),
     key: ["id"],
     mode: "upsert",
     columns: {
       id: "id",
       partnerId: "id",
       clientId: "id",
+      ...machineColumns,
       ref: "text",
-      reason: "text",
       worth: "money",
-      reads: "id",
       at: "id",
-      breakId: "id?",
-      live: "bool"
+      breakId: "id?"
     },
     check: ({ worth }) => worth !== 0n,
-    residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
+    residence: { ...ofClient, only: onlyIn("READING", "STANDING") },
     id: ["venueMisfit", "rare"]
   }),
   venueProbes: table<VenueProbeRow>()({

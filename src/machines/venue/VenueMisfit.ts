@@ -1,0 +1,32 @@
+/** A misfit: an object whose report by the venue does not fit our request. The service books nothing of the report (A2-115). */
+
+export const venueMisfitStates = ["READING", "STANDING", "ENDED"] as const
+export type VenueMisfitState = (typeof venueMisfitStates)[number]
+
+/** The pauses before each read of the object, ms. Their number is the number of answers that must not fit before the break. */
+export const readPauses: ReadonlyArray<number> = [1_000, 2_000, 4_000, 8_000, 16_000]
+/** A read without an answer, or lost with its process, is repeated after this time, ms. */
+export const unreadAfterMillis = 30_000
+/** The pause between two reads of an object whose misfit stands, ms. */
+export const standingPauseMillis = 600_000
+
+export interface VenueMisfitInput {
+  readonly misfitId: number
+  /** The name of the object in queries to the venue. */
+  readonly ref: string
+  readonly reason: string
+  readonly at: number
+}
+
+export interface VenueMisfitContext extends VenueMisfitInput {
+  /** The number of later answers that did not fit. */
+  readonly reads: number
+}
+
+export type VenueMisfitEvent =
+  /** A read of the object is scheduled. */
+  | { readonly type: "READ"; readonly at: number }
+  /** The answer to a read does not fit, or can't be judged yet. */
+  | { readonly type: "UNFIT"; readonly at: number; readonly reason: string }
+  /** The venue's answer fits. */
+  | { readonly type: "FIT" }

@@ -1,0 +1,15 @@
+/** The events of a misfit, for path tests and diagrams. */
+import type { VenueMisfitEvent, VenueMisfitInput } from "./VenueMisfit.ts"
+
+export const venueMisfitInput: VenueMisfitInput = {
+  misfitId: 1,
+  ref: "O-1",
+  reason: "side SELL, BUY was asked for",
+  at: 0
+}
+
+export const venueMisfitSamples: ReadonlyArray<VenueMisfitEvent> = [
+  { type: "READ", at: 1 },
+  { type: "UNFIT", at: 2, reason: "side SELL, BUY was asked for" },
+  { type: "FIT" }
+]

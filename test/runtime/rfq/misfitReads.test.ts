@@ -1,0 +1,165 @@
+/**
+ * A contract whose report by the venue does not fit. The service books nothing of the report, whichever way it comes: an answer, a
+ * look-up, or the comparison. The object is read again. A misfit that no answer explains stands (A2-115).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { bandOfMarks } from "../../../src/machines/market/PriceBand.ts"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { readPauses } from "../../../src/machines/venue/VenueMisfit.ts"
+import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
+import { rowsInTurn } from "../../../src/runtime/engine/mailbox/turnRows.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
+import { differencesOf, settleDifferences } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
+import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
+import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
+import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import type { RfqRow } from "../../../src/runtime/store/tables/barrier.ts"
+import {
+  contract,
+  handlers as handlersInMemory,
+  parts as partsInMemory,
+  posted,
+  turnAfter,
+  turnWith
+} from "./rfqTurns.ts"
+
+/** Requests that have left memory with their acceptance, as the store returns them. */
+const stored: Array<RfqRow> = []
+const rowsOf = { among: () => Effect.succeed(stored) } as Partial<RowReads["Service"]> as RowReads["Service"]
+const parts = { ...partsInMemory, recall: new Recall(rowsOf) }
+const handlers = { ...handlersInMemory, rfq: rfqHandler(parts) }
+
+/** Decides again once a row that the turn lacked is read, as the host does. */
+const decided = <A>(decide: () => A): A => {
+  for (;;) {
+    try {
+      return decide()
+    } catch (error) {
+      if (!(error instanceof TurnHeld)) throw error
+      Effect.runSync(error.released)
+    }
+  }
+}
+
+const executed = (shows: VenueContract): DefiniteOutcome => ({
+  ref: contract.ref,
+  outcome: "EXECUTED",
+  reason: null,
+  at: 50,
+  order: null,
+  rfq: null,
+  contract: shows,
+  swap: null
+})
+
+/** The last mark before the present is known, and no later one. The market is listed. */
+const marked = (turn: Turn): Turn => {
+  const mark = new MoneyDecimal("60000")
+  const recent = {
+    bandAt: () => ({ ...bandOfMarks(mark, mark, 100), isWhole: false }),
+    isListed: () => true
+  }
+  return { ...turn, facts: { ...turn.facts, recent } }
+}
+
+/** A turn in which the accept of the contract is in flight. */
+const accepting = (): Turn => marked(turnAfter(turnWith(true)))
+const next = (turn: Turn, millis = 0): Turn => {
+  const after = turnAfter(turn)
+  return { ...after, now: after.now + millis }
+}
+/** A turn in which the contract is open. */
+const withOpen = (): Turn => {
+  const turn = accepting()
+  assert.isTrue(endCall(turn, handlers, executed(contract)))
+  stored.splice(0, stored.length, ...turn.draft.written("rfqs"))
+  return next(turn)
+}
+
+const misfits = (turn: Turn) => rowsInTurn(turn, "venueMisfits").map(({ state, context }) => [state, context.reads])
+const breaks = (turn: Turn) => turn.draft.written("reconBreaks").map(({ context }) => context.pausesMoneyOut)
+const read = (turn: Turn, shows: VenueContract) =>
+  decided(() => endCall(turn, handlers, executed(shows), { isRead: true }))
+
+const knockedOut = { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 45 } as const
+const settled = { ...contract, state: "CLOSED", settlePrice: "60010.0", endedAt: 45 } as const
+
+describe("A2-115: a contract whose report does not fit", () => {
+  it("the true answer to a read of an open contract ends the misfit, and opens no second contract", () => {
+    const turn = withOpen()
+    const misfit = { reason: "closed early without a close request", worth: 1n }
+    noteMisfit(turn, { ref: contract.ref, misfit, bytes: null, isRead: false })
+    assert.deepStrictEqual(misfits(turn), [["READING", 0]])
+    const later = next(turn)
+    assert.isTrue(read(later, contract))
+    assert.deepStrictEqual(misfits(later), [["ENDED", 0]])
+    assert.deepStrictEqual([openContracts(later).length, posted(later)], [1, []])
+  })
+
+  it("the true end of the contract, as the answer to a read, is booked once", () => {
+    const turn = withOpen()
+    noteMisfit(turn, { ref: contract.ref, misfit: { reason: "x", worth: 1n }, bytes: null, isRead: false })
+    const later = { ...next(turn, 6_000) }
+    assert.isTrue(read(later, knockedOut))
+    assert.deepStrictEqual([misfits(later), openContracts(later), posted(later).length], [[["ENDED", 0]], [], 1])
+  })
+
+  it("the comparison waits for the mark after an end that is out of the band, and does not alarm it", () => {
+    const turn = withOpen()
+    const [row] = openContracts(turn)
+    assert.isDefined(row)
+    const difference = differencesOf({
+      clientId: 1,
+      contracts: [row],
+      requests: [],
+      theirs: [],
+      outcomes: new Map([[contract.ref, executed(knockedOut)]])
+    })
+    assert.deepStrictEqual(settleDifferences(turn, parts, difference), [])
+    assert.deepStrictEqual([openContracts(turn).length, posted(turn), breaks(turn)], [1, [], []])
+    assert.deepStrictEqual([misfits(turn), turn.draft.build(null, null).claims], [[["READING", 0]], []])
+    assert.deepStrictEqual(turn.draft.written("venueQuarantine"), [])
+    const later = next(turn, 6_000)
+    assert.isTrue(read(later, knockedOut))
+    assert.deepStrictEqual([misfits(later), openContracts(later)], [[["ENDED", 0]], []])
+  })
+
+  it("the comparison does not adopt an ended contract that is out of the band", () => {
+    const first = accepting()
+    for (const { ref } of first.state.all("venueCalls")) first.draft.endCall(ref)
+    const turn = next(first)
+    const difference = differencesOf({
+      clientId: 1,
+      contracts: [],
+      requests: [],
+      theirs: [knockedOut],
+      outcomes: new Map()
+    })
+    assert.deepStrictEqual(settleDifferences(turn, parts, difference), [])
+    assert.deepStrictEqual([openContracts(turn), posted(turn), misfits(turn)], [[], [], [["READING", 0]]])
+  })
+
+  it.each([
+    ["the answer of its accept and the look-ups", accepting, {}],
+    ["the reads of an open contract", withOpen, { isRead: true }]
+  ] as const)("a misfit that can't be judged yet at each of %s stands in the end", (_, given, by) => {
+    let turn = given()
+    for (let answers = 0; answers <= readPauses.length; answers++) {
+      assert.deepStrictEqual(breaks(turn), [])
+      assert.isFalse(endCall(turn, handlers, { ...executed(settled), at: turn.now }, by))
+      if (answers < readPauses.length) turn = next(turn, 20_000)
+    }
+    assert.deepStrictEqual([misfits(turn), breaks(turn)], [[["STANDING", readPauses.length]], [true]])
+    assert.match(turn.draft.written("reconBreaks")[0]?.context.reason ?? "", /the market is listed\.$/)
+    assert.deepStrictEqual(turn.draft.written("venueQuarantine").length, 1)
+    const later = next(turn, 20_000)
+    assert.isFalse(endCall(later, handlers, { ...executed(settled), at: later.now }, by))
+    assert.isTrue(later.draft.isEmpty)
+  })
+})
