@@ -65,6 +65,9 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["venue silent", /^the venue has not answered a call for a minute/]
 ]
 
+/** A market without a counterparty rejects a leg; no fault has to come before. */
+const ofTheMarket = /^the venue refused a leg that protects a position/
+
 export class VenueLane {
   readonly core: InProcessVenue
   readonly desk: VenueDesk
@@ -178,9 +181,9 @@ export class VenueLane {
     return this.caused.has("answer lies")
   }
 
-  /** Whether a fault explains what a process has logged at level Error. */
+  /** Whether a fault or the market explains a line that a process has logged at level Error. */
   excuses(text: string): boolean {
-    return excuses.some(([cause, words]) => this.caused.has(cause) && words.test(text))
+    return ofTheMarket.test(text) || excuses.some(([cause, words]) => this.caused.has(cause) && words.test(text))
   }
 
   private get away(): boolean {
