@@ -86,7 +86,7 @@ const openClient = (
 /** The body of the answer that is being decoded. */
 const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
 
-/** The client's decoder parses numbers, which loses digits: they are put back from the body before a command sees the answer. */
+/** The client's decoder loses digits of numbers. They are put back from the body before a command gets the answer. */
 const exactly = {
   transformClient: HttpClient.transformResponse(
     Effect.map(

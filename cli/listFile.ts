@@ -225,7 +225,7 @@ async function* textPieces(path: string): AsyncGenerator<string> {
   yield decode()
 }
 
-/** Decodes the pieces of a file that begins with these bytes, in its encoding; without bytes, the end of it. */
+/** Returns a decoder for the pieces of a file that begins with these bytes. A call without a piece ends the file. */
 const decoderOf = (start: Uint8Array): ((bytes?: Uint8Array) => string) => {
   const encoding = encodingOf(start)
   const decoder = newDecoder(encoding)

@@ -17,10 +17,10 @@ const markedEncoding = ([first, second]: Uint8Array): string | null => {
 
 const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]{1,40})["']/
 
-/** The encoding of a text by its first bytes: its byte order mark, else what an XML declaration names, else UTF-8. */
+/** The encoding of a text by its first bytes: that of its byte order mark, else of its XML declaration, else UTF-8. */
 export const encodingOf = (start: Uint8Array): string => {
   const declared = declaration.exec(Buffer.from(start).toString("latin1"))?.[1]
-  // A declaration of single bytes can't be in UTF-16, whatever it names.
+  // A text whose declaration reads as single bytes is not UTF-16, even if the declaration names UTF-16.
   return markedEncoding(start) ?? (declared === undefined || /^utf-?16/i.test(declared) ? "utf-8" : declared)
 }
 

@@ -221,7 +221,7 @@ const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError
       })
   })
 
-/** Checks, migrates and stamps the database on connections of its own; the clocks of a sandbox meet on them. */
+/** Checks, migrates and stamps the database on connections of its own, and aligns the clocks of a sandbox. */
 const prepareDatabase = (
   url: Redacted.Redacted,
   sandbox: boolean,

@@ -17,7 +17,9 @@ export const addOrderCommands = (program: Command, cli: Cli): void => {
   addOrderReads(order, cli)
   order
     .command("cancel")
-    .description("ask the venue to cancel an order; its client reads that an operator did")
+    .description(
+      "cancel an order at the venue, or end the attempts to place a refused leg; its client reads that an operator did it"
+    )
     .argument("<ID>", "order id, as in O-7 or 7")
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((orderId: string, { reason }: { readonly reason: string }, command: Command) =>

@@ -169,10 +169,10 @@ const addFaultCommands = (venue: Command, send: Send): void => {
     .command("fault")
     .description("the venue misbehaves, until clear unless --for or --times says otherwise")
     .addArgument(tokenArgument("<KIND>", "what goes wrong", everyFault))
-    .addOption(tokenOption("--route <route>", "there alone", faultRoutes))
+    .addOption(tokenOption("--route <route>", "on this route alone", faultRoutes))
     .option("--symbol <symbol>", "for this market alone")
-    .addOption(new Option("--for <duration>", "for so long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
-    .addOption(new Option("--times <n>", "so often").argParser(whole(1, 1_000_000)))
+    .addOption(new Option("--for <duration>", "for this long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(new Option("--times <n>", "this many times").argParser(whole(1, 1_000_000)))
     .addOption(
       new Option("--delay <duration>", "lag of visibility-lag, slow and reorder-events (default 2s)").argParser(
         durationOption

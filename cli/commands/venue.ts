@@ -91,7 +91,9 @@ interface ResolveOptions {
 const addResolveCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("resolve")
-    .description("end what the venue never answers, or a contract that it does not know, with the venue's evidence")
+    .description(
+      "with the venue's evidence: end a request, an order or a take that the venue never answers, an order whose report never fits, or a contract that it does not know"
+    )
     .argument("<OBJECT>", "rfq:ID, order:ID, swap:ID, or contract:ID")
     .addOption(
       requiredToken(
@@ -104,7 +106,7 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
     .option("--trade-id <id>", "the venue's trade, when executed", whole(1, Number.MAX_SAFE_INTEGER))
     .option("--price <decimal>", "at what price, when executed or closed")
     .option("--qty <decimal>", "how much, when executed")
-    .option("--outside-band", "takes a price outside the band of the marks of now")
+    .option("--outside-band", "accept a price outside the band of the present marks, or beyond the order's bound")
     .action((object: string, { as, reason, tradeId, price, qty, outsideBand }: ResolveOptions, command: Command) =>
       cli.call(
         command,

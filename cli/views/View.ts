@@ -152,7 +152,9 @@ const inner = (name: string, value: unknown): Words["parts"] =>
 
 const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null || digitsOf(value) !== null
 
-/** An object of a partner's own shape, such as a destination: each value as it was sent, none of them a time or an id of ours. */
+/**
+ * An object of a partner's own shape, such as a destination: each value as the partner sent it, never as a time or an id of ours.
+ */
 export const asSent = (value: unknown): string => {
   if (isPlain(value)) return String(digitsOf(value) ?? value ?? "-")
   const inner = (each: unknown): string => (isPlain(each) ? asSent(each) : `(${asSent(each)})`)

@@ -182,7 +182,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       this.options.hints?.give(exchange)
       if (exchange.method !== "GET") return this.pages.before(this.write(admitted))
       const read = withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
-      // The adapter interrupts a request whose caller has gone: its statement is cancelled. A write goes on to its end.
+      // The adapter interrupts a read whose caller hangs up, which cancels its statement. A write goes on to its end.
       return Exit.isExit(read) ? read : Effect.interruptible(read)
     } catch (error) {
       return Effect.die(error)

@@ -135,7 +135,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
   },
   venueMisfit: {
     READ: [timer("venue.misfit"), operator("venue reconcile")],
-    UNFIT: [venue("answered again, and the answer does not fit")],
+    UNFIT: [venue("answered a read, and the answer does not fit")],
     FIT: [venue("answered, and the answer fits"), operator("venue resolve")]
   },
   rfq: {

@@ -41,7 +41,7 @@ export const ownFiles = (): ReadonlyArray<string> =>
     .toSorted()
     .map((name) => join(folder, name))
 
-/** Read once a process, because their files come with the program. */
+/** Read once in a process, because the files come with the program. */
 let ownScenarios: Found | null = null
 
 /** Every one that comes with the service. */

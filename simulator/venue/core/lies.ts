@@ -54,7 +54,7 @@ const about =
 const early = ({ entry, openedAt }: VenueContract) =>
   ({ state: "EARLY_CLOSE", settlePrice: times(entry, 2), endedAt: openedAt }) as const
 
-/** Each lie under the name of the fault that causes it. */
+/** Each lie by the name of its fault. */
 const lies: Readonly<Record<LieKind, Lie>> = {
   "false-fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
   "false-fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),

@@ -1,4 +1,4 @@
-/** Applies the faults that make the venue lie to its messages: one lie a message, and only a lie about an object that it has. */
+/** Applies the faults that make the venue lie: at most one lie in a message, about an object that the message has. */
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill } from "../../../src/machines/venue/venueObjects.ts"

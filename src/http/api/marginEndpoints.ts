@@ -37,7 +37,7 @@ export const marginPreview = HttpApiEndpoint.post("preview", "/clients/:clientId
     OpenApi.annotations({
       summary: "Preview an order (bare)",
       description:
-        "Takes an order without ocoGroup and writes nothing; attached levels are judged as the order would be. leverage is what it is previewed at, without being chosen. 400 when the order would be refused, the client's verification included: the preview, with accepted false and the order's own sentence as reason, beside the error's members; figures that could not be worked out are null. 404, 409 of a closed account and 502 are those of the order. The body may have up to 16 KB."
+        "Takes an order without ocoGroup and writes nothing; attached levels pass the gates of an order's attached levels. leverage is what it is previewed at, without being chosen. 400 when the order would be refused, the client's verification included: the preview, with accepted false and the order's own sentence as reason, beside the error's members; figures that could not be worked out are null. 404, 409 of a closed account and 502 are those of the order. The body may have up to 16 KB."
     })
   )
 

@@ -32,8 +32,9 @@ interface Holding {
 }
 
 /**
- * One part of the budget: a bound over all holders and one for each of them. A holder's oldest body may use all that is left. A
- * further one leaves `reserve` to others: slow uploads of few holders must not keep the part full for as long as they last.
+ * One part of the budget: a bound over all holders and one for each of them. A holder's oldest body may use all the room that is
+ * left. Each further body leaves `reserve` to others, because slow uploads of a few holders must not fill the part until they
+ * end.
  */
 class Part {
   private left: number

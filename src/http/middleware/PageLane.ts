@@ -1,6 +1,7 @@
 /**
- * Pages of lists and other large reads are long work for the database and for the only thread. The lane gives each principal a share of the rows that
- * are read at once, and serves principals in turn. Between its pieces of work a page gives way to requests that write.
+ * Pages of lists and other large reads are long work for the database and for the only thread. The lane gives each principal a
+ * share of the rows that are read at once, and serves principals in turn. Between its pieces of work a page gives way to requests
+ * that write.
  */
 import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
@@ -68,7 +69,7 @@ export class PageLane {
     )
   }
 
-  /** A stream each of whose pieces is such a page. */
+  /** A stream in which each piece is such a page. */
   pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
     return Stream.transformPull(pieces, (pull) =>
       Effect.succeed(this.run(principal, rows, { read: () => pull, render: (piece) => piece }))

@@ -24,7 +24,7 @@ export interface Route {
   readonly form: AnswerForm
 }
 
-/** The stored rows that a read counts as; null: it comes from memory or the venue, or reads few rows by their keys. */
+/** The stored rows that a read counts as; null: its answer comes from memory, the venue, or few rows by their keys. */
 export const rowsOf = ({ query: parameters, rules: { heavy } }: Route, query: Query): number | null => {
   if (parameters.some(({ name }) => name === "before")) return query["limit"] as number
   return heavy === undefined || (heavy.with !== undefined && query[heavy.with] === undefined) ? null : heavy.rows

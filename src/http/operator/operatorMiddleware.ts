@@ -81,7 +81,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
     const directory = yield* Directory
     const stored = yield* RowReads
     const host = yield* ActorHost
-    // Apart from partners' pages: neither waits for the other.
+    // A lane beside that of partners: neither waits for the other.
     const pages = new PageLane(() => host.stats().waiting > 0)
     return OperatorAuthorization.of({
       bearer: (httpEffect, { credential, endpoint, group }) =>
@@ -113,8 +113,8 @@ export const OperatorAuthorizationLayer = Layer.effect(
 )
 
 /**
- * A read waits its turn among the operator's reads and has a timeout, so the operator gets an answer even when the database gives
- * none. Reads that last have turns of their own; a write goes before reads.
+ * A read waits for its turn among the operator's reads. It has a timeout, so the operator gets an answer even if the database
+ * gives none. Lasting reads (`lasts`) skip the lane, and reads give way to a write.
  */
 const inTurn = <A, E, R>(
   work: Effect.Effect<A, E, R>,

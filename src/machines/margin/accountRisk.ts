@@ -54,7 +54,7 @@ export interface AccountRisk {
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
-  /** What the working orders on perpetuals could take beyond their margin (F13). */
+  /** The most that the working orders on perpetuals could cost beyond their margin (F13). */
   readonly orderLoss: bigint
   /** The lesser of cash and free margin, minus that loss (F23); may be negative. */
   readonly free: bigint

@@ -29,7 +29,7 @@ export interface PerpHolding {
 /** A mark as it is shown: when it was made shows in whether it is fresh. */
 export type ShownMark = Pick<Mark, "price" | "places">
 
-/** What the working orders of a market are in the account's figures. */
+/** The figures of a market's working orders. */
 export interface OrderParts {
   readonly orderMargin: bigint
   /** The part of `orderLoss` that pays for closing more than the largest exposure. */
@@ -91,7 +91,7 @@ const partsOf = (
   return { orderMargin, turnover, orderLoss: orderLossOf(orders, at, terms) + turnover }
 }
 
-/** What the orders of a market would be in the figures with one more. */
+/** The figures of a market's working orders with one more order. */
 export const ordersWith = ({ holding, mark, initialMargin }: PerpRisk, order: WorkingOrder): OrderParts => {
   const { position, orders, terms } = holding
   const held = heldIn(position)
@@ -106,8 +106,8 @@ const heldIn = (position: PerpPosition | null): PerpPosition | null =>
   position === null || isFlat(position) ? null : position
 
 /**
- * Limits have prices of their own; what is held, and what trades at the market, has the mark's (F3, F6). While no mark is known,
- * neither is the loss of a limit.
+ * Whether the figures of a market use its mark. Positions, and orders at the market, have the price of the mark. A limit has its
+ * own price, but without a mark its loss is unknown (F3, F6).
  */
 export const usesMark = ({ holding, mark }: Pick<PerpRisk, "holding" | "mark">): boolean =>
   holds(holding) || holding.orders.some(({ price, reduceOnly }) => !reduceOnly && (price === null || mark === null))

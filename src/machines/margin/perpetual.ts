@@ -57,7 +57,7 @@ export interface WorkingOrder {
    * The limit or the bound; for a conditional order its limit, else its trigger (A2-45). Null: a MARKET order without a bound.
    */
   readonly price: string | null
-  /** For a conditional order at the market: how far from the mark at which it fires it may trade, basis points. */
+  /** Of a conditional order at the market: the largest distance of its trades from the mark at which it fires, basis points. */
   readonly boundBps: number | null
   readonly reduceOnly: boolean
 }
@@ -130,7 +130,7 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
   return ceilTo(lost, microPlaces)
 }
 
-/** A conditional order loses at least its distance: another price than the mark may fire it. */
+/** Another price than the mark may fire a conditional order, so the order loses at least its distance. */
 const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, terms: PerpTerms): Scaled =>
   larger(
     boundBps === null ? nothing : shareOf(mark, boundBps),
@@ -138,9 +138,9 @@ const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, term
   )
 
 /**
- * What the market needs beyond the margin it ties up, so that all that its orders open can be closed again at the worst price of
- * reduce-only orders. The margin covers that for the largest exposure. An order that turns the position, or orders on both sides,
- * can open more in all, because reduce-only orders may close in between. Micro-USDC, rounded up (F13).
+ * The money beyond the market's margin that closes everything that its orders can open, at the worst price of reduce-only orders.
+ * The margin covers the largest exposure. Orders on both sides, or an order that turns the position, can open more in all:
+ * reduce-only orders may close in between. Micro-USDC, rounded up (F13).
  */
 export const turnoverOf = (
   netQty: Exact,

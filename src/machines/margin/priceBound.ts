@@ -35,11 +35,11 @@ export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): nu
   return Math.min(Math.max(paid, 0), bandBps)
 }
 
-/** The second step. Where the leverage leaves less than that, it is what every account outside a close-out can pay. */
+/** The second step. It is shorter where the leverage leaves less: every account outside a close-out can pay for it. */
 export const secondStepBps = (market: ReducingMarket): number => Math.min(secondBps, reducingBps(market))
 
 export interface ClosingMarket extends ReducingMarket {
-  /** The account's equity less what its other orders and positions need, micro-USDC. Null: one of them has no known price. */
+  /** The account's equity less the needs of its other orders and positions, micro-USDC. Null: one of them has no known mark. */
   readonly equity: bigint | null
   /** Value of the position at the mark, without sign. */
   readonly value: Scaled

@@ -38,11 +38,11 @@ export interface Again {
 /** A leg that the venue refused, or never received. It is placed again while its position stands. */
 export interface Unplaced {
   readonly role: LegRole
-  /** The order that was refused last. */
+  /** The last refused order of the leg. */
   readonly orderId: number
   /** Its level is passed, so it goes to the market. */
   readonly atMarket: boolean
-  /** Failed attempts, one after another. */
+  /** The number of failed attempts in a row. */
   readonly attempts: number
   readonly failedAt: number
   /** In the venue's words. */
@@ -97,7 +97,7 @@ export interface AttachmentContext extends AttachmentInput {
   readonly standing: Standing
   /** Something can still follow: the parent works, or a leg does. */
   readonly live: boolean
-  /** When the venue first refused what is not placed; null: every leg is placed, or none is needed. */
+  /** Since when a refused leg waits for its placement; null: every leg is placed, or none is needed. */
   readonly unplacedSince: number | null
 }
 
@@ -163,7 +163,7 @@ export interface OrderNow {
   readonly works: boolean
   readonly qty: string
   readonly filledQty: string
-  /** On its way to the venue, which has not said yet that it has it. */
+  /** Sent to the venue, which has not acknowledged it yet. */
   readonly placing: boolean
   /** Its placement, an amendment or a cancel is in flight. */
   readonly changing: boolean

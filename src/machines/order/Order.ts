@@ -166,7 +166,7 @@ export type OrderEvent =
 /** The reason of a MARKET order that ends because the book has no price within its bound; the bound follows this text. */
 export const noLiquidity = "no liquidity within the bound"
 
-/** The note of a leg that is placed again, from its second attempt on. How the order ends takes its place. */
+/** The note of a leg's order from the second attempt on. The reason of the order's end replaces it. */
 export const attemptNote = (attempt: number): string => `attempt ${attempt}`
 export const isLaterAttempt = ({ origin, note }: Pick<OrderInput, "origin" | "note">): boolean =>
   origin === "ATTACHED" && note !== null && /^attempt \d+$/.test(note)

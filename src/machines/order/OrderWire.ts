@@ -66,7 +66,8 @@ export const OrderWire = Schema.Struct({
   filledQty: qty,
   createdAt: millis,
   reduceOnly: Schema.Boolean.annotate({
-    description: "Whether it may only make the position smaller: it was asked for, or the order needed no margin."
+    description:
+      "Whether it may only make the position smaller: as the partner sent it, or because the order needed no margin."
   }),
   tif: Schema.Literals(timesInForce),
   trigger: or(TriggerWire, "Of conditional orders."),

@@ -1,6 +1,6 @@
 /**
- * The body of POST .../margin/preview: an order at any leverage that is allowed (doc 2, Margin preview). Its group, which other
- * orders decide, is ignored like every unknown field.
+ * The body of POST .../margin/preview: an order at any leverage that is allowed (doc 2, Margin preview). Its group is ignored
+ * like every unknown field, because other orders decide whether an order can join a group.
  */
 import * as Fields from "../shared/Fields.ts"
 import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"

@@ -68,7 +68,7 @@ const note = (action: string, after: string) =>
     reason: "reason" in event ? event.reason : context.note
   }))
 
-/** Later attempts to place a leg raise no notice: the partner has that of the first. */
+/** Later attempts to place a leg raise no notice: the partner has the notice of the first attempt. */
 const rejectedNotice = order.enqueueActions(({ context, enqueue }) => {
   if (isLaterAttempt(context) && context.triggeredAt === null) return
   enqueue.emit({ type: "notify", kind: "ORDER_REJECTED", ref: String(context.orderId) })

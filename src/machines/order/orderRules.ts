@@ -244,7 +244,7 @@ interface Banded {
   readonly middle: string
 }
 
-/** The price that is sent, measured from a live mark, and the limits that count later, measured from their triggers. */
+/** The price that is sent, measured from a live mark, and the limits that work later, measured from their triggers. */
 const bandedOf = ({ order, marks: { market: mark }, now, preTrade: { bound } }: BandedOrder): ReadonlyArray<Banded> => {
   const { price, trigger, attach } = order
   const banded: Array<Banded> = []
@@ -279,8 +279,8 @@ const isOutside = (facts: BandedOrder, banded: Banded): boolean => {
 }
 
 /**
- * The venue rejects a price outside its band: of a conditional order when it fires, of an attached level when the position stands
- * already (A2-37, A2-40).
+ * The venue rejects a price outside its band. It would do so too late: for a conditional order when it fires, for an attached
+ * level when the position is open already (A2-37, A2-40).
  */
 export const bandRule: Rule<BandedOrder> = {
   gate: "band",

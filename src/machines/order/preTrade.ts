@@ -185,7 +185,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // Money behind the possible loss of other orders is not available to this one.
   const spendable = spendableOf(before)
-  // The turnover has the commission of all orders in it.
+  // The turnover includes the commission of all orders.
   const beside = orders.turnover > estimatedCommission ? orders.turnover : estimatedCommission
   const needed = marginRequired + openLoss + beside - part.turnover + slippageAllowance
   return {
@@ -271,7 +271,7 @@ const openingBound = (
   }
 }
 
-/** The limit inside the venue's band. Where the book offers better prices than the band, it is the near edge. */
+/** The limit, moved inside the venue's band. If the book's prices are better than the band, it is the near edge of the band. */
 const withinBand = (
   side: "BUY" | "SELL",
   limit: string,

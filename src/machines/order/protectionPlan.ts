@@ -44,7 +44,7 @@ export interface Plan {
   readonly amend: ReadonlyArray<{ readonly orderId: number; readonly qty: string }>
   readonly cancel: ReadonlyArray<number>
   readonly cancelParent: boolean
-  /** What became of legs that the venue refused, for the parent's note. */
+  /** News of refused legs, for the parent's note. */
   readonly notes: ReadonlyArray<string>
 }
 
@@ -140,7 +140,7 @@ class Planning {
     else this.notes.push(`${words[leg.role]} not placed: ${now.why ?? "no reason"}`)
   }
 
-  /** Once something changed, the note names every leg that waits for its next attempt. */
+  /** The parts of the parent's note. After a change they name every leg that waits for its next attempt. */
   private noted(): ReadonlyArray<string> {
     const { unplaced } = this.standing
     const before = this.of.standing.unplaced
@@ -168,7 +168,7 @@ class Planning {
     this.notes.push(`${words[role]} placed`)
   }
 
-  /** Ends the attempts that nothing is left for: the position is gone, or the other level has fired. */
+  /** Ends attempts that are not needed any more: the position is gone, or the other level has fired. */
   private dropNeedless(): void {
     const { traded, again, unplaced } = this.standing
     const isNeeded = ({ atMarket }: Unplaced): boolean =>

@@ -57,7 +57,7 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
       estimatedCommission === null || slippageAllowance === null ? null : estimatedCommission + slippageAllowance,
     openLoss: 0n,
     onlyReduces: false,
-    // A sale at the market has no bound: it spends an asset that is no margin and brings cash, so the client never owes by it.
+    // A sale at the market has no bound. It spends an asset that is no margin and brings cash, so the client never owes after it.
     bound: { ...unbounded, limit: reservation?.price ?? spotOrderOf(input).price },
     ...judged(input, reservation)
   }

@@ -125,7 +125,7 @@ export type RfqEvent =
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
     } & Heard)
-  /** A withdrawal has ended and the request has not: it is still on its way, or the venue has executed it. */
+  /** A withdrawal has ended, and the request has not: the request is still on its way, or the venue has executed it. */
   | { readonly type: "NOT_WITHDRAWN" }
   /** The venue has it open although it has ended here: it is withdrawn there. */
   | { readonly type: "FOUND"; readonly at: number; readonly venueRfqId: number; readonly attempt: number }

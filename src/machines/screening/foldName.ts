@@ -42,7 +42,9 @@ const withoutPlaceholders = (words: string): string => {
   return left === words ? words : withoutPlaceholders(left)
 }
 
-/** Letters of scripts without a table, with the marks that are their vowels. Georgian waits until its single letters are joined. */
+/**
+ * Letters of scripts without a table, with the marks that are their vowels. Georgian is read after its single letters are joined.
+ */
 const otherScripts =
   /(?:(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Georgian}\p{Script=Common}\p{Script=Inherited}\p{Default_Ignorable_Code_Point}])\p{L}\p{M}*)+/gu
 

@@ -98,8 +98,8 @@ export const bodyBudget = {
 } as const
 
 /**
- * Pages of lists: rows read at once by all principals of a surface and by one; rows that a read of an operator counts as; waiting
- * pages of one principal and their timeout; how long a page gives way to requests that write. Ours.
+ * Pages of lists: rows read at once by all principals of a surface and by one; the rows that each read of an operator counts as;
+ * waiting pages of one principal and their timeout; how long a page gives way to requests that write. Ours.
  */
 export const pageBudget = {
   rows: 1_000,

@@ -1,6 +1,6 @@
 /**
- * JSON whose numbers keep the digits that they are written with: as JavaScript numbers, 1.10 and 12345678901234567890 would be
- * printed otherwise. Such a number becomes a raw JSON value, which `JSON.stringify` prints as it was; all others stay numbers
+ * Parses JSON so that its numbers keep their digits. As JavaScript numbers, 1.10 and 12345678901234567890 would be printed with
+ * other digits. Such a number becomes a raw JSON value, which `JSON.stringify` prints unchanged. All other numbers stay numbers
  * (doc 3, Endpoints).
  */
 
@@ -23,10 +23,10 @@ export const parseExact = (text: string): unknown =>
     return typeof value === "number" && source !== undefined && String(value) !== source ? raw.rawJSON(source) : value
   })
 
-/** The digits of a number that `parseExact` kept as it is written; null for any other value. */
+/** The digits of a number that `parseExact` made a raw JSON value; null for any other value. */
 export const digitsOf = (value: unknown): string | null => (raw.isRawJSON(value) ? value.rawJSON : null)
 
-/** Puts the digits of a JSON text, read by `parseExact`, into the same value parsed otherwise. */
+/** Copies the kept digits of `written`, a result of `parseExact`, into `value`: the same text, parsed by another parser. */
 export const restoreDigits = (value: unknown, written: unknown): void => {
   if (!isContainer(value) || !isContainer(written)) return
   for (const [name, member] of Object.entries(written)) {

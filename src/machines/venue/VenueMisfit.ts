@@ -3,7 +3,7 @@
 export const venueMisfitStates = ["READING", "STANDING", "ENDED"] as const
 export type VenueMisfitState = (typeof venueMisfitStates)[number]
 
-/** The pauses before each read of the object, ms. Their number is the number of answers that must not fit before the break. */
+/** The pause before each read of the object, ms. If none of the answers to these reads fits, the break opens. */
 export const readPauses: ReadonlyArray<number> = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** A read without an answer, or lost with its process, is repeated after this time, ms. */
 export const unreadAfterMillis = 30_000
@@ -19,14 +19,14 @@ export interface VenueMisfitInput {
 }
 
 export interface VenueMisfitContext extends VenueMisfitInput {
-  /** The number of later answers that did not fit. */
+  /** The number of UNFIT answers. */
   readonly reads: number
 }
 
 export type VenueMisfitEvent =
   /** A read of the object is scheduled. */
   | { readonly type: "READ"; readonly at: number }
-  /** The answer to a read does not fit, or can't be judged yet. */
+  /** The answer to a read does not fit, can't be judged yet, or does not know the object. */
   | { readonly type: "UNFIT"; readonly at: number; readonly reason: string }
   /** The venue's answer fits. */
   | { readonly type: "FIT" }

@@ -1,6 +1,6 @@
 /**
  * The listing as the service believes it (A2-114, A2-115). A market that the venue lists in an impossible way keeps its last
- * possible state, and so does a kind of market of which the venue lists none any more. Everything else is the venue's.
+ * possible state, and so does a kind of market of which the venue lists none any more. The rest is as the venue lists it.
  */
 import { gridOf } from "../market/Grid.ts"
 import { isLess, scaled } from "../shared/Exact.ts"
@@ -15,7 +15,7 @@ export interface BelievedListing {
   readonly listing: VenueListing
   /** A sentence for each impossible part that can be read. */
   readonly faults: ReadonlyArray<string>
-  /** Markets that are as they were listed before. */
+  /** The number of markets that keep their last possible state. */
   readonly kept: number
 }
 

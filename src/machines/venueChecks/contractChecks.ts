@@ -14,7 +14,7 @@ export interface AskedContract {
   readonly ref: string
   /** Our record of that accept. A refused one may not be executed; one that the venue never received may turn up (D4). */
   readonly accept: "SENT" | "REFUSED" | "NONE"
-  /** When the accept was sent; null: the contract is known, or the time is not. */
+  /** When the accept was sent; null: the contract is open here already, or the time is unknown. */
   readonly sentAt: number | null
   readonly account: string
   readonly symbol: string

@@ -12,7 +12,7 @@ import { timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedFill {
   readonly order: OrderContext
-  /** The report of the order that comes with the fill, which fits; null: the fill comes alone. */
+  /** The order's report in the same message, which fits; null: the message has the fill alone. */
   readonly report: VenueOrder | null
   /** The band of the market's marks around a moment; null: the marks are unknown. */
   readonly bandAt: (at: number) => PriceBand | null
@@ -36,7 +36,7 @@ export const fillChecks: Checks<VenueFill, AskedFill> = {
   account: exactly("account", "account", ({ order }) => order.account),
   symbol: exactly("market", "symbol", ({ order }) => order.symbol),
   side: exactly("side", "side", ({ order }) => order.side),
-  // A price better than the bound fits, however far the marks are: the counterparty may have rested there for long.
+  // A price better than the bound fits, however far the marks are: the counterparty's order may have rested there for long.
   price: ({ price, at }, asked) => {
     const bound = boundOf(asked)
     if (bound === null) return outsideBand(price, asked.bandAt(at))

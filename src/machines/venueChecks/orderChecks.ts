@@ -18,7 +18,7 @@ export interface AskedOrder {
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
-/** An error sentence when an order is executed that the venue has refused. An order that it never received may turn up (D6). */
+/** A sentence if the venue executes an order that it has refused. An order that it never received may turn up (D6). */
 export const executedAfterRefusal = ({ reject, lastTradeId }: OrderContext): string | null =>
   reject === null || reject === notReceived || lastTradeId > 0 ? null : "it is executed, but the venue has refused it"
 
@@ -33,7 +33,7 @@ const samePrice = sameFigure<VenueOrder, AskedOrder, "price">("price", "price", 
 /** The venue derives the price of a conditional order from the mark at which it fires. */
 const derivedPrice: Check<VenueOrder, AskedOrder> = ({ side, price, triggeredAt, state }, { order, bandAt }) => {
   const { venuePrice, boundBps } = order
-  // An order that the venue rejects as it fires may have no derived price, and trades nothing.
+  // An order that the venue rejects when it fires trades nothing, and may have no derived price.
   if (state === "REJECTED" || boundBps === null || triggeredAt === null) return null
   if (price === null) return "it has fired without its bound"
   if (venuePrice !== null && isWorse(side, price, venuePrice)) return differs("price", price, venuePrice)

@@ -1,4 +1,4 @@
-/** Checks a trade that the venue started itself in an account, and its order: it may only reduce the position (A2-97). */
+/** Checks a trade that the venue started itself in an account, and its order: the trade may only reduce the position (A2-97). */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
@@ -48,16 +48,16 @@ export const ownOrderChecks: Checks<VenueOrder, VenueFill> = {
   account: exactly("account of the order", "account", ({ account }) => account),
   symbol: exactly("market of the order", "symbol", ({ symbol }) => symbol),
   side: exactly("side of the order", "side", ({ side }) => side),
-  price: { because: "The trade's own price is checked, and nothing of the order works on here." },
+  price: { because: "The trade's own price is checked, and the order never works here." },
   qty: ({ qty }, fill) =>
     isLess(scaled(qty), scaled(fill.qty)) ? `quantity ${fill.qty} is traded of an order of ${qty}` : null,
   filledQty: ({ filledQty }, fill) =>
     isLess(scaled(filledQty), scaled(fill.qty)) ? `quantity ${fill.qty} is traded, but ${filledQty} is filled` : null,
-  tif: { because: "Nothing of the order works on here." },
+  tif: { because: "The order never works here." },
   reduceOnly: { because: "The trade only reduces the position, or it does not fit." },
   trigger: ({ trigger }) => (trigger === null ? null : "the venue's own order has a trigger"),
   group: ({ group }) => (group === null ? null : differs("group", group, null)),
-  state: { because: "Nothing of the order works on here; each of its trades is checked by itself." },
+  state: { because: "The order never works here; each of its trades is checked by itself." },
   reason: { because: "Words for people: they decide nothing." },
   triggeredAt: ({ triggeredAt }) => (triggeredAt === null ? null : "it has fired, but it has no trigger")
 }

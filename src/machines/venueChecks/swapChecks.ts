@@ -58,7 +58,7 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
   rateBps: exactly("rate", "rateBps", ({ swap }) => swap.rateBps),
   tenorDays: exactly("tenor", "tenorDays", ({ swap }) => swap.tenorDays),
   reward: sameFigure("reward", "reward", ({ swap }) => swap.reward),
-  // The fee of the take itself has no correction, and is that of the listed rate.
+  // The fee of the take itself, before any correction, is that of the listed rate.
   fee: ({ fee, corrections }, asked) =>
     asked.swap.contractId === null && corrections.length === 0 && !isSame(fee, asked.swap.estimatedFee)
       ? differs("fee", fee, asked.swap.estimatedFee)

@@ -8,9 +8,12 @@ export const clockSlackMillis = 5_000
 
 /** The clock of the venue as the service knows it, Unix ms of business time. */
 export interface VenueTime {
-  /** The latest time that it can have, with the slack. */
+  /** The latest time that this clock can have, plus the slack. */
   readonly latest: number
-  /** Until then it was behind the service's clock, so that a request may be executed at an earlier time. A sandbox's alone (C4). */
+  /**
+   * The last time at which this clock was seen behind the service's. A request of before that may be executed at an earlier time.
+   * In a sandbox alone (C4).
+   */
   readonly behindUntil: number
 }
 

@@ -35,9 +35,9 @@ export interface WithdrawalBody extends MoneyBody {
 export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBody } | BodyFaults
 
 /**
- * Judges the body of a withdrawal request; `text` is the JSON it was parsed from, where it is known: the destination is taken
- * from there. On refusal `sentence` is that of the first failing field in the documented order (partnerRef, currency, amount,
- * destination) and `errors` names all of them (400 code 4000).
+ * Judges the body of a withdrawal request. If `text`, the JSON that the body was parsed from, is given, the destination is taken
+ * from it with its digits. On refusal `sentence` is that of the first failing field in the documented order (partnerRef,
+ * currency, amount, destination) and `errors` names all of them (400 code 4000).
  */
 export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawal =>
   judgeBody(body, labels, (raw, add) => {
@@ -57,7 +57,7 @@ export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawa
 
 const decodeBody = Fields.decoderOf(WithdrawalBody)
 
-/** The destination as JSON without white space between its tokens: so it is counted and kept (A3-07). */
+/** The destination as JSON without white space between its tokens. This text is counted and stored (A3-07). */
 const destinationText = (body: unknown): string | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
   return Fields.isRecord(destination) ? JSON.stringify(destination) : null

@@ -20,14 +20,15 @@ const keepAliveMillis = 5_000
 export const quietMillis = 7_000
 
 /**
- * How long the server keeps a backend whose client shows no life, wall ms. This process has replaced such a connection long before,
- * but a path that drops packets may drop the end of the connection too.
+ * How long the server keeps a backend whose client sends nothing, wall ms. This process has replaced such a connection long
+ * before, but a path that drops packets may also drop the end of the connection.
  */
 const abandonedMillis = 3 * quietMillis
 
 /**
- * Startup parameters that end abandoned backends: one that does not acknowledge bytes or probes, and one without statements, whose
- * proxy acknowledges for a client that has gone. `quiet`: the longest silence that this process allows itself, wall ms.
+ * Startup parameters by which the server ends abandoned backends. Those of TCP end one whose client acknowledges neither bytes
+ * nor probes. `idle_session_timeout` ends one without statements: a proxy may acknowledge for a client that has gone. `quiet`:
+ * the longest silence that this process allows itself, wall ms.
  */
 export const endsAbandoned = (quiet: number = quietMillis) => ({
   tcp_keepalives_idle: "5",

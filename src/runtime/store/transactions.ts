@@ -16,8 +16,8 @@ export const inTransaction = <A, E, R>(
   )
 
 /**
- * Work with a connection of its own, for statements that may send no byte for a long time. It continues while the server shows that
- * it works for this connection. Ten seconds without such a sign fail it like a lost connection.
+ * Runs work on a connection of its own, for statements that may send no byte for a long time. The work continues while the server
+ * shows that it works for this connection. After ten seconds without such a sign it fails like a lost connection.
  */
 export const longWork = <A, E, R>(
   sql: PgClient.PgClient,

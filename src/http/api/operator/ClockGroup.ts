@@ -13,8 +13,8 @@ export const ClockView = Schema.Struct({
   /** Business time at the venue; null: none is attached, or it does not answer. */
   venueNow: Schema.NullOr(Millis),
   /**
-   * The venue is not at this moment, its last event is not taken, or it does not answer; after an advance also: timers that became
-   * due have not fired. The rest comes by itself.
+   * The venue is not at this moment, its last event is not taken, or it does not answer. After an advance also: timers that
+   * became due have not fired. The service catches up by itself.
    */
   behind: Schema.Boolean
 })
@@ -26,7 +26,7 @@ const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNe
 
 const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
 
-/** The answer waits 30 s for what is `behind`. */
+/** The answer comes once nothing is `behind`, or after 30 s. */
 const AdvanceView = Schema.Struct({
   ...ClockShown.fields,
   /** Timers that fired on the way, by handler; in a dry run those that are due by then now. */

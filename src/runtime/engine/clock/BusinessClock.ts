@@ -14,9 +14,9 @@ export class BusinessClock extends Context.Service<
     readonly horizon: () => number
     /** The venue is asked to play to here before this clock follows; 0: it is not. */
     readonly expect: (to: number) => void
-    /** Until when the venue's clock was last seen behind this one, Unix ms; -Infinity: never. */
+    /** The last time at which the venue's clock was seen behind this one, Unix ms; -Infinity: never. */
     readonly behindUntil: () => number
-    /** The venue's clock is behind this one now. */
+    /** Records that the venue's clock is behind this one now. */
     readonly noteBehind: () => void
     /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void

@@ -313,7 +313,7 @@ export class Writer {
     })
   }
 
-  /** The connection or its epoch was lost: a new one shows the owner and whether the batch is in. A refused batch is not `unknown`. */
+  /** The connection or its epoch was lost. A new one shows the owner and whether the batch is in. `unknown`: it may be. */
   private resolve(
     batch: ReadonlyArray<Waiting>,
     attempt: number,

@@ -23,7 +23,7 @@ export type Return =
   | { readonly _tag: "Usurped" }
   | { readonly _tag: "Back"; readonly batch: number; readonly writable: boolean }
 
-/** A process that loses so many raises of the epoch in a row to other raises connects anew. */
+/** The most raises of the epoch that a process loses to other raises before it connects anew. */
 const mostRaises = 3
 
 export class WriterConnection {
@@ -69,7 +69,7 @@ export class WriterConnection {
       }
     })
 
-  /** Connects, ends the old backends and raises the epoch if the row is still ours. Fails while the fate can't be known. */
+  /** Connects, ends the old backends and raises the epoch if the row is still ours. Fails while the outcome can't be known. */
   readonly comeBack: Effect.Effect<Return, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     yield* this.disconnect
     const session = yield* this.connect
@@ -86,9 +86,9 @@ export class WriterConnection {
   })
 
   /**
-   * Raises the epoch for this process and answers the number of the last batch; null when `isFree` says that the row's owner keeps
-   * it. The raise names the epoch that it ends: a raise whose connection was given up may still reach the server, and must then
-   * change nothing. A higher epoch under our own owner is such a raise that came first.
+   * Raises the epoch for this process and returns the number of the last batch; null if `isFree` is false for the row's owner.
+   * The raise names the epoch that it ends, because a raise of an abandoned connection may still reach the server and must then
+   * change nothing. A higher epoch in this process's own name comes from such a late raise.
    */
   private raise(
     session: WriterSession,
@@ -113,7 +113,7 @@ export class WriterConnection {
     })
   }
 
-  /** From here on the session writes batches. It may be idle for as long as nobody writes. */
+  /** From now on the session writes batches. It may be idle for as long as there are no commits. */
   private adopt(session: WriterSession): Effect.Effect<void, SqlError.SqlError> {
     this.backend = session.processId
     return Effect.andThen(session.query("SET idle_session_timeout = 0"), this.waitForLocks("usual"))
@@ -153,7 +153,7 @@ export class WriterConnection {
     )
   }
 
-  /** Several statements with the time of one: without their end in time the connection is destroyed, and they fail as lost. */
+  /** Runs several statements within the time of one. After it the connection is destroyed, and the statements fail as lost. */
   within<A, E>(work: (session: WriterSession) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       if (this.open === null) throw new Error("the journal has no connection")

@@ -125,7 +125,7 @@ export const textsKept = 128
 
 const texts = new Map<string, string>()
 let made = 0
-/** The last text: under load batch after batch has the same parts. */
+/** The last text. Under load consecutive batches have the same parts. */
 let last: { readonly present: ReadonlyArray<Part>; readonly text: string } = { present: [], text: "" }
 
 /** How many texts are kept, and how many had to be made since the start. */

@@ -1,8 +1,8 @@
 /**
- * A client's account as it is committed, with its figures on the market of a moment. Two parts change at different speed: the
- * holdings are read once for as long as their rows stay as they are (SubjectState.derived), and the cash of every money write is
- * added to their figures. Figures stand until a mark that they use shows another price. They leave memory with the client's rows.
- * Every look judges anew whether a mark is fresh, because a mark grows old without a message (F3).
+ * A client's committed account, with its figures at the marks of a moment. Its two parts change at different speeds: holdings are
+ * read again only when their rows change (SubjectState.derived), and a money write only changes the cash beside their figures.
+ * Figures stay until a mark that they use has another price. They leave memory with the client's rows. Each call judges anew
+ * whether a mark is fresh, because a mark grows old without a message (F3).
  */
 import {
   type AccountRisk,
@@ -86,7 +86,9 @@ class StandingAccount {
     this.recorded = rows.one("riskMonitors")?.state ?? "NORMAL"
   }
 
-  /** The same object, risk included, until the cash or a mark that it uses changes. `balances`: the list of the same state. */
+  /**
+   * Returns the same object, risk included, until the cash or a mark that it uses changes. `balances`: those of the same state.
+   */
   at(facts: Facts, balances: Balances): AccountNow {
     const { figures } = this
     const last = figures !== null && isOn(figures.listed, facts) ? figures : null
@@ -97,7 +99,7 @@ class StandingAccount {
     return this.figures.now
   }
 
-  /** `last`: figures of the same listing. Its parts stand whose marks have not moved. */
+  /** `last`: figures of the same listing. Parts whose marks have not moved are taken from them. */
   private workedOut(
     facts: Facts,
     balances: Balances,

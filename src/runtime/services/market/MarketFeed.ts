@@ -22,7 +22,7 @@ export interface FeedFigures {
   /** Connections begun, and listings read, since the start. */
   readonly connections: number
   readonly listings: number
-  /** Markets whose last possible listing is kept. */
+  /** The number of markets that keep their last possible state. */
   readonly kept: number
   readonly counts: MarketMirror["counts"]
 }

@@ -63,7 +63,7 @@ type MarkListener = (symbol: string, mark: Mark) => void
 export class MarketMirror {
   /** The listing as the service believes it; null: no possible one was read yet. */
   listing: VenueListing | null = null
-  /** Markets that are as they were listed before, because the last listing is impossible for them. */
+  /** The number of markets that keep their last possible state, because the last listing is impossible for them. */
   kept = 0
   /** The last listing as it was read, as text. */
   private read = ""

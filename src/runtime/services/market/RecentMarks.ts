@@ -2,7 +2,7 @@
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
-/** The number of spans that are kept, of each length. */
+/** The number of spans of each length that are kept. */
 const spansKept = 64
 
 /** The marks of one span of time. Lost marks end a span. */
@@ -26,7 +26,7 @@ export class RecentMarks {
     this.minutes.add(price, at, isAfterLoss)
   }
 
-  /** The band of the marks around a moment. Null: marks around it are unknown, so that its prices are too. */
+  /** The band of the marks around a moment. Null: some of these marks are unknown. */
   bandAt(at: number, bps: number): PriceBand | null {
     const spans = this.seconds.reach(at) ? this.seconds : this.minutes
     return spans.bandAt(at, bps)
@@ -66,7 +66,7 @@ class Spans {
     return oldest !== undefined && oldest.from <= at - marksAboutMillis
   }
 
-  /** A jump to a moment is known by a mark before it and one at it or later, with no marks lost around it. */
+  /** As above. The marks are known from one before the moment on; the band is whole with another one at the moment or later. */
   bandAt(at: number, bps: number): PriceBand | null {
     const [start, end] = [at - marksAboutMillis, at + marksAboutMillis]
     let [before, after] = [false, false]

@@ -28,7 +28,7 @@ export class TickerMirror {
   private interest: string | null = null
   private shown: { row: TickerRow; ticker: TickerWire } | null = null
   private kept: Mark | null = null
-  /** Marks were lost since the last one: the connection, a message, or the venue's own mark. */
+  /** Marks were lost since the last one: with the connection, with a message, or because the venue sent none. */
   private hasLostMarks = true
   /** The last mark that was said; a message may have none. */
   private marked: Omit<Mark, "current"> | null = null

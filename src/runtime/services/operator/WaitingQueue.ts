@@ -1,6 +1,6 @@
 /**
- * Everything that waits for staff, of all kinds, the oldest first (operator surface, queue): the system's approvals, the open cases
- * and breaks as they are followed, and the tables that have an index of what is open.
+ * All items that wait for staff, oldest first (operator surface, queue). They come from the system's approvals, from the open
+ * cases and breaks in memory, and from tables with an index of their open rows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

@@ -96,7 +96,7 @@ export class OrderDesk extends Context.Service<
             { type: "audit", action: "order.cancelByOperator", before, after, reason }
           ])
         const row = orderInTurn(turn, id)
-        // One that the turn does not hold has ended.
+        // An order that the turn does not hold has ended.
         if (row === undefined || !isWorking(row)) {
           if (!endAttempts({ turn, of }, found)) return over
           note(found.state, found.state)

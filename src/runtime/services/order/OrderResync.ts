@@ -151,7 +151,7 @@ class Resync {
     )
   }
 
-  /** The venue does not know them. A timer that asks for one of them ends; a misfit of one counts the answer. */
+  /** The venue does not know these orders. Their timers end, and their misfits count the answer. */
   private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const one = ({ clientId, orderId }: Asked) =>
       this.parts.host

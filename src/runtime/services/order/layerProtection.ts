@@ -1,6 +1,6 @@
 /**
  * Ends every turn with the steps that its client's protected orders need, and raises an alarm for each leg that the venue refused
- * (D7). It is a layer of its own, so that it is there before anything is decided.
+ * (D7). It is a layer of its own, so that it is ready before the first turn.
  */
 import { Clock, Effect, Latch, Layer } from "effect"
 import type { Unplaced } from "../../../machines/order/Attachment.ts"
@@ -15,7 +15,7 @@ import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { Recall } from "../shared/Recall.ts"
 import { protectInTurn } from "./protection.ts"
 
-/** Lines of the log a minute for one reason, and refusals that wait for their line. */
+/** The most log lines a minute for one reason, and the most refusals that wait for their line. */
 const mostLogged = 10
 const mostWaiting = 1_000
 

@@ -88,8 +88,8 @@ const valueOf = ({ facts }: BoundedClient, { symbol, netQty }: PositionRow): Sca
 }
 
 /**
- * The most that the working orders may cost the account, each at its worst price, and what closing the positions of the other
- * markets takes at the second step. Micro-USDC. Null: one of them has no mark.
+ * The most that the working orders may cost the account, each at its worst price, plus the cost of closing the positions of the
+ * other markets at the second step. Micro-USDC. Null: an order or a position has no mark.
  */
 const spokenFor = (at: BoundedClient, symbol: string, except: number | null): bigint | null => {
   let lost = nothing

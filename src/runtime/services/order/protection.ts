@@ -107,14 +107,14 @@ const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
   return advance(turn, "attachments", row, { type: plan.event, at: turn.now, standing }, { of }) !== null
 }
 
-/** The next attempt survives the process. Attempts that are due already wait for rows, whose turn makes them. */
+/** Sets a durable timer for the next attempt. An attempt that is due already waits for rows, whose turn makes it. */
 const setAttemptTimer = ({ draft, now, state }: Turn, id: number, { unplaced }: Standing): void => {
   const due = unplaced.map(attemptDueAt).filter((at) => at > now)
   if (due.length === 0) return
   draft.put("timers", { subject: state.subject, name: `order.protect:${id}`, dueAt: Math.min(...due) })
 }
 
-/** The end of the timer's turn places the legs that are due. The timer goes on for later ones. */
+/** The end of the timer's turn places the legs that are due. The timer is set again for later attempts. */
 export const protectionTimers = {
   "order.protect": (turn, _dueAt, id) => {
     const row = turn.state.get("attachments", String(id))
@@ -123,8 +123,8 @@ export const protectionTimers = {
 } as const satisfies Readonly<Record<string, TimerHandler>>
 
 /**
- * Ends the attempts to place a refused leg, because somebody cancels one of its refused orders. An attempt on its way is cancelled
- * too. False if no attempt follows.
+ * Ends the attempts to place a refused leg, because one of its refused orders is cancelled. An attempt in flight is cancelled
+ * too. Returns false if the leg waits for no attempt.
  */
 export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRow): boolean => {
   const { parentOrderId, type } = context
@@ -138,7 +138,7 @@ export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRo
     const leg = orderInTurn(turn, orderId)
     if (leg !== undefined) cancelOrder({ turn, of }, leg, null)
   }
-  // What the round stood for is left to the client once no leg of it is left.
+  // Once the round has no leg left, its quantity is left to the client.
   const isOver = unplaced.length === 0 && ofRound.length === 0
   const left = { ...standing, unplaced, dealt: isOver ? standing.filled : standing.dealt }
   return advance(turn, "attachments", row, { type: "FOLLOW", at: turn.now, standing: left }, { of }) !== null
@@ -231,7 +231,7 @@ const triggerOf = ({ attach, side }: OrderContext, role: LegRole): Trigger => {
   return { source: "MARK", price: level.price, direction: legDirection(role, side), limitPrice: level.limitPrice }
 }
 
-/** Names the legs on the order that they protect, with what became of refused ones. A leg takes the place of a refused one. */
+/** Records the legs on the order that they protect, with news of refused legs. A new leg replaces a refused one. */
 const tellParent = (
   { turn, of, recall }: ProtectedTurn,
   id: number,

@@ -1,6 +1,7 @@
 /**
  * Staff end an order with the venue's evidence, in the client's turn: an order that the venue never answers, or whose report never
- * fits (A2-116, A2-115). The result is that of the venue's own report. A later report is one of an order that is over (D6).
+ * fits (A2-116, A2-115). The order ends as the venue's report would have ended it. A later report counts as that of an order that
+ * is over (D6).
  */
 import { orderRef } from "../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -24,7 +25,7 @@ export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">):
 const isMisfit = (state: SubjectState, id: number): boolean =>
   state.all("venueMisfits").some((row) => row.state === "STANDING" && row.ref === orderRef(id))
 
-/** Ends an order without a further trade, and releases its holds. An order that the venue has not answered never reached it. */
+/** Ends an order without a further trade, and releases its holds. An order without an answer counts as never received. */
 export const resolveOrderVoid = (
   at: BookingTurn,
   handlers: VenueHandlers,

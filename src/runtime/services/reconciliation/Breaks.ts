@@ -45,7 +45,7 @@ export class Breaks extends Context.Service<
   {
     /** Whether an open break pauses money out of this client now. */
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
-    /** Every open break, whichever subject's turn has opened it. */
+    /** Every open break, of all subjects. */
     readonly standing: () => ReadonlyArray<ReconBreakRow>
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>

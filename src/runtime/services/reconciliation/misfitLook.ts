@@ -1,6 +1,6 @@
 /**
- * The open misfits of a client: objects whose report by the venue does not fit our request. This look of the comparison takes no
- * turn. The look has each of these objects read at once: a fitting answer ends its misfit (A2-115).
+ * The open misfits of a client: objects whose report by the venue does not fit our request. The comparison reads them without a
+ * turn, and has each object read at once: an answer that fits ends the misfit (A2-115).
  */
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"

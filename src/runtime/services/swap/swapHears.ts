@@ -30,7 +30,7 @@ import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** Payments of one swap that one turn books. */
 const paymentsAtOnce = 32
-/** Pauses before an overdue swap is checked again, business ms: each is as long as no event has been taken, within these two. */
+/** The pause before an overdue swap is checked again is the time without a taken event, within these bounds. Business ms. */
 const shortestPause = 5_000
 const longestPause = 600_000
 
@@ -252,7 +252,7 @@ const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, 
  * overdue swap waits until every earlier event of the venue is taken.
  */
 export const swapTimers = (link: VenueLink["Service"]) => {
-  /** How far the venue's events were taken, and since when, by the business clock. */
+  /** How far the venue's events are taken, and since when that is so, by the business clock. */
   let seen = { takenTo: 0, at: 0 }
   const pauseAt = (now: number, takenTo: number): number => {
     if (takenTo !== seen.takenTo) seen = { takenTo, at: now }

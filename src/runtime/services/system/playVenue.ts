@@ -6,9 +6,9 @@ import { Effect } from "effect"
 import type { VenueControl, VenueControlError } from "../../ports/VenueControl.ts"
 import type { VenueProgress } from "../../ports/VenueProgress.ts"
 
-/** The first two steps, business ms: the events of the second are the first that are counted. */
+/** The length of the first two steps, business ms. Events are counted from the second step on. */
 const firstStep = 60_000
-/** How many events a step is to have. Each step is as long as the events of the last one allow, at most so many times longer. */
+/** The wanted number of events in a step, and how many times longer a step may be than the last one. */
 const eventsWanted = 2_000
 const growth = 4
 

@@ -266,7 +266,9 @@ const evidenceErrors = (
   return Object.keys(errors).length === 0 ? null : invalidFields(errors)
 }
 
-/** Rejects a price outside the band of the present marks, or beyond an order's bound, as a typing error, unless staff confirm it. */
+/**
+ * Rejects a price outside the band of the present marks, or beyond the order's bound, as a typing error, unless staff confirm it.
+ */
 const bandError = (
   { marks, recent }: Facts,
   named: Named,

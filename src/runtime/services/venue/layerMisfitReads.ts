@@ -1,4 +1,4 @@
-/** Looks up misfit objects again, checks each answer like any other, and raises an alarm for a lasting misfit (A2-115). */
+/** Looks up misfit objects again, checks each answer like any other, and raises an alarm for a misfit that stands (A2-115). */
 import { Effect, Latch, Layer } from "effect"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -34,10 +34,10 @@ export const layerMisfitReads = Layer.effectDiscard(
 )
 
 let standingMisfits = 0
-/** The number of lasting misfits that this process found, for metrics. */
+/** The number of misfits that stand and that this process found, for metrics. */
 export const standingMisfitCount = (): number => standingMisfits
 
-/** Counts and logs a lasting misfit: no answer for the object fitted. */
+/** Counts and logs a misfit that stands: no answer for the object fitted. */
 const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++

@@ -73,13 +73,13 @@ const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean
   return true
 }
 
-/** The answer to a read of the object with this ref is that the venue does not know it. */
+/** Counts the answer that the venue does not know the object with this ref. */
 export const misfitUnknown = (turn: Turn, ref: string): void => {
   const row = misfitOf(turn, ref)
   if (row !== undefined) countUnfit(turn, row, "the venue does not know it any more")
 }
 
-/** As `noteMisfit`, for a report that the comparison with the venue has read. Null: a later mark may explain the report. */
+/** As `noteMisfit`, for a report that the comparison has read. Returns a sentence; null: a later mark may explain the report. */
 export const misfitFound = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string | null => {
   noteMisfit(turn, { ref, misfit, bytes, isRead: true })
   return misfit.isEarly ? null : sentenceOf(ref, misfit.reason)

@@ -40,7 +40,7 @@ export const barrierTables = {
   rfqs: table<RfqRow>()({
     title: "request for quotes",
     machine: "rfq",
-    // Version 2 takes the end of a withdrawal while the request is open; its rows are those of version 1.
+    // Version 2 takes NOT_WITHDRAWN while the request is open. Its rows are those of version 1.
     upcasters: [(row) => row],
     mirrors: ({ venueOpen }) => ({ venueOpen }),
     key: ["id"],

@@ -158,7 +158,7 @@ export const orderTables = {
   attachments: table<AttachmentRow>()({
     title: "attachment",
     machine: "attachment",
-    // Version 2 places a refused leg again.
+    // Version 2 places refused legs again.
     upcasters: [({ state, context }) => ({ state, context: attachmentOfOne(context) })],
     mirrors: ({ live, unplacedSince }) => ({ live, unplacedSince }),
     key: ["id"],
