@@ -77,6 +77,7 @@ export const tradingRows = (id: number) => ({
     ...machine,
     symbol: "BTC-USDC-PERP",
     live: true,
+    unplacedSince: noon,
     createdAt: noon
   },
   fills: {
