@@ -124,7 +124,7 @@ const statementsAllowed = [
 const statement =
   /\bSELECT\s|\bINSERT INTO\s|\bDELETE FROM\s|\bUPDATE \w+ SET\s|\bSET LOCAL\s|\.unsafe\s*[<(]|\bsql\s*(?:<[^`;]*>)?`/
 
-/** Connections to the database, and the files that open them with limits of time at this side. */
+/** Code that opens a connection to the database, and the files that may have it because they limit the time. */
 const connecting = /\bPg(?:Client\.(?:make|layer)|Connection\.make|Pool\.make|Pool\.layer)/
 const connectingAllowed =
   /^(?:src\/runtime\/(?:store\/databasePool|engine\/journal\/WriterConnection)\.ts$|(?:bench|scripts|test)\/)/

@@ -145,7 +145,7 @@ describe("CSV with a header row", () => {
     assert.include(await refused(wide, { list: "PEP" }), "line 2: An entry may have at most 10000 names")
   })
 
-  it("is read in UTF-16 where its mark says so, and refused in a sentence where it is not text", async () => {
+  it("is read in UTF-16 where its mark shows that, and refused in a sentence where it is not text", async () => {
     const text = "\ufeffname,list\nIvo Žebrow,PEP\n"
     for (const bytes of [Buffer.from(text, "utf16le"), Buffer.from(text, "utf16le").swap16(), Buffer.from(text)])
       assert.deepStrictEqual((await read(file(bytes))).lines, ["PEP|Ivo Žebrow||"])

@@ -185,7 +185,7 @@ describe.runIf(isDeep)("the way falls silent in the middle of a file", () => {
   }, 120_000)
 
   it.each(forms)(
-    "%s: the connection breaks, and no file without its end looks whole",
+    "%s: the connection breaks, and no incomplete file looks whole",
     { timeout: 120_000 },
     async (form) => {
       const whole = await file(form)

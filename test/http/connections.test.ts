@@ -111,7 +111,7 @@ describe("architecture 5: connections", () => {
     unsubscribe("net.server.socket", opened as never)
     unsubscribe("http.server.request.start", asked as never)
     assert.isAtLeast(kept.length, 60 * 2)
-    // What waits in the event loop may hold the last ones for some turns.
+    // Work that waits in the event loop may hold the last sockets for some turns.
     for (let turns = 0; turns < 50 && kept.some((each) => each.deref() !== undefined); turns++) {
       await new Promise((resolve) => setImmediate(resolve))
       collect({ type: "major" })

@@ -177,7 +177,7 @@ describe("readers who hang up", () => {
 })
 
 describe("the weight of a read", () => {
-  /** They come from memory or from the venue, or read few rows by their keys. Files have limits of their own. */
+  /** Light reads: their answers come from memory, the venue, or few rows by their keys. Files have limits of their own. */
   const light: Readonly<Record<string, string>> = {
     account: "balances overview summary",
     appropriateness: "questionnaire",

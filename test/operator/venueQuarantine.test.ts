@@ -1,6 +1,6 @@
 /**
- * `venue quarantine list|drop` through the command line: messages of the venue that could not be applied, as staff see it and lay it
- * aside for good (operator surface, venue quarantine; A2-115).
+ * `venue quarantine list|drop` through the command line: messages of the venue that could not be applied, as staff see it and lay
+ * it aside for good (operator surface, venue quarantine; A2-115).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"

@@ -177,7 +177,7 @@ describe("operator surface, withdrawal", () => {
     assert.strictEqual((await service.done(close)).lifecycleState, "CLOSED")
   })
 
-  it("who pays reads a destination as it was filed: digits, and no member as a time or an id", async () => {
+  it("staff read a destination as the partner sent it: its digits, and no member as a time or an id", async () => {
     const clientId = await here.funded()
     const written = '{"account":12345678901234567890,"rates":[1.10,-0],"createdAt":1700000000000,"partnerId":1}'
     const { json } = await service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, {

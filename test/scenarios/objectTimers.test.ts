@@ -1,6 +1,6 @@
 /**
- * Timers of a client's objects fire each at its time, also in the process that takes over (D4, D7; A2-26): the window of a request
- * whose end at the venue is lost, and the next attempt to place a refused leg.
+ * Timers of a client's objects fire each at its time, also in the process that takes over (D4, D7; A2-26): the window of a
+ * request whose end at the venue is lost, and the next attempt to place a refused leg.
  */
 import { afterAll, assert, it } from "@effect/vitest"
 import { expectLog } from "../support/expectLog.ts"
@@ -54,7 +54,7 @@ it("D4: windows of requests elapse after a restart, each its own", async () => {
   assert.deepStrictEqual(await brokenInvariants(second), [])
 }, 40_000)
 
-it("D7: a leg that the venue refused is placed again after a restart, and one notice says so", async () => {
+it("D7: a leg that the venue refused is placed again after a restart, and the partner gets one notice", async () => {
   const venue = orderVenue()
   let orders = 0
   let isRefusing = true

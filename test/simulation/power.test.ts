@@ -11,7 +11,7 @@ import { mutations } from "./mutations.ts"
 import { noticing, patience } from "./noticing.ts"
 import { simulate } from "./simulate.ts"
 
-/** The faults of which each shows an invariant that no earlier one shows. */
+/** Faults that show an invariant which no earlier fault shows. */
 const firstOfEach = mutations.filter(({ shows }, at) => {
   const earlier = new Set(mutations.slice(0, at).flatMap((mutation) => mutation.shows))
   return shows.some((name) => !earlier.has(name))

@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, "../..")
 const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, index) => first + index)
 const chosen = process.env["SIMULATION_SEEDS"]
-/** Seeds whose runs several tests judge. */
+/** The number of seeds whose runs several tests judge. */
 const judged = 20
 /** Seeds in which the feed loses marks around a jump. */
 const lostMarks = [186, 192]

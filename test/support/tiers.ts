@@ -8,7 +8,9 @@ import { join, matchesGlob, relative } from "node:path"
 const tiers = ["fast", "test", "deep"] as const
 export type Tier = (typeof tiers)[number]
 
-/** The tier that a mode of vitest (`--mode`) selects; without the option the mode is `test`. Throws one sentence for any other. */
+/**
+ * The tier that a mode of vitest (`--mode`) selects; without the option the mode is `test`. Throws one sentence for any other.
+ */
 export const tierOfMode = (mode: string): Tier => {
   const found = tiers.find((tier) => tier === mode)
   if (found === undefined)

@@ -50,7 +50,7 @@ export interface Facts {
 
 /** The known market data of the last hour. */
 export interface RecentMarket {
-  /** The band of the marks around a moment, Unix ms, widened by `bps` or by the market's own band; null: the marks are unknown. */
+  /** The band of the marks around a moment, Unix ms, widened by `bps` or the market's own band; null: the marks are unknown. */
   bandAt(symbol: string, at: number, bps?: number): PriceBand | null
   /** Whether a market (staking markets included) is listed and not delisted; null: unknown. */
   isListed(symbol: string): boolean | null

@@ -1,6 +1,6 @@
 /**
- * Compares a fill with its order: side, remaining quantity, price and time. The bound that the order was sent with limits its price.
- * Without a bound the price must lie in the band of the marks around the fill's time.
+ * Compares a fill with its order: side, remaining quantity, price and time. The bound that the order was sent with limits its
+ * price. Without a bound the price must lie in the band of the marks around the fill's time.
  */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { type OrderContext, orderRef } from "../order/Order.ts"

@@ -46,7 +46,7 @@ describe("A2-91: the venue's band", () => {
       refused("price", "2850.00 and 3150.00", "the mark of 3000.00", "3150.05")
     ],
     [
-      "the bound of what takes the market",
+      "the bound of an order at the market",
       atMarket,
       sentAt("63000.1"),
       refused("worst price of the order", marked, "the mark of 60000.0", "63000.1")

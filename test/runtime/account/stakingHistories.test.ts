@@ -1,6 +1,7 @@
 /**
  * Whole lives of swaps over random histories of payments, defaults, write-offs, delistings, late finds and marks: what the account
- * shows of them is that of a second working out that knows the definitions alone, to the last unit (A2-59, F22, F23, STS-6, STS-9 to STS-12).
+ * shows of them is that of a second working out that knows the definitions alone, to the last unit (A2-59, F22, F23, STS-6, STS-9
+ * to STS-12).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"

@@ -1,7 +1,7 @@
 /**
  * A TCP proxy in front of PostgreSQL that cuts connections at a chosen moment: before a request reaches the server, or
- * after the server has done the work but before its answer reaches us. Or it falls silent: it closes nothing, and a connection that
- * one side closes stays open at the other. Or it delays one request, whose sender loses its connection meanwhile.
+ * after the server has done the work but before its answer reaches us. Or it falls silent: it closes nothing, and a connection
+ * that one side closes stays open at the other. Or it delays one request, whose sender loses its connection meanwhile.
  */
 import { Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"

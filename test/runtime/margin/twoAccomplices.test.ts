@@ -33,7 +33,7 @@ interface Asked {
 }
 
 const marks: Readonly<Record<string, string>> = { [perp]: "60000.0", [gold]: "4000.0" }
-/** On the grid, so many basis points from a mark. */
+/** A price on the grid, `away` basis points from a mark. */
 const moved = (mark: string, away: number): string =>
   (Math.round((Number(mark) * (10_000 + away)) / 1_000) / 10).toFixed(1)
 const priceAt = (world: TwoTraders, symbol: string, away: number): string => moved(world.markOf(symbol), away)
@@ -178,7 +178,7 @@ interface Start {
   readonly held: Readonly<Record<string, number>>
   readonly level: number
 }
-/** The seeds of the sample find an order without margin that opens, where the service sends one. */
+/** With these seeds the sample would find a service that sends an order that opens without margin. */
 const runs = (seed: number) => (isDeep ? { numRuns: 3_000 } : { numRuns: 60, seed })
 const start: fc.Arbitrary<Start> = fc.record({
   held: fc.record({ [perp]: fc.integer({ min: -100, max: 100 }), [gold]: fc.integer({ min: -100, max: 100 }) }),
@@ -211,7 +211,7 @@ const assertPaid = (world: TwoTraders): void => {
   }
 }
 
-/** After jumps: their loss beyond the equity, and 2 % of the closed value with its commission. */
+/** After jumps the house pays at most their loss beyond the equity, and 2 % of the closed value with its commission. */
 const assertBounded = (world: TwoTraders): void => {
   for (const { equity, writtenOff, beyond, closed } of world.standings()) {
     const paid = writtenOff + (equity < 0n ? -equity : 0n)

@@ -1,4 +1,7 @@
-/** The band of the marks around a time, which prices of the venue are checked against: known, or unknown where marks are missing (A2-115). */
+/**
+ * The band of the marks around a time: known, or unknown where marks are missing. Prices of the venue are checked against it
+ * (A2-115).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import type { TickerMessage } from "../../../src/machines/venue/marketData.ts"
 import { exactText } from "../../../src/machines/shared/Exact.ts"

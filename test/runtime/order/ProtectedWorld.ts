@@ -272,7 +272,7 @@ export class ProtectedWorld {
     this.refusing = isRefused
   }
 
-  /** The pause before the next attempt to place a leg passes, and its timer fires. Returns the pause, ms; null: no attempt is due. */
+  /** The pause before a leg's next attempt passes, and its timer fires. Returns the pause, ms; null: no attempt is due. */
   fireTimer(): number | null {
     const [next] = [...this.attempts].toSorted(([, one], [, other]) => one - other)
     if (next === undefined) return null

@@ -175,7 +175,7 @@ class History {
     this.check()
   }
 
-  /** The venue refuses nothing any more. A leg that meets other orders of its own account goes on for as long as these stand. */
+  /** From now on the venue refuses nothing. A leg that meets other orders of its own account is tried again while these stand. */
   private recover(): void {
     const { world } = this
     world.refuseNext(false)

@@ -1,6 +1,6 @@
 /**
- * A contract whose report by the venue does not fit, on each way by which reports come: event, look-up and comparison. Nothing of it
- * is booked, and a misfit is recorded (A2-115).
+ * A contract whose report by the venue does not fit, on each way by which reports come: event, look-up and comparison. Nothing of
+ * it is booked, and a misfit is recorded (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"

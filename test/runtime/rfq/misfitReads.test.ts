@@ -1,6 +1,6 @@
 /**
- * A contract whose report by the venue does not fit. The service books nothing of the report, whichever way it comes: an answer, a
- * look-up, or the comparison. The object is read again. A misfit that no answer explains stands (A2-115).
+ * A contract whose report by the venue does not fit. The service books nothing of the report, whichever way it comes: an answer,
+ * a look-up, or the comparison. The object is read again. A misfit that no answer explains stands (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -110,7 +110,7 @@ describe("A2-115: a contract whose report does not fit", () => {
     assert.deepStrictEqual([misfits(later), openContracts(later), posted(later).length], [[["ENDED", 0]], [], 1])
   })
 
-  it("the comparison waits for the mark after an end that is out of the band, and does not alarm it", () => {
+  it("the comparison waits for the mark after an end that is out of the band, and raises no alarm", () => {
     const turn = withOpen()
     const [row] = openContracts(turn)
     assert.isDefined(row)

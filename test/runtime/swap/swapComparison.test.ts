@@ -1,4 +1,7 @@
-/** A swap that is open on both sides is compared in all of its terms: other terms are a misfit, and nothing of them is booked (A2-103). */
+/**
+ * A swap that is open on both sides is compared in all of its terms: other terms are a misfit, and nothing of them is booked
+ * (A2-103).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { swapRef, type Taken } from "../../../src/machines/swap/Swap.ts"

@@ -1,5 +1,8 @@
-/** Every durable timer that lies with a client, by name: the end of documents, cooling periods, windows of requests,
- * expiries of contracts, takes and maturities of swaps, orders that must be asked for, legs that are placed again, stamps of funding that are held, and what the sandbox decides. */
+/**
+ * Every durable timer of a client, by name: the end of documents, cooling periods, windows of requests, expiries of contracts,
+ * takes and maturities of swaps, orders that must be queried, legs that are placed again, held stamps of funding, and
+ * decisions of the sandbox.
+ */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"

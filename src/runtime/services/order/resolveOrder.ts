@@ -1,7 +1,7 @@
 /**
- * Staff end an order with the venue's evidence, in the client's turn: an order that the venue never answers, or whose report never
- * fits (A2-116, A2-115). The order ends as the venue's report would have ended it. A later report counts as that of an order that
- * is over (D6).
+ * Staff end an order with the venue's evidence, in the client's turn: an order that the venue never answers, or whose report
+ * never fits (A2-116, A2-115). The order ends as the venue's report would have ended it. A later report counts as that of an
+ * order that is over (D6).
  */
 import { orderRef } from "../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"

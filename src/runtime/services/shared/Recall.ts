@@ -75,8 +75,8 @@ export class Recall {
   }
 
   /**
-   * All stored rows of the turn's client with the values of `equal` in their columns and at least those of `least`, newest id first.
-   * See `matching`.
+   * All stored rows of the turn's client with the values of `equal` in their columns and at least those of `least`, newest id
+   * first. See `matching`.
    */
   since<T extends ClientTable>(
     turn: Turn,
