@@ -96,7 +96,7 @@ describe("operator surface, explain", () => {
   it.each([
     ["deposit", ["--method", "CARD"], "method"],
     ["deposit", ["--evidence-ref", "e".repeat(201)], "evidenceRef"],
-    ["withdrawal", ["--destination", '{"account":1.0}'], "destination"],
+    ["withdrawal", ["--destination", JSON.stringify({ account: "9".repeat(4_096) })], "destination"],
     ["withdrawal", ["--destination", '"x"'], "destination"],
     ["collateral", ["--source-asset", "a".repeat(33)], "sourceAsset"],
     ["collateral", ["--tx-ref", "t".repeat(129)], "txRef"],
