@@ -133,7 +133,7 @@ export const unwritten = (cause: string | undefined): CliFailure => {
 export const cliFailure = (status: ExitStatus, code: number, sentence: string): CliFailure =>
   new CliFailure(status, { code, msg: sentence, error: sentence })
 
-/** The exit status of a service that has ended. Rejects with a CliFailure when it could not start. */
+/** The exit status of a service that has ended. Rejects with a CliFailure if the service has failed. */
 export const servedStatus = (ended: Promise<"stopped" | "usurped">): Promise<ExitStatus> =>
   ended.then(
     (end) => (end === "stopped" ? exitStatus.done : exitStatus.refused),
