@@ -375,7 +375,12 @@ describe("the index", () => {
   it("F26: the order of words never matters, on either side", () => {
     fc.assert(
       fc.property(
-        fc.tuple(word(village.given), word(village.given), word(village.family)),
+        // Single letters side by side are one word, so two of them would depend on the order.
+        fc
+          .tuple(word(village.given), word(village.given), word(village.family))
+          .filter(
+            (words) => words.flatMap((each) => each.split(/[^\p{L}]+/u)).filter(({ length }) => length === 1).length < 2
+          ),
         person,
         ([a, b, c], client) => {
           const results = [`${a} ${b} ${c}`, `${c} ${a} ${b}`, `${b} ${c} ${a}`].map((name) =>
