@@ -187,6 +187,19 @@ describe("architecture 8: shares of the memory", () => {
     assert.isTrue(fits(small("partner:2"), bodyBudget.smallShare))
   })
 
+  it("architecture 8: a request without a body finds room beside slow uploads, and counts as no body", () => {
+    const crowded = new BodyBudget()
+    const without = crowded.room("operator", largeCap)
+    assert.isTrue(without.take(0))
+    without.give(0)
+    for (const holder of ["partner:1", "partner:2", "partner:3"] as const) {
+      assert.isTrue(crowded.room(holder, largeCap).take(bodyCaps.documentBody))
+    }
+    assert.isTrue(crowded.room("operator", largeCap).take(1_024 * 1_024), "the only body of an operator")
+    assert.isTrue(crowded.room("partner:4", largeCap).take(9 * 1_024 * 1_024))
+    assert.isTrue(crowded.room("operator", largeCap).take(0))
+  })
+
   it("architecture 8: when documents have taken all that there is for them, small bodies still find room", () => {
     const rest = large("operator")
     assert.isTrue(large("partner:2").take(bodyBudget.largeShare))

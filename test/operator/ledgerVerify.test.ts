@@ -82,6 +82,7 @@ describe("reads of one operator", () => {
       audits = Promise.all(Array.from({ length: 12 }, () => read("/audit", service.keys.ADMIN)))
       await waits(pageBudget.share / pageBudget.operatorRows, "audit")
       assert.strictEqual((await read("/clients", service.keys.SUPPORT)).status, 200)
+      assert.strictEqual((await read("/markets", service.keys.ADMIN)).status, 200, "a read without a query")
       await waits(pageBudget.share / pageBudget.operatorRows, "audit")
     }, "audit")
     assert.deepStrictEqual(new Set((await audits).map(({ status }) => status)), new Set([200]))

@@ -50,6 +50,8 @@ class Part {
   }
 
   take(holder: BodyHolder, body: BodyRoom, bytes: number): boolean {
+    // A request without a body needs no room, whatever others hold.
+    if (bytes === 0) return true
     const holding = this.holdings.get(holder) ?? { held: 0, bodies: new Set() }
     const [oldest = body] = holding.bodies
     const most = Math.min(this.share - holding.held, oldest === body ? this.left : this.left - this.reserve)

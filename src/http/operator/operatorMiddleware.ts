@@ -114,7 +114,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
 
 /**
  * A read waits for its turn among the operator's reads. It has a timeout, so the operator gets an answer even if the database
- * gives none. Lasting reads (`lasts`) skip the lane, and reads give way to a write.
+ * gives none. Lasting and resident reads skip the lane, and reads give way to a write.
  */
 const inTurn = <A, E, R>(
   work: Effect.Effect<A, E, R>,
@@ -123,7 +123,8 @@ const inTurn = <A, E, R>(
   { method, command }: OperatorExchange
 ): Effect.Effect<A, E | OperatorAway, R> => {
   if (method !== "GET") return pages.before(work)
-  if (operatorCommands.get(command)?.lasts === true) return work
+  const rules = operatorCommands.get(command)
+  if (rules?.lasts === true || rules?.resident === true) return work
   const page = pages.run(id, pageBudget.operatorRows, { read: () => work, render: (answer) => answer })
   return withinTime(
     Effect.mapError(page, (error) => (error instanceof Unavailable ? unavailable() : error)),

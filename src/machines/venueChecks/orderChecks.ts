@@ -30,18 +30,25 @@ export const isWorse = (side: "BUY" | "SELL", price: string, limit: string): boo
 
 const samePrice = sameFigure<VenueOrder, AskedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
 
-/** The venue derives the price of a conditional order from the mark at which it fires. */
-const derivedPrice: Check<VenueOrder, AskedOrder> = ({ side, price, triggeredAt, state }, { order, bandAt }) => {
+/**
+ * The venue derives the price of a conditional order from the mark at which it fires. Its feed publishes samples of its marks, and a
+ * mark between two samples may lie further away: the market's own band leaves room for it.
+ */
+const derivedPrice: Check<VenueOrder, AskedOrder> = (
+  { side, price, triggeredAt, state, filledQty },
+  { order, bandAt }
+) => {
   const { venuePrice, boundBps } = order
-  // An order that the venue rejects when it fires trades nothing, and may have no derived price.
-  if (state === "REJECTED" || boundBps === null || triggeredAt === null) return null
+  if (boundBps === null || triggeredAt === null) return null
+  // An order that the venue rejects when it fires, without a trade, may have no derived price.
+  if (state === "REJECTED" && scaled(filledQty).units === 0n) return null
   if (price === null) return "it has fired without its bound"
   if (venuePrice !== null && isWorse(side, price, venuePrice)) return differs("price", price, venuePrice)
-  const band = bandAt(triggeredAt, boundBps)
-  if (band === null) return null
-  const worst = exactText(side === "BUY" ? band.high : band.low)
-  return isWorse(side, price, worst)
-    ? `the bound ${price} is beyond ${worst}, which is ${boundBps} basis points from the mark at which it fired`
+  const worst = [bandAt(triggeredAt, boundBps), bandAt(triggeredAt)].map(
+    (band) => band && exactText(side === "BUY" ? band.high : band.low)
+  )
+  return worst.every((limit) => limit !== null && isWorse(side, price, limit))
+    ? `the bound ${price} is beyond ${worst[0]}, which is ${boundBps} basis points from the mark at which it fired`
     : null
 }
 

@@ -55,6 +55,7 @@ import { m0052 } from "./0052_venue_misfits.ts"
 import { m0053 } from "./0053_trades_by_time.ts"
 import { m0054 } from "./0054_misfit_states.ts"
 import { m0055 } from "./0055_unplaced_legs.ts"
+import { m0056 } from "./0056_fold_ids.ts"
 
 const run = Migrator.make({})
 
@@ -114,7 +115,8 @@ export const migrate = run({
     "0052_venue_misfits": m0052,
     "0053_trades_by_time": m0053,
     "0054_misfit_states": m0054,
-    "0055_unplaced_legs": m0055
+    "0055_unplaced_legs": m0055,
+    "0056_fold_ids": m0056
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -225,15 +225,22 @@ describe("A2-115: a venue that lies", () => {
       boundBps: 500,
       trigger: { source: "MARK", price: "60000", direction: "AT_OR_BELOW", limitPrice: null }
     } as const
-    const misfits = (bound: string | null, price: string, triggeredAt: number | null = at) => {
-      const report = reportOf(fired, 900, { price: bound, triggeredAt, filledQty: order.qty, state: "FILLED" })
+    const misfits = (
+      bound: string | null,
+      price: string,
+      triggeredAt: number | null = at,
+      state: "FILLED" | "REJECTED" = "FILLED"
+    ) => {
+      const report = reportOf(fired, 900, { price: bound, triggeredAt, filledQty: order.qty, state })
       const asks = { order: fired, bandAt: (_: number, bps = 1_000) => bandAt("60000", bps), venueTime }
       return orderMisfit(report, asks) ?? fillMisfit({ ...fill, side: "SELL", price }, { ...asks, report })
     }
     assert.isNull(misfits("57000.0", "57000.0"))
     assert.isNull(misfits("58000.0", "90000.0"), "a tighter bound and a better price")
     assert.isString(misfits("57000.0", "56999.9"))
-    assert.isString(misfits("54001.0", "54001.0"), "within the market's band, and beyond the bound sent")
+    assert.isNull(misfits("54000.0", "54000.0"), "from a mark between two samples, within the market's band")
+    assert.isString(misfits("53999.9", "53999.9"))
+    assert.isString(misfits("1.0", "1.0", at, "REJECTED"), "a trade of a rejected order")
     assert.isString(misfits(null, "57000.0"))
     assert.isString(misfits(null, "57000.0", null), "filled without having fired")
     assert.isString(misfits("57000.0", "57000.0", at - 60_000), "fired before it was sent")

@@ -3,6 +3,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
+import { foldLength } from "../../../src/runtime/services/venue/folds.ts"
 import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"
 import { type ColumnType, snake } from "../../../src/runtime/store/Table.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
@@ -98,6 +99,13 @@ describe("catalogue", () => {
     assert.sameDeepMembers(
       found.map((row) => [row.sequencename, Number(row.increment_by)]),
       idKinds.map((kind) => [idSequenceOf(kind), idBlockSize(kind)])
+    )
+  })
+
+  it("only kinds that commands create one by one have blocks smaller than the most that one turn takes", () => {
+    assert.sameMembers(
+      idKinds.filter((kind) => idBlockSize(kind) < foldLength),
+      ["approval", "interfirm", "key", "operatorKey", "partner", "screeningPass", "tradingHalt", "watchImport"]
     )
   })
 

@@ -19,6 +19,8 @@ export interface CommandRules {
   readonly audited?: true
   /** A long read: it has no timeout while the server shows progress. Any other read has `readTimes.operator`. */
   readonly lasts?: true
+  /** A read without a query of the database: it waits for no other read. */
+  readonly resident?: true
   /** A piece of another command of the command line, which has none of its own for it. */
   readonly partOf?: string
 }

@@ -45,7 +45,7 @@ const Until = rangeOf("The end in Unix ms", 0, Number.MAX_SAFE_INTEGER)
 export class MarketGroup extends HttpApiGroup.make("market").add(
   HttpApiEndpoint.get("list", "/markets", {
     success: Answer(Schema.Struct({ markets: Schema.Array(MarketRow), halts: Schema.Array(ActiveHalt) }))
-  }).pipe(openTo(everyone)),
+  }).pipe(openTo(everyone, { resident: true })),
   HttpApiEndpoint.post("halt", "/markets/halt", {
     payload: Schema.Struct({
       scope: Scope,

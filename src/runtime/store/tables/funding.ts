@@ -47,6 +47,6 @@ export const fundingTables = {
     },
     unique: [["clientId", "symbol", "settledAt"]],
     residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
-    id: ["openFunding", "rare"]
+    id: ["openFunding", "usual"]
   })
 }

@@ -35,6 +35,6 @@ export const reconciliationTables = {
     },
     check: (row) => scopes.includes(row.scope) && row.amount !== 0n,
     residence: { ...ofSystem, only: onlyIn("OPEN") },
-    id: ["reconBreak", "rare"]
+    id: ["reconBreak", "usual"]
   })
 }

@@ -98,7 +98,7 @@ export const venueTables = {
       bytes: "text",
       droppedAt: "id?"
     },
-    id: ["venueQuarantine", "rare"]
+    id: ["venueQuarantine", "usual"]
   }),
   venueMisfits: table<VenueMisfitRow>()({
     title: "venue misfit",
@@ -119,7 +119,7 @@ export const venueTables = {
     },
     check: ({ worth }) => worth !== 0n,
     residence: { ...ofClient, only: onlyIn("READING", "STANDING") },
-    id: ["venueMisfit", "rare"]
+    id: ["venueMisfit", "usual"]
   }),
   venueProbes: table<VenueProbeRow>()({
     title: "venue probe",
