@@ -19,6 +19,11 @@ const ofMarket: ReadonlyArray<readonly [change: Partial<VenueMarket>, words: str
   [{ minQty: "2", maxQty: "1" }, "a least quantity above the largest, 2 and 1"],
   [{ bandBps: -1 }, "a price band of -1 basis points"],
   [{ bandBps: 0 }, "a price band of 0 basis points"],
+  [{ minQty: "-1" }, "a least quantity of -1"],
+  [{ qtyStep: "1000", maxQty: "10" }, "a step above the largest quantity, 1000 and 10"],
+  [{ minNotional: "-1" }, "a least notional of -1"],
+  [{ base: "ETH" }, "the asset ETH instead of BTC"],
+  [{ assetClass: "fx" }, "the asset class fx instead of crypto"],
   [{ family: "SPOT" }, "the family SPOT instead of PERP"]
 ]
 const ofStaking: ReadonlyArray<readonly [change: Partial<VenueStakingMarket>, words: string]> = [
@@ -41,7 +46,7 @@ describe("A2-114: an impossible listing", () => {
       faults: [`the market BTC-USDC-PERP is listed with ${words}`],
       kept: 1
     })
-    if (change.family !== undefined) return
+    if (change.family !== undefined || change.base !== undefined || change.assetClass !== undefined) return
     const first = believedListing(null, said).listing.markets
     assert.deepStrictEqual(first, [halted, knockOut], "nothing was known of it")
   })

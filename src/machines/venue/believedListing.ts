@@ -22,6 +22,8 @@ export interface BelievedListing {
 /** Basis points of a whole. */
 const whole = 10_000
 
+const nothing = scaled("0")
+
 interface Sized {
   readonly qtyStep: string
   readonly minQty: string
@@ -30,21 +32,34 @@ interface Sized {
 
 const sizeFault = ({ qtyStep, minQty, maxQty }: Sized): string | null => {
   if (gridOf(qtyStep) === null) return `a step of ${qtyStep}`
-  if (!isLess(scaled("0"), scaled(maxQty))) return `a largest quantity of ${maxQty}`
+  if (isLess(scaled(minQty), nothing)) return `a least quantity of ${minQty}`
+  if (!isLess(nothing, scaled(maxQty))) return `a largest quantity of ${maxQty}`
+  if (isLess(scaled(maxQty), scaled(qtyStep))) return `a step above the largest quantity, ${qtyStep} and ${maxQty}`
   return isLess(scaled(maxQty), scaled(minQty)) ? `a least quantity above the largest, ${minQty} and ${maxQty}` : null
 }
 
+/** Members that a market keeps: positions and their leverage rest on them. */
+const frozen = [
+  ["family", "family"],
+  ["base", "asset"],
+  ["assetClass", "asset class"]
+] as const
+
 /** The impossible part of a market, in words; null: it is possible. `before`: the market as it was listed last. */
-export const marketFault = (market: VenueMarket, before: VenueMarket | undefined): string | null => {
-  const { priceTick, bandBps, family } = market
+const marketFault = (market: VenueMarket, before: VenueMarket | undefined): string | null => {
+  const { priceTick, bandBps, minNotional } = market
   if (gridOf(priceTick) === null) return `a tick of ${priceTick}`
   if (bandBps < 1) return `a price band of ${bandBps} basis points`
-  if (before !== undefined && before.family !== family) return `the family ${family} instead of ${before.family}`
+  if (isLess(scaled(minNotional), nothing)) return `a least notional of ${minNotional}`
+  for (const [member, called] of frozen) {
+    const [now, was] = [market[member], before?.[member] ?? market[member]]
+    if (now !== was) return `the ${called} ${now} instead of ${was}`
+  }
   return sizeFault(market)
 }
 
 /** As `marketFault`, for a staking market. */
-export const stakingMarketFault = (market: VenueStakingMarket): string | null => {
+const stakingMarketFault = (market: VenueStakingMarket): string | null => {
   const { minTenorDays, maxTenorDays, maxRateBps, takerFeeBps } = market
   if (minTenorDays < 1 || maxTenorDays < minTenorDays) return `tenors from ${minTenorDays} to ${maxTenorDays} days`
   if (maxRateBps < 0) return `a highest rate of ${maxRateBps} basis points`

@@ -325,6 +325,11 @@ describe("a close-out of positions", () => {
     })
     assert.deepStrictEqual([episodes(waits), sent(waits)], [["WAITING_MARKET"], []])
     assert.include(audited(waits), `closeout.wait: ${perp} is traded in lots of 1`)
+    const coarse = judged(accountOf({ cash: "600", positions: [{ netQty: "-0.1", avgEntry: "50000" }] }), at55, {
+      markets: marketsWith({ priceTick: "100000" })
+    })
+    assert.deepStrictEqual([episodes(coarse), sent(coarse)], [["WAITING_MARKET"], []])
+    assert.include(audited(coarse), `closeout.wait: no price of ${perp} is a multiple of its tick of 100000`)
     const rounded = judged(accountOf({ cash: "600", positions: [{ netQty: "0.10009" }] }), at55)
     assert.deepStrictEqual(sent(rounded), [`SELL 0.1000 ${perp}`])
   })

@@ -14,6 +14,7 @@ import {
   type Missing,
   pauseAfter
 } from "../../../machines/margin/CloseOut.ts"
+import { gridOf } from "../../../machines/market/Grid.ts"
 import { boundAt } from "../../../machines/margin/priceBound.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -86,8 +87,9 @@ export const positionsIn = (
   const marginOf = ({ position: { symbol } }: ToClose): bigint => known.get(symbol)?.initialMargin ?? 0n
   return positions
     .map((position): ToClose => {
-      const isMarked = known.get(position.symbol)?.markFresh === true
-      return toClose(position, isMarked && facts.instruments.has(position.symbol), markets)
+      const { symbol } = position
+      const isMarked = known.get(symbol)?.markFresh === true && facts.instruments.has(symbol)
+      return toClose(position, isMarked ? (facts.marks.get(symbol)?.price ?? null) : null, markets)
     })
     .toSorted((one, other) => {
       const [left, right] = [marginOf(one), marginOf(other)]
@@ -96,7 +98,7 @@ export const positionsIn = (
     })
 }
 
-const toClose = (position: PositionRow, isMarked: boolean, markets: ClosingMarkets): ToClose => {
+const toClose = (position: PositionRow, mark: MoneyDecimal | null, markets: ClosingMarkets): ToClose => {
   const { symbol, netQty } = position
   const waiting = (missing: Missing, why: string): ToClose => ({ position, maxQty: null, waits: { missing, why } })
   const found = markets.find(symbol)
@@ -104,14 +106,18 @@ const toClose = (position: PositionRow, isMarked: boolean, markets: ClosingMarke
     const isUnknown = found.refusal._tag === "NoVenue" || found.refusal._tag === "VenueAway"
     return waiting("MARKET", isUnknown ? "the venue can not be reached" : `${symbol} is not listed`)
   }
-  const { delisted, halt, maxQty, qtyStep } = found.value.market
+  const { delisted, halt, maxQty, qtyStep, priceTick } = found.value.market
   if (delisted) return waiting("MARKET", `${symbol} is delisted`)
   if (halt !== null) return waiting("MARKET", `${symbol} is halted by the venue`)
   // Its lots may have become coarser since it was opened.
   if (new MoneyDecimal(netQty).abs().lt(qtyStep)) return waiting("MARKET", `${symbol} is traded in lots of ${qtyStep}`)
-  if (!isMarked) return waiting("MARK", `${symbol} has no live price`)
+  if (mark === null) return waiting("MARK", `${symbol} has no live price`)
   const { bestBid, bestAsk } = markets.quoted(symbol)
   const isShort = netQty.startsWith("-")
+  const tick = gridOf(priceTick)
+  if (tick === null || boundAt(isShort ? "BUY" : "SELL", mark, 1, tick) === null) {
+    return waiting("MARKET", `no price of ${symbol} is a multiple of its tick of ${priceTick}`)
+  }
   // As fresh as the mark, which came with it: an order would only be refused.
   if ((isShort ? bestAsk : bestBid) === null) return waiting("MARKET", `nobody ${isShort ? "sells" : "buys"} ${symbol}`)
   return { position, maxQty, waits: null }
