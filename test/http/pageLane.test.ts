@@ -206,5 +206,12 @@ describe("the weight of a read", () => {
     const weightless = routes.filter((route) => route.method === "GET" && rowsOf(route, { limit: 1 }) === null)
     const known = Object.entries(light).flatMap(([noun, verbs]) => verbs.split(" ").map((verb) => `${noun}.${verb}`))
     assert.deepStrictEqual(weightless.map(({ operation }) => operation).toSorted(), known)
+    const clients = routes.find(({ operation }) => operation === "clients.list")
+    assert(clients !== undefined)
+    assert.deepStrictEqual(
+      [rowsOf(clients, { limit: 1 }), rowsOf(clients, { limit: 1, q: "z" })],
+      [1, page],
+      "a search may read every client"
+    )
   })
 })

@@ -20,7 +20,7 @@ export interface RouteRules {
    * the reader leaves or the service stops. `quick` when it is not said.
    */
   readonly time?: "quick" | "long" | "stream"
-  /** A large read without a limit counts as a page of `rows` rows (Limits: pageBudget). `with`: only if it has this parameter. */
+  /** A read that costs more than its limit counts as a page of `rows` rows (Limits: pageBudget). `with`: only if it has this parameter. */
   readonly heavy?: { readonly rows: number; readonly with?: string }
 }
 

@@ -26,8 +26,8 @@ export interface Route {
 
 /** The stored rows that a read counts as; null: its answer comes from memory, the venue, or few rows by their keys. */
 export const rowsOf = ({ query: parameters, rules: { heavy } }: Route, query: Query): number | null => {
-  if (parameters.some(({ name }) => name === "before")) return query["limit"] as number
-  return heavy === undefined || (heavy.with !== undefined && query[heavy.with] === undefined) ? null : heavy.rows
+  if (heavy !== undefined && (heavy.with === undefined || query[heavy.with] !== undefined)) return heavy.rows
+  return parameters.some(({ name }) => name === "before") ? (query["limit"] as number) : null
 }
 
 export interface RouteMatch {
