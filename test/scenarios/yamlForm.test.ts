@@ -299,7 +299,7 @@ const catalogue: Readonly<Record<string, number>> = {
   MKT: 18,
   RFQ: 10,
   BAR: 11,
-  ORD: 36,
+  ORD: 37,
   SPT: 4,
   MRG: 25,
   FUN: 6,
