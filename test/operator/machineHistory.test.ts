@@ -172,7 +172,7 @@ const misfitOf = async (
   { clientId: id, orderId }: { readonly clientId: number; readonly orderId: number }
 ): Promise<number> => {
   await inTurn(on, id, (turn) => {
-    const misfit = { reason: "side SELL, BUY was asked for", worth: 1n }
+    const misfit = { reason: "the side is SELL instead of BUY", worth: 1n }
     noteMisfit(turn, { ref: orderRef(orderId), misfit, bytes: null, isRead: false })
   })
   const rows = () => query<{ readonly id: bigint; readonly state: string }>(on, "SELECT id, state FROM venue_misfits")

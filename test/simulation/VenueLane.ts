@@ -50,7 +50,9 @@ const beatMillis = 1_000
 /** By itself, or of a reason that comes too often by how many more there were. */
 const setAside = /^(a message of the venue is|\d+ more messages of this kind were) set aside/
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
-const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
+const excuses: ReadonlyArray<readonly [cause: VenuePath | null, words: RegExp]> = [
+  // A market without a counterparty rejects a leg without any fault.
+  [null, /^the venue refused a leg that protects a position/],
   ["events gone", setAside],
   ["event unreadable", setAside],
   ["event absurd", setAside],
@@ -64,9 +66,6 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
   ["answer lost", /^the venue has not answered a call for a minute/],
   ["venue silent", /^the venue has not answered a call for a minute/]
 ]
-
-/** A market without a counterparty rejects a leg; no fault has to come before. */
-const ofTheMarket = /^the venue refused a leg that protects a position/
 
 export class VenueLane {
   readonly core: InProcessVenue
@@ -183,7 +182,7 @@ export class VenueLane {
 
   /** Whether a fault or the market explains a line that a process has logged at level Error. */
   excuses(text: string): boolean {
-    return ofTheMarket.test(text) || excuses.some(([cause, words]) => this.caused.has(cause) && words.test(text))
+    return excuses.some(([cause, words]) => (cause === null || this.caused.has(cause)) && words.test(text))
   }
 
   private get away(): boolean {

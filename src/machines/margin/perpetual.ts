@@ -57,7 +57,7 @@ export interface WorkingOrder {
    * The limit or the bound; for a conditional order its limit, else its trigger (A2-45). Null: a MARKET order without a bound.
    */
   readonly price: string | null
-  /** Of a conditional order at the market: the largest distance of its trades from the mark at which it fires, basis points. */
+  /** The largest distance between the trades of a conditional order at the market and the mark at which it fires, basis points. */
   readonly boundBps: number | null
   readonly reduceOnly: boolean
 }

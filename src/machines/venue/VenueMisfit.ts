@@ -3,7 +3,7 @@
 export const venueMisfitStates = ["READING", "STANDING", "ENDED"] as const
 export type VenueMisfitState = (typeof venueMisfitStates)[number]
 
-/** The pause before each read of the object, ms. If none of the answers to these reads fits, the break opens. */
+/** The pause before each read of the object, ms. The break opens once as many answers do not fit. */
 export const readPauses: ReadonlyArray<number> = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** A read without an answer, or lost with its process, is repeated after this time, ms. */
 export const unreadAfterMillis = 30_000

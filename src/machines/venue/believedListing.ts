@@ -75,10 +75,10 @@ export const believedListing = (before: VenueListing | null, read: ReadListing):
   const merged = <M extends Market>(kind: Kind<M>): ReadonlyArray<M> =>
     merge({ ...kind, faults, counted, keepsMissing })
   const { markets: known = [], stakingMarkets: knownStaking = [] } = before ?? {}
-  const markets = merged({ known, said: read.markets, faultOf: marketFault, kindOf: ({ family }) => family })
+  const markets = merged({ known, listed: read.markets, faultOf: marketFault, kindOf: ({ family }) => family })
   const stakingMarkets = merged({
     known: knownStaking,
-    said: read.stakingMarkets,
+    listed: read.stakingMarkets,
     faultOf: stakingMarketFault,
     kindOf: () => "STAKING"
   })
@@ -90,7 +90,7 @@ type Market = VenueMarket | VenueStakingMarket
 
 interface Kind<M extends Market> {
   readonly known: ReadonlyArray<M>
-  readonly said: ReadonlyArray<M>
+  readonly listed: ReadonlyArray<M>
   readonly faultOf: (market: M, before: M | undefined) => string | null
   readonly kindOf: (market: M) => string
 }
@@ -104,11 +104,11 @@ interface Merging<M extends Market> extends Kind<M> {
 
 /** The markets of one list, each once. Those that were known come first, so that their order never changes. */
 const merge = <M extends Market>(merging: Merging<M>): ReadonlyArray<M> => {
-  const { known, said, faultOf, kindOf, faults, counted, keepsMissing } = merging
+  const { known, listed, faultOf, kindOf, faults, counted, keepsMissing } = merging
   const before = new Map(known.map((market) => [market.symbol, market]))
   const taken = new Map<string, M>()
   const refused = new Set<string>()
-  for (const market of said) {
+  for (const market of listed) {
     const { symbol, delisted } = market
     const fault = taken.has(symbol) ? "a second row" : delisted ? null : faultOf(market, before.get(symbol))
     if (fault === null) taken.set(symbol, market)
@@ -117,7 +117,7 @@ const merge = <M extends Market>(merging: Merging<M>): ReadonlyArray<M> => {
       faults.push(`the market ${symbol} is listed with ${fault}`)
     }
   }
-  const kinds = new Set(said.map(kindOf))
+  const kinds = new Set(listed.map(kindOf))
   const gone = new Set<string>()
   const result: Array<M> = []
   for (const market of known) {

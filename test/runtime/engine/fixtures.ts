@@ -43,7 +43,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     partnerId: id,
     clientId: id,
     state: "READING",
-    context: { misfitId: id, ref: `O-${id}`, reason: "side SELL, BUY was asked for", at: noon, reads: 2 },
+    context: { misfitId: id, ref: `O-${id}`, reason: "the side is SELL instead of BUY", at: noon, reads: 2 },
     ref: `O-${id}`,
     worth: 1n,
     at: noon,

@@ -99,7 +99,7 @@ describe("venue resolve order", () => {
       assert.isTrue(
         endCall(first, handlers, { ...none, ref: `O-${row.id}`, outcome: "EXECUTED", at: first.now, order })
       )
-      const misfit = { reason: "side SELL, BUY was asked for", worth: 6_000_000_000n }
+      const misfit = { reason: "the side is SELL instead of BUY", worth: 6_000_000_000n }
       for (let read = 0; read <= answers; read++) {
         noteMisfit(first, { ref: `O-${row.id}`, misfit, bytes: null, isRead: true })
       }

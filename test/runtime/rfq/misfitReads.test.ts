@@ -93,7 +93,7 @@ const settled = { ...contract, state: "CLOSED", settlePrice: "60010.0", endedAt:
 describe("A2-115: a contract whose report does not fit", () => {
   it("the true answer to a read of an open contract ends the misfit, and opens no second contract", () => {
     const turn = withOpen()
-    const misfit = { reason: "closed early without a close request", worth: 1n }
+    const misfit = { reason: "it is closed early, but no accept of a closing quote stands", worth: 1n }
     noteMisfit(turn, { ref: contract.ref, misfit, bytes: null, isRead: false })
     assert.deepStrictEqual(misfits(turn), [["READING", 0]])
     const later = next(turn)

@@ -1,6 +1,6 @@
 /**
- * `venue resolve`: ends what the venue never answers, or a contract that it does not know, with the venue's evidence in the
- * reason (operator surface, venue resolve). Unlike its neighbours of VenueGroup it is no sandbox's alone.
+ * `venue resolve`: ends a call that the venue never answers, a contract that the venue does not know, or an order whose reports
+ * never fit. The reason holds the venue's evidence. Unlike the other commands of VenueGroup it is not for sandboxes alone.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"

@@ -1,5 +1,5 @@
 /**
- * Writes one-line texts into a page, character by character. The layout of pdfkit processes every word anew: a statement of
+ * Writes one-line texts into a page, character by character. The layout of pdfkit processes every word again: a statement of
  * 100,000 rows takes ten times as long, and every word stays in memory. A character without a glyph, an invisible character and a
  * direction character are drawn as U+FFFD. Renderers from 3 on put right-to-left text in reading order (STS-31).
  */

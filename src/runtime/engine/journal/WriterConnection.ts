@@ -23,7 +23,7 @@ export type Return =
   | { readonly _tag: "Usurped" }
   | { readonly _tag: "Back"; readonly batch: number; readonly writable: boolean }
 
-/** The most raises of the epoch that a process loses to other raises before it connects anew. */
+/** The most raises of the epoch that a process loses to other raises before it reconnects. */
 const mostRaises = 3
 
 export class WriterConnection {

@@ -1,7 +1,7 @@
 /**
  * A client's committed account, with its figures at the marks of a moment. Its two parts change at different speeds: holdings are
  * read again only when their rows change (SubjectState.derived), and a money write only changes the cash beside their figures.
- * Figures stay until a mark that they use has another price. They leave memory with the client's rows. Each call judges anew
+ * Figures stay until a mark that they use has another price. They leave memory with the client's rows. Each call judges again
  * whether a mark is fresh, because a mark grows old without a message (F3).
  */
 import {

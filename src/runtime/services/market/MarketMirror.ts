@@ -124,7 +124,7 @@ export class MarketMirror {
   }
 
   /**
-   * Whether a listing is the last one that was read. All of it is compared: a venue that began anew, or another one at the same
+   * Whether a listing is the last one that was read. The whole listing is compared: a restarted venue, or another one at the same
    * address, counts its versions from the beginning.
    */
   isListed(listing: ReadListing): boolean {

@@ -1,4 +1,4 @@
-/** What staff do with messages of the venue that could not be applied (operator surface, venue quarantine; A2-115). */
+/** Commands for messages of the venue that could not be applied (operator surface, venue quarantine; A2-115). */
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"

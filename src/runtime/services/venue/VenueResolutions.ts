@@ -1,7 +1,7 @@
 /**
- * `venue resolve`: staff end with the venue's evidence what the venue never answers, or a contract that it does not know
- * (operator surface; A2-116, D5). What may be ended is decided in the client's turn (`rfq/resolveDecisions.ts`,
- * `order/resolveOrder.ts`).
+ * `venue resolve`: staff end a call that the venue never answers, a contract that the venue does not know, or an order whose
+ * reports never fit, with the venue's evidence (operator surface; A2-116, D5). The client's turn decides whether the object may be
+ * ended (`rfq/resolveDecisions.ts`, `order/resolveOrder.ts`).
  */
 import { Context, Effect, Layer } from "effect"
 import { acceptRef } from "../../../machines/rfq/Rfq.ts"
