@@ -63,7 +63,7 @@ describe("docs", () => {
     .filter((name) => name.endsWith(".md"))
     .map((name) => relative(root, join(root, "docs", name)))
 
-  it.each(["README.md", ...pages])("what %s names exists", (file) =>
+  it.each(["README.md", "CONTRIBUTING.md", ...pages])("what %s names exists", (file) =>
     assert.deepStrictEqual(missing(file, readFileSync(join(root, file), "utf8"), readPath), [])
   )
 
