@@ -21,7 +21,7 @@ import {
 } from "../src/machines/picture/MachineCoverage.ts"
 import { fits, type MachineLayout } from "../src/machines/picture/MachineLayout.ts"
 import { type Kind, kinds, machines } from "../src/machines/registry.ts"
-import type { TransitionRow } from "../src/machines/TransitionRow.ts"
+import type { TransitionRow } from "../test/machines/transitions/TransitionRow.ts"
 
 const root = join(import.meta.dirname, "..")
 /** What goes through their transitions, as `npm run machine-coverage` has recorded it. */
@@ -121,7 +121,7 @@ const atlas = (): string =>
 
 /** The title of the row that plays each transition of a machine, by its name. */
 const rowTitles = async (): Promise<ReadonlyMap<Kind, ReadonlyMap<string, string>>> => {
-  const folder = join(root, "src/machines")
+  const folder = join(root, "test/machines/transitions")
   const found = new Map<string, ReadonlyArray<TransitionRow>>()
   for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith("Rows.ts")) continue

@@ -9,7 +9,7 @@ import { dirname, join, relative, resolve } from "node:path"
 const root = resolve(import.meta.dirname, "..")
 
 /** Transition rows are read by the names of their files and exports (test/machines/transitions.test.ts). */
-const isReadByName = (file: string): boolean => /^src\/machines\/.+Rows\.ts$/.test(file)
+const isReadByName = (file: string): boolean => /^test\/machines\/transitions\/\w+Rows\.ts$/.test(file)
 
 /** Where Node, vitest or npm starts to read. */
 const isEntry = (file: string): boolean =>

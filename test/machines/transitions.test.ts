@@ -15,17 +15,17 @@ import { effectName, reachable, statesOf, type Walkable } from "../../src/machin
 import { reliancePath, relianceStatuses } from "../../src/machines/partner/Reliance.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { begin, create, type Step, step } from "../../src/runtime/engine/machine/step.ts"
-import { clientRows } from "../../src/machines/client/clientRows.ts"
-import { kycPackageRows } from "../../src/machines/kyc/kycRows.ts"
-import type { TransitionRow } from "../../src/machines/TransitionRow.ts"
+import { clientRows } from "./transitions/clientRows.ts"
+import { kycPackageRows } from "./transitions/kycRows.ts"
+import type { TransitionRow } from "./transitions/TransitionRow.ts"
 
-const machinesFolder = join(import.meta.dirname, "../../src/machines")
+const rowsFolder = join(import.meta.dirname, "transitions")
 
-/** Whatever the files beside the samples export, by its name. */
+/** The exports of the files of rows, by name. */
 const exported = new Map<string, ReadonlyArray<TransitionRow>>()
-for (const file of readdirSync(machinesFolder, { recursive: true, encoding: "utf8" })) {
+for (const file of readdirSync(rowsFolder)) {
   if (!file.endsWith("Rows.ts")) continue
-  const module = (await import(/* @vite-ignore */ join(machinesFolder, file))) as Readonly<
+  const module = (await import(/* @vite-ignore */ join(rowsFolder, file))) as Readonly<
     Record<string, ReadonlyArray<TransitionRow>>
   >
   for (const [name, rows] of Object.entries(module)) exported.set(name, rows)
@@ -33,7 +33,7 @@ for (const file of readdirSync(machinesFolder, { recursive: true, encoding: "utf
 const rowsOf = (kind: Kind): ReadonlyArray<TransitionRow> => exported.get(`${kind}Rows`) ?? []
 
 describe("transition rows", () => {
-  it("stand beside the samples of every machine, and of none that is not there", () =>
+  it("exist for every machine, and for no other", () =>
     assert.sameMembers(
       [...exported.keys()],
       kinds.map((kind) => `${kind}Rows`)

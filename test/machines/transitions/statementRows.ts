@@ -1,7 +1,7 @@
 /** The transitions of a statement as literal rows (D20). */
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
-import type { StatementEvent } from "./Statement.ts"
-import { statementInput } from "./statementSamples.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
+import type { StatementEvent } from "../../../src/machines/statement/Statement.ts"
+import { statementInput } from "../../../src/machines/statement/statementSamples.ts"
 
 const generate: StatementEvent = { type: "GENERATE", at: 5, by: "FINANCE" }
 const supersede: StatementEvent = { type: "SUPERSEDE", supersededBy: 7, reason: "a rule was wrong" }

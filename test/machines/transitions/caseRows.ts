@@ -1,6 +1,6 @@
 /** The transitions of a compliance case as literal rows (D1, D2). */
-import type { CaseEvent } from "./Case.ts"
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import type { CaseEvent } from "../../../src/machines/compliance/Case.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const jot: CaseEvent = { type: "NOTE", at: 1, note: "uploaded" }
 const clear: CaseEvent = { type: "CLEAR", at: 2, by: "COMPLIANCE", note: "false positive" }

@@ -1,7 +1,7 @@
 /** The transitions of a trading halt as literal rows (A2-11). */
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
-import type { TradingHaltEvent } from "./TradingHalt.ts"
-import { boundedHalt, openHalt } from "./tradingHaltSamples.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
+import type { TradingHaltEvent } from "../../../src/machines/market/TradingHalt.ts"
+import { boundedHalt, openHalt } from "../../../src/machines/market/tradingHaltSamples.ts"
 
 const openEnded = rowsOf<TradingHaltEvent>(openHalt)
 const bounded = rowsOf<TradingHaltEvent>(boundedHalt)

@@ -1,7 +1,7 @@
 /** The transitions of a reconciliation break as literal rows (A3-11). */
-import type { TransitionRow } from "../TransitionRow.ts"
-import type { ReconBreakEvent } from "./ReconBreak.ts"
-import { reconBreakInput } from "./reconBreakSamples.ts"
+import type { TransitionRow } from "./TransitionRow.ts"
+import type { ReconBreakEvent } from "../../../src/machines/reconciliation/ReconBreak.ts"
+import { reconBreakInput } from "../../../src/machines/reconciliation/reconBreakSamples.ts"
 
 const close: ReconBreakEvent = { type: "CLOSE", at: 4, reason: "found" }
 

@@ -1,7 +1,12 @@
 /** The protection of an order as literal rows (D7). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { AttachmentEvent } from "./Attachment.ts"
-import { attachmentInput, closedStanding, firedStanding, placedStanding } from "./attachmentSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { AttachmentEvent } from "../../../src/machines/order/Attachment.ts"
+import {
+  attachmentInput,
+  closedStanding,
+  firedStanding,
+  placedStanding
+} from "../../../src/machines/order/attachmentSamples.ts"
 
 const row = rowsOf<AttachmentEvent>(attachmentInput)
 

@@ -1,7 +1,7 @@
 /** Orders as literal rows (D6). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { OrderEvent } from "./Order.ts"
-import { lastFill, partialFill, perpInput, spotInput, stopInput } from "./orderSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { OrderEvent } from "../../../src/machines/order/Order.ts"
+import { lastFill, partialFill, perpInput, spotInput, stopInput } from "../../../src/machines/order/orderSamples.ts"
 
 const row = rowsOf<OrderEvent>(perpInput)
 const ofStop = rowsOf<OrderEvent>(stopInput)

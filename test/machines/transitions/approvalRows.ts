@@ -1,6 +1,6 @@
 /** The transitions of an approval as literal rows (operator surface, Four eyes). */
-import type { ApprovalEvent } from "./Approval.ts"
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import type { ApprovalEvent } from "../../../src/machines/operator/Approval.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const grant: ApprovalEvent = { type: "GRANT", at: 50, by: 2, argumentsHash: "aa" }
 const ask = rowsOf<ApprovalEvent>({

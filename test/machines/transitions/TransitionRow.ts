@@ -1,6 +1,6 @@
 /**
- * The form of the published transition tables. A machine's rows stand beside its samples, in `<machine>Rows.ts`, and are
- * called `<kind>Rows`; `test/machines/transitions.test.ts` plays them all and misses a machine without.
+ * The form of the published transition tables. The rows of a machine are `<kind>Rows` in `<machine>Rows.ts` beside this file.
+ * `test/machines/transitions.test.ts` plays them all and names a machine that has none; the machine docs cite their titles.
  */
 
 /** From a creation (`input`) and accepted events (`given`) to a state, one event, and what must come of it. */

@@ -1,7 +1,7 @@
 /** Close-out episodes as literal rows (F9, F10; D23). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { CloseOutEvent } from "./CloseOut.ts"
-import { closeOutInput } from "./closeOutSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { CloseOutEvent } from "../../../src/machines/margin/CloseOut.ts"
+import { closeOutInput } from "../../../src/machines/margin/closeOutSamples.ts"
 
 const row = rowsOf<CloseOutEvent>(closeOutInput)
 

@@ -1,7 +1,7 @@
 /** Knock-out contracts as literal rows (D5). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { BarrierContractEvent } from "./BarrierContract.ts"
-import { barrierContractInput } from "./barrierContractSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { BarrierContractEvent } from "../../../src/machines/barrier/BarrierContract.ts"
+import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
 
 const row = rowsOf<BarrierContractEvent>(barrierContractInput)
 

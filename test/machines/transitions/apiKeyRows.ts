@@ -1,5 +1,5 @@
 /** The transition table D17 as literal rows. */
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const revoke = { type: "REVOKE", at: 5, reason: "rotated" }
 const key = rowsOf({ keyId: 6, createdAt: 1 })

@@ -1,7 +1,7 @@
 /** Recorded risk states as literal rows (D23). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { RiskMonitorEvent } from "./RiskMonitor.ts"
-import { riskMonitorInput } from "./riskMonitorSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { RiskMonitorEvent } from "../../../src/machines/margin/RiskMonitor.ts"
+import { riskMonitorInput } from "../../../src/machines/margin/riskMonitorSamples.ts"
 
 const row = rowsOf<RiskMonitorEvent>(riskMonitorInput)
 

@@ -1,7 +1,12 @@
 /** Requests for quotes as literal rows (D4). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { RfqEvent } from "./Rfq.ts"
-import { acceptSample as accept, closeRfqInput, executedSample as executed, openRfqInput } from "./rfqSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { RfqEvent } from "../../../src/machines/rfq/Rfq.ts"
+import {
+  acceptSample as accept,
+  closeRfqInput,
+  executedSample as executed,
+  openRfqInput
+} from "../../../src/machines/rfq/rfqSamples.ts"
 
 const row = rowsOf<RfqEvent>(openRfqInput)
 const ofClose = rowsOf<RfqEvent>(closeRfqInput)

@@ -1,6 +1,6 @@
 /** The transition table D16 as literal rows. */
-import type { RelianceMove } from "./Reliance.ts"
-import type { TransitionRow } from "../TransitionRow.ts"
+import type { RelianceMove } from "../../../src/machines/partner/Reliance.ts"
+import type { TransitionRow } from "./TransitionRow.ts"
 
 const move = (type: RelianceMove) => ({ type, at: 1, reason: "decided" })
 const reliance = (from: string, given: ReadonlyArray<RelianceMove>, type: RelianceMove, to: string): TransitionRow => ({

@@ -1,6 +1,6 @@
 /** The transition table D2 as literal rows. */
-import type { KycPackageEvent } from "./KycPackage.ts"
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import type { KycPackageEvent } from "../../../src/machines/kyc/KycPackage.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const stored: KycPackageEvent = { type: "STORE", at: 1, granted: true }
 const storedHeld: KycPackageEvent = { ...stored, granted: false }

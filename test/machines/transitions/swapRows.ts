@@ -1,7 +1,16 @@
 /** Staking swaps as literal rows (D8). */
-import { rowsOf } from "../TransitionRow.ts"
-import type { SwapEvent } from "./Swap.ts"
-import { doubted, named, paidAll, paidFinal, paidPart, swapInput, took, tookUnnamed } from "./swapSamples.ts"
+import { rowsOf } from "./TransitionRow.ts"
+import type { SwapEvent } from "../../../src/machines/swap/Swap.ts"
+import {
+  doubted,
+  named,
+  paidAll,
+  paidFinal,
+  paidPart,
+  swapInput,
+  took,
+  tookUnnamed
+} from "../../../src/machines/swap/swapSamples.ts"
 
 const row = rowsOf<SwapEvent>(swapInput)
 

@@ -1,7 +1,7 @@
 /** The transition table D3 as literal rows. */
-import type { BlockEvent } from "./Block.ts"
-import type { BlockCode } from "./Blocks.ts"
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import type { BlockEvent } from "../../../src/machines/verification/Block.ts"
+import type { BlockCode } from "../../../src/machines/verification/Blocks.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const write: BlockEvent = { type: "PARTNER_WRITE", at: 2 }
 const draft: BlockEvent = { type: "DRAFT", at: 2 }

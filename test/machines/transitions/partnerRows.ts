@@ -1,6 +1,6 @@
 /** The transition table D15 as literal rows. */
-import type { PartnerEvent } from "./Partner.ts"
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import type { PartnerEvent } from "../../../src/machines/partner/Partner.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const create: PartnerEvent = { type: "CREATE", at: 1, reason: "signed" }
 const suspend: PartnerEvent = { type: "SUSPEND", at: 2, reason: "licence" }

@@ -1,6 +1,6 @@
 /** The transition table D11 as literal rows. */
-import type { CollateralEvent } from "./CollateralReport.ts"
-import { rowsOf, type TransitionRow } from "../TransitionRow.ts"
+import type { CollateralEvent } from "../../../src/machines/collateral/CollateralReport.ts"
+import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
 
 const line = { cash: "1.000000", reserved: "0.000000", free: "1.000000", freeMargin: "1.000000" }
 const book: CollateralEvent = { type: "REPORT", at: 1, refusal: null, ledgerTxId: 8, balances: line }
