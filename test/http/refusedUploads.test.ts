@@ -41,6 +41,7 @@ describe.each(ways)("A1-02: a refusal reaches a caller that writes before it rea
       const text = await writeThenRead(refusing.targetOf(refused, way), refused, framing === "chunked")
       assert.match(statusLine(text), new RegExp(` ${refused.status} `))
       assert.include(text, `"code":${refused.code}`)
+      assert.match(text, /\r\nconnection: close\r\n/i)
     })
   }
 })

@@ -2,15 +2,17 @@
  * Bodies that the server does not read to their end, over real sockets: what follows them can't be told from a request, so
  * the connection ends with the answer (doc 1, Limits: body caps; A1-02 gates 1 and 8).
  */
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
-import { UnreadBodies, type UnreadLimits } from "../../src/http/middleware/UnreadBodies.ts"
+import { presentedGoodKey, UnreadBodies, type UnreadLimits } from "../../src/http/middleware/UnreadBodies.ts"
 import { bodyOf, callRaw, openRaw, statusLine } from "./callRaw.ts"
 import { keys } from "./canned.ts"
+import { type RunningEdge, startStubEdge } from "./stubEdge.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 let server: Running
@@ -139,12 +141,77 @@ describe("A1-02: what is left of a refused body is discarded within limits", () 
     assert.strictEqual(ends, 1)
   })
 
-  it("a chunked body that has ended leaves its connection to the next request", async () => {
+  const framings = ["Content-Length: 1048576", "Transfer-Encoding: chunked"] as const
+  it.each(framings)("a refusal whose connection ends says so: %s", async (framing) => {
     const connection = await openRaw(server)
-    const chunked = head("pbk_unknown").replace(/Content-Length: \d+/, "Transfer-Encoding: chunked")
-    connection.socket.write(`${chunked}2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
-    await connection.until('"status":"ok"')
-    assert.match(statusLine(connection.received), / 401 /)
-    connection.socket.destroy()
+    const [path, ...rest] = head("pbk_unknown")
+      .split("\r\n")
+      .filter((line) => !line.startsWith("Content-Length"))
+    connection.socket.write([path, framing, ...rest].join("\r\n"))
+    const text = await connection.closed()
+    assert.match(statusLine(text), / 401 /)
+    assert.match(text, /\r\nconnection: close\r\n/i)
+  })
+})
+
+describe("A1-02: at an edge only a key that the service accepted gives an unread body the larger share of places", () => {
+  const routes = [
+    "GET /partner/openapi.json",
+    "GET /healthz",
+    "POST /healthz",
+    "POST /",
+    "POST /docs",
+    "POST /openapi.json",
+    "POST /nowhere",
+    "POST /partner/v1/clients",
+    "POST /partner/v1/nowhere",
+    "POST /operator/v1/partners",
+    "POST /operator/v1/busy"
+  ]
+  const routesOfKeys = /\/v1\//
+  /** Answers as the operator surface does: without a good key 401, or 503 while bodies hold all memory. */
+  const operatorApp = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+    const isGood = request.headers["authorization"] === "Bearer bok_good"
+    if (isGood) presentedGoodKey(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+    const status = isGood ? 403 : request.url.endsWith("/busy") ? 503 : 401
+    return HttpServerResponse.jsonUnsafe({ code: status * 10 }, { status })
+  })
+  let router: Running
+  let edge: RunningEdge
+  beforeAll(async () => {
+    router = await startStubServer({ operatorApp, edgeHosts: ["127.0.0.1"], behindEdge: true })
+    edge = await startStubEdge([router], { limits: { unread: { connections: 3, withoutKey: 1 } } })
+  })
+  afterAll(async () => {
+    await edge.close()
+    await router.close()
+  })
+
+  /** An answered request whose body never arrives whole. */
+  const answered = async (route: string, key: string | null) => {
+    const connection = await openRaw(edge)
+    const authorization = key === null ? [] : [`Authorization: Bearer ${key}`]
+    const lines = [`${route} HTTP/1.1`, "Host: x", ...authorization, "Content-Length: 1048576", "", "x"]
+    connection.socket.write(lines.join("\r\n"))
+    await connection.until("\r\n\r\n")
+    return connection
+  }
+
+  it("callers without one share the smaller number, whatever route they call", async () => {
+    const first = await answered("POST /partner/v1/clients", null)
+    for (const route of routes) {
+      const keysOf = [null, "pbk_unknown", "bok_unknown", ...(routesOfKeys.test(route) ? [] : [keys.trade, "bok_good"])]
+      for (const key of keysOf) await (await answered(route, key)).closed()
+    }
+    const known = [
+      await answered("POST /partner/v1/clients", keys.read),
+      await answered("POST /operator/v1/x", "bok_good")
+    ]
+    await (await answered("POST /partner/v1/clients", keys.read)).closed()
+    for (const { socket, received } of [first, ...known]) {
+      assert.isFalse(socket.closed)
+      assert.notMatch(received, /x-key-accepted/i)
+      socket.destroy()
+    }
   })
 })

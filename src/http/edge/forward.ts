@@ -9,7 +9,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
 import { request as httpsRequest } from "node:https"
 import type { TLSSocket } from "node:tls"
 import { answerHeaders, expectsContinue, hasBody, requestHeaders } from "./proxyHeaders.ts"
-import { leavesBody, presentedGoodKey, type UnreadBodies } from "../middleware/UnreadBodies.ts"
+import { keyAccepted, leavesBody, presentedGoodKey, type UnreadBodies } from "../middleware/UnreadBodies.ts"
 import type { Router } from "./RouterPool.ts"
 
 /** What became of one attempt. */
@@ -196,8 +196,7 @@ class Attempt {
       this.stopBody()
       request.pause()
     }
-    // Without a good key a router answers 401, or 404 for an unknown path of the operator surface.
-    if (unread && status !== 401 && status !== 404) presentedGoodKey(request)
+    if (unread && answer.headers[keyAccepted] !== undefined) presentedGoodKey(request)
     try {
       response.writeHead(status, answerHeaders(answer, ends || unread || closing()))
     } catch {

@@ -4,6 +4,7 @@
  * RFC 9112, 6; A1-08: X-Forwarded-For).
  */
 import type { IncomingMessage } from "node:http"
+import { keyAccepted } from "../middleware/UnreadBodies.ts"
 
 /** Names and values in turn, as Node has them in `rawHeaders`. */
 export type RawHeaders = ReadonlyArray<string>
@@ -37,7 +38,8 @@ const notOfCallers = new Set([
   "x-request-id"
 ])
 
-const notOfRouters = new Set(hopByHop)
+/** Of one connection, or for the edge alone. */
+const notOfRouters = new Set([...hopByHop, keyAccepted])
 
 /** The names a Connection header declares to be of that connection alone. */
 const nominated = (connection: string | undefined): ReadonlySet<string> =>

@@ -25,6 +25,9 @@ const adapterDiscards = 256 * 1024
 
 const withGoodKey = new WeakSet<IncomingMessage>()
 
+/** A header of an answer to an edge: the service accepted the key of the request, whose body it did not read to its end. */
+export const keyAccepted = "x-key-accepted"
+
 /** Records that the request presented a known, live key. */
 export const presentedGoodKey = (request: IncomingMessage): void => void withGoodKey.add(request)
 
@@ -95,8 +98,8 @@ export class UnreadBodies {
   }
 
   /**
-   * Returns the same answer. If a body is still arriving, all bytes of the answer leave at once, and the answer ends with the
-   * body.
+   * Returns the same answer. If a body is still arriving, all bytes of the answer leave at once, the answer ends with the body,
+   * and the connection ends with the answer: nobody knows yet whether the body will end within the limits.
    */
   answering(
     request: IncomingMessage,
@@ -110,9 +113,10 @@ export class UnreadBodies {
     })
     const pieces = Stream.concat(Stream.succeed(body.body), Stream.drain(Stream.fromEffect(rest)))
     const { contentType, contentLength } = body
+    const known = withGoodKey.has(request) ? { [keyAccepted]: "true" } : {}
     return HttpServerResponse.stream(pieces, {
       status,
-      headers: declaredLength(request) === null ? headers : { ...headers, connection: "close" },
+      headers: { ...headers, ...known, connection: "close" },
       contentType,
       contentLength
     })
