@@ -7,7 +7,7 @@ import { timeMisfit, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedOwnTrade {
   readonly account: string
-  /** The account's signed position in the market. */
+  /** The account's signed position in the market before this trade, in the venue's order of trades. */
   readonly netQty: string
   /** The band of the marks around the trade's time; null: the marks are unknown. */
   readonly band: PriceBand | null
@@ -15,6 +15,8 @@ export interface AskedOwnTrade {
 }
 
 export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
+  // First, because the position is found by the time of the trade.
+  at: ({ at }, { venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
   tradeId: { because: "A trade that is booked already is found by it (orderHears.ts, adopted)." },
   orderId: { because: "The order is the venue's own: it is taken over under this id." },
   ref: ({ ref }) => (ref === null ? null : differs("ref of the trade", ref, null)),
@@ -34,8 +36,7 @@ export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
       : null
   },
   liquidity: { because: "A trade of the venue's own costs the client no commission (A2-97)." },
-  reason: { because: "It names which of its rights the venue has used; all of them only reduce." },
-  at: ({ at }, { venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime)
+  reason: { because: "It names which of its rights the venue has used; all of them only reduce." }
 }
 
 /** Why the venue can't have started this trade itself; null: it can. */

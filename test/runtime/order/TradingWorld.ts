@@ -29,10 +29,17 @@ import { chooseLeverage } from "../../../src/runtime/services/order/leverageDeci
 import { newOrder } from "../../../src/runtime/services/order/newOrder.ts"
 import { placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
 import { clientInTurn, judgedOrder } from "../../../src/runtime/services/order/orderFacts.ts"
-import { heardWhole, orderHandler, type WholeOrder } from "../../../src/runtime/services/order/orderHears.ts"
+import {
+  heardOfVenue,
+  heardWhole,
+  orderHandler,
+  type WholeOrder
+} from "../../../src/runtime/services/order/orderHears.ts"
 import type { OrderMarkets } from "../../../src/runtime/services/order/orderMarkets.ts"
+import { unnamedVerdict } from "../../../src/runtime/services/order/unnamedVerdict.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import type { Verdict } from "../../../src/runtime/services/venue/verdict.ts"
 import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
 import type { Condition } from "../../../src/runtime/store/paging.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
@@ -285,6 +292,17 @@ export class TradingWorld {
       left = heardWhole(turn, handler, [{ orderId: id, order, fills, wasOver: false, isTimed: false }])
     })
     return left
+  }
+
+  /** An event of the venue that names no order of ours. It is applied if it fits. Returns the verdict on it. */
+  venueDid(fact: AccountFact): Verdict {
+    const at = { directory: parts.directory, recall: this.recall, unsettled: this.unsettled }
+    let verdict: Verdict = null
+    this.turn((turn) => {
+      verdict = unnamedVerdict({ turn, ...at }, fact)
+      if (verdict === null) heardOfVenue(turn, at, fact, { at: turn.now, isWhole: true })
+    })
+    return verdict
   }
 
   private flow(asset: string, amount: MoneyDecimal): void {

@@ -22,7 +22,7 @@ import type { OpenFundingRow } from "../../store/tables/funding.ts"
 import type { FillRow, OrderRow } from "../../store/tables/order.ts"
 import { hearing } from "../client/hearing.ts"
 import type { Directory } from "../partner/Directory.ts"
-import { ordersInTurn, positionInTurn } from "../order/orderDecisions.ts"
+import { fillsSince, isAskedFor, positionInTurn } from "../order/orderDecisions.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { Unnamed } from "../venue/VenueHandler.ts"
@@ -75,7 +75,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   }
   const { partnerId, clientId } = owner(at)
   const { symbol, settledAt, mark, rate } = said
-  const posted = stamp !== null && (agrees || (isWhole && !isAskedFor(at)))
+  const posted = stamp !== null && (agrees || (isWhole && !isAskedFor(at.turn, at.unsettled)))
   if (posted && !agrees) post(at, stamp, qty)
   const live = !(posted && agrees)
   if (live) makeRoom(at)
@@ -109,7 +109,7 @@ const price = (at: FundingTurn, open: OpenFundingRow, said: VenueFunding): boole
   const stamp = pricedBy(said)
   if (open.mark !== null || stamp === null) return false
   const row = { ...open, mark: stamp.mark, rate: stamp.rate, venueQty: said.netQty }
-  if (isSame(row.qty, row.venueQty) || !isAskedFor(at)) settle(at, row)
+  if (isSame(row.qty, row.venueQty) || !isAskedFor(at.turn, at.unsettled)) settle(at, row)
   else {
     at.turn.draft.put("openFundings", row)
     lookAgain(at.turn, row, againAfter)
@@ -174,30 +174,23 @@ export const fundingTimers = (parts: {
       const row = openFundingsInTurn(turn).find((open) => open.id === Number(id))
       if (row === undefined || row.posted) return
       const at = hearing(turn, parts)
-      if (isAskedFor(at) && turn.now < row.createdAt + heldAtMost) lookAgain(turn, row, againAfter)
+      if (isAskedFor(turn, parts.unsettled) && turn.now < row.createdAt + heldAtMost) lookAgain(turn, row, againAfter)
       else settle(at, row)
     }
   }) as const satisfies Readonly<Record<string, TimerHandler>>
-
-/** Whether the venue is being asked for orders of the account, which may bring trades that are missing. */
-const isAskedFor = ({ turn, unsettled }: Pick<FundingTurn, "turn" | "unsettled">): boolean =>
-  ordersInTurn(turn).some(({ id }) => unsettled.of(id) !== undefined)
 
 /**
  * The position at a stamp. Trades after the stamp may already be booked, because the service queried the venue for them. Older
  * trades may be booked after those. So the time of each trade counts, not the order of booking.
  */
 const heldAt = (
-  { turn, recall }: FundingTurn,
+  at: FundingTurn,
   { symbol, netQty, updatedAt }: { readonly symbol: string; readonly netQty: string; readonly updatedAt: number },
   stamp: VenueFunding
 ): string => {
   // `updatedAt` is no earlier than any trade of the position.
   if (updatedAt < stamp.settledAt) return netQty
-  const stored = recall.since(turn, "fills", { symbol }, { ts: stamp.settledAt })
-  const trades = [...stored, ...turn.draft.written("fills")]
-    .filter((fill) => fill.symbol === symbol && fill.ts >= stamp.settledAt)
-    .toSorted((one, other) => one.tradeId - other.tradeId)
+  const trades = fillsSince(at, symbol, stamp.settledAt)
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)
 }
 

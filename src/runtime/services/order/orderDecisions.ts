@@ -10,7 +10,9 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
+import type { FillRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
+import type { Recall } from "../shared/Recall.ts"
+import type { Unsettled } from "./Unsettled.ts"
 
 /** An order as the turn sees it: working, or moved in this turn; undefined for others. */
 export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>
@@ -27,6 +29,20 @@ export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => rowsI
 
 export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefined =>
   positionsInTurn(turn).find((row) => row.symbol === symbol)
+
+/** The trades of a market at a time and later, in the order in which the venue made them. Throws as `Recall.since` does. */
+export const fillsSince = (
+  { turn, recall }: { readonly turn: Turn; readonly recall: Recall },
+  symbol: string,
+  time: number
+): ReadonlyArray<FillRow> =>
+  [...recall.since(turn, "fills", { symbol }, { ts: time }), ...turn.draft.written("fills")]
+    .filter((fill) => fill.symbol === symbol && fill.ts >= time)
+    .toSorted((one, other) => one.tradeId - other.tradeId)
+
+/** Whether the service queries the venue for working orders of the account, which may bring trades that are missing. */
+export const isAskedFor = (turn: Turn, unsettled: Unsettled["Service"]): boolean =>
+  ordersInTurn(turn).some(({ id }) => unsettled.of(id) !== undefined)
 
 /** What of an order is decided before it has an id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">

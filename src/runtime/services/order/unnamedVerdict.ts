@@ -4,19 +4,21 @@
  * (F14, A2-115).
  */
 import { outsideBand } from "../../../machines/market/PriceBand.ts"
-import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { decimalText, floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import { ownOrderMisfit, ownTradeMisfit } from "../../../machines/venueChecks/ownTradeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
+import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { Recall } from "../shared/Recall.ts"
 import { judgedOn, type Verdict } from "../venue/verdict.ts"
-import { positionInTurn } from "./orderDecisions.ts"
+import { fillsSince, isAskedFor, positionInTurn } from "./orderDecisions.ts"
+import type { Unsettled } from "./Unsettled.ts"
 
 interface Judging {
   readonly turn: Turn
   readonly recall: Recall
+  readonly unsettled: Unsettled["Service"]
 }
 
 export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
@@ -25,25 +27,52 @@ export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
   return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill, fact.order) : null
 }
 
-const ownTradeVerdict = ({ turn, recall }: Judging, fill: VenueFill, order: VenueOrder): Verdict => {
+const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdict => {
+  const { turn, recall } = at
   const client = oneInTurn(turn, "clients")
   if (client === undefined) return null
   const { symbol, side, tradeId } = fill
-  const netQty = positionInTurn(turn, symbol)?.netQty ?? "0"
   const verdict = judgedOn(
     turn,
     { symbol, at: fill.at },
     ({ bandAt, venueTime }) =>
       ownOrderMisfit(order, fill) ??
-      ownTradeMisfit(fill, { account: client.uid, netQty, band: bandAt(fill.at), venueTime }),
+      ownTradeMisfit(fill, {
+        account: client.uid,
+        get netQty() {
+          return heldBefore(at, fill)
+        },
+        band: bandAt(fill.at),
+        venueTime
+      }),
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
   if (verdict === null) return null
   // A booked trade may come again.
-  return recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) === null
-    ? verdict
-    : null
+  if (recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) !== null) return null
+  return mayLackTrades(at) && turn.now < fill.at + missingFor ? { ...verdict, isEarly: true } : verdict
 }
+
+/** The position before a trade. Later trades may be booked already, because a call's answer or a query brought them. */
+const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): string => {
+  const position = positionInTurn(at.turn, symbol)
+  if (position === undefined) return "0"
+  // `updatedAt` is no earlier than any trade of the position.
+  if (position.updatedAt < time) return position.netQty
+  const later = fillsSince(at, symbol, time).filter((fill) => fill.tradeId > tradeId)
+  const held = later.reduce(
+    (sum, { side, qty }) => (side === "BUY" ? sum.minus(qty) : sum.plus(qty)),
+    new MoneyDecimal(position.netQty)
+  )
+  return decimalText(held)
+}
+
+/** An own trade that does not fit waits this long for earlier trades, ms. Reads of a misfit end before. */
+const missingFor = 60_000
+
+/** Whether the service still queries the venue for trades of the account. */
+const mayLackTrades = ({ turn, unsettled }: Judging): boolean =>
+  isAskedFor(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
 
 const stampVerdict = (turn: Turn, { symbol, settledAt, mark, amount }: VenueFunding): Verdict =>
   mark === null

@@ -49,7 +49,7 @@ export const venueHandlers: Effect.Effect<
     order: orderHandler(orderParts),
     swap: swapHandler(orderParts),
     answered: (yield* CallAnswers).take,
-    unnamedVerdict: (turn, fact) => unnamedVerdict({ turn, recall: orderParts.recall }, fact),
+    unnamedVerdict: (turn, fact) => unnamedVerdict({ turn, ...orderParts }, fact),
     unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
   }
