@@ -373,15 +373,17 @@ describe("files", () => {
       ["fsync", "on"],
       ["full_page_writes", "on"],
       ["synchronous_commit", "local"],
+      ["track_activities", "on"],
       ["server_version_num", "150000"],
       ["server_encoding", "UTF8"]
     ] as const
     assert.deepStrictEqual(durabilityViolations(new Map(safe)), [])
-    assert.lengthOf(durabilityViolations(new Map()), 5)
+    assert.lengthOf(durabilityViolations(new Map()), 6)
     for (const [name, value, said] of [
       ["fsync", "off", /^The database runs with fsync off /],
       ["full_page_writes", "off", /^The database runs with full_page_writes off /],
       ["synchronous_commit", "off", /^The database runs with synchronous_commit off /],
+      ["track_activities", "off", /^The database runs with track_activities off /],
       ["server_version_num", "149999", /^PostgreSQL 15 or newer is needed\.$/],
       ["server_encoding", "SQL_ASCII", /encoding UTF8\.$/]
     ] as const) {

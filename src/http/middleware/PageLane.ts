@@ -6,6 +6,7 @@
 import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
 import { breathe } from "../../runtime/engine/breathe.ts"
+import { deadline } from "../../runtime/engine/deadline.ts"
 import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
@@ -87,19 +88,19 @@ export class PageLane {
       this.lines.set(principal, line)
       return Effect.callback<void, Unavailable>((resume) => {
         const giveUp = (): void => {
-          clearTimeout(timer)
+          cancel()
           line.waiting.splice(line.waiting.indexOf(waiter), 1)
           this.forget(principal, line)
           this.startNext()
         }
-        const timer = setTimeout(() => {
+        const cancel = deadline(pageBudget.waitMillis, () => {
           giveUp()
           resume(Effect.fail(new Unavailable({ unknown: false })))
-        }, pageBudget.waitMillis)
+        })
         const waiter: Waiter = {
           rows,
           start: () => {
-            clearTimeout(timer)
+            cancel()
             resume(Effect.void)
           }
         }

@@ -7,6 +7,7 @@ import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Ref
 import { ActorHost, type DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../../runtime/engine/sealing/SealingService.ts"
+import { inTurn } from "../../runtime/engine/withinTime.ts"
 import { verifyLedger } from "../../runtime/ledger/verify.ts"
 import { Adjustments } from "../../runtime/services/ledger/Adjustments.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
@@ -42,7 +43,7 @@ const ledgerHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const sealing = yield* SealingService
     const reads = yield* MoneyReads
-    // One at a time: each holds a connection and a snapshot for as long as it takes.
+    // One at a time, because each holds connections and a snapshot for as long as it takes.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
     let verifying: CheckedSoFar | null = null
@@ -55,7 +56,8 @@ const ledgerHandlers = HttpApiBuilder.group(
       list: ({ params, query: { limit = 100, ...rest } }) => answer(reads.postings(params.client, { limit, ...rest })),
       verify: () =>
         answerOf(
-          turn.withPermits(1)(
+          inTurn(
+            turn,
             verifyLedger.pipe(
               Effect.provideService(CheckProgress, (at) => void (verifying = at)),
               Effect.ensuring(Effect.sync(() => void (verifying = null))),
@@ -66,7 +68,7 @@ const ledgerHandlers = HttpApiBuilder.group(
           )
         ),
       verifying: () => answerOf(Effect.sync(() => verifying)),
-      export: ({ query }) => answer(exporting.withPermits(1)(exportLedger(parts, query)))
+      export: ({ query }) => answer(inTurn(exporting, exportLedger(parts, query)))
     })
   })
 )

@@ -348,7 +348,7 @@ const signalProcess = (pid: number, signal: NodeJS.Signals) => {
   }
 }
 
-/** The database is not safe to keep money in. One sentence per reason. */
+/** The database is not fit to keep money in. One sentence per reason. */
 export class DurabilityError extends Schema.TaggedError<DurabilityError>()("DurabilityError", {
   sentences: Schema.Array(Schema.String)
 }) {
@@ -362,20 +362,26 @@ export const durabilityViolations = (settings: ReadonlyMap<string, string>): Rea
   const sentences = ["fsync", "full_page_writes", "synchronous_commit"]
     .filter((name) => (settings.get(name) ?? "off") === "off")
     .map((name) => `The database runs with ${name} off and could lose acknowledged requests; switch it on.`)
+  if (settings.get("track_activities") !== "on")
+    sentences.push(
+      "The database runs with track_activities off and hides whether a long statement works; switch it on."
+    )
   if (Number(settings.get("server_version_num") ?? 0) < 150_000) sentences.push("PostgreSQL 15 or newer is needed.")
   if (settings.get("server_encoding") !== "UTF8") sentences.push("The database has to be created with encoding UTF8.")
   return sentences
 }
 
 /**
- * Refuses a database that could lose acknowledged commits (fsync, full_page_writes or synchronous_commit off), is older
- * than PostgreSQL 15 or does not store UTF-8. For the embedded and for any --database-url. Source: architecture, Start-up.
+ * Refuses a database that could lose acknowledged commits (fsync, full_page_writes or synchronous_commit off), shows no activity
+ * (track_activities off; `longWork` needs it), is older than PostgreSQL 15 or does not store UTF-8. For the embedded and for any
+ * --database-url. Source: architecture, Start-up.
  */
 export const checkDurability = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ name: string; setting: string }>`
     SELECT name, setting FROM pg_settings
-    WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'server_version_num', 'server_encoding')`
+    WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'track_activities', 'server_version_num',
+                   'server_encoding')`
   const sentences = durabilityViolations(new Map(rows.map((row) => [row.name, row.setting])))
   if (sentences.length > 0) return yield* new DurabilityError({ sentences })
 })

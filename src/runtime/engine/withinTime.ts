@@ -1,8 +1,10 @@
 /**
- * A wall-clock bound on waiting for the database. The work runs in a fiber of its own: interrupting a query waits for the
- * server, and a server that hangs would then hold the caller for as long as it likes.
+ * Timeouts of waits for the database, and for a turn, in wall time. The work runs in a fiber of its own: interrupting a query
+ * waits for the server, and a server that hangs would then hold the caller for as long as it likes.
  */
-import { type Duration, Effect, Exit, Fiber } from "effect"
+import { Duration, Effect, Exit, Fiber, type Semaphore } from "effect"
+import { settle } from "./deadline.ts"
+import { Unavailable } from "./mailbox/DispatchError.ts"
 
 /** Far beyond any healthy query, within the patience of callers. */
 export const databasePatience: Duration.Input = "8 seconds"
@@ -41,4 +43,34 @@ const joined = <A, E, E2>(
   late: () => E2,
   duration: Duration.Input
 ): Effect.Effect<A, E | E2> =>
-  Effect.timeoutOrElse(Fiber.join(running), { duration, orElse: () => Effect.fail(late()) })
+  Effect.raceFirst(
+    Fiber.join(running),
+    Effect.flatMap(elapsed(duration), () => Effect.fail(late()))
+  )
+
+/** Waits for a timeout; an answer that arrived while the process was paused comes first. */
+const elapsed = (duration: Duration.Input): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const due = performance.now() + Duration.toMillis(duration)
+    const settled = Effect.callback<void>((resume) => Effect.sync(settle(due, () => resume(Effect.void))))
+    return Effect.andThen(Effect.sleep(duration), settled)
+  })
+
+/**
+ * Runs work in its turn, for which it waits at most `patience`; work that has begun has no limit here. A caller that is
+ * interrupted gives its turn up.
+ */
+export const inTurn = <A, E, R>(
+  turn: Semaphore.Semaphore,
+  work: Effect.Effect<A, E, R>,
+  patience: Duration.Input = databasePatience
+): Effect.Effect<A, E | Unavailable, R> =>
+  Effect.suspend(() => {
+    let hasBegun = false
+    const begun = Effect.suspend(() => {
+      hasBegun = true
+      return work
+    })
+    const tooLate = Effect.suspend(() => (hasBegun ? Effect.never : Effect.fail(new Unavailable({ unknown: false }))))
+    return Effect.raceFirst(turn.withPermits(1)(begun), Effect.delay(tooLate, patience))
+  })

@@ -25,6 +25,8 @@ export interface CuttingProxy {
    * or the first of the application named.
    */
   readonly cutNext: (what: "request" | "answer", application?: string) => void
+  /** Acts when the next request of the application arrives, before the server gets it. */
+  readonly whenNext: (application: string, act: () => void) => void
   /** Delays the next request with this text, and closes its connection at our side. */
   readonly delayNext: (text: string) => void
   /** Whether a request is delayed. */
@@ -38,6 +40,8 @@ export interface CuttingProxy {
    * pass.
    */
   readonly fallSilent: (silence: Silence | null) => void
+  /** Connections opened so far. */
+  readonly opened: () => number
   /** Open connections of an application, and those of them that are not silent. */
   readonly open: (application: string) => number
   readonly passing: (application: string) => number
@@ -52,12 +56,15 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
   let armed: { readonly what: "request" | "answer"; readonly application: string } | null = null
   let admitting = true
   let cuts = 0
+  let opened = 0
   let silence: Silence | null = null
   let awaited: string | null = null
+  let watched: { readonly application: string; readonly act: () => void } | null = null
   let delayed: { readonly to: Socket; readonly bytes: Buffer } | null = null
   const ways = new Set<Way>()
   const proxy = createServer((client) => {
     if (!admitting) return void client.destroy()
+    opened++
     const upstream = connect(Number(server.port), server.hostname)
     // The first message of a connection names its application.
     const way: Way = { startup: "", silence, slow: Buffer.alloc(0) }
@@ -79,6 +86,10 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
       from.on("data", (bytes) => {
         if (way.startup === "") way.startup = bytes.toString("latin1")
         if (way.silence !== null) return swallow(way, what, bytes, to)
+        if (what === "request" && watched !== null && way.startup.includes(watched.application)) {
+          watched.act()
+          watched = null
+        }
         if (what === "request" && awaited !== null && bytes.includes(awaited)) {
           awaited = null
           delayed = { to, bytes }
@@ -99,6 +110,7 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
   return {
     url: Redacted.make(url.href),
     cutNext: (what, application = "") => (armed = { what, application }),
+    whenNext: (application, act) => (watched = { application, act }),
     delayNext: (text) => (awaited = text),
     delays: () => delayed !== null,
     deliver: () => {
@@ -110,6 +122,7 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
       silence = how
       if (how !== null) for (const way of ways) way.silence = how
     },
+    opened: () => opened,
     open: (application) => [...ways].filter((way) => way.startup.includes(application)).length,
     passing: (application) =>
       [...ways].filter((way) => way.silence === null && way.startup.includes(application)).length,

@@ -7,10 +7,12 @@
 import { Clock, Effect, Semaphore } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Kind } from "../../../machines/registry.ts"
+import { readTimes } from "../../../machines/shared/Limits.ts"
 import { unknown as notFound, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { Unavailable } from "../../../runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../../../runtime/engine/sealing/SealingService.ts"
+import { withinTime } from "../../../runtime/engine/withinTime.ts"
 import { Inspect, type MachineCount } from "../../../runtime/services/operator/Inspect.ts"
 import { MachineObjects } from "../../../runtime/services/operator/MachineObjects.ts"
 import type { OperatorRole } from "../../../runtime/services/operator/OperatorKeys.ts"
@@ -130,7 +132,8 @@ export const makeAtlasApp = Effect.gen(function* () {
     if (path === atlasPrefix) return role === null ? sent(401, closedPage) : sent(200, atlasPage())
     if (!Object.hasOwn(routes, path)) return refused(notFound("Page"))
     if (role === null) return json({ msg: "This session is over." }, 401)
-    return yield* bounded((routes[path] as (typeof routes)[string])(query, role)).pipe(
+    const reading = bounded((routes[path] as (typeof routes)[string])(query, role))
+    return yield* withinTime(reading, () => new Unavailable({ unknown: false }), readTimes.operator).pipe(
       Effect.catch(() => Effect.succeed(json({ msg: "The database does not answer." }, 503)))
     )
   })

@@ -7,6 +7,7 @@ import { PgConnection, PgTypes } from "@effect/sql-pg"
 import type { Socket } from "node:net"
 import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { deadline } from "../deadline.ts"
 import { textsKept } from "./batchStatement.ts"
 import { columnTypes } from "./ColumnArray.ts"
 import { classify, hanging } from "./sqlFailure.ts"
@@ -221,11 +222,8 @@ export class WriterConnection {
   private inTime<A, E>(socket: Socket, statement: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       const millis = this.patience === null ? answerMillis.takeOver : answerMillis.batch
-      const timer = setTimeout(() => socket.destroy(new Error("the server hangs")), millis)
-      return Effect.ensuring(
-        statement,
-        Effect.sync(() => clearTimeout(timer))
-      )
+      const answered = deadline(millis, () => socket.destroy(new Error("the server hangs")))
+      return Effect.ensuring(statement, Effect.sync(answered))
     })
   }
 }

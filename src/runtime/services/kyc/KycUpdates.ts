@@ -23,6 +23,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { inTurn } from "../../engine/withinTime.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
@@ -230,7 +231,7 @@ const makeQueues = () => {
   return <A, E>(clientId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> =>
     Effect.acquireUseRelease(
       enter(clientId),
-      (queue) => Semaphore.withPermit(queue.one, work),
+      (queue) => inTurn(queue.one, work),
       (queue) =>
         Effect.sync(() => {
           if (--queue.waiting === 0) queues.delete(clientId)

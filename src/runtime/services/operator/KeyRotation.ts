@@ -15,6 +15,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { KeyStore } from "../../ports/KeyStore.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import { lastKeyNumber, makeSealing, SealingError, type SealingKeys } from "../../engine/sealing/Sealing.ts"
+import { inTurn } from "../../engine/withinTime.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { countByKey, sealedColumns } from "../../store/SealedValues.ts"
 import { stampCanary } from "../../store/ServiceStamp.ts"
@@ -143,7 +144,7 @@ export class KeyRotation extends Context.Service<
           rotate: (caller) =>
             keyStore === null
               ? Effect.succeed(refuse(keptElsewhere))
-              : oneRotation.withPermits(1)(Effect.uninterruptible(rotate(caller, keyStore))),
+              : inTurn(oneRotation, Effect.uninterruptible(rotate(caller, keyStore))),
           show: oneCount.withPermits(1)(
             Effect.map(counted, (sums) => {
               const current = sealing.current()

@@ -6,6 +6,7 @@ import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import type { PartnerStamp } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
+import { inTurn } from "../../engine/withinTime.ts"
 import type { ApiKeyRow, PartnerRow, RelianceRow } from "../../store/tables/partner.ts"
 import type { EndpointRow } from "../../store/tables/webhook.ts"
 import type { OperatorKeyRow } from "../../store/tables/operator.ts"
@@ -130,7 +131,7 @@ export class Directory extends Context.Service<
           if (held !== undefined) throw held
           return { partnerId, epoch: partners.get(partnerId)?.epoch ?? -1 }
         },
-        hold: (partnerId, work) => turnOf(partnerId).withPermits(1)(hold(partnerId, work))
+        hold: (partnerId, work) => inTurn(turnOf(partnerId), hold(partnerId, work))
       })
     })
   )

@@ -11,7 +11,7 @@ import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox
 import { Journal } from "../../engine/journal/Journal.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
-import { waitAtMost } from "../../engine/withinTime.ts"
+import { inTurn, waitAtMost } from "../../engine/withinTime.ts"
 import { Timers } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
@@ -67,7 +67,7 @@ const neverBack = "It must be later than the business clock, which never goes ba
 /** A dry run counts no further. */
 const rehearsedTimers = 10_000
 
-/** How long an answer may wait for venue, events and timers (C4). */
+/** How long a jump may wait for its turn, and its answer for venue, events and timers (C4). */
 const patience = Duration.seconds(30)
 /** Between two tries to move a venue that did not answer. */
 const tryAgain = Duration.millis(200)
@@ -115,7 +115,9 @@ export class SimClock extends Context.Service<
       return SimClock.of({
         show: sandbox ? Effect.map(jump.shown, accept) : Effect.succeed(sandboxOnly),
         advance: (caller, move) =>
-          sandbox ? Effect.uninterruptible(one.withPermits(1)(jump.advance(caller, move))) : Effect.succeed(sandboxOnly)
+          sandbox
+            ? inTurn(one, Effect.uninterruptible(jump.advance(caller, move)), patience)
+            : Effect.succeed(sandboxOnly)
       })
     })
   )

@@ -26,6 +26,7 @@ import {
   type Turn,
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
+import { inTurn } from "../../engine/withinTime.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
 import { DeliveryFigures } from "../../ports/DeliveryFigures.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
@@ -154,7 +155,7 @@ export class Webhooks extends Context.Service<
         redeliver: (caller, deliveryId) =>
           // No mailbox holds deliveries, so the row is read outside of one: a second redelivery must see the first. A
           // 2xx that arrives in between is sent once more, as any delivery may be.
-          Semaphore.withPermit(
+          inTurn(
             oneAtATime,
             Effect.gen(function* () {
               const [row] = yield* stored.page("webhookDeliveries", [{ column: "id", value: deliveryId }], { limit: 1 })

@@ -1,0 +1,123 @@
+/**
+ * Timeouts of waits. An answer that arrived while the process was paused counts, although the timer is due before the socket is
+ * read. A caller waits for its turn within a limit, and a caller that leaves gives its turn up.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Semaphore } from "effect"
+import { TestClock } from "effect/testing"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
+import { inTurn, withinTime } from "../../../src/runtime/engine/withinTime.ts"
+
+/** The whole process stands still, as it does after SIGSTOP. */
+const pause = (millis: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
+
+/** Two ends of a connection. */
+const connected = Effect.acquireRelease(
+  Effect.promise(async (): Promise<readonly [Socket, Socket]> => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const far = new Promise<Socket>((resolve) => server.once("connection", resolve))
+    const near = connect((server.address() as AddressInfo).port, "127.0.0.1")
+    const ends = [near, await far] as const
+    server.close()
+    return ends
+  }),
+  (ends) => Effect.sync(() => ends.forEach((end) => end.destroy()))
+)
+
+describe("a timeout", () => {
+  it.live("counts an answer that arrived while the process was paused", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const [near, far] = yield* connected
+        const answer = Effect.callback<string>((resume) => {
+          near.once("data", (bytes) => resume(Effect.succeed(String(bytes))))
+        })
+        // The answer takes more steps than one until its caller has it.
+        const work = Effect.andThen(
+          Effect.yieldNow,
+          Effect.tap(answer, () => Effect.yieldNow)
+        )
+        const waiting = yield* Effect.forkChild(
+          withinTime(work, () => "late", "20 millis"),
+          { startImmediately: true }
+        )
+        yield* Effect.promise(() => new Promise<void>((resolve) => far.write("answered", () => resolve())))
+        pause(40)
+        assert.strictEqual(yield* Fiber.join(waiting), "answered")
+      })
+    )
+  )
+
+  it.live("gives work of several steps more time after a long pause", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const [near, far] = yield* connected
+        const answer = Effect.callback<string>((resume) => {
+          near.once("data", (bytes) => resume(Effect.succeed(String(bytes))))
+        })
+        const write = (text: string) =>
+          Effect.promise(() => new Promise<void>((resolve) => far.write(text, () => resolve())))
+        const work = Effect.all([answer, ...Array.from({ length: 20 }, () => Effect.andThen(write("again"), answer))])
+        const waiting = yield* Effect.forkChild(
+          withinTime(work, () => "late", "20 millis"),
+          { startImmediately: true }
+        )
+        yield* write("answered")
+        pause(600)
+        assert.lengthOf(yield* Fiber.join(waiting), 21)
+      })
+    )
+  )
+
+  it.live("fails as late without an answer", () =>
+    Effect.map(Effect.flip(withinTime(Effect.never, () => "late", "1 milli")), (error) =>
+      assert.strictEqual(error, "late")
+    )
+  )
+})
+
+describe("a turn", () => {
+  it.effect("does not come in time: the caller is refused, and the work before it continues", () =>
+    Effect.gen(function* () {
+      const turn = yield* Semaphore.make(1)
+      const done = yield* Deferred.make<string>()
+      const first = yield* Effect.forkChild(inTurn(turn, Deferred.await(done)), { startImmediately: true })
+      const late = yield* Effect.forkChild(Effect.exit(inTurn(turn, Effect.succeed("second"))), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* Fiber.join(late), Exit.fail(new Unavailable({ unknown: false })))
+      yield* Deferred.succeed(done, "first")
+      assert.strictEqual(yield* Fiber.join(first), "first")
+      assert.strictEqual(yield* inTurn(turn, Effect.succeed("third")), "third")
+    })
+  )
+
+  it.effect("is given up by a caller that leaves, before its work and in the middle of it", () =>
+    Effect.gen(function* () {
+      const turn = yield* Semaphore.make(1)
+      const begun: Array<string> = []
+      const enter = (name: string) =>
+        Effect.forkChild(
+          inTurn(
+            turn,
+            Effect.andThen(
+              Effect.sync(() => begun.push(name)),
+              Effect.never
+            )
+          ),
+          {
+            startImmediately: true
+          }
+        )
+      const working = yield* enter("working")
+      const waiting = yield* enter("waiting")
+      yield* Fiber.interrupt(waiting)
+      yield* Fiber.interrupt(working)
+      assert.strictEqual(yield* inTurn(turn, Effect.succeed("next")), "next")
+      assert.deepStrictEqual(begun, ["working"])
+    })
+  )
+})
