@@ -134,7 +134,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     VOID: [venue("does not know it, or said so"), operator("venue resolve")]
   },
   venueMisfit: {
-    READ: [timer("venue.misfit"), operator("venue reconcile")],
+    READ: [timer("venue.misfit")],
     UNFIT: [venue("answered a read, and the answer does not fit")],
     FIT: [venue("answered, and the answer fits"), operator("venue resolve")]
   },
@@ -162,7 +162,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
     CLOSED: [venue("ended it otherwise"), operator("venue resolve")],
     CLOSE_REQUESTED: [client("/barriers/{contractId}/close")],
     TEAR_UP: [service("a close-out of the account")],
-    TEAR_UP_FAILED: [venue("refused to tear it up")],
+    TEAR_UP_FAILED: [venue("refused to tear it up, or never received the call")],
     NEAR_KO: [service("the mark is near the barrier")],
     NEAR_TP: [service("the mark is near the take-profit level")],
     EXPIRY_SOON: [timer("contract.expirySoon")],

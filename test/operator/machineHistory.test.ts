@@ -173,7 +173,7 @@ const misfitOf = async (
 ): Promise<number> => {
   await inTurn(on, id, (turn) => {
     const misfit = { reason: "the side is SELL instead of BUY", worth: 1n }
-    noteMisfit(turn, { ref: orderRef(orderId), misfit, bytes: null, isRead: false })
+    noteMisfit(turn, { ref: orderRef(orderId), misfit, bytes: null })
   })
   const rows = () => query<{ readonly id: bigint; readonly state: string }>(on, "SELECT id, state FROM venue_misfits")
   return vi.waitFor(

@@ -326,6 +326,16 @@ const settled = ({ state, amount, context }: BarrierContractRow): bigint | null 
 
 /** What never changes of a contract. */
 const frozen = ({ amount, commission, clientId, rfqId, context }: BarrierContractRow): string => {
-  const ending = { closedAt: 0, settlePrice: 0, pnl: 0, closeReason: 0, closeRfqId: 0, tearing: 0, tearUps: 0, said: 0 }
+  const ending = {
+    closedAt: 0,
+    settlePrice: 0,
+    pnl: 0,
+    closeReason: 0,
+    closeRfqId: 0,
+    tearing: 0,
+    tearUps: 0,
+    isTearUpLost: 0,
+    said: 0
+  }
   return JSON.stringify([String(amount), String(commission), clientId, rfqId, { ...context, ...ending }])
 }

@@ -58,6 +58,8 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly tearing: boolean
   /** Tear-ups asked for so far: each has a name of its own. */
   readonly tearUps: number
+  /** The venue never received a tear-up, which may still turn up. A refused one may not. */
+  readonly isTearUpLost: boolean
   /** The levels that the client was told the mark is near to: not again after a restart before the mark has gone away. */
   readonly said: ReadonlyArray<Level>
 }
@@ -82,7 +84,7 @@ export type BarrierContractEvent =
   | { readonly type: "CLOSE_REQUESTED"; readonly closeRfqId: number }
   /** Asks the venue to end it at the mark (F9); `attempt` names the call and grows. */
   | { readonly type: "TEAR_UP"; readonly attempt: number }
-  | { readonly type: "TEAR_UP_FAILED"; readonly reason: string }
+  | { readonly type: "TEAR_UP_FAILED"; readonly reason: string; readonly isLost: boolean }
   /** The mark has come near to its barrier, or to its take profit (A2-31). */
   | { readonly type: "NEAR_KO" }
   | { readonly type: "NEAR_TP" }

@@ -97,7 +97,9 @@ const closeAsked = contract.assign(({ event }) =>
 const tearing = contract.assign(({ event }) =>
   event.type === "TEAR_UP" ? { tearing: true, tearUps: event.attempt } : {}
 )
-const notTorn = contract.assign({ tearing: false })
+const notTorn = contract.assign(({ context, event }) =>
+  event.type === "TEAR_UP_FAILED" ? { tearing: false, isTearUpLost: context.isTearUpLost || event.isLost } : {}
+)
 const said = (level: Level) =>
   contract.assign(({ context }) => ({ said: [...context.said.filter((each) => each !== level), level] }))
 
@@ -121,7 +123,7 @@ const endsAs = (state: ContractEnd) => {
 
 export const barrierContractMachine = contract.createMachine({
   id: "barrierContract",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({
     ...input,
     closedAt: null,
@@ -131,6 +133,7 @@ export const barrierContractMachine = contract.createMachine({
     closeRfqId: null,
     tearing: false,
     tearUps: 0,
+    isTearUpLost: false,
     said: []
   }),
   initial: "OPEN",

@@ -40,7 +40,7 @@ export const barrierContractSamples: ReadonlyArray<BarrierContractEvent> = [
   { type: "CLOSE_REQUESTED", closeRfqId: 2 },
   { type: "TEAR_UP", attempt: 1 },
   { type: "TEAR_UP", attempt: 2 },
-  { type: "TEAR_UP_FAILED", reason: "no market" },
+  { type: "TEAR_UP_FAILED", reason: "no market", isLost: false },
   { type: "NEAR_KO" },
   { type: "NEAR_TP" },
   { type: "EXPIRY_SOON" },

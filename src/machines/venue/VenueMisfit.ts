@@ -19,14 +19,35 @@ export interface VenueMisfitInput {
 }
 
 export interface VenueMisfitContext extends VenueMisfitInput {
-  /** The number of UNFIT answers. */
+  /** The number of own reads whose answer did not fit. */
   readonly reads: number
+  /** An own read is under way: the next answer counts. Answers of other reads in between change the reason only. */
+  readonly isAwaited: boolean
 }
 
+/** The band of the market's marks around a time, as it was known when a report was judged. Decimal texts. */
+export interface KeptBand {
+  readonly at: number
+  /** The widening in basis points. Null: the market's own. */
+  readonly bps: number | null
+  readonly low: string
+  readonly high: string
+}
+
+/** The market by which the reports of an object were judged. A later report is judged by it once the marks are unknown. */
+export type KeptMarket = {
+  readonly bands: ReadonlyArray<KeptBand>
+  /** Null: unknown. */
+  readonly isListed: boolean | null
+}
+
+/** The most bands that one misfit keeps. */
+export const mostBands = 16
+
 export type VenueMisfitEvent =
-  /** A read of the object is scheduled. */
+  /** The object is read: an own read. */
   | { readonly type: "READ"; readonly at: number }
-  /** The answer to a read does not fit, can't be judged yet, or does not know the object. */
+  /** An answer does not fit, can't be judged yet, or does not know the object. */
   | { readonly type: "UNFIT"; readonly at: number; readonly reason: string }
   /** The venue's answer fits. */
   | { readonly type: "FIT" }

@@ -22,7 +22,8 @@ const misfit = setup({
     input: {} as VenueMisfitInput
   },
   guards: {
-    isLastRead: ({ context: { reads } }) => reads + 1 >= readPauses.length
+    isLastRead: ({ context: { isAwaited, reads } }) => isAwaited && reads + 1 >= readPauses.length,
+    isAwaited: ({ context }) => context.isAwaited
   }
 })
 
@@ -55,28 +56,31 @@ const clearTimer = misfit.emit(({ context: { misfitId } }) => ({
   name: `venue.misfit:${misfitId}`
 }))
 
+const expectAnswer = misfit.assign({ isAwaited: true })
+const takeReason = misfit.assign(({ event }) => (event.type === "UNFIT" ? { reason: event.reason } : {}))
 const count = misfit.assign(({ context, event }) =>
-  event.type === "UNFIT" ? { reads: context.reads + 1, reason: event.reason } : {}
+  event.type === "UNFIT" ? { reads: context.reads + 1, reason: event.reason, isAwaited: false } : {}
 )
 
 export const venueMisfitMachine = misfit.createMachine({
   id: "venueMisfit",
-  version: "1",
-  context: ({ input }) => ({ ...input, reads: 0 }),
+  version: "2",
+  context: ({ input }) => ({ ...input, reads: 0, isAwaited: false }),
   initial: "READING",
   states: {
     READING: {
       description: "Nothing of the report is booked, and the object is read again with growing pauses.",
       entry: [note("begin", null, "READING"), setFirstTimer],
       on: {
-        READ: { actions: setRetryTimer },
+        READ: { actions: [expectAnswer, setRetryTimer] },
         UNFIT: [
           {
             guard: "isLastRead",
             target: "STANDING",
             actions: [count, note("stand", "READING", "STANDING"), setStandingTimer]
           },
-          { actions: [count, setNextTimer] }
+          { guard: "isAwaited", actions: [count, setNextTimer] },
+          { actions: takeReason }
         ],
         FIT: { target: "ENDED", actions: [note("end", "READING", "ENDED"), clearTimer] }
       }

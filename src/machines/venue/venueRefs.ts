@@ -31,3 +31,10 @@ export const ownerOfRef = (ref: string): RefOwner | null => {
   const [, letters = "", id = ""] = shape.exec(ref) ?? []
   return Object.hasOwn(refLetters, letters) ? { owner: refLetters[letters as Letters], id: Number(id) } : null
 }
+
+/** The object that one of our own refs names, as the audit names it. */
+export const objectOfRef = (ref: string): `${VenueOwner}:${number}` => {
+  const named = ownerOfRef(ref)
+  if (named === null) throw new Error(`${ref} is no ref of ours`)
+  return `${named.owner}:${named.id}`
+}

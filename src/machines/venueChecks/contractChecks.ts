@@ -31,7 +31,7 @@ export interface AskedContract {
   readonly known: { readonly id: number; readonly tradeId: number; readonly openedAt: number } | null
   /** The accepted closing quote, with its price and the time of its accept if known; null: no closing quote was accepted. */
   readonly close: { readonly price: string | null; readonly sentAt: number | null } | null
-  /** A tear-up was requested, with its time while the call is in flight; null: none was. */
+  /** A tear-up is in flight, with its time, or was never received; null: none was requested, or the venue has refused it. */
   readonly tearUp: { readonly sentAt: number | null } | null
   /** The band of the market's marks around a moment; null: the marks are unknown. */
   readonly bandAt: (at: number) => PriceBand | null
@@ -64,7 +64,7 @@ const endMisfit = (said: VenueContract, asked: AskedContract): string | null => 
     case "EARLY_CLOSE":
       return asked.close === null ? "it is closed early, but no accept of a closing quote stands" : null
     case "TORN_UP":
-      return asked.tearUp === null ? "it is torn up, but no tear-up was requested" : null
+      return asked.tearUp === null ? "it is torn up, but no tear-up stands" : null
     case "TAKE_PROFIT":
       return asked.takeProfit === null ? "it has taken profit, but it has no take profit" : null
     case "EXPIRED":

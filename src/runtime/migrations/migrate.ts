@@ -56,6 +56,7 @@ import { m0053 } from "./0053_trades_by_time.ts"
 import { m0054 } from "./0054_misfit_states.ts"
 import { m0055 } from "./0055_unplaced_legs.ts"
 import { m0056 } from "./0056_fold_ids.ts"
+import { m0057 } from "./0057_misfit_market.ts"
 
 const run = Migrator.make({})
 
@@ -116,7 +117,8 @@ export const migrate = run({
     "0053_trades_by_time": m0053,
     "0054_misfit_states": m0054,
     "0055_unplaced_legs": m0055,
-    "0056_fold_ids": m0056
+    "0056_fold_ids": m0056,
+    "0057_misfit_market": m0057
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -1034,6 +1034,7 @@ CREATE TABLE venue_misfits (
   state text NOT NULL,
   version text NOT NULL,
   context json NOT NULL,
+  market json NOT NULL,
   CONSTRAINT venue_misfits_pkey PRIMARY KEY (id),
   CONSTRAINT venue_misfits_worth_check CHECK ((worth <> 0))
 );

@@ -23,7 +23,7 @@ const earlyClose: BarrierContractEvent = { ...knockedOut, type: "EARLY_CLOSE", s
 const tornUp: BarrierContractEvent = { ...knockedOut, type: "TORN_UP", settlePrice: "59000.0", pnl: "-10.000000" }
 const closed: BarrierContractEvent = { ...knockedOut, type: "CLOSED", settlePrice: "60100.0", pnl: "1.000000" }
 const tearUp: BarrierContractEvent = { type: "TEAR_UP", attempt: 1 }
-const tearUpFailed: BarrierContractEvent = { type: "TEAR_UP_FAILED", reason: "no market" }
+const tearUpFailed: BarrierContractEvent = { type: "TEAR_UP_FAILED", reason: "no market", isLost: false }
 
 const end = [
   "ledger.post BARRIER_SETTLE",
@@ -54,8 +54,18 @@ export const barrierContractRows = [
   }),
   row("F9: OPEN, tear-up while one is in flight", "OPEN", [tearUp], { ...tearUp, attempt: 2 }, "refused"),
   row("F9: OPEN, the tear-up is refused", "OPEN", [tearUp], tearUpFailed, "OPEN", ["audit contract.tearUpFailed"], {
-    tearing: false
+    tearing: false,
+    isTearUpLost: false
   }),
+  row(
+    "F9: OPEN, the venue never received the tear-up",
+    "OPEN",
+    [tearUp],
+    { ...tearUpFailed, isLost: true },
+    "OPEN",
+    ["audit contract.tearUpFailed"],
+    { tearing: false, isTearUpLost: true }
+  ),
   row("F9: OPEN, a refused tear-up under its old name", "OPEN", [tearUp, tearUpFailed], tearUp, "refused"),
   row("F9: OPEN, a refusal of no tear-up", "OPEN", [], tearUpFailed, "refused"),
   row("A2-31: OPEN, near its barrier", "OPEN", [], { type: "NEAR_KO" }, "OPEN", ["notify BARRIER_NEAR_KO"], {

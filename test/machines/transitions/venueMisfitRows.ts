@@ -6,17 +6,27 @@ import { venueMisfitInput } from "../../../src/machines/venue/venueMisfitSamples
 const read: VenueMisfitEvent = { type: "READ", at: 1_000 }
 const unfit: VenueMisfitEvent = { type: "UNFIT", at: 2_000, reason: "a trade of nothing" }
 const fit: VenueMisfitEvent = { type: "FIT" }
-const lastButOne = readPauses.slice(1).map(() => unfit)
-const all = readPauses.map(() => unfit)
+const lastButOne = [...readPauses.slice(1).flatMap(() => [read, unfit]), read]
+const all = readPauses.flatMap(() => [read, unfit])
 
 const row = rowsOf<VenueMisfitEvent>(venueMisfitInput)
 
 export const venueMisfitRows: ReadonlyArray<TransitionRow> = [
   row("A2-115: READING, a read is scheduled", "READING", [], read, "READING", ["timer.set venue.misfit:1"], {
-    reads: 0
+    reads: 0,
+    isAwaited: true
   }),
-  row("A2-115: READING, an answer does not fit", "READING", [], unfit, "READING", ["timer.set venue.misfit:1"], {
-    reads: 1,
+  row(
+    "A2-115: READING, the answer to its read does not fit",
+    "READING",
+    [read],
+    unfit,
+    "READING",
+    ["timer.set venue.misfit:1"],
+    { reads: 1, isAwaited: false, reason: "a trade of nothing" }
+  ),
+  row("A2-115: READING, an answer to another read does not fit", "READING", [], unfit, "READING", [], {
+    reads: 0,
     reason: "a trade of nothing"
   }),
   row(

@@ -43,11 +43,19 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     partnerId: id,
     clientId: id,
     state: "READING",
-    context: { misfitId: id, ref: `O-${id}`, reason: "the side is SELL instead of BUY", at: noon, reads: 2 },
+    context: {
+      misfitId: id,
+      ref: `O-${id}`,
+      reason: "the side is SELL instead of BUY",
+      at: noon,
+      reads: 2,
+      isAwaited: true
+    },
     ref: `O-${id}`,
     worth: 1n,
     at: noon,
-    breakId: 4
+    breakId: 4,
+    market: { bands: [{ at: noon, bps: null, low: "54000", high: "66000" }], isListed: true }
   },
   venueCursor: { id, number: 9 },
   venueQuarantine: {

@@ -243,7 +243,7 @@ describe("what ledger verify finds", () => {
       "UPDATE ledger_transactions SET key = ltrim(key, 'x') WHERE key LIKE 'xcollateral:%'"
     ],
     "every venue misfit is of its client's partner": [
-      "INSERT INTO venue_misfits (id, partner_id, client_id, state, version, context, ref, worth, break_id, at) SELECT 999, partner_id + 1000, id, 'ENDED', '1', '{}', 'O-1', 1, NULL, 0 FROM clients WHERE id = 1",
+      "INSERT INTO venue_misfits (id, partner_id, client_id, state, version, context, ref, worth, break_id, at, market) SELECT 999, partner_id + 1000, id, 'ENDED', '1', '{}', 'O-1', 1, NULL, 0, '{}' FROM clients WHERE id = 1",
       "DELETE FROM venue_misfits WHERE id = 999"
     ],
     "every balance is of its client's partner": [

@@ -275,7 +275,8 @@ describe("a close-out", () => {
     const first = judged(opened({ cash: "5", contracts: 1 }), low)
     const refused = judged(committed(first), low, contractsNow + 10, (turn) => {
       const row = contractInTurn(turn, 1)
-      if (row !== undefined) advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason: "no market" })
+      if (row !== undefined)
+        advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason: "no market", isLost: false })
     })
     assert.deepStrictEqual(called(refused), [])
     const state = committed(refused)
@@ -287,7 +288,8 @@ describe("a close-out", () => {
     const first = judged(opened({ cash: "5", contracts: 1 }), low)
     const failed = judged(committed(first), stale("59000"), contractsNow + 10, (turn) => {
       const row = contractInTurn(turn, 1)
-      if (row !== undefined) advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason: "no market" })
+      if (row !== undefined)
+        advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason: "no market", isLost: false })
     })
     assert.deepStrictEqual(episodes(failed), ["WAITING_MARK"])
     assert.deepStrictEqual(called(judged(committed(failed), low, contractsNow + 2_000)), ["tearUp T-1-2"])

@@ -5,6 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type MarginPicture, marginPictureOf } from "../../../src/machines/margin/marginPicture.ts"
+import { noRecentMarket, type RecentMarket } from "../../../src/machines/market/Facts.ts"
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
 import { isWorking } from "../../../src/machines/order/Order.ts"
 import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
@@ -38,6 +39,8 @@ import {
 import type { OrderMarkets } from "../../../src/runtime/services/order/orderMarkets.ts"
 import { unnamedVerdict } from "../../../src/runtime/services/order/unnamedVerdict.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
+import { misfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
+import { misfitTimers } from "../../../src/runtime/services/venue/misfits.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { Verdict } from "../../../src/runtime/services/venue/verdict.ts"
 import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
@@ -127,10 +130,13 @@ export class TradingWorld {
     } as unknown as RowReads["Service"])
   }
 
+  /** The recent marks that the process knows. */
+  recent: RecentMarket = noRecentMarket
+
   private get facts() {
     const marks = Object.fromEntries([...this.marks].map(([symbol, price]) => [symbol, { price }]))
     // One listing, so that what is kept of the account is kept here too.
-    return { ...marketsAt(marks), instruments: this.instruments }
+    return { ...marketsAt(marks), instruments: this.instruments, recent: this.recent }
   }
 
   turn(decide: (turn: Turn) => void): void {
@@ -303,6 +309,15 @@ export class TradingWorld {
       if (verdict === null) heardOfVenue(turn, at, fact, { at: turn.now, isWhole: true })
     })
     return verdict
+  }
+
+  /** The timers of misfits fire: their objects are read. */
+  fireMisfits(): void {
+    const timers = misfitTimers(misfitReads(this.unsettled))
+    for (const { name } of this.store.rows("timers")) {
+      const [handler, id] = name.split(":")
+      if (handler === "venue.misfit") this.turn((turn) => timers["venue.misfit"](turn, turn.now, id ?? null))
+    }
   }
 
   private flow(asset: string, amount: MoneyDecimal): void {

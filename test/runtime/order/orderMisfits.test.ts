@@ -8,6 +8,9 @@ import * as fc from "fast-check"
 import { lieOfFact } from "../../../simulator/venue/core/lies.ts"
 import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
 import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import type { RecentMarket } from "../../../src/machines/market/Facts.ts"
+import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { RecentMarks } from "../../../src/runtime/services/market/RecentMarks.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
 import { reportOf, venueOrder } from "../../support/venueOrders.ts"
 import { perp } from "./leverageTurns.ts"
@@ -71,6 +74,7 @@ describe("A2-115: an order of which the venue lies", () => {
     const lie = told(name, order, fill) ?? assert.fail("no lie")
     const held = world.picture.initialMargin
     for (let reads = 0; reads < 7; reads++) {
+      world.fireMisfits()
       world.read(id, lie.order, [lie.fill])
       const stands = reads >= 5
       assert.deepStrictEqual(misfits(world), [
@@ -104,10 +108,113 @@ describe("A2-115: an order of which the venue lies", () => {
   it("after it stands the truth is booked as well, and the break stays with staff", () => {
     const { world, id, order, fill } = traded()
     const lie = told("false-fill-side", order, fill) ?? assert.fail("no lie")
-    for (let reads = 0; reads < 6; reads++) world.read(id, lie.order, [lie.fill])
+    for (let reads = 0; reads < 6; reads++) {
+      world.fireMisfits()
+      world.read(id, lie.order, [lie.fill])
+    }
     world.read(id, order, [fill])
     assert.deepStrictEqual(misfits(world), [{ state: "ENDED", reads: 5, paused: true }])
     assert.deepStrictEqual([world.store.rows("fills").length, world.store.rows("reconBreaks").length], [1, 1])
+  })
+
+  it("answers to other reads neither count nor move the next one", () => {
+    const { world, id, order, fill } = traded()
+    const lies = ["false-fill-side", "false-fill-quantity"] as const
+    const reports = lies.map((name) => told(name, order, fill) ?? assert.fail("no lie"))
+    const read = () => reports.forEach((lie) => world.read(id, lie.order, [lie.fill]))
+    read()
+    const due = world.store.rows("timers").map(({ dueAt }) => dueAt)
+    for (let reads = 0; reads < 10; reads++) read()
+    assert.deepStrictEqual(misfits(world), [{ state: "READING", reads: 0, paused: false }])
+    assert.deepStrictEqual(
+      world.store.rows("timers").map(({ dueAt }) => dueAt),
+      due
+    )
+    world.fireMisfits()
+    read()
+    assert.deepStrictEqual(misfits(world), [{ state: "READING", reads: 1, paused: false }])
+  })
+})
+
+describe("A2-115: the marks by which an order was judged", () => {
+  const firedAt = contractsNow + 1_000
+  const lie = "1.0"
+  const hour = 3_600_000
+
+  /** A stop that the venue reports as fired, with its bound. */
+  const fired = () => {
+    const clock = { now: contractsNow }
+    const world = new TradingWorld({ clock: () => clock.now })
+    world.mark(perp, "60000")
+    world.deposit("USDC", "10000")
+    const body = { symbol: perp, price: null, attach: null, ocoGroup: null, leverage: null } as const
+    const limit = { ...body, side: "BUY", type: "LIMIT", qty: "0.1", price: "60000", tif: "GTC" } as const
+    const entry = world.place({ ...limit, reduceOnly: false, trigger: null }).id ?? assert.fail("no entry")
+    world.fill(entry, "0.1", "60000")
+    const trigger = { source: "MARK", price: "50000", direction: "AT_OR_BELOW", limitPrice: null } as const
+    const stop = { ...body, side: "SELL", type: "STOP_MARKET", qty: "0.1", tif: "IOC", reduceOnly: true } as const
+    const id = world.place({ ...stop, trigger }).id ?? assert.fail("no stop")
+    const { context } = world.order(id)
+    clock.now = firedAt + 10_000
+    const read = (bound: string) => {
+      const order = reportOf(context, 950, { filledQty: "0.1", state: "FILLED", price: bound, triggeredAt: firedAt })
+      const { side, account } = context
+      const named = { tradeId: 77, orderId: 950, ref: order.ref, account, symbol: perp, side }
+      const fill = { ...named, price: bound, qty: "0.1", liquidity: "TAKER", reason: null, at: firedAt } as const
+      world.fireMisfits()
+      world.read(id, order, [fill])
+    }
+    return { clock, world, read }
+  }
+  /** Each second has a mark of this price, from an hour before the trigger on. */
+  const marked = (to: number, from = firedAt - hour, price = "60000"): RecentMarket => {
+    const marks = new RecentMarks()
+    for (let at = from; at <= to; at += 1_000) marks.add(new MoneyDecimal(price), at, at === from)
+    return { bandAt: (_symbol, at, bps = 1_000) => marks.bandAt(at, bps), isListed: () => true }
+  }
+  const netQty = ({ world }: ReturnType<typeof fired>) => world.positions.map((position) => position.netQty)
+
+  const unknownAgain = {
+    "after a restart": ({ clock, world }: ReturnType<typeof fired>) => {
+      world.restart()
+      clock.now += 60_000
+      world.recent = marked(clock.now, clock.now - 20_000)
+    },
+    "seventy minutes later": ({ clock, world }: ReturnType<typeof fired>) => {
+      clock.now += 70 * 60_000
+      world.recent = marked(clock.now)
+    },
+    "a minute after, when a second has no band of its own any more": ({ clock, world }: ReturnType<typeof fired>) => {
+      clock.now += 65_000
+      world.recent = { ...marked(clock.now), bandAt: () => null }
+    }
+  }
+
+  it.each(Object.entries(unknownAgain))("%s, a lie that stands is booked by no read", (_, forget) => {
+    const stop = fired()
+    stop.world.recent = marked(firedAt + 10_000)
+    for (let reads = 0; reads <= 5; reads++) stop.read(lie)
+    assert.deepStrictEqual(misfits(stop.world), [{ state: "STANDING", reads: 5, paused: true }])
+    forget(stop)
+    for (let reads = 0; reads < 2; reads++) stop.read(lie)
+    assert.deepStrictEqual(misfits(stop.world), [{ state: "STANDING", reads: 5, paused: true }])
+    assert.deepStrictEqual(netQty(stop), ["0.1000"])
+  })
+
+  it.each(Object.entries(unknownAgain))("%s, the truth is booked by the kept marks", (_, forget) => {
+    const stop = fired()
+    stop.world.recent = marked(firedAt + 10_000)
+    stop.read(lie)
+    forget(stop)
+    stop.read("59400.0")
+    assert.deepStrictEqual(misfits(stop.world), [{ state: "ENDED", reads: 0, paused: false }])
+    assert.deepStrictEqual(netQty(stop), ["0.0000"])
+  })
+
+  it("never known, they set nothing aside", () => {
+    const stop = fired()
+    stop.read(lie)
+    assert.deepStrictEqual(netQty(stop), ["0.0000"])
   })
 })
 

@@ -1,6 +1,7 @@
 /** What staff end with the venue's evidence of an order that the venue never answers (A2-116). */
 import { assert, describe, it } from "@effect/vitest"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { advance } from "../../../src/runtime/effects/advance.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import {
   cancelOrder,
@@ -101,7 +102,9 @@ describe("venue resolve order", () => {
       )
       const misfit = { reason: "the side is SELL instead of BUY", worth: 6_000_000_000n }
       for (let read = 0; read <= answers; read++) {
-        noteMisfit(first, { ref: `O-${row.id}`, misfit, bytes: null, isRead: true })
+        const [open] = first.draft.written("venueMisfits")
+        if (open !== undefined) advance(first, "venueMisfits", open, { type: "READ", at: first.now })
+        noteMisfit(first, { ref: `O-${row.id}`, misfit, bytes: null })
       }
       return after(first, row.id)
     }

@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
+import { tearUpRef } from "../../../src/machines/barrier/BarrierContract.ts"
 import { acceptRef } from "../../../src/machines/rfq/Rfq.ts"
 import { notReceived, type VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
@@ -126,5 +127,35 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
       isBooked
     )
     assert.strictEqual(openContracts(turn).length, isBooked ? 0 : 1)
+  })
+
+  it.each([
+    ["the venue has refused it is not booked", [{ outcome: "REFUSED", reason: "no market" }], false],
+    ["a refusal in the words of a lost call is not booked", [{ outcome: "REFUSED", reason: notReceived }], false],
+    ["D4: the venue never received it is booked", [{ outcome: "VOID", reason: null }], true],
+    [
+      "D4: the venue never received the first, and has refused the second, is booked",
+      [
+        { outcome: "VOID", reason: null },
+        { outcome: "REFUSED", reason: "no market" }
+      ],
+      true
+    ],
+    ["no answer yet is booked", [], true]
+  ] as const)("a tear-up after %s", (_, answers, isBooked) => {
+    const turn = withOpen()
+    const tornUp = { state: "TORN_UP", settlePrice: "60500.0", endedAt: later } as const
+    const attempts = answers.length === 0 ? [null] : answers
+    for (const [before, answer] of attempts.entries()) {
+      const attempt = before + 1
+      const [row] = openContracts(turn)
+      if (row === undefined) return assert.fail("no contract is open")
+      assert.isNotNull(advance(turn, "barrierContracts", row, { type: "TEAR_UP", attempt }))
+      if (answer === null) continue
+      assert.isTrue(endCall(turn, handlers, { ...none, ...answer, ref: tearUpRef(row.id, attempt), contract: null }))
+    }
+    assert.strictEqual(take(turn, { ...contract, ...tornUp }), isBooked)
+    assert.strictEqual(openContracts(turn).length, isBooked ? 0 : 1)
+    if (isBooked) assert.isTrue(take(turn, { ...contract, ...tornUp }), "its answer and its event say the same")
   })
 })

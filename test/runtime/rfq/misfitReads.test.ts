@@ -15,8 +15,10 @@ import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
 import { differencesOf, settleDifferences } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
 import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
-import { noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
+import { misfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
+import { misfitTimers, noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { RfqRow } from "../../../src/runtime/store/tables/barrier.ts"
@@ -28,6 +30,8 @@ import {
   turnAfter,
   turnWith
 } from "./rfqTurns.ts"
+
+const timers = misfitTimers(misfitReads(unsettledOrders()))
 
 /** Requests that have left memory with their acceptance, as the store returns them. */
 const stored: Array<RfqRow> = []
@@ -86,6 +90,10 @@ const misfits = (turn: Turn) => rowsInTurn(turn, "venueMisfits").map(({ state, c
 const breaks = (turn: Turn) => turn.draft.written("reconBreaks").map(({ context }) => context.pausesMoneyOut)
 const read = (turn: Turn, shows: VenueContract) =>
   decided(() => endCall(turn, handlers, executed(shows), { isRead: true }))
+/** The timer of the misfit fires: its object is read. */
+const readAgain = (turn: Turn): void => {
+  for (const { id } of rowsInTurn(turn, "venueMisfits")) timers["venue.misfit"](turn, turn.now, String(id))
+}
 
 const knockedOut = { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 45 } as const
 const settled = { ...contract, state: "CLOSED", settlePrice: "60010.0", endedAt: 45 } as const
@@ -94,7 +102,7 @@ describe("A2-115: a contract whose report does not fit", () => {
   it("the true answer to a read of an open contract ends the misfit, and opens no second contract", () => {
     const turn = withOpen()
     const misfit = { reason: "it is closed early, but no accept of a closing quote stands", worth: 1n }
-    noteMisfit(turn, { ref: contract.ref, misfit, bytes: null, isRead: false })
+    noteMisfit(turn, { ref: contract.ref, misfit, bytes: null })
     assert.deepStrictEqual(misfits(turn), [["READING", 0]])
     const later = next(turn)
     assert.isTrue(read(later, contract))
@@ -104,7 +112,7 @@ describe("A2-115: a contract whose report does not fit", () => {
 
   it("the true end of the contract, as the answer to a read, is booked once", () => {
     const turn = withOpen()
-    noteMisfit(turn, { ref: contract.ref, misfit: { reason: "x", worth: 1n }, bytes: null, isRead: false })
+    noteMisfit(turn, { ref: contract.ref, misfit: { reason: "x", worth: 1n }, bytes: null })
     const later = { ...next(turn, 6_000) }
     assert.isTrue(read(later, knockedOut))
     assert.deepStrictEqual([misfits(later), openContracts(later), posted(later).length], [[["ENDED", 0]], [], 1])
@@ -152,6 +160,7 @@ describe("A2-115: a contract whose report does not fit", () => {
     let turn = given()
     for (let answers = 0; answers <= readPauses.length; answers++) {
       assert.deepStrictEqual(breaks(turn), [])
+      readAgain(turn)
       assert.isFalse(endCall(turn, handlers, { ...executed(settled), at: turn.now }, by))
       if (answers < readPauses.length) turn = next(turn, 20_000)
     }
@@ -161,5 +170,27 @@ describe("A2-115: a contract whose report does not fit", () => {
     const later = next(turn, 20_000)
     assert.isFalse(endCall(later, handlers, { ...executed(settled), at: later.now }, by))
     assert.isTrue(later.draft.isEmpty)
+  })
+
+  it("look-ups and comparisons between two reads of its own do not count", () => {
+    const turn = withOpen()
+    const early = { ...contract, state: "EARLY_CLOSE", settlePrice: "61000.0", endedAt: 50 } as const
+    const [row] = openContracts(turn)
+    const answers = {
+      clientId: 1,
+      contracts: row === undefined ? [] : [row],
+      requests: [],
+      theirs: [],
+      outcomes: new Map([[contract.ref, executed(early)]])
+    }
+    const others = () => {
+      assert.isFalse(endCall(turn, handlers, executed(early)))
+      assert.lengthOf(settleDifferences(turn, parts, differencesOf(answers)), 1)
+    }
+    for (let count = 0; count < 2 * readPauses.length; count++) others()
+    assert.deepStrictEqual([misfits(turn), breaks(turn)], [[["READING", 0]], []])
+    readAgain(turn)
+    others()
+    assert.deepStrictEqual(misfits(turn), [["READING", 1]])
   })
 })

@@ -3,7 +3,7 @@
  * venue says of a contract by itself comes under the ref of the accept that opened it (`rfq/rfqHears.ts`).
  */
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
-import { notReceived } from "../../../machines/venue/venueCalls.ts"
+import { notReceived, refusalReason } from "../../../machines/venue/venueCalls.ts"
 import { advance } from "../../effects/advance.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { contractVerdict } from "../rfq/contractVerdict.ts"
@@ -25,8 +25,9 @@ export const contractHandler = (parts: HearingParts): VenueHandler => ({
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
     if (end !== null) return endKnown(hearing(turn, parts), row, end)
-    const reason = outcome.reason ?? notReceived
-    advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason })
+    const isLost = outcome.outcome !== "REFUSED"
+    const reason = isLost ? (outcome.reason ?? notReceived) : refusalReason(outcome)
+    advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason, isLost })
   },
   said: (turn, { id }) => contractInTurn(turn, id) !== undefined,
   quoted: null

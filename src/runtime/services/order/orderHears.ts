@@ -140,7 +140,7 @@ export const heardWhole = (
     const now = rowOf(whole.orderId)
     const verdict = kept.get(whole.orderId)
     if (now === null || verdict === undefined) continue
-    noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole, isRead: true })
+    noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole })
     if (whole.isTimed) wasAsked(turn, now.id)
   }
   const fitting = orders.filter(({ orderId }) => !kept.has(orderId))

@@ -32,7 +32,7 @@ export const orderVerdict = (
 export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, saidAt: number): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: saidAt },
+    { symbol: row.symbol, at: saidAt, of: [`order:${row.id}`] },
     (seen) => orderMisfit(report, { order: row.context, ...seen }),
     () => worthOf(at, row, null)
   )
@@ -42,7 +42,7 @@ export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill, report
   const { symbol, context } = row
   const verdict = judgedOn(
     at.turn,
-    { symbol, at: fill.at },
+    { symbol, at: fill.at, of: [`order:${row.id}`] },
     (seen) => fillMisfit(fill, { order: context, report, ...seen }),
     () => worthOf(at, row, fill)
   )

@@ -43,7 +43,7 @@ export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Ve
   if (opened !== null) return contractVerdict(at, opened, contract, said.at)
   return judgedOn(
     at.turn,
-    { symbol: row.symbol, at: said.at },
+    { symbol: row.symbol, at: said.at, of: [`rfq:${row.id}`] },
     (seen) => contractMisfit(contract, askedBy(at, row, quoteId, seen)),
     () => worth
   )
@@ -53,10 +53,17 @@ export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Ve
 export const contractVerdict = (at: Judging, row: BarrierContractRow, said: VenueContract, saidAt: number): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: saidAt },
+    { symbol: row.symbol, at: saidAt, of: namesOf(row) },
     (seen) => contractMisfit(said, frozenIn(at, row, said, seen)),
     () => row.amount
   )
+
+/** The objects whose calls can show the contract: its request, the last request to close it, and its tear-ups. */
+const namesOf = ({ id, context: { rfqId, closeRfqId } }: BarrierContractRow): ReadonlyArray<string> => [
+  `rfq:${rfqId}`,
+  `rfq:${closeRfqId}`,
+  `barrierContract:${id}`
+]
 
 /** The contract that a request has opened. It may have ended. */
 const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierContractRow | null =>
@@ -102,17 +109,18 @@ const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | n
 
 const frozenIn = (
   at: Judging,
-  { context }: BarrierContractRow,
+  { state, context }: BarrierContractRow,
   said: VenueContract,
   seen: MarketSeen
 ): AskedContract => {
-  const { contractId, closeRfqId, tearUps } = context
+  const { contractId, closeRfqId, tearing, tearUps, isTearUpLost } = context
+  const mayBeTorn = tearing || isTearUpLost || state === "TORN_UP"
   const tearUpCall = at.turn.state.get("venueCalls", tearUpRef(contractId, tearUps))
   return {
     ...frozenTerms(context),
     ...seen,
     close: said.state === "EARLY_CLOSE" ? closeOf(at, closeRfqId) : null,
-    tearUp: tearUps === 0 ? null : { sentAt: tearUpCall?.at ?? null }
+    tearUp: mayBeTorn ? { sentAt: isTearUpLost ? null : (tearUpCall?.at ?? null) } : null
   }
 }
 

@@ -76,7 +76,7 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject
   const { symbol } = row.context
   return judgedOn(
     turn,
-    { symbol, at },
+    { symbol, at, of: [`swap:${row.id}`] },
     (seen) => {
       if ((said.order ?? said.rfq ?? said.contract ?? null) !== null) return "the message of its ref has no swap"
       return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, ...seen })

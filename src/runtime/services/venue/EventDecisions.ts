@@ -317,7 +317,7 @@ export class EventDecisions {
     if (!isWhole) handlers.doubted(turn)
     if (verdict !== null) {
       if (ref === null || owner === null) handlers.doubted(turn)
-      else noteMisfit(turn, { ref, misfit: verdict, bytes: null, isRead: false })
+      else noteMisfit(turn, { ref, misfit: verdict, bytes: null })
       return this.asideIn(turn, clientId, { ...event, number, at, fact }, misfitReason(verdict.reason))
     }
     if (wrong === null && owner !== null) {

@@ -2,13 +2,16 @@
  * Misfits in the client's turn: objects whose report by the venue does not fit our request. Nothing of the report is booked, and
  * holds stay. The machine of the misfit decides when its object is read again, and when it stands (A2-115).
  */
-import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { isDeepStrictEqual } from "node:util"
+import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
+import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { VenueMisfitRow } from "../../store/tables/venue.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import { nothingKept, withMarket } from "./keptMarks.ts"
 import type { MisfitReads } from "./MisfitReads.ts"
 import { putAside, type SetAside } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
@@ -25,17 +28,15 @@ interface Found {
   readonly misfit: Misfit
   /** The report of the venue. Null: its event is set aside elsewhere. */
   readonly bytes: unknown
-  /** The report is the answer to a read of this object. */
-  readonly isRead: boolean
 }
 
-/** Begins a misfit, or counts the answer of one that is open. The last answer that does not fit opens the break. */
-export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): void => {
+/** Begins a misfit, or counts the answer to a read of one that is open. The last answer that does not fit opens the break. */
+export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   const client = oneInTurn(turn, "clients")
   if (client === undefined) throw new Error(`${turn.state.subject} has no client`)
   const whose = { partnerId: client.partnerId, clientId: client.id }
   const before = misfitOf(turn, ref)
-  const { reason } = misfit
+  const { reason, market = nothingKept } = misfit
   const putBytesAside = (): void => {
     if (bytes === null) return
     const aside: SetAside = {
@@ -46,7 +47,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): v
     }
     putAside(turn, aside, whose)
   }
-  if (before?.state === "STANDING") return
+  if (before?.state === "STANDING") return void withMarks(turn, before, market)
   const isNew = before?.context.reason !== reason
   // A report that a later mark may explain is set aside only once the misfit stands.
   if (isNew && !misfit.isEarly) putBytesAside()
@@ -56,16 +57,25 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes, isRead }: Found): v
     const worth = misfit.worth === 0n ? 1n : misfit.worth
     start(turn, "venueMisfits", {
       input: { misfitId: id, ref, reason, at: turn.now },
-      columns: { id, ...whose, worth, at: turn.now, breakId: null }
+      columns: { id, ...whose, worth, at: turn.now, breakId: null, market }
     })
     return
   }
-  if (!isRead) return
-  if (countUnfit(turn, before, reason) && misfit.isEarly) putBytesAside()
+  if (countUnfit(turn, withMarks(turn, before, market), reason) && misfit.isEarly) putBytesAside()
+}
+
+/** Keeps the marks by which another report of the object was judged. */
+const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMisfitRow => {
+  const kept = { ...row, market: withMarket(row.market, market) }
+  if (isDeepStrictEqual(kept.market, row.market)) return row
+  turn.draft.put("venueMisfits", kept)
+  return kept
 }
 
 /** Counts an answer that does not fit. True: it was the last one, and a break pauses the client's money. */
 const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean => {
+  // Only the answer to an own read counts, and only another reason is news.
+  if (!before.context.isAwaited && before.context.reason === reason) return false
   const now = advance(turn, "venueMisfits", before, { type: "UNFIT", at: turn.now, reason })
   if (now?.state !== "STANDING") return false
   const breakId = breakOfClient(turn, now, now.worth, misfitSentence(now))
@@ -81,7 +91,7 @@ export const misfitUnknown = (turn: Turn, ref: string): void => {
 
 /** As `noteMisfit`, for a report that the comparison has read. Returns a sentence; null: a later mark may explain the report. */
 export const misfitFound = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string | null => {
-  noteMisfit(turn, { ref, misfit, bytes, isRead: true })
+  noteMisfit(turn, { ref, misfit, bytes })
   return misfit.isEarly ? null : sentenceOf(ref, misfit.reason)
 }
 
@@ -90,18 +100,12 @@ export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow
   sentenceOf(ref, reason)
 
 const sentenceOf = (ref: string, reason: string): string =>
-  `The venue's report of ${objectOf(ref)} does not fit the request: ${reason}.`
+  `The venue's report of ${objectOfRef(ref)} does not fit the request: ${reason}.`
 
 /** Ends the misfit, because the venue's answer fits. An open break stays with staff. */
 export const endMisfit = (turn: Turn, ref: string): void => {
   const row = misfitOf(turn, ref)
   if (row !== undefined) advance(turn, "venueMisfits", row, { type: "FIT" })
-}
-
-const objectOf = (ref: string): string => {
-  const owner = ownerOfRef(ref)
-  if (owner === null) throw new Error(`${ref} is no ref of ours`)
-  return `${owner.owner}:${owner.id}`
 }
 
 /** The timer that schedules the next read of an object. */

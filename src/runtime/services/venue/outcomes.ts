@@ -35,7 +35,7 @@ export const endCall = (
   // What comes later in the same turn is a second word on it.
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (verdict !== null) {
-    noteMisfit(turn, { ref, misfit: verdict, bytes: outcome, isRead: isRead || call !== null })
+    noteMisfit(turn, { ref, misfit: verdict, bytes: outcome })
     return false
   }
   if (isRead || isTrusted || call !== null) endMisfit(turn, ref)

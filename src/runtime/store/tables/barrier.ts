@@ -1,4 +1,5 @@
 /** Requests for quotes and knock-out contracts (doc 2; D4, D5). */
+import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
 import { openRfqStates } from "../../../machines/rfq/Rfq.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
@@ -33,6 +34,11 @@ export interface BarrierContractRow extends MachineRow<"barrierContract"> {
   /** What it paid, negative what it cost; null while it is open. */
   readonly pnl: bigint | null
 }
+
+const withTearUp = (context: BarrierContractContext): BarrierContractContext => ({
+  ...context,
+  isTearUpLost: context.tearUps > 0 && !context.tearing
+})
 
 const live = onlyIn(...openRfqStates)
 
@@ -75,6 +81,8 @@ export const barrierTables = {
   barrierContracts: table<BarrierContractRow>()({
     title: "knock-out contract",
     machine: "barrierContract",
+    // Version 1 did not keep whether the venue received a tear-up.
+    upcasters: [({ state, context }) => ({ state, context: withTearUp(context as BarrierContractContext) })],
     mirrors: ({ closedAt, pnl }) => ({ closedAt, pnl: pnl === null ? null : usdcMinor(pnl) }),
     key: ["id"],
     mode: "upsert",

@@ -1,5 +1,6 @@
 /** What the service keeps of its talk with the venue: calls in flight, how far events were taken, what was set aside, probes. */
 import type { JsonObject } from "../../../machines/Effects.ts"
+import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
 import type { VenueCallName } from "../../../machines/venue/venueCalls.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
@@ -51,6 +52,7 @@ export interface VenueMisfitRow extends MachineRow<"venueMisfit"> {
   readonly at: number
   /** The break that pauses the client's money; null until the misfit stands. */
   readonly breakId: number | null
+  readonly market: KeptMarket
 }
 
 export interface VenueProbeRow extends MachineRow<"venueProbe"> {
@@ -103,6 +105,8 @@ export const venueTables = {
   venueMisfits: table<VenueMisfitRow>()({
     title: "venue misfit",
     machine: "venueMisfit",
+    // Version 2 counts the answers to own reads alone.
+    upcasters: [({ state, context }) => ({ state, context: { ...(context as object), isAwaited: false } })],
     open: null,
     mirrors: ({ ref }) => ({ ref }),
     key: ["id"],
@@ -115,7 +119,8 @@ export const venueTables = {
       ref: "text",
       worth: "money",
       at: "id",
-      breakId: "id?"
+      breakId: "id?",
+      market: "json"
     },
     check: ({ worth }) => worth !== 0n,
     residence: { ...ofClient, only: onlyIn("READING", "STANDING") },

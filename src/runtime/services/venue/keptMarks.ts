@@ -1,0 +1,73 @@
+/**
+ * The marks that an open misfit keeps in its row. A restart forgets the recent marks, and an hour passes them by: without kept
+ * marks a report that stood outside the band would fit from then on (A2-115).
+ */
+import type { PriceBand } from "../../../machines/market/PriceBand.ts"
+import { exactText, scaled } from "../../../machines/shared/Exact.ts"
+import { type KeptBand, type KeptMarket, mostBands } from "../../../machines/venue/VenueMisfit.ts"
+import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
+
+/** The marks about a time are known by the second for this long, ms. Until then they replace the kept ones. */
+const bySecondMillis = 60_000
+
+export const nothingKept: KeptMarket = { bands: [], isListed: null }
+
+/** The market that the open misfits of these objects keep. */
+export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyArray<string>): KeptMarket => {
+  if (objects.length === 0) return nothingKept
+  return rowsInTurn(turn, "venueMisfits")
+    .filter(({ state, ref }) => state !== "ENDED" && objects.includes(objectOfRef(ref)))
+    .reduce((all, { market }) => withMarket(all, market), nothingKept)
+}
+
+/** The bands of both; a band of the second replaces one of the first. When it is full, no band is added. */
+export const withMarket = (before: KeptMarket, { bands, isListed }: KeptMarket): KeptMarket => {
+  const all = new Map([...before.bands, ...bands].map((band) => [nameOf(band), band]))
+  return { bands: [...all.values()].slice(0, mostBands), isListed: isListed ?? before.isListed }
+}
+
+const nameOf = ({ at, bps }: Pick<KeptBand, "at" | "bps">): string => `${at}:${bps}`
+
+/** The marks by which one report is judged: the known ones, and those that the misfit of its object keeps. */
+export class KeptMarks {
+  private lacks = false
+  private readonly before: KeptMarket
+  private readonly now: number
+  /** What the misfit keeps from now on. */
+  market: KeptMarket
+
+  constructor(before: KeptMarket, now: number) {
+    this.before = before
+    this.now = now
+    this.market = before
+  }
+
+  bandAt(at: number, bps: number | null, recent: () => PriceBand | null): PriceBand | null {
+    const kept = this.before.bands.find((band) => nameOf(band) === nameOf({ at, bps }))
+    if (kept !== undefined && this.now >= at + bySecondMillis) return wholeBand(kept)
+    const known = recent()
+    if (known?.isWhole === true) {
+      const band = { at, bps, low: exactText(known.low), high: exactText(known.high) }
+      this.market = withMarket(this.market, { bands: [band], isListed: null })
+      return known
+    }
+    if (kept !== undefined) return wholeBand(kept)
+    if (known === null && this.before.bands.length >= mostBands) this.lacks = true
+    return known
+  }
+
+  isListed(known: boolean | null): boolean | null {
+    const listed = known ?? this.before.isListed
+    this.market = { ...this.market, isListed: listed }
+    return listed
+  }
+
+  /** The venue can't choose among times for ever: a misfit that keeps no further band takes no time whose marks are unknown. */
+  tooManyTimes(): string | null {
+    return this.lacks ? `it was reported at more than ${mostBands} times, and the marks of the last are unknown` : null
+  }
+}
+
+const wholeBand = ({ low, high }: KeptBand): PriceBand => ({ low: scaled(low), high: scaled(high), isWhole: true })
