@@ -184,7 +184,7 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
       service("nothing may open risk any more, or there is nothing left to reduce")
     ],
     CANCEL_REFUSED: [venue("refused to cancel it")],
-    AMEND: [service("protection follows its position")],
+    AMEND: [service("protection follows its position; a bound changes")],
     AMENDED: [venue("changed it")],
     AMEND_REFUSED: [venue("refused the change")],
     ATTACHED: [service("its protection is filed")]

@@ -13,6 +13,7 @@ export type HandlerName =
   | "contract.expirySoon"
   | "contract.overdue"
   | "order.ask"
+  | "order.bound"
   | "order.cancel"
   | "order.protect"
   | "swap.release"

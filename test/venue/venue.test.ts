@@ -126,6 +126,10 @@ describe("A2-40: an order's quantity is amended", () => {
     const trigger = { source: "MARK", price: "59000", direction: "AT_OR_BELOW" } as const
     world.place({ ref: "O-3", side: "SELL", qty: "0.1", reduceOnly: true, trigger })
     assert.deepInclude(amend("M-4", "O-3", "0.2").order, { qty: "0.2", state: "WAITING" })
+    const bound = { qty: "0.2", boundBps: 50 }
+    assert.deepInclude(world.call("amendOrder", { ref: "M-6", target: "O-3", ...bound }), { outcome: "EXECUTED" })
+    const refused = world.call("amendOrder", { ref: "M-7", target: "O-1", qty: "0.3", boundBps: 50 })
+    assert.strictEqual(refused.reason, "order does not wait")
     world.call("cancelOrder", { ref: "C-1", target: "O-3" })
     assert.strictEqual(amend("M-5", "O-3", "0.3").reason, "order has ended")
   })

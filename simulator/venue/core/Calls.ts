@@ -133,13 +133,13 @@ export class Calls {
         ? executed({ order: target })
         : refused("order has ended", { order: target })
     },
-    amendOrder: ({ target, qty }, account) => {
+    amendOrder: ({ target, qty, boundBps }, account) => {
       const order = this.orderOf(target, account)
       if (order === null) return refused("unknown order")
       const subject = { order: target }
       const quantity = unitsOf(qty, this.parts.listing(order.symbol).market.lotDecimals)
       if (quantity === null) return refused("quantity off the grid", subject)
-      return { refusal: this.parts.exchange.amend(order, quantity), subject }
+      return { refusal: this.parts.exchange.amend(order, quantity, boundBps), subject }
     },
     requestQuotes: (request, account) => {
       const listing = this.parts.exchange.listings.get(request.symbol)

@@ -8,7 +8,15 @@ import { Fills, type KeptFill } from "./Fills.ts"
 import { Levels } from "./Levels.ts"
 import { Line } from "./Line.ts"
 import { type Market, valueOf } from "./Market.ts"
-import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
+import {
+  type AmendRefusal,
+  type EndReason,
+  isLive,
+  newOrder,
+  type Order,
+  type OrderRequest,
+  type TriggerSource
+} from "./Order.ts"
 import { firedRefusal, refusalOf } from "./orderRefusal.ts"
 
 /** What has happened, in the order in which it did. */
@@ -64,8 +72,6 @@ export interface Execution {
   readonly quantity: number
   readonly reason: VenueReason
 }
-
-export type AmendRefusal = "order has ended" | "quantity too large" | "quantity filled already" | "market halted"
 
 export class Exchange {
   readonly listings = new Map<string, Listing>()
@@ -131,11 +137,12 @@ export class Exchange {
     return true
   }
 
-  /** Another quantity of a live order; smaller it keeps its place, larger it goes to the end of its level (A2-40). */
-  amend(order: Order, quantity: number): AmendRefusal | null {
+  /** Another quantity: smaller it keeps its place, larger it goes to the end of its level. Another bound while it waits (A2-40). */
+  amend(order: Order, quantity: number, boundBps?: number): AmendRefusal | null {
     const listing = this.listings.get(order.symbol)
     const filled = order.quantity - order.left
     if (!isLive(order) || listing === undefined) return "order has ended"
+    if (boundBps !== undefined && order.state !== "WAITING") return "order does not wait"
     if (quantity > listing.market.maxQty) return "quantity too large"
     if (quantity <= filled) return "quantity filled already"
     if (quantity > order.quantity && listing.halt !== null && !order.reduceOnly) return "market halted"
@@ -143,6 +150,7 @@ export class Exchange {
     if (order.state === "WAITING") order.left = left
     else listing.book.resize(order, left)
     order.quantity = quantity
+    if (boundBps !== undefined) order.boundBps = boundBps
     this.emit({ kind: "order", order })
     return null
   }

@@ -32,6 +32,14 @@ export interface OrderRequest {
 /** WAITING for its trigger, WORKING in the book, or ended. */
 export type OrderState = "WAITING" | "WORKING" | "FILLED" | "CANCELLED" | "REJECTED"
 
+/** Why the venue keeps an order as it is. */
+export type AmendRefusal =
+  | "order has ended"
+  | "order does not wait"
+  | "quantity too large"
+  | "quantity filled already"
+  | "market halted"
+
 /** Why an order ended without being filled, in the venue's own words. */
 export type EndReason =
   | "unknown market"
@@ -68,7 +76,7 @@ export interface Order extends Resting {
   readonly group: string | null
   /** The limit in ticks, or null for any price. An order with a bound gets its limit when its trigger fires. */
   limit: number | null
-  readonly boundBps: number | null
+  boundBps: number | null
   readonly trigger: Trigger | null
   /** Its place among those that wait for a price; null when it does not wait. */
   waiting: Waiting<Order> | null

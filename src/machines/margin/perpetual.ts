@@ -14,6 +14,7 @@ import {
   fixedText,
   floorDiv,
   floorToMicro,
+  isLess,
   magnitude,
   microPlaces,
   negated,
@@ -130,6 +131,51 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
   return ceilTo(lost, microPlaces)
 }
 
+/**
+ * The most that each order may still cost: its loss against the mark if it filled at once at its worst price, with commission.
+ * Reduce-only orders count as far as there is something to reduce, the dearest first. Micro-USDC, each rounded up (F13).
+ */
+export const orderCosts = (
+  netQty: Exact,
+  orders: ReadonlyArray<WorkingOrder>,
+  mark: Exact,
+  terms: Pick<PerpTerms, "slippageBps" | "commissionBps">
+): ReadonlyArray<bigint> => {
+  const price = scaled(mark)
+  const unitCosts = orders.map((order) => unitCostOf(order, price, terms))
+  const costs = orders.map(({ left }, at) => ceilTo(product(unitCosts[at] ?? nothing, scaled(left)), microPlaces))
+  const reducing = orders.flatMap(({ reduceOnly }, at) => (reduceOnly ? [at] : []))
+  if (reducing.length === 0) return costs
+  const room = { BUY: reducibleBy("BUY", netQty, orders), SELL: reducibleBy("SELL", netQty, orders) }
+  for (const at of reducing.toSorted((one, other) =>
+    isLess(unitCosts[one] ?? nothing, unitCosts[other] ?? nothing) ? 1 : -1
+  )) {
+    const { side, left } = orders[at] as WorkingOrder
+    const taken = isLess(room[side], scaled(left)) ? room[side] : scaled(left)
+    room[side] = difference(room[side], taken)
+    costs[at] = ceilTo(product(unitCosts[at] ?? nothing, taken), microPlaces)
+  }
+  return costs
+}
+
+/** What reduce-only orders of a side can close at the most: the position on the other side, and what its orders may open. */
+const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<WorkingOrder>): Scaled => {
+  const held = side === "SELL" ? scaled(netQty) : negated(scaled(netQty))
+  const opening = orders.filter((order) => order.side !== side && !order.reduceOnly)
+  return opening.reduce((most, { left }) => sum(most, scaled(left)), held.units < 0n ? nothing : held)
+}
+
+/** A conditional order at the market trades within its bound of the mark at which it fires. */
+const unitCostOf = (
+  { side, price, boundBps }: WorkingOrder,
+  mark: Scaled,
+  terms: Pick<PerpTerms, "slippageBps" | "commissionBps">
+): Scaled => {
+  const worst = price === null ? slipped(side, mark, terms) : scaled(price)
+  const lost = boundBps === null ? lossOf(side, worst, mark) : shareOf(mark, boundBps)
+  return sum(lost, shareOf(side === "BUY" ? sum(mark, lost) : mark, terms.commissionBps))
+}
+
 /** Another price than the mark may fire a conditional order, so the order loses at least its distance. */
 const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, terms: PerpTerms): Scaled =>
   larger(
@@ -140,15 +186,17 @@ const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, term
 /**
  * The money beyond the market's margin that closes everything that its orders can open, at the worst price of reduce-only orders.
  * The margin covers the largest exposure. Orders on both sides, or an order that turns the position, can open more in all:
- * reduce-only orders may close in between. Micro-USDC, rounded up (F13).
+ * reduce-only orders may close in between. Resting reduce-only orders that cost more than half of the margin count with their
+ * cost. Micro-USDC, rounded up (F13).
  */
 export const turnoverOf = (
   netQty: Exact,
   orders: ReadonlyArray<WorkingOrder>,
   { mark, tiedUp, terms }: { readonly mark: Exact | null; readonly tiedUp: bigint; readonly terms: PerpTerms }
 ): bigint => {
+  if (mark === null || orders.length === 0) return 0n
   const opening = orders.filter(({ reduceOnly }) => !reduceOnly)
-  if (mark === null || opening.length === 0) return 0n
+  const reducing = opening.length === orders.length ? 0n : costOfReducing(netQty, orders, mark, terms)
   const price = scaled(mark)
   let [opened, commission] = [absolute(product(scaled(netQty), price)), nothing]
   for (const { side, left, price: worst } of opening) {
@@ -157,13 +205,22 @@ export const turnoverOf = (
     const paid = worst === null ? slipped(side, price, terms) : scaled(worst)
     commission = sum(commission, shareOf(product(qty, paid), terms.commissionBps))
   }
-  const closing = { units: opened.units * BigInt(closeOutPct), places: opened.places + 2 }
-  const places = Math.max(closing.places, commission.places, microPlaces)
+  const half = opening.length === 0 ? nothing : { units: opened.units * BigInt(closeOutPct), places: opened.places + 2 }
   const cap = BigInt(terms.cap)
-  const needed = unitsWith(closing, places) + unitsWith(commission, places) * cap
-  const missing = ceilDiv(needed, cap * tenTo(places - microPlaces)) - tiedUp
+  const places = Math.max(half.places, commission.places, microPlaces)
+  const perMicro = tenTo(places - microPlaces)
+  const closing = [unitsWith(half, places), reducing * cap * perMicro].reduce((one, other) =>
+    one > other ? one : other
+  )
+  const missing = ceilDiv(closing + unitsWith(commission, places) * cap, cap * perMicro) - tiedUp
   return missing > 0n ? missing : 0n
 }
+
+const costOfReducing = (netQty: Exact, orders: ReadonlyArray<WorkingOrder>, mark: Exact, terms: PerpTerms): bigint =>
+  orderCosts(netQty, orders, mark, terms).reduce(
+    (total, cost, at) => (orders[at]?.reduceOnly === true ? total + cost : total),
+    0n
+  )
 
 /** The loss of one unit against the mark when it is bought above the mark or sold below it; never below zero. */
 export const lossOf = (side: "BUY" | "SELL", at: Scaled, mark: Scaled): Scaled => {
@@ -173,7 +230,7 @@ export const lossOf = (side: "BUY" | "SELL", at: Scaled, mark: Scaled): Scaled =
 
 const nothing: Scaled = { units: 0n, places: 0 }
 
-const slipped = (side: "BUY" | "SELL", mark: Scaled, { slippageBps }: PerpTerms): Scaled => ({
+const slipped = (side: "BUY" | "SELL", mark: Scaled, { slippageBps }: Pick<PerpTerms, "slippageBps">): Scaled => ({
   units: mark.units * BigInt(side === "BUY" ? whole + slippageBps : whole - slippageBps),
   places: mark.places + 4
 })

@@ -68,6 +68,13 @@ export interface Cancelling {
   readonly from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER"
 }
 
+/** What an amendment asks for. */
+export interface Amendment {
+  readonly qty: string
+  /** Absent: the bound stays. */
+  readonly boundBps?: number
+}
+
 export interface OrderContext extends OrderInput {
   readonly venueOrderId: number | null
   /** The sum of its trades. */
@@ -82,9 +89,11 @@ export interface OrderContext extends OrderInput {
   readonly cancelling: Cancelling | null
   /** Cancels asked for so far: each has a name of its own. */
   readonly cancels: number
-  /** Another quantity that the venue has not confirmed. */
-  readonly amending: { readonly attempt: number; readonly qty: string } | null
+  /** Another quantity or bound that the venue has not confirmed. */
+  readonly amending: (Amendment & { readonly attempt: number }) | null
   readonly amends: number
+  /** When a refused amendment of the bound is due again, Unix ms. Absent: the venue has refused none. */
+  readonly boundRetryAt?: number
   readonly triggeredAt: number | null
   readonly reject: string | null
   /** The orders that protect it. */
@@ -151,10 +160,11 @@ export type OrderEvent =
       readonly reason: string
       readonly askAgainAt: number | null
     }
-  /** Another quantity, of an attached order that follows its parent (A2-40). */
-  | { readonly type: "AMEND"; readonly at: number; readonly attempt: number; readonly qty: string }
-  | { readonly type: "AMENDED"; readonly at: number; readonly qty: string }
-  | { readonly type: "AMEND_REFUSED"; readonly at: number }
+  /** Another quantity of an attached order that follows its parent (A2-40), or another bound of a waiting order (F13). */
+  | ({ readonly type: "AMEND"; readonly at: number; readonly attempt: number } & Amendment)
+  | ({ readonly type: "AMENDED"; readonly at: number } & Amendment)
+  /** `askAgainAt`: when the amendment of a bound is due again; null: it is not repeated. */
+  | { readonly type: "AMEND_REFUSED"; readonly at: number; readonly askAgainAt: number | null }
   /** The orders that protect it, and what became of one that could not be placed. */
   | {
       readonly type: "ATTACHED"

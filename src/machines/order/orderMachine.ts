@@ -7,6 +7,7 @@ import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { amountPlus, isNothing } from "../shared/Money.ts"
 import {
+  type Amendment,
   amendRef,
   cancelRef,
   type FillMoney,
@@ -55,7 +56,9 @@ const callCancel = order.emit(({ context: { orderId, account, cancels } }): Mach
 })
 
 const callAmend = order.emit(({ context: { orderId, account, amends, amending } }): MachineEffect => {
-  const request = { ref: amendRef(orderId, amends), account, target: orderRef(orderId), qty: amending?.qty ?? "0" }
+  const asked = { ref: amendRef(orderId, amends), account, target: orderRef(orderId), qty: amending?.qty ?? "0" }
+  const bound = amending?.boundBps
+  const request = bound === undefined ? asked : { ...asked, boundBps: bound }
   return { type: "venue.call", call: { name: "amendOrder", request } }
 })
 
@@ -197,25 +200,36 @@ const cancelAgain = order.assign(({ context, event }) =>
       }
     : {}
 )
-/** A durable timer retries the refused cancel of an order that must not work on. */
-const cancelLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
-  if (event.type !== "CANCEL_REFUSED" || event.askAgainAt === null) return
-  enqueue.emit({ type: "timer.set", name: `order.cancel:${orderId}` as const, at: event.askAgainAt })
+/** A durable timer retries a refused cancel of an order that must not work on, and a refused bound. */
+const askLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
+  if (!("askAgainAt" in event) || event.askAgainAt === null) return
+  const name =
+    event.type === "CANCEL_REFUSED" ? (`order.cancel:${orderId}` as const) : (`order.bound:${orderId}` as const)
+  enqueue.emit({ type: "timer.set", name, at: event.askAgainAt })
 })
-const cancelRefused = [touched, nothingInFlight, cancelLater] as const
+const cancelRefused = [touched, nothingInFlight, askLater] as const
 const counted = order.assign(({ event }) => (event.type === "CANCEL" ? { cancels: event.attempt } : {}))
 const cancelledHere = order.assign(({ context, event }) =>
   event.type === "CANCEL" ? { note: event.note ?? context.note, updatedAt: event.at } : {}
 )
+const amendmentOf = ({ attempt, qty, boundBps }: Amendment & { readonly attempt: number }) =>
+  boundBps === undefined ? { attempt, qty } : { attempt, qty, boundBps }
 const amending = order.assign(({ event }) =>
-  event.type === "AMEND"
-    ? { amending: { attempt: event.attempt, qty: event.qty }, amends: event.attempt, updatedAt: event.at }
+  event.type === "AMEND" ? { amending: amendmentOf(event), amends: event.attempt, updatedAt: event.at } : {}
+)
+const amended = order.assign(({ context, event }) =>
+  event.type === "AMENDED"
+    ? { qty: event.qty, boundBps: event.boundBps ?? context.boundBps, amending: null, updatedAt: event.at }
     : {}
 )
-const amended = order.assign(({ event }) =>
-  event.type === "AMENDED" ? { qty: event.qty, amending: null, updatedAt: event.at } : {}
-)
-const notAmended = order.assign({ amending: null })
+const notAmended = [
+  order.assign(({ event }) =>
+    event.type === "AMEND_REFUSED" && event.askAgainAt !== null
+      ? { amending: null, boundRetryAt: event.askAgainAt }
+      : { amending: null }
+  ),
+  askLater
+] as const
 const attached = order.assign(({ context, event }) =>
   event.type === "ATTACHED" ? { legs: event.legs, note: event.note ?? context.note, updatedAt: event.at } : {}
 )

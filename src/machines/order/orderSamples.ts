@@ -99,6 +99,6 @@ export const orderSamples: ReadonlyArray<OrderEvent> = [
   { type: "CANCEL_REFUSED", at: 5, reason: "unknown order", askAgainAt: 1_005 },
   { type: "AMEND", at: 5, attempt: 1, qty: "0.2000" },
   { type: "AMENDED", at: 5, qty: "0.1000" },
-  { type: "AMEND_REFUSED", at: 5 },
+  { type: "AMEND_REFUSED", at: 5, askAgainAt: 9 },
   { type: "ATTACHED", at: 5, legs: [], note: null }
 ]

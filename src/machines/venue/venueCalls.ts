@@ -7,6 +7,7 @@ import { Schema } from "effect"
 import { VenueContract, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
 import { DecimalText, Millis, Ref, Side, Symbol, VenueId, Words } from "./values.ts"
 
+const BoundBps = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 })))
 const named = { ref: Ref, account: Ref }
 
 /** The writes by name, with what each takes. `target` is the ref of the object that it acts on. */
@@ -18,7 +19,7 @@ export const venueRequests = {
     side: Side,
     price: Schema.NullOr(DecimalText),
     /** For an order with a trigger: how far it may trade from the mark at which it fires, basis points. */
-    boundBps: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 }))),
+    boundBps: BoundBps,
     qty: DecimalText,
     tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
     reduceOnly: Schema.Boolean,
@@ -26,8 +27,8 @@ export const venueRequests = {
     group: Schema.NullOr(Schema.String)
   }),
   cancelOrder: Schema.Struct({ ...named, target: Ref }),
-  /** The order's whole quantity from now on. */
-  amendOrder: Schema.Struct({ ...named, target: Ref, qty: DecimalText }),
+  /** The order's whole quantity from now on. With `boundBps` a conditional order that has not fired gets this bound. */
+  amendOrder: Schema.Struct({ ...named, target: Ref, qty: DecimalText, boundBps: BoundBps }),
   requestQuotes: Schema.Struct({
     ...named,
     symbol: Symbol,

@@ -30,6 +30,11 @@ export const isWorse = (side: "BUY" | "SELL", price: string, limit: string): boo
 
 const samePrice = sameFigure<VenueOrder, AskedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
 
+/** An amendment may have given an order without a bound its first one. */
+const boundOf = ({ boundBps, amending }: OrderContext): number | null => boundBps ?? amending?.boundBps ?? null
+const isBounded = (order: OrderContext, { price }: VenueOrder): boolean =>
+  order.boundBps !== null || (boundOf(order) !== null && price !== null)
+
 /**
  * The venue derives the price of a conditional order from the mark at which it fires. Its feed publishes samples of its marks, and a
  * mark between two samples may lie further away: the market's own band leaves room for it.
@@ -38,7 +43,8 @@ const derivedPrice: Check<VenueOrder, AskedOrder> = (
   { side, price, triggeredAt, state, filledQty },
   { order, bandAt }
 ) => {
-  const { venuePrice, boundBps } = order
+  const { venuePrice } = order
+  const boundBps = boundOf(order)
   if (boundBps === null || triggeredAt === null) return null
   // An order that the venue rejects when it fires, without a trade, may have no derived price.
   if (state === "REJECTED" && scaled(filledQty).units === 0n) return null
@@ -62,7 +68,7 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   symbol: exactly("market", "symbol", ({ order }) => order.symbol),
   side: exactly("side", "side", ({ order }) => order.side),
   price: (said, asked) =>
-    asked.order.boundBps !== null && said.triggeredAt !== null ? derivedPrice(said, asked) : samePrice(said, asked),
+    isBounded(asked.order, said) && said.triggeredAt !== null ? derivedPrice(said, asked) : samePrice(said, asked),
   // The quantity of an amended leg is not compared, because a report may be older than the last amendment.
   qty: ({ qty }, { order }) =>
     order.amends > 0 || isSame(qty, order.qty) ? null : differs("quantity", qty, order.qty),

@@ -26,7 +26,8 @@ const cancelRefused: OrderEvent = { type: "CANCEL_REFUSED", at: 16, reason: "bus
 const refusedForNow: OrderEvent = { ...cancelRefused, askAgainAt: 1_016 }
 const amend: OrderEvent = { type: "AMEND", at: 17, attempt: 1, qty: "0.2000" }
 const amended: OrderEvent = { type: "AMENDED", at: 18, qty: "0.2000" }
-const notAmended: OrderEvent = { type: "AMEND_REFUSED", at: 18 }
+const notAmended: OrderEvent = { type: "AMEND_REFUSED", at: 18, askAgainAt: null }
+const bounded: OrderEvent = { type: "AMEND", at: 17, attempt: 1, qty: "0.1000", boundBps: 100 }
 const protectedBy: OrderEvent = { type: "ATTACHED", at: 21, legs: [4, 5], note: null }
 
 const rejects = ["notify ORDER_REJECTED", "audit order.reject"]
@@ -76,6 +77,31 @@ const amendments = (state: "ACKED" | "PARTIAL" | "PENDING_TRIGGER", given: Reado
     qty: "0.1000",
     amending: null
   })
+]
+
+/** Another bound of an order that waits (F13). */
+const bounds = [
+  ofStop("F13: PENDING_TRIGGER, its bound changes", "PENDING_TRIGGER", waiting, bounded, "PENDING_TRIGGER", [
+    "venue.call amendOrder"
+  ]),
+  ofStop(
+    "F13: PENDING_TRIGGER, the venue has the bound",
+    "PENDING_TRIGGER",
+    [...waiting, bounded],
+    { ...bounded, type: "AMENDED" },
+    "PENDING_TRIGGER",
+    [],
+    { boundBps: 100, qty: "0.1000", amending: null }
+  ),
+  ofStop(
+    "F13: PENDING_TRIGGER, the venue keeps the bound: it is asked for again",
+    "PENDING_TRIGGER",
+    [...waiting, bounded],
+    { ...notAmended, askAgainAt: 1_018 },
+    "PENDING_TRIGGER",
+    ["timer.set order.bound:2"],
+    { amending: null, boundRetryAt: 1_018 }
+  )
 ]
 
 /** The venue is right in what it executed, also after the end here. */
@@ -177,6 +203,7 @@ export const orderRows = [
   ofStop("D6: PENDING_TRIGGER, triggered, then refused", "PENDING_TRIGGER", waiting, rejected, "REJECTED", rejects),
   ...worked("PENDING_TRIGGER", waiting, ofStop),
   ...amendments("PENDING_TRIGGER", waiting, ofStop),
+  ...bounds,
 
   row("D6: PENDING_CANCEL, ack", "PENDING_CANCEL", [send, cancel], ack, "PENDING_CANCEL", [], { venueOrderId: 9 }),
   ofStop("D6: PENDING_CANCEL, triggered", "PENDING_CANCEL", cancelling, triggered, "PENDING_CANCEL", [], {

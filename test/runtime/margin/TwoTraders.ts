@@ -12,14 +12,11 @@ import type { OrderBody } from "../../../src/machines/order/OrderBody.ts"
 import { orderGates } from "../../../src/machines/order/orderGates.ts"
 import { orderMarket, orderOnMarket } from "../../../src/machines/order/orderOnMarket.ts"
 import type { VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
-import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
 import { ownerOfRef } from "../../../src/machines/venue/venueRefs.ts"
 import { moneyOutRefusal } from "../../../src/machines/withdrawal/moneyOut.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
-import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { accountIn } from "../../../src/runtime/services/account/accountNow.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts"
@@ -29,21 +26,19 @@ import { clientInTurn, judgedOrder } from "../../../src/runtime/services/order/o
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import type { OrderMarkets } from "../../../src/runtime/services/order/orderMarkets.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
-import { protectInTurn } from "../../../src/runtime/services/order/protection.ts"
-import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { freeMoney } from "../../../src/runtime/services/withdrawal/withdrawalDecisions.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
-import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
+import type { Tables } from "../../../src/runtime/store/Catalogue.ts"
 import { Exchange } from "../../../simulator/venue/core/Exchange.ts"
 import { type Market, unitsOf } from "../../../simulator/venue/core/Market.ts"
 import type { Order } from "../../../simulator/venue/core/Order.ts"
 import { wireFill, wireOrder } from "../../../simulator/venue/core/wire.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { market as listed } from "../../support/ScriptedVenue.ts"
-import { balance } from "../engine/fixtures.ts"
 import { gold, marketsAt, perp } from "../order/leverageTurns.ts"
-import { clients, parts, view } from "../rfq/rfqTurns.ts"
+import { parts, view } from "../rfq/rfqTurns.ts"
+import { Trader } from "./Trader.ts"
 
 const by = { role: "TRADE", keyLabel: "t", requestId: "t", actor: "partner:ACM" }
 const venueMarket = (symbol: string, assetClass: "crypto" | "metal"): Market => ({
@@ -75,52 +70,13 @@ export interface Standing {
   /** At the marks. */
   readonly equity: bigint
   readonly writtenOff: bigint
-  /** The losses that jumps took beyond the equity. The orders that work at a jump count as filled. */
+  /**
+   * What steps of the figures have cost beyond the equity until the service and the venue came to rest, with what the last step
+   * may still cost. The orders that work at a step count as filled.
+   */
   readonly beyond: bigint
   /** The value of all that reduce-only orders have closed, at the marks of that moment. */
   readonly closed: bigint
-}
-
-class Trader {
-  readonly row: ClientRow
-  readonly state: SubjectState
-  readonly events: Array<AccountFact> = []
-  private readonly stored = new Map<TableName, Map<number, object>>()
-  readonly recall: Recall
-  beyond = 0n
-  closed = 0n
-
-  constructor(id: number, cash: bigint) {
-    this.row = { ...clients, id, uid: `ACM-0000000${id}`, categorization: "RETAIL" }
-    const rows = [
-      { table: "clients" as const, row: this.row },
-      { table: "balances" as const, row: balance(id, cash) }
-    ]
-    this.state = new SubjectState(`client:${id}`, { token: 1, rows })
-    this.recall = new Recall({
-      among: (table: TableName, ids: ReadonlyArray<number>) =>
-        Effect.succeed(ids.flatMap((each) => this.stored.get(table)?.get(each) ?? [])),
-      page: () => Effect.succeed([])
-    } as unknown as RowReads["Service"])
-  }
-
-  keep(rows: Readonly<Partial<Record<TableName, ReadonlyArray<object>>>>): void {
-    for (const table of ["orders", "attachments", "closeOuts"] as const) {
-      const known = this.stored.get(table) ?? new Map<number, object>()
-      this.stored.set(table, known)
-      for (const row of rows[table] ?? []) known.set((row as { readonly id: number }).id, row)
-    }
-  }
-
-  /** All orders of the run, oldest first. */
-  orders(): ReadonlyArray<Tables["orders"]> {
-    return [...(this.stored.get("orders")?.values() ?? [])] as unknown as ReadonlyArray<Tables["orders"]>
-  }
-
-  writtenOff(): bigint {
-    const rows = [...(this.stored.get("closeOuts")?.values() ?? [])] as unknown as ReadonlyArray<Tables["closeOuts"]>
-    return rows.reduce((sum, { context }) => sum + BigInt(context.writtenOff.replace(".", "")), 0n)
-  }
 }
 
 export class TwoTraders {
@@ -130,6 +86,7 @@ export class TwoTraders {
   private readonly answers: Array<DefiniteOutcome> = []
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
+  private terms = defaultMarketTerms
   private readonly clock = { now: 1_000_000 }
   private ids = 0
 
@@ -163,20 +120,22 @@ export class TwoTraders {
       takenAt: this.clock.now,
       marks: new Map(marks),
       instruments: this.instruments,
-      terms: defaultMarketTerms
+      terms: this.terms
     }
   }
 
-  private readonly markets: OrderMarkets = {
-    terms: defaultMarketTerms,
-    connected: () => true,
-    haltOf: () => null,
-    find: (symbol) => orderMarket(symbol, { market: (each) => listing.get(each) ?? null, isStaking: () => false }),
-    quoted: (symbol) => {
-      const book = this.exchange.listings.get(symbol)?.book
-      const text = (ticks: number | null | undefined) => (ticks == null ? null : (ticks / 10).toFixed(1))
-      const mark = this.marks.get(symbol) ?? null
-      return { last: mark, mark, index: mark, bestBid: text(book?.best("BUY")), bestAsk: text(book?.best("SELL")) }
+  private get markets(): OrderMarkets {
+    return {
+      terms: this.terms,
+      connected: () => true,
+      haltOf: () => null,
+      find: (symbol) => orderMarket(symbol, { market: (each) => listing.get(each) ?? null, isStaking: () => false }),
+      quoted: (symbol) => {
+        const book = this.exchange.listings.get(symbol)?.book
+        const text = (ticks: number | null | undefined) => (ticks == null ? null : (ticks / 10).toFixed(1))
+        const mark = this.marks.get(symbol) ?? null
+        return { last: mark, mark, index: mark, bestBid: text(book?.best("BUY")), bestAsk: text(book?.best("SELL")) }
+      }
     }
   }
 
@@ -218,14 +177,78 @@ export class TwoTraders {
 
   /** A mark jumps. The venue's trades of that moment are booked before any call reaches the venue. */
   jump(symbol: string, price: string): void {
-    const before = this.standings()
-    this.mark(symbol, price)
-    while (this.deliver("event"));
-    for (const [at, trader] of this.traders.entries()) {
-      const { equity, writtenOff } = before[at] ?? assert.fail("no trader")
-      const more = this.lacking(trader) + trader.writtenOff() - writtenOff + (equity < 0n ? equity : 0n)
-      if (more > 0n) trader.beyond += more
+    this.step(() => this.mark(symbol, price))
+  }
+
+  /** The mark moves by small steps, and the service and the venue come to rest after each. */
+  drift(symbol: string, prices: ReadonlyArray<string>): void {
+    for (const price of prices) {
+      this.jump(symbol, price)
+      this.settle()
     }
+  }
+
+  /** Funding of one hour, at a rate in basis points of the value at the mark: longs pay shorts. */
+  fund(symbol: string, bps: number): void {
+    this.step(() => {
+      for (const trader of this.traders) {
+        const qty = trader.state.all("positions").find((row) => row.symbol === symbol)?.netQty ?? "0"
+        const paid = new MoneyDecimal(qty).mul(this.markOf(symbol)).mul(bps * 100)
+        this.turn(trader, ({ state, draft }) => {
+          for (const held of state.all("balances")) {
+            draft.put("balances", { ...held, cash: held.cash - BigInt(paid.ceil().toFixed(0)) })
+          }
+        })
+      }
+    })
+  }
+
+  /** Staff categorize a client, which moves its margins. */
+  categorize(at: number, categorization: "RETAIL" | "PROFESSIONAL"): void {
+    const trader = this.traders[at] ?? assert.fail("no trader")
+    this.step(() =>
+      this.turn(trader, ({ state, draft }) => {
+        const client = state.one("clients") ?? assert.fail("no client")
+        draft.put("clients", { ...client, categorization })
+      })
+    )
+  }
+
+  /** The service starts again with another leverage profile. */
+  profile(metal: number): void {
+    const { leverage } = defaultMarketTerms
+    this.step(() => {
+      this.terms = { ...defaultMarketTerms, leverage: { ...leverage, retail: { ...leverage.retail, metal } } }
+      for (const trader of this.traders) this.turn(trader, () => {})
+    })
+  }
+
+  /** One step of the figures. The orders that work at that moment may fill before the service sees it. */
+  private step(move: () => void): void {
+    this.closeStep()
+    for (const trader of this.traders) trader.paidBefore = this.paidBy(trader)
+    move()
+    while (this.deliver("event"));
+    for (const trader of this.traders) {
+      const more = this.lacking(trader) + trader.writtenOff() - trader.paidBefore
+      trader.open = more > 0n ? more : 0n
+    }
+  }
+
+  /** What a step has cost is counted once the cancels that followed from it are at the venue. */
+  private closeStep(): void {
+    for (const trader of this.traders) {
+      const paid = this.paidBy(trader) - trader.paidBefore
+      trader.beyond += paid < trader.open ? (paid > 0n ? paid : 0n) : trader.open
+      trader.open = 0n
+      trader.paidBefore = this.paidBy(trader)
+    }
+  }
+
+  /** What the house has paid for a client, or will have to. */
+  private paidBy(trader: Trader): bigint {
+    const { closeOutEquity } = accountIn(trader.state, this.facts).risk
+    return trader.writtenOff() + (closeOutEquity < 0n ? -closeOutEquity : 0n)
   }
 
   /** What the account lacks if its orders fill at their worst prices, micro-USDC. */
@@ -273,7 +296,8 @@ export class TwoTraders {
       if (!placed) return
       const order = newOrder({ asked: whole, figures, terms: this.markets.terms })
       assert.isTrue(order.venuePrice !== null || order.boundBps !== null, "it is sent without a bound")
-      placeOrder({ turn, of: instanceOf(client, view) }, client, order)
+      const of = instanceOf(client, view)
+      armAttachment(turn, of, placeOrder({ turn, of }, client, order))
     })
     return placed
   }
@@ -365,6 +389,7 @@ export class TwoTraders {
     for (let steps = 0; this.deliver("event") || this.deliver("call") || this.deliver("answer"); steps++) {
       assert.isBelow(steps, 20_000, "it does not come to rest")
     }
+    this.closeStep()
   }
 
   /** Time passes. The monitor judges both clients each second, so that close-outs continue. */
@@ -388,11 +413,17 @@ export class TwoTraders {
     )
   }
 
+  /** The bounds of the client's waiting orders in a market, basis points. */
+  boundsOf(at: number, symbol: string): ReadonlyArray<number | null> {
+    const waiting = (this.traders[at]?.orders() ?? []).filter((row) => row.state === "PENDING_TRIGGER")
+    return waiting.filter((row) => row.symbol === symbol).map(({ context }) => context.boundBps)
+  }
+
   standings(): ReadonlyArray<Standing> {
     return this.traders.map((trader) => ({
       equity: accountIn(trader.state, this.facts).risk.closeOutEquity,
       writtenOff: trader.writtenOff(),
-      beyond: trader.beyond,
+      beyond: trader.beyond + trader.open,
       closed: trader.closed
     }))
   }
@@ -424,6 +455,12 @@ export class TwoTraders {
     request: object,
     accountId: number
   ): readonly [Order | undefined, string | null] {
+    if (call === "amendOrder") {
+      const { target, qty, boundBps } = request as VenueRequest<"amendOrder">
+      const order = this.exchange.orders.get(target)
+      if (order === undefined) return [order, "unknown order"]
+      return [order, this.exchange.amend(order, unitsOf(qty, 4) ?? assert.fail(qty), boundBps)]
+    }
     if (call !== "placeOrder") {
       const order = this.exchange.orders.get((request as VenueRequest<"cancelOrder">).target)
       return [order, order !== undefined && this.exchange.cancel(order) ? null : "order has ended"]

@@ -14,6 +14,7 @@ import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import type { ClosingMarkets } from "../../../src/runtime/services/margin/positionClosing.ts"
 import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts"
 import { bookFill } from "../../../src/runtime/services/order/fillBooking.ts"
+import type { OrderInput } from "../../../src/machines/order/Order.ts"
 import { ordersInTurn } from "../../../src/runtime/services/order/orderDecisions.ts"
 import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { openExposure, openInMailbox } from "../../../src/runtime/services/shared/openWork.ts"
@@ -245,7 +246,7 @@ describe("a close-out of positions", () => {
     assert.strictEqual(working(rest).context.venuePrice, "54450.0")
   })
 
-  it("F9: what of the client's own orders rests or waits beyond the step is cancelled, what lies within stays", () => {
+  it("F9: in a close-out resting limits beyond the step are cancelled, and stops get the step as their bound", () => {
     const closing = { side: "SELL", qty: "0.0100", reduceOnly: true } as const
     const resting = (price: string) => ({ ...closing, price, venuePrice: price })
     const stop = (boundBps: number) => {
@@ -257,20 +258,36 @@ describe("a close-out of positions", () => {
     const cancelled = turn.draft.written("orders").filter(({ state }) => state === "PENDING_CANCEL")
     assert.deepStrictEqual(
       cancelled.map(({ id, context: { note } }) => [id, note]),
-      [1, 4].map((id) => [id, "its price lies beyond the bound"])
+      [[1, "its price lies beyond the bound of the close-out"]]
+    )
+    const amended = turn.draft.written("orders").filter(({ context }) => context.amending !== null)
+    assert.deepStrictEqual(
+      amended.map(({ id, context: { amending } }) => [id, amending]),
+      [[4, { attempt: 1, qty: "0.0100", boundBps: 100 }]]
     )
   })
 
-  it("F13: outside a close-out what the mark has left too far behind is cancelled with the next turn", () => {
-    const orders = ["57035.9", "57036.0"].map(
-      (price) => ({ side: "SELL", reduceOnly: true, price, venuePrice: price }) as const
-    )
-    const at60 = marketsAt({ [perp]: { price: "60000" } })
-    const turn = judged(accountOf({ cash: "5000", positions: [{ netQty: "0.1" }], orders }), at60)
-    assert.deepStrictEqual(
-      turn.draft.written("orders").map(({ id, state }) => [id, state]),
-      [[1, "PENDING_CANCEL"]]
-    )
+  it("F13: outside a close-out the dearest orders are cancelled until the equity covers the others", () => {
+    const resting = (over: Partial<OrderInput>) => ({
+      ...over,
+      side: over.side ?? "BUY",
+      venuePrice: over.price ?? null
+    })
+    const orders = [
+      resting({ side: "SELL", reduceOnly: true, price: "57000.0" }),
+      resting({ symbol: gold, price: "4000.0", qty: "1.0000" }),
+      resting({ symbol: gold, price: "4000.0", qty: "2.0000" }),
+      resting({ symbol: gold, price: "3000.0", qty: "1.0000" })
+    ]
+    const facts = marketsAt({ [perp]: { price: "60000" }, [gold]: { price: "3700" } })
+    const cancelledWith = (cash: string) => {
+      const turn = judged(accountOf({ cash, positions: [{ netQty: "0.1" }], orders }), facts)
+      return turn.draft.written("orders").map(({ id, state, context: { note } }) => [id, state, note])
+    }
+    assert.deepStrictEqual(cancelledWith("1215"), [])
+    assert.deepStrictEqual(cancelledWith("1190"), [
+      [3, "PENDING_CANCEL", "the equity no longer covers its worst price"]
+    ])
   })
 
   it("D23: where nobody takes the other side nothing is sent or written, until somebody does", () => {

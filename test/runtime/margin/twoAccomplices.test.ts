@@ -1,6 +1,7 @@
 /**
  * Two clients trade only with each other, in two markets. While the marks stay the same, no sequence of orders, cancels and
- * outgoing money makes the house pay, however thin the books are (F9, F13).
+ * outgoing money makes the house pay, however thin the books are. When marks, margins or cash move, the house pays at most the part
+ * of each single move beyond the equity (F9, F13).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -18,6 +19,13 @@ type Act =
   | { readonly act: "takeOut"; readonly at: number; readonly percent: number }
   | { readonly act: "choose"; readonly at: number; readonly symbol: string; readonly leverage: number }
   | { readonly act: "jump"; readonly symbol: string; readonly away: number }
+  /** Small steps of a mark in one direction. */
+  | { readonly act: "drift"; readonly symbol: string; readonly steps: number; readonly away: number }
+  /** An order rests while the mark drifts past it, and the other client then takes what is left of it. */
+  | { readonly act: "leave"; readonly at: number; readonly wish: Asked; readonly steps: number }
+  | { readonly act: "fund"; readonly symbol: string; readonly bps: number }
+  | { readonly act: "categorize"; readonly at: number; readonly as: "RETAIL" | "PROFESSIONAL" }
+  | { readonly act: "profile"; readonly metal: number }
   | { readonly act: "call" | "answer" | "event" | "settle" | "wait" }
 
 /** An order: its size in lots or as multiples of the position, and its distance from the mark in basis points. */
@@ -112,11 +120,58 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   }
 )
 
+const symbol = fc.constantFrom(perp, gold)
 const jump = fc.record({
   act: fc.constant("jump" as const),
-  symbol: fc.constantFrom(perp, gold),
+  symbol,
   away: fc.integer({ min: -2_000, max: 2_000 })
 })
+const move: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 3, arbitrary: jump },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      act: fc.constant("drift" as const),
+      symbol,
+      steps: fc.integer({ min: 5, max: 40 }),
+      away: fc.constantFrom(-40, -25, 25, 40)
+    })
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      act: fc.constant("leave" as const),
+      at,
+      wish: asked.map((wish): Asked => ({ ...wish, times: 0, away: 0, type: "LIMIT", tif: "GTC", reduceOnly: false })),
+      steps: fc.integer({ min: 20, max: 60 })
+    })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ act: fc.constant("fund" as const), symbol, bps: fc.integer({ min: -200, max: 200 }) })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant("categorize" as const),
+      at,
+      as: fc.constantFrom("RETAIL" as const, "PROFESSIONAL" as const)
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant("profile" as const), metal: fc.constantFrom(2, 20, 50) }) }
+)
+
+const drift = (
+  world: TwoTraders,
+  symbol: string,
+  { steps, away }: { readonly steps: number; readonly away: number }
+): void => {
+  const from = world.markOf(symbol)
+  world.drift(
+    symbol,
+    Array.from({ length: steps }, (_, step) => moved(from, (step + 1) * away))
+  )
+}
 
 const play = (world: TwoTraders, each: Act): void => {
   switch (each.act) {
@@ -158,6 +213,25 @@ const play = (world: TwoTraders, each: Act): void => {
       return world.choose(each.at, each.symbol, each.leverage)
     case "jump":
       return world.jump(each.symbol, priceAt(world, each.symbol, each.away))
+    case "drift":
+      return drift(world, each.symbol, each)
+    case "leave": {
+      const { at, wish, steps } = each
+      const { symbol, side } = wish
+      world.place(at, wishOf(world, at, wish))
+      world.settle()
+      drift(world, symbol, { steps, away: side === "BUY" ? -40 : 40 })
+      const other = side === "BUY" ? "SELL" : "BUY"
+      const price = priceAt(world, symbol, 0)
+      world.place(1 - at, { symbol, side: other, type: "LIMIT", qty: qtyOf(symbol, 150), price })
+      return world.settle()
+    }
+    case "fund":
+      return world.fund(each.symbol, each.bps)
+    case "categorize":
+      return world.categorize(each.at, each.as)
+    case "profile":
+      return world.profile(each.metal)
     case "settle":
       return world.settle()
     case "wait":
@@ -173,17 +247,19 @@ const begun = (): TwoTraders => {
   return world
 }
 
-/** The first client's positions in lots, and what earlier losses have left of its margin, percent. */
+/** The first client's positions in lots, and what earlier losses have left of its margin, percent. Null: it has no losses. */
 interface Start {
   readonly held: Readonly<Record<string, number>>
-  readonly level: number
+  readonly level: number | null
 }
+const moneyAlone: Start = { held: {}, level: null }
 /** With these seeds the sample would find a service that sends an order that opens without margin. */
 const runs = (seed: number) => (isDeep ? { numRuns: 3_000 } : { numRuns: 60, seed })
-const start: fc.Arbitrary<Start> = fc.record({
-  held: fc.record({ [perp]: fc.integer({ min: -100, max: 100 }), [gold]: fc.integer({ min: -100, max: 100 }) }),
-  level: fc.constantFrom(50, 50, 60, 75, 100)
-})
+const startAt = (...levels: ReadonlyArray<number>): fc.Arbitrary<Start> =>
+  fc.record({
+    held: fc.record({ [perp]: fc.integer({ min: -100, max: 100 }), [gold]: fc.integer({ min: -100, max: 100 }) }),
+    level: fc.constantFrom(...levels)
+  })
 
 const begunAt = ({ held, level }: Start): TwoTraders => {
   const world = begun()
@@ -200,7 +276,7 @@ const begunAt = ({ held, level }: Start): TwoTraders => {
     assert.isTrue(world.place(0, { ...common, side: lots > 0 ? "BUY" : "SELL" }))
     world.settle()
   }
-  world.level(0, level)
+  if (level !== null) world.level(0, level)
   return world
 }
 
@@ -211,7 +287,7 @@ const assertPaid = (world: TwoTraders): void => {
   }
 }
 
-/** After jumps the house pays at most their loss beyond the equity, and 2 % of the closed value with its commission. */
+/** The house pays at most the part of each move beyond the equity, and 2 % of the closed value with its commission. */
 const assertBounded = (world: TwoTraders): void => {
   for (const { equity, writtenOff, beyond, closed } of world.standings()) {
     const paid = writtenOff + (equity < 0n ? -equity : 0n)
@@ -320,7 +396,7 @@ describe("two accomplices in thin books", () => {
   it("F9, F13: while the marks rest, nothing that they do makes the house pay", () => {
     let traded = 0
     fc.assert(
-      fc.property(start, fc.array(act, { minLength: 10, maxLength: 50 }), (begins, acts) => {
+      fc.property(startAt(50, 50, 60, 75, 100), fc.array(act, { minLength: 10, maxLength: 50 }), (begins, acts) => {
         const world = begunAt(begins)
         for (const each of acts) {
           play(world, each)
@@ -336,12 +412,73 @@ describe("two accomplices in thin books", () => {
     assert.isAbove(traded, 40)
   })
 
-  it("F9, F13: with jumps, the house pays no more than the jump beyond the equity, and 2 % of what is closed", () => {
+  it("F13: a resting order that the equity no longer covers is cancelled while the mark drifts", () => {
+    const world = begun()
+    assert.isTrue(world.place(0, { symbol: gold, side: "BUY", type: "LIMIT", price: "4000.0", qty: "4.8000" }))
+    assert.isTrue(world.place(0, { symbol: perp, side: "BUY", type: "LIMIT", price: "55000.0", qty: "0.0010" }))
+    world.settle()
+    drift(world, gold, { steps: 80, away: -25 })
+    assert.deepStrictEqual(world.ordersOf(0), ["CANCELLED, 0, the equity no longer covers its worst price", "ACKED, 0"])
+    offer(world, "SELL", "3200.0", "4.8000", gold)
+    world.wait(40)
+    assertPaid(world)
+  })
+
+  const falls = { source: "MARK", price: "57000.0", direction: "AT_OR_BELOW", limitPrice: null } as const
+  const levels = {
+    takeProfit: { price: "65000.0", limitPrice: null },
+    stopLoss: { price: "57000.0", limitPrice: null }
+  } as const
+  /** A long position with a stop loss, a take profit, a stop of its own, and a resting take profit. */
+  const guarded = (qty: string): TwoTraders => {
+    const world = begun()
+    offer(world, "SELL", "60000.0", qty)
+    const common = { symbol: perp, qty } as const
+    world.place(0, { ...common, side: "BUY", type: "LIMIT", price: "60000.0", attach: levels })
+    world.settle()
+    world.place(0, { ...common, side: "SELL", type: "STOP_MARKET", reduceOnly: true, trigger: falls })
+    world.place(0, { ...common, side: "SELL", type: "LIMIT", price: "61000.0" })
+    world.settle()
+    assert.deepStrictEqual(world.boundsOf(0, perp), [494, 494, 494])
+    return world
+  }
+
+  it("F9: a close-out of a second narrows the bounds of stops and legs; afterwards they are as they were, and protect", () => {
+    const world = guarded("0.0500")
+    offer(world, "SELL", "4000.0", "2.0000", gold)
+    world.place(0, { symbol: gold, side: "BUY", type: "LIMIT", price: "4000.0", qty: "2.0000" })
+    world.settle()
+    world.jump(gold, "3600.0")
+    world.settle()
+    assert.deepStrictEqual(world.boundsOf(0, perp), [100, 100, 100])
+    world.jump(gold, "4000.0")
+    world.settle()
+    assert.deepStrictEqual(world.boundsOf(0, perp), [494, 494, 494])
+    offer(world, "BUY", "54000.0", "0.1000")
+    world.jump(perp, "56000.0")
+    world.wait(5)
+    assert.strictEqual(world.netQty(0, perp), "0.0000")
+  })
+
+  it("F13: a categorization and another leverage leave stops, legs and a passed take profit alone while the equity covers them", () => {
+    const world = guarded("0.1000")
+    world.categorize(0, "PROFESSIONAL")
+    drift(world, perp, { steps: 10, away: 50 })
+    assert.deepStrictEqual(world.boundsOf(0, perp), [494, 494, 494])
+    assert.strictEqual(world.ordersOf(0)[4], "ACKED, 0")
+    // The equity of a fiftieth of the value covers no more than the bound of professional clients.
+    world.level(0, 100)
+    world.wait(5)
+    assert.deepStrictEqual(world.boundsOf(0, perp), [94, 94, 94])
+    assertPaid(world)
+  })
+
+  it("F9, F13: with moves, the house pays no more than each move beyond the equity, and 2 % of what is closed", () => {
     let paid = 0
     fc.assert(
       fc.property(
-        start,
-        fc.array(fc.oneof({ weight: 9, arbitrary: act }, jump), { minLength: 10, maxLength: 50 }),
+        fc.oneof(startAt(50, 60, 100), fc.constant(moneyAlone)),
+        fc.array(fc.oneof({ weight: 4, arbitrary: act }, move), { minLength: 10, maxLength: 50 }),
         (begins, acts) => {
           const world = begunAt(begins)
           for (const each of acts) {

@@ -120,15 +120,16 @@ export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: P
 })
 
 /** A stored order as its margin is worked out from (F6). */
-const workingOf = ({
+export const workingOf = ({
   symbol,
-  context: { side, qty, filledQty, lastTradeId, venuePrice, boundBps, trigger, triggeredAt, reduceOnly }
+  context: { side, qty, filledQty, lastTradeId, venuePrice, boundBps, amending, trigger, triggeredAt, reduceOnly }
 }: OrderRow): WorkingOrder => ({
   symbol,
   side,
   // Most have not traded, and all of an account's are looked at whenever one is judged.
   left: lastTradeId === 0 ? qty : decimalText(new MoneyDecimal(qty).minus(filledQty)),
   price: venuePrice ?? trigger?.price ?? null,
-  boundBps: triggeredAt === null ? boundBps : null,
+  // The venue may have taken the other bound already.
+  boundBps: triggeredAt === null && boundBps !== null ? Math.max(boundBps, amending?.boundBps ?? 0) : null,
   reduceOnly
 })

@@ -25,8 +25,8 @@ import { type ClientTurn, liftRestriction, restrictClient } from "../client/clie
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
-import { boundedInTurn, ordersBeyond } from "../order/orderBounds.ts"
-import { cancelOpeningOrders, cancelOrder, placeOrder } from "../order/orderDecisions.ts"
+import { boundChanges, boundedInTurn, coversOrders } from "../order/orderBounds.ts"
+import { amendBound, cancelOpeningOrders, cancelOrder, placeOrder } from "../order/orderDecisions.ts"
 import { cancelOpeningRequests, mayStillOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
 import {
   cancelDue,
@@ -53,8 +53,6 @@ const tornAtOnce = 256
 /** Why the restriction is set and lifted, as its audit rows say it. */
 const began = "close-out"
 const recovered = "the account is NORMAL again"
-/** The reason for the cancel of an order that could trade further from the mark than its bound. */
-const beyondBound = "its price lies beyond the bound"
 
 /**
  * Judges the risk of the turn's client, if there is one, as the turn leaves it. Returned money repays write-offs first. Without a
@@ -84,7 +82,10 @@ const isAtRest = (turn: Turn, client: ClientRow): boolean => {
   if (monitor !== undefined && monitor.state !== "NORMAL") return false
   const hasOpen = openContracts(turn).length > 0 || openPositions(turn).length > 0
   // The figures of all that works are worked out for those alone of whom something can follow.
-  return !hasOpen && cashInTurn(turn, client)("USDC") >= 0n
+  const cash = cashInTurn(turn, client)("USDC")
+  if (hasOpen || cash < 0n) return false
+  const [orders, positions] = [rowsInTurn(turn, "orders"), rowsInTurn(turn, "positions")]
+  return orders.length === 0 || coversOrders({ facts: turn.facts, orders, positions }, cash)
 }
 
 /** The state to record (F7). What nobody knows the price of begins no close-out (F3). */
@@ -119,16 +120,16 @@ class Judgement {
       else this.move(episode, { type: "END", at: this.turn.now, recovered: true })
     }
     this.restrict(this.record(), episode !== null)
-    this.cancelBeyond()
+    this.changeBounds()
   }
 
-  /** Cancels resting and waiting orders whose price lies beyond the present bound: the equity that allowed it is gone (F13). */
-  private cancelBeyond(): void {
+  /** Cancels or bounds working orders that could cost more than the account has (F13). */
+  private changeBounds(): void {
     const { turn } = this
-    for (const row of ordersBeyond(boundedInTurn(turn, this.client()))) {
-      if (row.state !== "PENDING_CANCEL" && cancelDue(turn)(row))
-        cancelOrder({ turn, of: this.at.instance }, row, beyondBound)
-    }
+    const owned = { turn, of: this.at.instance }
+    const { cancel, why, amend } = boundChanges(boundedInTurn(turn, this.client()))
+    for (const row of cancel.filter(cancelDue(turn))) cancelOrder(owned, row, why)
+    for (const { row, boundBps } of amend) amendBound(owned, row, boundBps)
   }
 
   /** Moves the recorded state to where the account's figures are; answers it. */

@@ -3,7 +3,7 @@
  * further, is asked for half a second later (`Unsettled`, `OrderResync`), and what only memory knows is forgotten by a crash. At
  * the start all that works is asked for; such an order is not among it. So the commit that hears the word sets a timer, and the
  * one that hears the answer clears it. So is the cancel of an order that has nothing left to reduce (A2-39): one that the venue has
- * refused is asked for again, ever later, as those of a close-out are.
+ * refused is asked for again, ever later, as those of a close-out are. A refused bound is sent again in the same way (F13).
  */
 import type { TimerName } from "../../../machines/timerNames.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -46,6 +46,8 @@ export interface OrderTimerParts {
 /** Timers of orders, by handler; each names its order. */
 export const orderTimers = ({ directory, unsettled }: OrderTimerParts) =>
   ({
+    // The end of every turn judges the bounds of the client's orders.
+    "order.bound": () => {},
     "order.cancel": (turn, _dueAt, id) => cancelAgain(hearing(turn, { directory }), Number(id)),
     "order.ask": (turn, _dueAt, id) => {
       const client = turn.state.one("clients")

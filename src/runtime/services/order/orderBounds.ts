@@ -12,27 +12,17 @@ import {
   type ReducingMarket,
   secondStepBps
 } from "../../../machines/margin/priceBound.ts"
-import { lossOf } from "../../../machines/margin/perpetual.ts"
+import { orderCosts } from "../../../machines/margin/perpetual.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
-import {
-  ceilTo,
-  difference,
-  type Exact,
-  microPlaces,
-  product,
-  type Scaled,
-  scaled,
-  shareOf,
-  sum
-} from "../../../machines/shared/Exact.ts"
+import { ceilTo, microPlaces, product, type Scaled, scaled, shareOf, sum } from "../../../machines/shared/Exact.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountInTurn } from "../account/accountNow.ts"
-import { leverageTermsOf } from "../account/perpHoldings.ts"
+import { leverageTermsOf, workingOf } from "../account/perpHoldings.ts"
 
 /** The facts about a client that determine the bounds of its orders. */
 export interface BoundedClient {
@@ -88,53 +78,145 @@ const valueOf = ({ facts }: BoundedClient, { symbol, netQty }: PositionRow): Sca
 }
 
 /**
- * The most that the working orders may cost the account, each at its worst price, plus the cost of closing the positions of the
- * other markets at the second step. Micro-USDC. Null: an order or a position has no mark.
+ * The most that the working orders may cost the account, plus the cost of closing the positions of the other markets at the
+ * second step. Micro-USDC. Null: an order or a position has no mark.
  */
 const spokenFor = (at: BoundedClient, symbol: string, except: number | null): bigint | null => {
-  let lost = nothing
-  for (const row of at.orders) {
-    if (row.id === except || row.context.family !== "PERP" || !isWorking(row)) continue
-    const mark = at.facts.marks.get(row.symbol)?.price
-    if (mark === undefined) return null
-    lost = sum(lost, atWorst(row, mark))
-  }
+  const costs = costsOf(
+    at,
+    at.orders.filter((row) => row.id !== except)
+  )
+  if (costs === null) return null
+  let closing = nothing
   for (const row of at.positions) {
     if (row.symbol === symbol || row.state !== "OPEN") continue
     const value = valueOf(at, row)
     if (value === null) return null
     const market = reducingMarket(at, row.symbol)
-    lost = sum(lost, shareOf(value, secondStepBps(market) + market.commissionBps + 1))
+    closing = sum(closing, shareOf(value, secondStepBps(market) + market.commissionBps + 1))
   }
-  return ceilTo(lost, microPlaces)
+  return totalOf(costs) + ceilTo(closing, microPlaces)
 }
 
-const atWorst = ({ context }: OrderRow, mark: Exact): Scaled => {
-  const { side, qty, filledQty, venuePrice, boundBps, trigger, triggeredAt } = context
-  const left = difference(scaled(qty), scaled(filledQty))
-  if (trigger !== null && triggeredAt === null && boundBps !== null)
-    return shareOf(product(left, scaled(mark)), boundBps)
-  const worst = venuePrice ?? trigger?.price ?? null
-  return worst === null ? nothing : product(lossOf(side, scaled(worst), scaled(mark)), left)
+interface Cost {
+  readonly row: OrderRow
+  readonly cost: bigint
 }
 
-/** Working reduce-only orders whose price lies beyond the present bound. Orders of a close-out are excluded. */
-export const ordersBeyond = (at: BoundedClient): ReadonlyArray<OrderRow> =>
-  at.orders.filter(
-    (row) => isWorking(row) && row.context.reduceOnly && row.context.origin !== "CLOSE_OUT" && isOutside(at, row)
-  )
+const totalOf = (costs: ReadonlyArray<Cost>): bigint => costs.reduce((total, { cost }) => total + cost, 0n)
 
-const isOutside = (at: BoundedClient, { id, symbol, context }: OrderRow): boolean => {
-  const { side, price, trigger, triggeredAt, boundBps } = context
-  const waits = trigger !== null && triggeredAt === null
-  // An order that trades at once ends before a cancel could arrive.
-  if (!waits && price === null && trigger?.limitPrice == null) return false
-  const bps = reducingBpsOf(at, symbol, id)
-  if (waits && boundBps !== null) return boundBps > bps
+/** The most that each working perpetual order may still cost. Null: one of them has no mark. */
+const costsOf = (
+  { facts, positions }: Pick<BoundedClient, "facts" | "positions">,
+  orders: ReadonlyArray<OrderRow>
+): ReadonlyArray<Cost> | null => {
+  const { slippageBps, commissionBps } = facts.terms
+  const costs: Array<Cost> = []
+  for (const [symbol, rows] of Map.groupBy(orders.filter(isPerpAtWork), (row) => row.symbol)) {
+    const mark = facts.marks.get(symbol)?.price
+    if (mark === undefined) return null
+    const netQty = positions.find((row) => row.symbol === symbol)?.netQty ?? "0"
+    const terms = { slippageBps, commissionBps: commissionBps.PERP }
+    const found = orderCosts(netQty, rows.map(workingOf), mark, terms)
+    for (const [nth, row] of rows.entries()) costs.push({ row, cost: found[nth] ?? 0n })
+  }
+  return costs
+}
+
+const isPerpAtWork = (row: OrderRow): boolean => row.context.family === "PERP" && isWorking(row)
+
+/** Whether the cash of an account that has nothing open covers the worst of its working orders. */
+export const coversOrders = (at: Pick<BoundedClient, "facts" | "positions" | "orders">, cash: bigint): boolean => {
+  const costs = costsOf(at, at.orders)
+  return costs === null || totalOf(costs) <= cash
+}
+
+const beyondStep = "its price lies beyond the bound of the close-out"
+const notCovered = "the equity no longer covers its worst price"
+
+/** What has to change of an account's working orders. */
+export interface BoundChanges {
+  readonly cancel: ReadonlyArray<OrderRow>
+  /** Why, as the notes of the cancelled orders tell the partner. */
+  readonly why: string
+  /** Waiting conditional orders that get another bound, basis points. */
+  readonly amend: ReadonlyArray<{ readonly row: OrderRow; readonly boundBps: number }>
+}
+
+/**
+ * In a close-out the client's reduce-only orders trade no further than the episode's present step: a limit that lies beyond is
+ * cancelled, and a waiting conditional order gets the step as its bound. Outside a close-out orders change only if the equity no
+ * longer covers the worst of all of them: the dearest are cancelled. Waiting conditional orders then get the bound of new ones,
+ * as those do that a close-out left with less.
+ */
+export const boundChanges = (at: BoundedClient): BoundChanges => {
+  const { risk, recorded } = at.account
+  return graverOf(risk.riskState, recorded) === "CLOSE_OUT" ? changesInCloseOut(at) : changesOutside(at)
+}
+
+const changesInCloseOut = (at: BoundedClient): BoundChanges => {
+  const rows = changeable(at).filter(({ context }) => context.reduceOnly && context.origin !== "CLOSE_OUT")
+  const amend = rows.filter(waits).flatMap((row) => {
+    const bps = reducingBpsOf(at, row.symbol, row.id)
+    const now = boundNow(row)
+    return now !== null && now <= bps ? [] : [{ row, boundBps: bps }]
+  })
+  return { cancel: rows.filter((row) => !waits(row) && isBeyondStep(at, row)), why: beyondStep, amend }
+}
+
+/** The working perpetual orders that no cancel is sent for. */
+const changeable = ({ orders }: BoundedClient): ReadonlyArray<OrderRow> =>
+  orders.filter((row) => isPerpAtWork(row) && row.state !== "PENDING_CANCEL")
+
+const changesOutside = (at: BoundedClient): BoundChanges => {
+  const orders = changeable(at)
+  if (orders.length === 0) return { cancel: [], why: notCovered, amend: [] }
+  const usual = (row: OrderRow): number => reducingBps(reducingMarket(at, row.symbol))
+  const isLess = (row: OrderRow): boolean => (boundNow(row) ?? -1) < usual(row)
+  const reducing = orders.filter((row) => row.context.reduceOnly && waits(row) && boundNow(row) !== usual(row))
+  const changed = (rows: ReadonlyArray<OrderRow>): BoundChanges["amend"] =>
+    rows.map((row) => ({ row, boundBps: usual(row) }))
+  const lackWith = (rows: ReadonlyArray<OrderRow>): ReadonlyArray<Cost> | null => {
+    const costs = costsOf(at, rows)
+    return costs !== null && totalOf(costs) > at.account.risk.closeOutEquity ? costs : null
+  }
+  const widened = changed(reducing.filter(isLess))
+  if (lackWith(withBounds(orders, widened)) === null) return { cancel: [], why: notCovered, amend: widened }
+  const amend = changed(reducing.filter((row) => !isLess(row)))
+  let left = withBounds(orders, amend)
+  const cancel: Array<OrderRow> = []
+  for (let costs = lackWith(left); costs !== null; costs = lackWith(left)) {
+    const dearest = costs
+      .filter(
+        ({ row, cost }) => cost > 0n && !(row.context.reduceOnly && waits(row)) && row.context.origin !== "CLOSE_OUT"
+      )
+      .toSorted((one, other) => (one.cost < other.cost ? 1 : -1))[0]
+    if (dearest === undefined) break
+    cancel.push(...orders.filter(({ id }) => id === dearest.row.id))
+    left = left.filter((row) => row !== dearest.row)
+  }
+  return { cancel, why: notCovered, amend }
+}
+
+/** The orders as the venue has them once it has taken all amendments. */
+const withBounds = (orders: ReadonlyArray<OrderRow>, amend: BoundChanges["amend"]): ReadonlyArray<OrderRow> =>
+  orders.map((row) => {
+    const boundBps = amend.find((each) => each.row === row)?.boundBps ?? boundNow(row)
+    return boundBps === row.context.boundBps ? row : { ...row, context: { ...row.context, boundBps, amending: null } }
+  })
+
+/** Whether a conditional order has not fired. */
+const waits = ({ context: { trigger, triggeredAt } }: OrderRow): boolean => trigger !== null && triggeredAt === null
+
+/** The bound of a waiting order, or the one that the venue is asked for. Null: it has none. */
+const boundNow = ({ context: { boundBps, amending } }: OrderRow): number | null => amending?.boundBps ?? boundBps
+
+/** Whether a resting limit lies beyond the step. An order that trades at once ends before a cancel could arrive. */
+const isBeyondStep = (at: BoundedClient, { id, symbol, context }: OrderRow): boolean => {
+  const limit = context.price ?? context.trigger?.limitPrice ?? null
   const tick = at.facts.instruments.get(symbol)?.priceTick
   const mark = at.facts.marks.get(symbol)?.price
-  const limit = waits ? null : (price ?? trigger?.limitPrice ?? null)
-  if (tick === undefined || mark === undefined || limit === null) return waits
-  const worst = boundAt(side, mark, bps, tick)
-  return worst !== null && isBeyond(side, limit, worst)
+  if (limit === null || tick === undefined || mark === undefined) return false
+  const worst = boundAt(context.side, mark, reducingBpsOf(at, symbol, id), tick)
+  return worst !== null && isBeyond(context.side, limit, worst)
 }

@@ -130,6 +130,13 @@ export const cancelOrder = ({ turn, of }: OwnedTurn, row: OrderRow, note: string
   return advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note }, { of })
 }
 
+/** Asks the venue for another bound of a waiting conditional order, once at a time; a refused one is asked for again later. */
+export const amendBound = ({ turn, of }: OwnedTurn, row: OrderRow, boundBps: number): void => {
+  const { amends, amending, boundRetryAt = 0, qty } = row.context
+  if (row.state !== "PENDING_TRIGGER" || amending !== null || turn.now < boundRetryAt) return
+  advance(turn, "orders", row, { type: "AMEND", at: turn.now, attempt: amends + 1, qty, boundBps }, { of })
+}
+
 /** Whether the order opens risk: not reduce-only, and of spot a purchase (A2-90). */
 export const opensRisk = ({ context: { reduceOnly, family, side } }: Pick<OrderRow, "context">): boolean =>
   family === "SPOT" ? side === "BUY" : !reduceOnly

@@ -212,21 +212,25 @@ const notCancelled = ({ turn, of }: Hearing, row: OrderRow, reason: string | nul
 
 const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOutcome): void => {
   const { turn, of } = at
-  const { amending } = row.context
+  const { amending, amends } = row.context
   if (amending !== null) {
+    const askAgainAt = amending.boundBps === undefined ? null : turn.now + pauseAfter(amends)
     const event =
       outcome === "EXECUTED"
-        ? ({ type: "AMENDED", at: turn.now, qty: amending.qty } as const)
-        : ({ type: "AMEND_REFUSED", at: turn.now } as const)
+        ? ({ ...amending, type: "AMENDED", at: turn.now } as const)
+        : ({ type: "AMEND_REFUSED", at: turn.now, askAgainAt } as const)
     advance(turn, "orders", row, event, { of })
   }
   if (order !== null) heardOrder(at, at.recall.row(turn, "orders", row.id) ?? row, order)
 }
 
-/** An amendment shows in what the venue says of the order, before or without its answer: what is filled is judged by it. */
+/**
+ * Another quantity shows in what the venue says of the order, before or without the answer: what is filled is judged by it. Another
+ * bound does not.
+ */
 const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): OrderRow => {
   const { amending } = row.context
-  if (amending === null || !new MoneyDecimal(amending.qty).eq(qty)) return row
+  if (amending === null || amending.boundBps !== undefined || !new MoneyDecimal(amending.qty).eq(qty)) return row
   return advance(turn, "orders", row, { type: "AMENDED", at: turn.now, qty: amending.qty }, { of }) ?? row
 }
 
