@@ -8,16 +8,8 @@ import { Fills, type KeptFill } from "./Fills.ts"
 import { Levels } from "./Levels.ts"
 import { Line } from "./Line.ts"
 import { type Market, valueOf } from "./Market.ts"
-import {
-  type AmendRefusal,
-  type EndReason,
-  isLive,
-  newOrder,
-  type Order,
-  type OrderRequest,
-  type TriggerSource
-} from "./Order.ts"
-import { firedRefusal, refusalOf } from "./orderRefusal.ts"
+import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
+import { type AmendRefusal, firedRefusal, refusalOf } from "./orderRefusal.ts"
 
 /** What has happened, in the order in which it did. */
 export type ExchangeEvent =

@@ -32,14 +32,6 @@ export interface OrderRequest {
 /** WAITING for its trigger, WORKING in the book, or ended. */
 export type OrderState = "WAITING" | "WORKING" | "FILLED" | "CANCELLED" | "REJECTED"
 
-/** Why the venue keeps an order as it is. */
-export type AmendRefusal =
-  | "order has ended"
-  | "order does not wait"
-  | "quantity too large"
-  | "quantity filled already"
-  | "market halted"
-
 /** Why an order ended without being filled, in the venue's own words. */
 export type EndReason =
   | "unknown market"

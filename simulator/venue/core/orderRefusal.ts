@@ -3,6 +3,14 @@ import type { Account } from "./Account.ts"
 import { around, type Market, valueOf } from "./Market.ts"
 import type { EndReason, Order, TriggerSource } from "./Order.ts"
 
+/** Why the venue keeps an order as it is. */
+export type AmendRefusal =
+  | "order has ended"
+  | "order does not wait"
+  | "quantity too large"
+  | "quantity filled already"
+  | "market halted"
+
 /** What of a listing is looked at. */
 interface Listed {
   readonly market: Market
