@@ -71,12 +71,29 @@ describe("pages of lists", () => {
     })
   )
 
-  it.effect("small pages share what one large page takes", () =>
+  it.effect("small pages share what one large page takes, and the smallest have a cost", () =>
+    Effect.gen(function* () {
+      for (const [rows, atOnce] of [
+        [page / 10, 10],
+        [1, page / pageBudget.least]
+      ] as const) {
+        const { begun, run } = laneOf()
+        const small = Array.from({ length: 30 }, (_, n) => run("partner:1", `small ${n}`, rows))
+        assert.lengthOf(begun, atOnce)
+        yield* Fiber.interruptAll(small)
+      }
+    })
+  )
+
+  it.effect("a small page starts at once beside any number of large reads, of others and of its own principal", () =>
     Effect.gen(function* () {
       const { begun, run } = laneOf()
-      const small = Array.from({ length: 30 }, (_, n) => run("partner:1", `small ${n}`, page / 10))
-      assert.lengthOf(begun, 10)
-      yield* Fiber.interruptAll(small)
+      const large = Array.from({ length: 64 }, (_, n) => run(`partner:${1 + (n % 8)}`, `large ${n}`))
+      const before = begun.length
+      assert.isBelow(before, 64)
+      const small = [1, 9].map((n) => run(`partner:${n}`, `small ${n}`, pageBudget.small))
+      assert.deepStrictEqual(begun.slice(before), ["small 1", "small 9"])
+      yield* Fiber.interruptAll([...large, ...small])
     })
   )
 
@@ -132,21 +149,21 @@ describe("pages of lists", () => {
   )
 
   it.effect(
-    "a large page waits for one turn of the others, then no smaller page passes it; it costs its share at most",
+    "a read of the whole share waits for one turn of the others, then no smaller page passes it; it costs its share at most",
     () =>
       Effect.gen(function* () {
         const { begun, run, end } = laneOf()
-        const small = Array.from({ length: 10 }, (_, n) => run(`partner:${1 + (n % 2)}`, `small ${n}`, page / 5))
-        assert.lengthOf(begun, 10)
+        const first = Array.from({ length: 8 }, (_, n) => run(`partner:${1 + (n % 2)}`, `first ${n}`, page / 4))
+        assert.lengthOf(begun, 8)
         const large = run("partner:3", "large", 2 * page)
-        const later = Array.from({ length: 10 }, (_, n) => run(`partner:${1 + (n % 2)}`, `later ${n}`, page / 5))
+        const later = Array.from({ length: 8 }, (_, n) => run(`partner:${1 + (n % 2)}`, `later ${n}`, page / 4))
         // Each of the two had its turn before the third came.
-        for (const [n, fiber] of small.slice(0, 7).entries()) {
-          end(`small ${n}`)
+        for (const [n, fiber] of first.slice(0, 6).entries()) {
+          end(`first ${n}`)
           yield* Fiber.join(fiber)
         }
-        assert.deepStrictEqual(begun.slice(10), ["later 0", "later 1", "large"])
-        yield* Fiber.interruptAll([...small, ...later, large])
+        assert.deepStrictEqual(begun.slice(8), ["later 0", "later 1", "large"])
+        yield* Fiber.interruptAll([...first, ...later, large])
       })
   )
 })

@@ -78,12 +78,15 @@ describe("reads of one operator", () => {
     const port = Number(new URL(service.url).port)
     const read = (path: string, key: string) => callServer(agent, port, "GET", `/operator/v1${path}`, { key })
     let audits: Promise<ReadonlyArray<Answer>> = Promise.resolve([])
+    // Five of one key at a time, and one whose filter has no index.
+    const running = pageBudget.share / pageBudget.operatorRows + 1
     await held(async () => {
-      audits = Promise.all(Array.from({ length: 12 }, () => read("/audit", service.keys.ADMIN)))
-      await waits(pageBudget.share / pageBudget.operatorRows, "audit")
+      const paths = Array.from({ length: 12 }, (_, n) => (n % 4 === 0 ? "/audit?since=1" : "/audit"))
+      audits = Promise.all(paths.map((path) => read(path, service.keys.ADMIN)))
+      await waits(running, "audit")
       assert.strictEqual((await read("/clients", service.keys.SUPPORT)).status, 200)
       assert.strictEqual((await read("/markets", service.keys.ADMIN)).status, 200, "a read without a query")
-      await waits(pageBudget.share / pageBudget.operatorRows, "audit")
+      await waits(running, "audit")
     }, "audit")
     assert.deepStrictEqual(new Set((await audits).map(({ status }) => status)), new Set([200]))
     agent.destroy()

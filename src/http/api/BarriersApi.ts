@@ -6,7 +6,7 @@ import { RfqWire } from "../../machines/rfq/RfqWire.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
-import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { clientParams, indexed, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
 
@@ -15,11 +15,13 @@ export class BarriersApi extends HttpApiGroup.make("barriers")
     HttpApiEndpoint.get("list", "/clients/:clientId/barriers", {
       params: clientParams,
       query: {
-        state: tokenParam(
-          "state",
-          contractLists,
-          "Contracts that are open, which is meant when absent, or those that have ended.",
-          "open"
+        state: indexed(
+          tokenParam(
+            "state",
+            contractLists,
+            "Contracts that are open, which is meant when absent, or those that have ended.",
+            "open"
+          )
         ),
         ...pageParams(pageLimits.history)
       },

@@ -8,11 +8,11 @@ import { lifecycleStates, verificationLevels } from "../../machines/client/Clien
 import { DescribedOnboardingBody } from "../../machines/kyc/OnboardingBody.ts"
 import { ClientWire, OnboardingResult } from "../../machines/client/ClientWire.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
-import { bodyCaps, kycLengths, pageBudget, pageLimits } from "../../machines/shared/Limits.ts"
+import { bodyCaps, kycLengths, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathText, textParam, tokenParam } from "./Parameters.ts"
-import { heavyRead, RouteRules } from "./RouteRules.ts"
+import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
 const listQuery = {
@@ -28,16 +28,13 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       query: listQuery,
       success: ok(Schema.Struct({ clients: Schema.Array(ClientWire), ...pageEnd })),
       error: BadRequest
-    })
-      // A search reads clients until the page is full, and often all of them.
-      .annotate(RouteRules, heavyRead(pageBudget.share, { with: "q" }))
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "List clients, newest first",
-          description:
-            "q looks in e-mail, display name and partnerClientRef, whatever the case; state and level narrow it. nextBefore is the before of the next page, null on the last one."
-        })
-      ),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List clients, newest first",
+        description:
+          "q looks in e-mail, display name and partnerClientRef, whatever the case; state and level narrow it. nextBefore is the before of the next page, null on the last one."
+      })
+    ),
     HttpApiEndpoint.get("getByRef", "/clients/by-ref/:partnerClientRef", {
       params: {
         partnerClientRef: pathText("Client", kycLengths.partnerClientRef, "The partner's reference, percent-encoded.")

@@ -37,6 +37,7 @@ const fromText = <S extends Schema.Top>(
 const nothingKey = "brokerage/nothing"
 const namesKey = "brokerage/names"
 const wantedKey = "brokerage/wanted"
+const indexedKey = "brokerage/indexed"
 
 /** Of a path parameter that is an id: what a segment stands for that can't be one. No object has this id. */
 export const noId = 0
@@ -95,6 +96,27 @@ export const pageParams = (sizes: PageLimit) => ({
     )
   )
 })
+
+/** The members of a struct by name, as they are decoded. */
+export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, SchemaAST.AST> =>
+  new Map(
+    struct !== undefined && SchemaAST.isObjects(struct.ast)
+      ? struct.ast.propertySignatures.map(({ name, type }) => [String(name), type])
+      : []
+  )
+
+/** A filter of a list whose rows have an index in the order of the list: a page reads few other rows. */
+export const indexed = <S extends Schema.Top>(filter: S): S["Rebuild"] => filter.annotate({ [indexedKey]: true })
+
+const ofPaging = new Set(["limit", "before", "after"])
+
+/**
+ * The parameters of a list with which a page may read any number of rows before it is full: its filters, unless they are `indexed`.
+ */
+export const scanningFilters = (fields: ReadonlyMap<string, SchemaAST.AST>): ReadonlyArray<string> =>
+  [...fields].flatMap(([name, ast]) =>
+    ofPaging.has(name) || SchemaAST.resolveAt<boolean>(indexedKey)(ast) === true ? [] : [name]
+  )
 
 /** A moment in Unix ms, in a query. */
 export const momentParam = (name: string, description: string) =>

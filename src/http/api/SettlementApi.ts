@@ -17,7 +17,7 @@ import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageBudget, pageLimits } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
-import { momentParam, nameParam, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { indexed, momentParam, nameParam, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { heavyRead, RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
@@ -27,7 +27,7 @@ const listQuery = {
   ...pageParams(pageLimits.settlementItems),
   status: tokenParam("status", settlementStatuses, "Only items of this status."),
   since: momentParam("since", "Only items with occurredAt at this time or later, Unix milliseconds."),
-  clientId: nameParam("Only items of this client: its id or its uid. 404 when it is unknown.")
+  clientId: indexed(nameParam("Only items of this client: its id or its uid. 404 when it is unknown."))
 }
 
 const windowQuery = {

@@ -60,7 +60,7 @@ export class StatementsApi extends HttpApiGroup.make("statements")
       params,
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/json" })
     })
-      .annotate(RouteRules, heavyRead(pageBudget.share / 5, { time: "long" }))
+      .annotate(RouteRules, heavyRead(pageBudget.share / 4, { time: "long" }))
       .annotateMerge(
         OpenApi.annotations({
           summary: "A statement with its model",

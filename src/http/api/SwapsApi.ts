@@ -9,7 +9,7 @@ import { TakeBody } from "../../machines/swap/TakeBody.ts"
 import { ok } from "./Envelope.ts"
 import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
-import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { clientParams, indexed, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
 
@@ -52,11 +52,13 @@ export class SwapsApi extends HttpApiGroup.make("swaps")
     HttpApiEndpoint.get("list", "/clients/:clientId/staking/swaps", {
       params: clientParams,
       query: {
-        state: tokenParam(
-          "state",
-          swapLists,
-          "Swaps that are live, which is meant when absent, those that have ended, or all.",
-          "live"
+        state: indexed(
+          tokenParam(
+            "state",
+            swapLists,
+            "Swaps that are live, which is meant when absent, those that have ended, or all.",
+            "live"
+          )
         ),
         ...pageParams(pageLimits.history)
       },

@@ -1,7 +1,7 @@
 /**
  * Pages of lists and other large reads are long work for the database and for the only thread. The lane gives each principal a
- * share of the rows that are read at once, and serves principals in turn. Between its pieces of work a page gives way to requests
- * that write.
+ * share of the rows that are read at once, and serves principals in turn. Small pages have room of their own, because a large
+ * read can last until its timeout. Between its pieces of work a page gives way to requests that write.
  */
 import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
@@ -22,66 +22,13 @@ interface Line {
   readonly waiting: Array<Waiter>
 }
 
-export interface Page<A, B, E, R = never> {
-  readonly read: () => Effect.Effect<A, E, R>
-  readonly render: (found: A) => B
-}
-
-export class PageLane {
+/** The turns of pages of one kind: their rows together have a bound, and those of each principal have a share of it. */
+class Turns {
   private held = 0
-  /** Running requests that write, counted from body to answer. */
-  private writing = 0
   /** In the order of turns: a principal moves to the end when one of its pages starts. */
   private readonly lines = new Map<PrincipalId, Line>()
-  private readonly isPressed: () => boolean
-  private readonly pause: Effect.Effect<void>
 
-  /** `isPressed`: whether turns are being decided or committed, turns of venue events included. */
-  constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
-    this.isPressed = isPressed
-    this.pause = pauseOf(pauseMillis)
-  }
-
-  /** Runs a request that writes; pages give way until it ends. */
-  before<A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.suspend(() => {
-      this.writing++
-      return Effect.ensuring(
-        write,
-        Effect.sync(() => void this.writing--)
-      )
-    })
-  }
-
-  /**
-   * Reads and renders a page of at most `rows` rows once the principal has room. A page larger than the share costs the share.
-   * Fails with `Unavailable` when too many pages of the principal wait, and when this page has waited too long.
-   */
-  run<A, B, E, R>(principal: PrincipalId, rows: number, page: Page<A, B, E, R>): Effect.Effect<B, E | Unavailable, R> {
-    const cost = Math.min(rows, pageBudget.share)
-    const work = Effect.suspend(page.read).pipe(
-      Effect.tap(() => this.giveWay),
-      Effect.map(page.render),
-      Effect.tap(() => this.giveWay)
-    )
-    const left = Effect.sync(() => this.leave(principal, cost))
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.andThen(restore(this.enter(principal, cost)), Effect.ensuring(restore(work), left))
-    )
-  }
-
-  /** A stream in which each piece is such a page. */
-  pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
-    return Stream.transformPull(pieces, (pull) =>
-      Effect.succeed(this.run(principal, rows, { read: () => pull, render: (piece) => piece }))
-    )
-  }
-
-  private readonly giveWay: Effect.Effect<void> = Effect.suspend(() =>
-    this.writing > 0 || this.isPressed() ? this.pause : breathe
-  )
-
-  private enter(principal: PrincipalId, rows: number): Effect.Effect<void, Unavailable> {
+  enter(principal: PrincipalId, rows: number): Effect.Effect<void, Unavailable> {
     return Effect.suspend(() => {
       const line = this.lines.get(principal) ?? { held: 0, waiting: [] }
       if (line.waiting.length >= pageBudget.waiting) return Effect.fail(new Unavailable({ unknown: false }))
@@ -111,7 +58,7 @@ export class PageLane {
     })
   }
 
-  private leave(principal: PrincipalId, rows: number): void {
+  leave(principal: PrincipalId, rows: number): void {
     const line = this.lines.get(principal) as Line
     this.held -= rows
     line.held -= rows
@@ -141,6 +88,66 @@ export class PageLane {
   private forget(principal: PrincipalId, line: Line): void {
     if (line.held === 0 && line.waiting.length === 0) this.lines.delete(principal)
   }
+}
+
+export interface Page<A, B, E, R = never> {
+  readonly read: () => Effect.Effect<A, E, R>
+  readonly render: (found: A) => B
+}
+
+export class PageLane {
+  private readonly small = new Turns()
+  private readonly large = new Turns()
+  /** Running requests that write, counted from body to answer. */
+  private writing = 0
+  private readonly isPressed: () => boolean
+  private readonly pause: Effect.Effect<void>
+
+  /** `isPressed`: whether turns are being decided or committed, turns of venue events included. */
+  constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
+    this.isPressed = isPressed
+    this.pause = pauseOf(pauseMillis)
+  }
+
+  /** Runs a request that writes; pages give way until it ends. */
+  before<A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.suspend(() => {
+      this.writing++
+      return Effect.ensuring(
+        write,
+        Effect.sync(() => void this.writing--)
+      )
+    })
+  }
+
+  /**
+   * Reads and renders a page of at most `rows` rows once the principal has room. A page costs its rows, within bounds.
+   * Fails with `Unavailable` when too many pages of the principal wait, and when this page has waited too long.
+   */
+  run<A, B, E, R>(principal: PrincipalId, rows: number, page: Page<A, B, E, R>): Effect.Effect<B, E | Unavailable, R> {
+    const turns = rows <= pageBudget.small ? this.small : this.large
+    const cost = Math.min(Math.max(rows, pageBudget.least), pageBudget.share)
+    const work = Effect.suspend(page.read).pipe(
+      Effect.tap(() => this.giveWay),
+      Effect.map(page.render),
+      Effect.tap(() => this.giveWay)
+    )
+    const left = Effect.sync(() => turns.leave(principal, cost))
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.andThen(restore(turns.enter(principal, cost)), Effect.ensuring(restore(work), left))
+    )
+  }
+
+  /** A stream in which each piece is such a page. */
+  pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
+    return Stream.transformPull(pieces, (pull) =>
+      Effect.succeed(this.run(principal, rows, { read: () => pull, render: (piece) => piece }))
+    )
+  }
+
+  private readonly giveWay: Effect.Effect<void> = Effect.suspend(() =>
+    this.writing > 0 || this.isPressed() ? this.pause : breathe
+  )
 }
 
 /** Pauses long enough for turns to continue first after a commit or an answer of the venue. */

@@ -24,14 +24,6 @@ export interface ParsedQuery {
   readonly errors: QueryErrors | null
 }
 
-/** The members of a struct by name, as they are decoded. */
-export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, SchemaAST.AST> =>
-  new Map(
-    struct !== undefined && SchemaAST.isObjects(struct.ast)
-      ? struct.ast.propertySignatures.map(({ name, type }) => [String(name), type])
-      : []
-  )
-
 /** The schema of one member, to decode it by itself. */
 export const readerOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make<Schema.Codec<unknown>>(ast)
 

@@ -6,11 +6,12 @@
 import { Context, Option, Schema, SchemaAST } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, type HttpApiSchema } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
+import { pageBudget } from "../../machines/shared/Limits.ts"
 import type { Noun } from "../../machines/shared/RefusalReason.ts"
-import { isPathId, namedBy, noId } from "../api/Parameters.ts"
+import { fieldsOf, isPathId, namedBy, noId, scanningFilters } from "../api/Parameters.ts"
 import { RouteRules } from "../api/RouteRules.ts"
 import type { AnswerForm } from "./answers.ts"
-import { fieldsOf, type Query, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
+import { type Query, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
 
 export interface Route {
   /** `noun.verb`, as in the OpenAPI document. */
@@ -21,13 +22,16 @@ export interface Route {
   /** Whether the path names a client. */
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
+  /** Of a list of stored rows: the parameters with which a page may read any number of rows. Null: the route is no list. */
+  readonly scanning: ReadonlyArray<string> | null
   readonly form: AnswerForm
 }
 
 /** The stored rows that a read counts as; null: its answer comes from memory, the venue, or few rows by their keys. */
-export const rowsOf = ({ query: parameters, rules: { heavy } }: Route, query: Query): number | null => {
+export const rowsOf = ({ scanning, rules: { heavy } }: Route, query: Query): number | null => {
   if (heavy !== undefined && (heavy.with === undefined || query[heavy.with] !== undefined)) return heavy.rows
-  return parameters.some(({ name }) => name === "before") ? (query["limit"] as number) : null
+  if (scanning === null) return null
+  return scanning.some((name) => query[name] !== undefined) ? pageBudget.share : (query["limit"] as number)
 }
 
 export interface RouteMatch {
@@ -137,13 +141,15 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
       const isId = isPathId(ast)
       return { name, isId, names: namedBy(ast), read: isId ? readId : Schema.decodeUnknownOption(readerOf(ast)) }
     })
+  const fields = fieldsOf(endpoint.query)
   const route = {
     operation,
     method: endpoint.method,
     path: `${prefix}${endpoint.path}`,
     rules: Context.get(Context.merge(group.annotations, endpoint.annotations), RouteRules),
     ofClient: endpoint.path.includes("/:clientId"),
-    query: queryParametersOf(fieldsOf(endpoint.query)),
+    query: queryParametersOf(fields),
+    scanning: fields.has("before") ? scanningFilters(fields) : null,
     form: formOf(endpoint)
   }
   return { route, segments }

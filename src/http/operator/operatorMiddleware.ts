@@ -114,23 +114,34 @@ export const OperatorAuthorizationLayer = Layer.effect(
 
 /**
  * A read waits for its turn among the operator's reads. It has a timeout, so the operator gets an answer even if the database
- * gives none. Lasting and resident reads skip the lane, and reads give way to a write.
+ * gives none. A read that may pass over any number of rows counts as a whole share. Lasting and resident reads skip the lane, and
+ * reads give way to a write.
  */
 const inTurn = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   pages: PageLane,
   { id }: OperatorPrincipal,
-  { method, command }: OperatorExchange
+  { request, method, command }: OperatorExchange
 ): Effect.Effect<A, E | OperatorAway, R> => {
   if (method !== "GET") return pages.before(work)
   const rules = operatorCommands.get(command)
   if (rules?.lasts === true || rules?.resident === true) return work
-  const page = pages.run(id, pageBudget.operatorRows, { read: () => work, render: (answer) => answer })
+  const isHeavy = rules?.heavy === true || sends(request.url, rules?.scanning ?? [])
+  const page = pages.run(id, isHeavy ? pageBudget.share : pageBudget.operatorRows, {
+    read: () => work,
+    render: (answer) => answer
+  })
   return withinTime(
     Effect.mapError(page, (error) => (error instanceof Unavailable ? unavailable() : error)),
     unavailable,
     readTimes.operator
   )
+}
+
+/** Whether the query has one of these names. */
+const sends = (url: string, names: ReadonlyArray<string>): boolean => {
+  const query = new URLSearchParams(url.slice(url.indexOf("?") + 1))
+  return names.some((name) => query.has(name))
 }
 
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."

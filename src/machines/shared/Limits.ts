@@ -98,12 +98,15 @@ export const bodyBudget = {
 } as const
 
 /**
- * Pages of lists: rows read at once by all principals of a surface and by one; the rows that each read of an operator counts as;
- * waiting pages of one principal and their timeout; how long a page gives way to requests that write. Ours.
+ * Pages of lists: rows read at once by all principals of a surface and by one, of pages up to `small` rows and of larger ones
+ * each; the least that a page counts as; the rows that each read of an operator counts as; waiting pages of one principal and
+ * their timeout; how long a page gives way to requests that write. Ours.
  */
 export const pageBudget = {
   rows: 1_000,
   share: 500,
+  small: 100,
+  least: 25,
   operatorRows: 100,
   waiting: 256,
   waitMillis: 8 * second,

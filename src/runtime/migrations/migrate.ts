@@ -57,6 +57,7 @@ import { m0054 } from "./0054_misfit_states.ts"
 import { m0055 } from "./0055_unplaced_legs.ts"
 import { m0056 } from "./0056_fold_ids.ts"
 import { m0057 } from "./0057_misfit_market.ts"
+import { m0060 } from "./0060_list_indexes.ts"
 
 const run = Migrator.make({})
 
@@ -118,7 +119,8 @@ export const migrate = run({
     "0054_misfit_states": m0054,
     "0055_unplaced_legs": m0055,
     "0056_fold_ids": m0056,
-    "0057_misfit_market": m0057
+    "0057_misfit_market": m0057,
+    "0060_list_indexes": m0060
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

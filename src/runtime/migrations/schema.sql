@@ -229,7 +229,7 @@ CREATE TABLE clients (
   CONSTRAINT clients_pkey PRIMARY KEY (id),
   CONSTRAINT clients_uid_key UNIQUE (uid)
 );
-CREATE INDEX clients_partner ON public.clients USING btree (partner_id, id DESC);
+CREATE INDEX clients_partner ON public.clients USING btree (partner_id, id);
 CREATE INDEX clients_person ON public.clients USING gin (string_to_array(person_key, ' '::text)) WITH (fastupdate=off);
 CREATE INDEX clients_to_key ON public.clients USING btree (id) WHERE (person_key < 'g'::text);
 
@@ -260,7 +260,7 @@ CREATE TABLE collateral_reports (
   created_at bigint NOT NULL,
   CONSTRAINT collateral_reports_pkey PRIMARY KEY (id)
 );
-CREATE INDEX collateral_reports_client ON public.collateral_reports USING btree (client_id, id DESC);
+CREATE INDEX collateral_reports_client ON public.collateral_reports USING btree (client_id, id);
 CREATE INDEX collateral_reports_partner ON public.collateral_reports USING btree (partner_id, id);
 
 CREATE TABLE custody_changes (
@@ -327,9 +327,9 @@ CREATE TABLE deposit_notices (
   CONSTRAINT deposit_notices_amount_check CHECK ((amount > 0)),
   CONSTRAINT deposit_notices_pkey PRIMARY KEY (id)
 );
-CREATE INDEX deposit_notices_client ON public.deposit_notices USING btree (client_id, id DESC);
+CREATE INDEX deposit_notices_client ON public.deposit_notices USING btree (client_id, id);
 CREATE INDEX deposit_notices_decided ON public.deposit_notices USING btree (partner_id, decided_at) WHERE (state = 'CONFIRMED'::text);
-CREATE INDEX deposit_notices_partner ON public.deposit_notices USING btree (partner_id, id DESC);
+CREATE INDEX deposit_notices_partner ON public.deposit_notices USING btree (partner_id, id);
 CREATE INDEX deposit_notices_pending ON public.deposit_notices USING btree (partner_id, client_id) WHERE (state = 'PENDING'::text);
 CREATE INDEX deposit_notices_resident ON public.deposit_notices USING btree (client_id) WHERE (state = 'PENDING'::text);
 
@@ -374,7 +374,7 @@ CREATE TABLE documents (
   deleted_at bigint,
   CONSTRAINT documents_pkey PRIMARY KEY (id)
 );
-CREATE INDEX documents_client ON public.documents USING btree (client_id, id DESC);
+CREATE INDEX documents_client ON public.documents USING btree (client_id, id);
 
 CREATE TABLE events (
   partner_id bigint NOT NULL,
@@ -453,7 +453,7 @@ CREATE TABLE interfirm_records (
   CONSTRAINT interfirm_records_partner_id_tx_ref_key UNIQUE (partner_id, tx_ref),
   CONSTRAINT interfirm_records_pkey PRIMARY KEY (id)
 );
-CREATE INDEX interfirm_records_partner ON public.interfirm_records USING btree (partner_id, id DESC);
+CREATE INDEX interfirm_records_partner ON public.interfirm_records USING btree (partner_id, id);
 CREATE TRIGGER interfirm_records_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.interfirm_records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE key_usage (
@@ -827,7 +827,7 @@ CREATE TABLE settlement_items (
   CONSTRAINT settlement_items_pkey PRIMARY KEY (id),
   CONSTRAINT settlement_items_tx_id_type_key UNIQUE (tx_id, type)
 );
-CREATE INDEX settlement_items_client ON public.settlement_items USING btree (client_id, id DESC);
+CREATE INDEX settlement_items_client ON public.settlement_items USING btree (client_id, id);
 CREATE INDEX settlement_items_open ON public.settlement_items USING btree (partner_id, state, id) WHERE (state <> 'SETTLED'::text);
 CREATE INDEX settlement_items_partner ON public.settlement_items USING btree (partner_id, id);
 CREATE INDEX settlement_items_time ON public.settlement_items USING btree (partner_id, occurred_at);
@@ -1149,10 +1149,10 @@ CREATE TABLE withdrawal_requests (
   CONSTRAINT withdrawal_requests_amount_check CHECK ((amount > 0)),
   CONSTRAINT withdrawal_requests_pkey PRIMARY KEY (id)
 );
-CREATE INDEX withdrawal_requests_client ON public.withdrawal_requests USING btree (client_id, id DESC);
+CREATE INDEX withdrawal_requests_client ON public.withdrawal_requests USING btree (client_id, id);
 CREATE INDEX withdrawal_requests_open ON public.withdrawal_requests USING btree (partner_id) WHERE (state = ANY (ARRAY['REQUESTED'::text, 'APPROVED'::text]));
 CREATE INDEX withdrawal_requests_paid ON public.withdrawal_requests USING btree (partner_id, paid_at) WHERE (state = 'PAID'::text);
-CREATE INDEX withdrawal_requests_partner ON public.withdrawal_requests USING btree (partner_id, id DESC);
+CREATE INDEX withdrawal_requests_partner ON public.withdrawal_requests USING btree (partner_id, id);
 CREATE INDEX withdrawal_requests_resident ON public.withdrawal_requests USING btree (client_id) WHERE (state = ANY (ARRAY['REQUESTED'::text, 'APPROVED'::text]));
 
 CREATE TABLE writer (

@@ -49,6 +49,20 @@ export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row
 /** The rows of a page that are decoded without a break. They take less than a millisecond. */
 const decodedAtOnce = 100
 
+/**
+ * The column of the owner whose rows a page has, if no other column must have one value: their index is of owner and id. For an
+ * owner of many rows the server would rather scan the rows of all owners, the newest first. It can't when the owner is a range and
+ * in the order.
+ */
+const ownerOf = (conditions: ReadonlyArray<Condition>): string | null => {
+  const equal = conditions.filter(({ comparison }) => comparison === undefined).map(({ column }) => column)
+  const owners = ["client_id", "partner_id"]
+  return equal.every((column) => owners.includes(column)) ? (equal.toSorted()[0] ?? null) : null
+}
+
+/** The test for one value, written as a range. */
+export const inOrder = (column: string, value: string): string => `${column} BETWEEN ${value} AND ${value}`
+
 /** At most `limit` rows; ask for one more than the page to know whether there are more. */
 export const pageOf = <T extends TableName>(
   sql: PgClient.PgClient,
@@ -62,8 +76,11 @@ export const pageOf = <T extends TableName>(
   const values: Array<string | number | bigint> = conditions.map(({ value }) =>
     typeof value === "number" ? BigInt(value) : value
   )
-  const tests = conditions.map(
-    (condition, index) => `"${condition.column}" ${condition.comparison ?? "="} $${index + 1}`
+  const owner = ownerOf(conditions)
+  const tests = conditions.map(({ column, comparison = "=" }, index) =>
+    column === owner && comparison === "="
+      ? inOrder(`"${column}"`, `$${index + 1}`)
+      : `"${column}" ${comparison} $${index + 1}`
   )
   for (const { column, value, comparison } of conditions) {
     if (column !== "state" || comparison !== undefined) continue
@@ -72,7 +89,7 @@ export const pageOf = <T extends TableName>(
   }
   if (query.before !== undefined) tests.push(`"${id}" < $${values.push(BigInt(query.before))}`)
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
-  const text = `SELECT ${columnList(spec as TableSpec)} FROM ${spec.sqlName}${where} ORDER BY "${id}" DESC LIMIT $${values.push(BigInt(query.limit))}`
+  const text = `SELECT ${columnList(spec as TableSpec)} FROM ${spec.sqlName}${where} ORDER BY ${owner === null ? "" : `"${owner}" DESC, `}"${id}" DESC LIMIT $${values.push(BigInt(query.limit))}`
   return Effect.flatMap(sql.unsafe<Record<string, unknown>>(text, values), (rows) =>
     mapInSlices(rows, decodedAtOnce, (raw) => decodeRow(spec as TableSpec, raw, sealing) as Tables[T])
   )

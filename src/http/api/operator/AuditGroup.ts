@@ -8,6 +8,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 export const AuditEntry = Schema.Struct({
   auditId: Schema.Int,
@@ -28,9 +29,9 @@ export const AuditEntry = Schema.Struct({
 export class AuditGroup extends HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("tail", "/audit", {
     query: {
-      client: Schema.optionalKey(Reference),
-      partner: Schema.optionalKey(Reference),
-      object: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
+      partner: indexed(Schema.optionalKey(Reference)),
+      object: indexed(Schema.optionalKey(Reference)),
       since: Cursor("The time"),
       after: Cursor("The cursor"),
       before: Cursor("The cursor"),

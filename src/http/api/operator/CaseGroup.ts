@@ -7,6 +7,7 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 import { watchLists } from "./operatorTokens.ts"
+import { indexed } from "../Parameters.ts"
 
 export const CaseView = Schema.Struct({
   caseId: Schema.Int,
@@ -45,7 +46,7 @@ export class CaseGroup extends HttpApiGroup.make("case").add(
   HttpApiEndpoint.get("list", "/cases", {
     query: {
       open: Schema.optionalKey(token("The open mark", ["true", "false"])),
-      client: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
       limit: Limit(500),
       before: Cursor("The cursor")
     },

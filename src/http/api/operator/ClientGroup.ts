@@ -11,6 +11,7 @@ import { compliance, everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { categorizations, settableRestrictions } from "./operatorTokens.ts"
+import { indexed } from "../Parameters.ts"
 
 const riskStates = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"] as const
 
@@ -114,7 +115,7 @@ const success = Answer(ClientView)
 export class ClientGroup extends HttpApiGroup.make("client").add(
   HttpApiEndpoint.get("list", "/clients", {
     query: {
-      partner: Schema.optionalKey(Reference),
+      partner: indexed(Schema.optionalKey(Reference)),
       state: Schema.optionalKey(token("The state", lifecycleStates)),
       /** Part of e-mail, display name or reference, case-insensitive; wildcards are literal (A1-09). */
       q: Schema.optionalKey(text("The search text", 200)),

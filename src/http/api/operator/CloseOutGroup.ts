@@ -8,11 +8,12 @@ import { pageEnd } from "../../../machines/shared/Page.ts"
 import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 export class CloseOutGroup extends HttpApiGroup.make("closeout").add(
   HttpApiEndpoint.get("list", "/closeouts", {
     query: {
-      client: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
       partner: Schema.optionalKey(Reference),
       open: Schema.optionalKey(token("The open mark", ["true", "false"])),
       limit: Limit(500),

@@ -7,12 +7,13 @@ import { pageEnd } from "../../../machines/shared/Page.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 export class CollateralGroup extends HttpApiGroup.make("collateral").add(
   HttpApiEndpoint.get("list", "/collateral", {
     query: {
-      client: Schema.optionalKey(Reference),
-      partner: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
+      partner: indexed(Schema.optionalKey(Reference)),
       status: Schema.optionalKey(token("The status", collateralStatuses)),
       limit: Limit(500),
       before: Cursor("The cursor")

@@ -9,6 +9,7 @@ import { venueContractStates } from "../../../machines/venue/venueObjects.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 /** As partners read it, with whose it is. */
 export const ContractView = Schema.Struct({ ...ContractWire.fields, clientId: Id, clientUid: Schema.String })
@@ -16,8 +17,8 @@ export const ContractView = Schema.Struct({ ...ContractWire.fields, clientId: Id
 export class ContractGroup extends HttpApiGroup.make("contract").add(
   HttpApiEndpoint.get("list", "/contracts", {
     query: {
-      client: Schema.optionalKey(Reference),
-      partner: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
+      partner: indexed(Schema.optionalKey(Reference)),
       state: Schema.optionalKey(token("The state", venueContractStates)),
       limit: Limit(500),
       before: Cursor("The cursor")

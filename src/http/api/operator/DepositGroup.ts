@@ -7,6 +7,7 @@ import { everyone, finance, openTo } from "./CommandRules.ts"
 import { LegView } from "./LedgerGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, OptionalBody, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 const notice = { noticeId: Reference }
 
@@ -14,7 +15,7 @@ export class DepositGroup extends HttpApiGroup.make("deposit").add(
   HttpApiEndpoint.get("list", "/deposits", {
     query: {
       status: Schema.optionalKey(token("The status", depositStatuses)),
-      partner: Schema.optionalKey(Reference),
+      partner: indexed(Schema.optionalKey(Reference)),
       limit: Limit(500),
       before: Cursor("The cursor")
     },

@@ -8,6 +8,7 @@ import { pageEnd } from "../../../machines/shared/Page.ts"
 import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 /** Any moment, Unix ms. */
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
@@ -28,7 +29,7 @@ export class InterfirmGroup extends HttpApiGroup.make("interfirm").add(
     success: Answer(Schema.Union([ApprovalPending, InterfirmRecord]))
   }).pipe(openTo(finance, { fourEyes: "usual" })),
   HttpApiEndpoint.get("list", "/interfirm", {
-    query: { partner: Schema.optionalKey(Reference), limit: Limit(500), before: Cursor("The cursor") },
+    query: { partner: indexed(Schema.optionalKey(Reference)), limit: Limit(500), before: Cursor("The cursor") },
     success: Answer(Schema.Struct({ settlements: Schema.Array(InterfirmRecord), ...pageEnd }))
   }).pipe(openTo(everyone))
 ) {}

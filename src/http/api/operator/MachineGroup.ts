@@ -86,7 +86,7 @@ export class MachineGroup extends HttpApiGroup.make("machine").add(
         machines: Schema.Array(Schema.Struct({ name: Schema.String, states: Schema.Record(Schema.String, Schema.Int) }))
       })
     )
-  }).pipe(openTo(everyone)),
+  }).pipe(openTo(everyone, { heavy: true })),
   HttpApiEndpoint.get("instances", "/machines/:kind/states/:state", {
     params: { kind: Reference, state: Reference },
     query: { limit: Limit(1_000), after: Schema.optionalKey(Reference) },
@@ -99,7 +99,7 @@ export class MachineGroup extends HttpApiGroup.make("machine").add(
         nextAfter: Schema.NullOr(Schema.String)
       })
     )
-  }).pipe(openTo(everyone)),
+  }).pipe(openTo(everyone, { heavy: true })),
   HttpApiEndpoint.get("inspect", "/machines/:kind/:id", {
     params: { kind: Reference, id: Reference },
     query: { limit: Limit(1_000), before: Cursor("The cursor") },

@@ -7,12 +7,13 @@ import { pageEnd } from "../../../machines/shared/Page.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 export class RfqGroup extends HttpApiGroup.make("rfq").add(
   HttpApiEndpoint.get("list", "/rfqs", {
     query: {
-      client: Schema.optionalKey(Reference),
-      partner: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
+      partner: indexed(Schema.optionalKey(Reference)),
       state: Schema.optionalKey(token("The state", rfqStates)),
       limit: Limit(500),
       before: Cursor("The cursor")

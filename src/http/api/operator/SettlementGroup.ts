@@ -8,12 +8,13 @@ import { pageEnd } from "../../../machines/shared/Page.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 export class SettlementGroup extends HttpApiGroup.make("settlement").add(
   HttpApiEndpoint.get("list", "/settlement/items", {
     query: {
-      client: Schema.optionalKey(Reference),
-      partner: Schema.optionalKey(Reference),
+      client: indexed(Schema.optionalKey(Reference)),
+      partner: indexed(Schema.optionalKey(Reference)),
       status: Schema.optionalKey(token("The status", settlementStatuses)),
       /** That occurred at this time or later, Unix ms. */
       since: Cursor("The time"),

@@ -9,6 +9,7 @@ import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { swapStates } from "./operatorTokens.ts"
+import { indexed } from "../Parameters.ts"
 
 /** As partners read it, with whose it is, the writer's payments and the ids of the fee corrections that are booked. */
 export const SwapView = Schema.Struct({
@@ -22,8 +23,8 @@ export const SwapView = Schema.Struct({
 export class SwapGroup extends HttpApiGroup.make("swap").add(
   HttpApiEndpoint.get("list", "/swaps", {
     query: {
-      client: Schema.optionalKey(Reference),
-      state: Schema.optionalKey(token("The state", swapStates)),
+      client: indexed(Schema.optionalKey(Reference)),
+      state: indexed(Schema.optionalKey(token("The state", swapStates))),
       limit: Limit(500),
       before: Cursor("The cursor")
     },

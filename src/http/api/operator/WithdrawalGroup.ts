@@ -7,6 +7,7 @@ import { everyone, finance, openTo } from "./CommandRules.ts"
 import { LegView } from "./LedgerGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { indexed } from "../Parameters.ts"
 
 const request = { requestId: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
@@ -17,7 +18,7 @@ export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
   HttpApiEndpoint.get("list", "/withdrawals", {
     query: {
       status: Schema.optionalKey(token("The status", withdrawalStatuses)),
-      partner: Schema.optionalKey(Reference),
+      partner: indexed(Schema.optionalKey(Reference)),
       limit: Limit(500),
       before: Cursor("The cursor")
     },

@@ -6,6 +6,7 @@ import { Context, Option } from "effect"
 import { HttpApi } from "effect/http-api"
 import { bodyCaps } from "../../../machines/shared/Limits.ts"
 import { OperatorApi } from "../OperatorApi.ts"
+import { fieldsOf, scanningFilters } from "../Parameters.ts"
 import { CommandRules } from "./CommandRules.ts"
 import type { OperatorRole } from "./operatorTokens.ts"
 
@@ -13,17 +14,21 @@ export interface OperatorCommand extends CommandRules {
   readonly method: string
   readonly path: string
   readonly bodyCap: number
+  /** Parameters of a list with which a page may read any number of rows. */
+  readonly scanning: ReadonlyArray<string>
 }
 
 const read = (): ReadonlyMap<string, OperatorCommand> => {
   const found = new Map<string, OperatorCommand>()
   HttpApi.reflect(OperatorApi, {
     onGroup: () => undefined,
-    onEndpoint: ({ group, endpoint: { identifier, annotations, method, path } }) => {
+    onEndpoint: ({ group, endpoint: { identifier, annotations, method, path, query } }) => {
       const name = `${group.identifier} ${identifier}`
       const rules = Option.getOrNull(Context.getOption(annotations, CommandRules))
       if (rules === null) throw new Error(`the operator contract says nowhere who may run ${name}`)
-      found.set(name, { bodyCap: bodyCaps.operator, ...rules, method, path })
+      const fields = fieldsOf(query)
+      const scanning = fields.has("limit") ? scanningFilters(fields) : []
+      found.set(name, { bodyCap: bodyCaps.operator, scanning, ...rules, method, path })
     }
   })
   return found

@@ -6,6 +6,7 @@ import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { texts } from "../arrays.ts"
 import { catalogue } from "../Catalogue.ts"
+import { inOrder } from "../paging.ts"
 import type { AuditRow } from "../tables/engine.ts"
 
 export interface AuditQuery {
@@ -77,9 +78,11 @@ export const tailStatement = (query: AuditQuery): AuditStatement => {
   const tests: Array<string> = []
   const test = (condition: (place: string) => string, value: bigint | string) =>
     void tests.push(condition(`$${values.push(value)}`))
-  if (query.clientId != null) test((place) => `client_id = ${place}`, BigInt(query.clientId))
+  const owner = query.clientId != null ? "client_id" : query.partnerId != null ? "partner_id" : null
+  const order = isForward(query) ? "ASC" : "DESC"
+  if (query.clientId != null) test((place) => inOrder("client_id", place), BigInt(query.clientId))
   if (query.clientId === null) tests.push("client_id IS NULL")
-  if (query.partnerId != null) test((place) => `partner_id = ${place}`, BigInt(query.partnerId))
+  if (query.partnerId != null) test((place) => inOrder("partner_id", place), BigInt(query.partnerId))
   if (query.partnerId === null) tests.push("partner_id IS NULL")
   if (query.since !== undefined) test((place) => `ts >= ${place}`, BigInt(query.since))
   if (query.after !== undefined) test((place) => `id > ${place}`, BigInt(query.after))
@@ -87,6 +90,6 @@ export const tailStatement = (query: AuditQuery): AuditStatement => {
   if (query.object !== undefined) test((place) => `object = ${place}`, query.object)
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const limit = `$${values.push(BigInt(query.limit))}`
-  const text = `SELECT ${columnList(catalogue.audit)} FROM audit${where} ORDER BY id ${isForward(query) ? "ASC" : "DESC"} LIMIT ${limit}`
+  const text = `SELECT ${columnList(catalogue.audit)} FROM audit${where} ORDER BY ${owner === null ? "" : `${owner} ${order}, `}id ${order} LIMIT ${limit}`
   return { text, values }
 }

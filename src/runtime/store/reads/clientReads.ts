@@ -7,7 +7,7 @@ import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { int8s, texts } from "../arrays.ts"
 import { catalogue } from "../Catalogue.ts"
-import type { PageQuery } from "../paging.ts"
+import { inOrder, type PageQuery } from "../paging.ts"
 import type { ClientRow } from "../tables/client.ts"
 
 type FoundId = Effect.Effect<number | null, SqlError.SqlError>
@@ -197,7 +197,7 @@ const listStatement = (
   const values: Array<string | bigint> = []
   const put = (value: string | bigint): string => `$${values.push(value)}`
   const tests: Array<string> = []
-  if (partnerId !== null) tests.push(`partner_id = ${put(BigInt(partnerId))}`)
+  if (partnerId !== null) tests.push(inOrder("partner_id", put(BigInt(partnerId))))
   if (filter.before !== undefined) tests.push(`id < ${put(BigInt(filter.before))}`)
   if (filter.state !== undefined) tests.push(`state = ${put(filter.state)}`)
   if (filter.level !== undefined) tests.push(`level = ${put(filter.level)}`)
@@ -209,7 +209,7 @@ const listStatement = (
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const balance = `(SELECT cash FROM balances b WHERE b.client_id = clients.id AND b.currency = 'USDC') AS usdc`
   return {
-    text: `SELECT ${columnList(catalogue.clients)}, ${balance} FROM clients${where} ORDER BY id DESC LIMIT ${put(BigInt(filter.limit))}`,
+    text: `SELECT ${columnList(catalogue.clients)}, ${balance} FROM clients${where} ORDER BY ${partnerId === null ? "" : "partner_id DESC, "}id DESC LIMIT ${put(BigInt(filter.limit))}`,
     values
   }
 }

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql"
 import type { Json } from "../../../machines/Effects.ts"
 import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
 import { int8s } from "../arrays.ts"
+import { inOrder } from "../paging.ts"
 import type { HeldThen } from "../tables/statementJob.ts"
 
 /** A posting with what its transaction says. */
@@ -46,8 +47,8 @@ export const clientPostings = (
     sql.unsafe<RawPosting>(
       `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
          FROM postings p JOIN ledger_transactions t USING (tx_id)
-        WHERE p.client_id = $1 AND p.posting_id < $2 AND ($4::text IS NULL OR p.currency = $4)
-          AND ($5::text IS NULL OR t.type = $5) ORDER BY p.posting_id DESC LIMIT $3`,
+        WHERE ${inOrder("p.client_id", "$1")} AND p.posting_id < $2 AND ($4::text IS NULL OR p.currency = $4)
+          AND ($5::text IS NULL OR t.type = $5) ORDER BY p.client_id, p.posting_id DESC LIMIT $3`,
       [BigInt(clientId), BigInt(before ?? Number.MAX_SAFE_INTEGER), BigInt(limit), currency, type]
     ),
     (rows) => rows.map(bookedOf)
