@@ -179,8 +179,8 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   private answer(admitted: Admitted<P>): Effect.Effect<Outgoing, DispatchError> {
     const { exchange, match } = admitted
     try {
-      this.options.hints?.give(exchange)
       if (exchange.method !== "GET") return this.pages.before(this.write(admitted))
+      this.options.hints?.give(exchange)
       const read = withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
       // The adapter interrupts a read whose caller hangs up, which cancels its statement. A write goes on to its end.
       return Exit.isExit(read) ? read : Effect.interruptible(read)
@@ -246,6 +246,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const { route } = match
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
+    this.options.hints?.give(exchange, parsed.ok ? parsed.value : undefined)
     // A body that can't be canonical JSON has no fingerprint: its key is never taken.
     if (!parsed.ok)
       return this.beforeService(
@@ -253,7 +254,6 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         null,
         renderRefusal(this.shown(match, invalid("INVALID_BODY", parsed.sentence)))
       )
-    this.options.hints?.give(exchange, parsed.value)
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey
     if (key === null) return next(() => this.beforeService(admitted, null, body))

@@ -48,15 +48,17 @@ interface Connection {
   running: number
   /** When the last of them was answered, or it was opened: a count that rises with every such moment. */
   restedAt: number
-  /** The newest running request, the only one whose body can still be arriving; null when no request is running. */
-  newest: Arriving | null
+  /** The newest running request, the only one whose body can still be arriving; null when no body can. */
+  newest: IncomingMessage | null
+  /** Where the watched body was at its last good check; null until its first check. */
+  watched: Watched | null
 }
 
-/** A running request: since when its body is watched, and how many bytes its connection had received by then. */
-interface Arriving {
+/** A body at a check: when, and how many bytes its connection had received by then. */
+interface Watched {
   readonly request: IncomingMessage
-  since: number
-  bytes: number
+  readonly since: number
+  readonly bytes: number
 }
 
 export class Connections {
@@ -105,7 +107,8 @@ export class Connections {
       source,
       running: 0,
       restedAt: ++this.moments,
-      newest: null
+      newest: null,
+      watched: null
     }
     source.add(connection)
     this.all.add(raw)
@@ -129,28 +132,31 @@ export class Connections {
     const connection = this.secured.get(socket)
     if (connection === undefined) return
     connection.running++
-    connection.newest = bodyless(request) ? null : { request, since: performance.now(), bytes: socket.bytesRead }
-    response.once("close", () => {
+    connection.newest = bodyless(request) ? null : request
+    response.on("close", () => {
       if (--connection.running > 0) return
       connection.restedAt = ++this.moments
       connection.newest = null
+      connection.watched = null
     })
   }
 
   /**
-   * Connections with a body that is too slow: for `millis` since its headers, or since its last good check, the connection has
-   * received fewer than `least` bytes.
+   * Connections with a body that is too slow: for `millis` since the first check that saw it, or since its last good check, the
+   * connection has received fewer than `least` bytes. A usual body is over before any check, so requests pay nothing for it.
    */
   slowBodies(millis: number, least: number): ReadonlyArray<Socket> {
     const now = performance.now()
     const slow: Array<Socket> = []
     for (const source of this.sources.values()) {
-      for (const { newest } of source) {
-        if (newest === null || newest.request.complete || now - newest.since < millis) continue
-        const { bytesRead } = newest.request.socket
-        if (bytesRead - newest.bytes < least) slow.push(newest.request.socket)
-        newest.since = now
-        newest.bytes = bytesRead
+      for (const connection of source) {
+        const { newest, watched } = connection
+        if (newest === null || newest.complete) continue
+        const { bytesRead } = newest.socket
+        const isNew = watched?.request !== newest
+        if (!isNew && now - watched.since < millis) continue
+        if (!isNew && bytesRead - watched.bytes < least) slow.push(newest.socket)
+        connection.watched = { request: newest, since: now, bytes: bytesRead }
       }
     }
     return slow

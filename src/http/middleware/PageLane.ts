@@ -102,6 +102,7 @@ export class PageLane {
   private writing = 0
   private readonly isPressed: () => boolean
   private readonly pause: Effect.Effect<void>
+  private readonly written = Effect.sync(() => void this.writing--)
 
   /** `isPressed`: whether turns are being decided or committed, turns of venue events included. */
   constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
@@ -113,10 +114,7 @@ export class PageLane {
   before<A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       this.writing++
-      return Effect.ensuring(
-        write,
-        Effect.sync(() => void this.writing--)
-      )
+      return Effect.ensuring(write, this.written)
     })
   }
 

@@ -31,7 +31,7 @@ export const turnOf = (socket: Socket, response: ServerResponse): Effect.Effect<
   const line = lines.get(socket) ?? newLine(socket)
   const place: Place = { response, wake: null }
   line.push(place)
-  response.once("close", () => next(socket, line))
+  response.on("close", () => next(socket, line))
   if (line.length === 1) return null
   if (line.length >= pipelineLimit) endAfter(socket, response)
   return Effect.callback<boolean>((resume) => {

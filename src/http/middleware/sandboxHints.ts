@@ -43,10 +43,12 @@ export class SandboxHints {
   give<P extends Principal>({ match, search, response }: Exchange<P>, body?: unknown): void {
     const known = this.known.get(match?.route.operation ?? "")
     if (known === undefined || response.headersSent) return
-    const parameters = search === "" ? [] : [...new Set(new URLSearchParams(search).keys())]
-    const hints = parameters
-      .filter((name) => !known.query.includes(name))
-      .map((name) => `unknown parameter ${shown(name)}${meant(name, known.query)}`)
+    const hints: Array<string> = []
+    if (search !== "") {
+      for (const name of new Set(new URLSearchParams(search).keys())) {
+        if (!known.query.includes(name)) hints.push(`unknown parameter ${shown(name)}${meant(name, known.query)}`)
+      }
+    }
     if (known.body !== null && body !== undefined) this.members(known.body, body, "", hints)
     if (hints.length > 0) response.setHeader(header, hints.slice(0, most.names).join(", "))
   }
