@@ -25,15 +25,11 @@ interface Start<T extends MachineTable> extends Belonging {
 /** A new object of a table's machine, written into the turn's draft. Throws when the machine refuses the creation event. */
 export const start = <T extends MachineTable>(turn: Turn, table: T, options: Start<NoInfer<T>>): Tables[T] => {
   const { input, columns, event } = options
-  const first = firstRow(table, input, columns)
-  const next = event === undefined ? first : nextRow(table, first.row, event)
-  if (next === null) throw new Error(`a new ${catalogue[table].title} refused its creation`)
-  turn.draft.put(table, next.row)
-  logMove(turn, table, next.row, null)
-  const instance = instanceOf(table, next.row, options)
-  if (event !== undefined) applyEffects(turn, instance, first.effects)
-  applyEffects(turn, instance, next.effects)
-  return next.row
+  const { row, effects } = firstRow(table, input, columns, event)
+  turn.draft.put(table, row)
+  logMove(turn, table, row, null)
+  applyEffects(turn, instanceOf(table, row, options), effects)
+  return row
 }
 
 interface Advance<T extends MachineTable> extends Belonging {

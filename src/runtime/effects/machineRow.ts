@@ -5,7 +5,7 @@
 import type { EventFrom, InputFrom } from "xstate"
 import type { MachineEffect } from "../../machines/Effects.ts"
 import { machines, type MachineOf } from "../../machines/registry.ts"
-import { begin, type Step, step, versionOf } from "../engine/machine/step.ts"
+import { begin, create, type Step, step, versionOf } from "../engine/machine/step.ts"
 import { catalogue, type KindOf, type MachineTable, type NewColumns, type Tables } from "../store/Catalogue.ts"
 import type { MachineRow, TableSpec } from "../store/Table.ts"
 
@@ -18,12 +18,19 @@ export interface Stepped<T extends MachineTable> {
   readonly effects: ReadonlyArray<MachineEffect>
 }
 
-/** The first row of an object. */
+/** The first row of an object: after its creation event, where one is given. Throws when the machine refuses that event. */
 export const firstRow = <T extends MachineTable>(
   table: T,
   input: InputOf<T>,
-  columns: NewColumns<NoInfer<T>>
-): Stepped<T> => stepped(table, columns, begin(machineOf(table), input as never))
+  columns: NewColumns<NoInfer<T>>,
+  event?: EventOf<NoInfer<T>>
+): Stepped<T> => {
+  const machine = machineOf(table)
+  if (event === undefined) return stepped(table, columns, begin(machine, input as never))
+  const created = create(machine, input as never, event as never)
+  if (!created.changed) throw new Error(`a new ${catalogue[table].title} refused its creation`)
+  return stepped(table, columns, created)
+}
 
 /** The row after an event; null when its state does not take the event. */
 export const nextRow = <T extends MachineTable>(

@@ -56,6 +56,8 @@ export interface Commit {
 /** What a stored answer is found by. */
 export type AnswerKey = Pick<Tables["answers"], "principal" | "key">
 
+const none: ReadonlyArray<never> = []
+
 const answerPrefix = "answer:"
 
 /** The name under which a stored answer counts as a claim: the first one for a key wins. */
@@ -65,10 +67,8 @@ export const answerClaim = (principal: string, key: string): string => `${answer
 export const isAnswerClaim = (name: string): boolean => name.startsWith(answerPrefix)
 
 /** The keys that a commit needs to be without an answer: those that it answers, and those that it begins a request of. */
-export const answerKeys = ({ rows, freshKeys }: Commit): ReadonlyArray<AnswerKey> => [
-  ...(rows.answers ?? []),
-  ...(freshKeys ?? [])
-]
+export const answerKeys = ({ rows: { answers = none }, freshKeys }: Commit): ReadonlyArray<AnswerKey> =>
+  freshKeys === undefined ? answers : [...answers, ...freshKeys]
 
 /** Every unique fact a commit needs: its claims, and that its keys have no answer. */
 export const claimNames = (commit: Commit): ReadonlyArray<string> => [
@@ -135,8 +135,6 @@ class TableRows {
     this.places = null
   }
 }
-
-const none: ReadonlyArray<never> = []
 
 export class CommitBuilder {
   private readonly tables = new Map<TableName, TableRows>()

@@ -74,12 +74,16 @@ export const step = <M extends AnyStateMachine>(
     : { state: moved.state, context: moved.context as ContextFrom<M>, effects: moved.effects, changed: true }
 }
 
-/** `begin` and then the creation event, for machines whose first state NEW is never stored. */
+/** `begin` and then the creation event, for machines whose first state NEW is never stored. With the effects of both. */
 export const create = <M extends AnyStateMachine>(
   machine: M,
   input: InputFrom<M>,
   event: EventFrom<NoInfer<M>>
-): Step<M> => step(machine, begin(machine, input), event)
+): Step<M> => {
+  const first = begin(machine, input)
+  const next = step(machine, first, event)
+  return first.effects.length === 0 ? next : { ...next, effects: [...first.effects, ...next.effects] }
+}
 
 const stateOf = (snapshot: AnyMachineSnapshot): string => {
   if (snapshot.status === "error") throw snapshot.error

@@ -51,12 +51,13 @@ interface Filing<F, A> extends Omit<Command<Verdict<A>>, "decide"> {
 /** Files, or replays what was filed. Rounds are few: a reference that was lost to somebody else is found by the next look. */
 export const fileOnce = <F, A>(
   { host, stored }: Tools,
-  { claim, read, look, decide, ...command }: Filing<F, A>
+  filing: Filing<F, A>
 ): Effect.Effect<Verdict<A>, DispatchError> => {
-  if (claim === null) return host.dispatch({ ...command, decide: (turn) => decide(turn, null) })
+  const { claim, read, look, decide } = filing
+  if (claim === null) return host.dispatch({ ...filing, decide: (turn) => decide(turn, null) })
   const attempt = (filed: F | null, known: (turn: Turn) => boolean) =>
     host.dispatch({
-      ...command,
+      ...filing,
       decide: (turn) => {
         const verdict = decide(turn, filed)
         if (!verdict.ok && filed === null && turn.draft.isEmpty && !known(turn)) {
@@ -69,11 +70,11 @@ export const fileOnce = <F, A>(
   const seen = () =>
     Effect.gen(function* () {
       // The version from before the look: a change during the look must be noticed.
-      const token = yield* host.read(command.subject, (state) => state.token)
+      const token = yield* host.read(filing.subject, (state) => state.token)
       const filed = yield* filedUnder(stored, claim, read)
       return yield* attempt(filed, ({ state }) => state.token === token)
     })
-  const held = () => decideHeld(host, { ...command, read: () => filedUnder(stored, claim, read), decide })
+  const held = () => decideHeld(host, { ...filing, read: () => filedUnder(stored, claim, read), decide })
   const rounds = look === "first" ? [seen, held, held] : [unseen, seen, held, held]
   const run = (at: number): Effect.Effect<Verdict<A>, DispatchError> => {
     const round = rounds[at]
