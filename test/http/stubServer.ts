@@ -17,6 +17,7 @@ import { profile } from "../../src/http/handlers/profile.ts"
 import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import { noFacts } from "../../src/machines/market/Facts.ts"
+import { anyTime } from "../../src/machines/venueChecks/timeChecks.ts"
 import { accept, refuse, unknown as unknownOf } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -161,8 +162,8 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(BusinessClock, {
       now: () => stub.businessNow,
       offset: () => 0,
-      horizon: () => stub.businessNow,
-      behindUntil: () => -Infinity,
+      venueTime: () => anyTime,
+      measure: () => undefined,
       noteBehind: () => undefined,
       expect: () => {},
       setOffset: () => {},

@@ -4,6 +4,7 @@
  */
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
+import { clockSlackMillis } from "../../src/machines/venueChecks/timeChecks.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory } from "../../src/runtime/ports/VenueControlMemory.ts"
@@ -78,7 +79,10 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     const { length: told } = script.sent
     await eventually(() => Promise.resolve(assert.isAtLeast(script.sent.length, told + 2)))
     // A request of that time may be executed at an earlier one.
-    closeTo(await service.run(Effect.map(BusinessClock, (clock) => clock.behindUntil())), Date.now() + 3 * hour)
+    closeTo(
+      await service.run(Effect.map(BusinessClock, (clock) => clock.venueTime().behindUntil)),
+      Date.now() + 3 * hour
+    )
     isFrozen = false
     await eventually(() => Promise.resolve(closeTo(there.ahead, 3 * hour)))
     const { length } = script.sent
@@ -139,7 +143,13 @@ describe("an advance that fails after the venue has moved", () => {
     const script = quietVenue()
     const service = await startOperatorService({ venue: { controls: layerVenueControlMemory(script) } })
     stops.push(() => service.stop())
-    const ahead = () => service.run(Effect.map(BusinessClock, (clock) => clock.horizon() - clock.now()))
+    const ahead = () =>
+      service.run(
+        Effect.map(BusinessClock, (clock) => {
+          const { latest, lead } = clock.venueTime()
+          return latest - lead - clockSlackMillis - clock.now()
+        })
+      )
     await query(service, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''not now''; END'")
     await query(service, "CREATE TRIGGER refuse BEFORE UPDATE ON service_stamp EXECUTE FUNCTION refuse()")
     expectLog(/operator request failed[^]*the server refused/)

@@ -6,7 +6,7 @@
 import type { MoneyDecimal } from "../shared/Money.ts"
 import type { Grid } from "./Grid.ts"
 import type { PriceBand } from "./PriceBand.ts"
-import type { VenueTime } from "../venueChecks/timeChecks.ts"
+import { anyTime, type VenueTime } from "../venueChecks/timeChecks.ts"
 import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */
@@ -48,7 +48,7 @@ export interface Facts {
   readonly recent: RecentMarket
 }
 
-/** The known market data of the last hour. */
+/** The known market data of the last days. */
 export interface RecentMarket {
   /** The band of the marks around a moment, Unix ms, widened by `bps` or the market's own band; null: the marks are unknown. */
   bandAt(symbol: string, at: number, bps?: number): PriceBand | null
@@ -62,7 +62,7 @@ export const noRecentMarket: RecentMarket = { bandAt: () => null, isListed: () =
 /** Those of a moment for which no market is known: accounts hold money alone. */
 export const noFacts: Facts = {
   takenAt: null,
-  venueTime: { latest: Infinity, behindUntil: -Infinity },
+  venueTime: anyTime,
   marks: new Map(),
   instruments: new Map(),
   terms: defaultMarketTerms,

@@ -41,7 +41,7 @@ const type = row("The schema knows the types; a fact under the name of another k
 
 const event: Rows<VenueEvent> = {
   number: row("Numbers grow by one, and one that is far beyond is set aside (EventCursor.ts, believes)."),
-  at: row("It lies at most 5 s ahead (EventJudge.ts, isAhead), and what it brings lies no later."),
+  at: row("It lies at most 5 s ahead of the venue's clock (EventJudge.ts, isAhead), and what it brings lies no later."),
   fact: seen
 }
 
@@ -90,7 +90,7 @@ const outcome: Rows<VenueOutcome> = {
   ref: row("An answer under another name than was asked for is none (VenueCalls.ts, make)."),
   outcome: row("UNKNOWN, and an execution that is not shown, are no end of a call (outcomes.ts, definite)."),
   reason: words,
-  at: row("It lies at most 5 s ahead (verdict.ts, judgedOn); nothing is booked at it."),
+  at: row("It lies at most 5 s ahead of the venue's clock (verdict.ts, judgedOn); nothing is booked at it."),
   order: seen,
   rfq: seen,
   contract: seen,

@@ -33,8 +33,10 @@ export interface AskedContract {
   readonly close: { readonly price: string | null; readonly sentAt: number | null } | null
   /** A tear-up is in flight, with its time, or was never received; null: none was requested, or the venue has refused it. */
   readonly tearUp: { readonly sentAt: number | null } | null
-  /** The band of the market's marks around a moment; null: the marks are unknown. */
-  readonly bandAt: (at: number) => PriceBand | null
+  /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
+  readonly bandAt: (at: number, bps?: number) => PriceBand | null
+  /** The market's own band, basis points; undefined: the market is not listed. */
+  readonly bandBps: number | undefined
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
@@ -83,6 +85,16 @@ const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: As
   return state === "EARLY_CLOSE" ? (close?.price ?? null) : null
 }
 
+/** Whether the mark ended it by a touch of a frozen level. */
+const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
+
+/**
+ * The width of the band of a touched level; undefined: the market's own. The feed publishes samples, and the mark between two of them
+ * may lie at the edge of the band, from which the market's band reaches as far again.
+ */
+const touchBps = (said: VenueContract, { bandBps }: AskedContract): number | undefined =>
+  isTouched(said) && bandBps !== undefined ? 2 * bandBps : undefined
+
 const settleMisfit = (said: VenueContract, asked: AskedContract): string | null => {
   const { state, settlePrice, endedAt } = said
   if (state === "OPEN") {
@@ -94,7 +106,7 @@ const settleMisfit = (said: VenueContract, asked: AskedContract): string | null 
   // A quote carries the dealer's own price, so the band does not apply to it.
   if (state === "EARLY_CLOSE" && exact !== null) return null
   // An expiry settles at the mark of the expiry, however late it is processed.
-  return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt))
+  return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt, touchBps(said, asked)))
 }
 
 /** When the request for an end was sent; null: the end follows no request, or the time is unknown. */
@@ -132,11 +144,10 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
   state: endMisfit,
   settlePrice: settleMisfit,
   endedAt: (said, asked) => {
-    const { state, openedAt, expiryAt, endedAt } = said
+    const { openedAt, expiryAt, endedAt } = said
     if (endedAt === null) return null
     if (endedAt < openedAt) return "it has ended before its opening"
-    const isTouched = state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
-    if (isTouched && endedAt > expiryAt) return "a level was touched after its expiry"
+    if (isTouched(said) && endedAt > expiryAt) return "a level was touched after its expiry"
     return timeMisfit({ called: "the end", at: endedAt, sentAt: endSentAt(said, asked) }, asked.venueTime)
   }
 }
@@ -148,4 +159,11 @@ export const contractMisfit = misfitBy(contractChecks)
 export const openContractMisfit = (said: VenueContract, context: BarrierContractContext): string | null =>
   contractMisfit(said, { ...frozenTerms(context), ...nothingKnown })
 
-const nothingKnown = { close: null, tearUp: null, bandAt: () => null, isListed: null, venueTime: anyTime } as const
+const nothingKnown = {
+  close: null,
+  tearUp: null,
+  bandAt: () => null,
+  bandBps: undefined,
+  isListed: null,
+  venueTime: anyTime
+} as const

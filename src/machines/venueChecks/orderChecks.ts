@@ -58,6 +58,20 @@ const derivedPrice: Check<VenueOrder, AskedOrder> = (
     : null
 }
 
+/**
+ * A sentence if known marks refute that the order has fired. Between two samples the mark may have moved as far as the market's own
+ * band. A trigger on the last price or the index is not judged: marks are no evidence of these.
+ */
+const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: AskedOrder): string | null => {
+  const band = trigger?.source === "MARK" ? bandAt(triggeredAt) : null
+  if (trigger === null || band === null) return null
+  const level = scaled(trigger.price)
+  const isReached = trigger.direction === "AT_OR_BELOW" ? !isLess(level, band.low) : !isLess(band.high, level)
+  return isReached
+    ? null
+    : `it has fired at ${trigger.price}, but the marks at that time make ${exactText(band.low)} to ${exactText(band.high)}`
+}
+
 export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   id: ({ id }, { order }) => {
     const known = knownVenueId(order)
@@ -91,10 +105,15 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   state: ({ state, qty, filledQty }) =>
     state === "FILLED" && !isSame(qty, filledQty) ? `its state is FILLED, but ${filledQty} of ${qty} is filled` : null,
   reason: { because: "Words for people: they decide nothing." },
-  triggeredAt: ({ triggeredAt, filledQty }, { order, venueTime }) => {
+  triggeredAt: ({ triggeredAt, filledQty }, asked) => {
+    const { order, venueTime } = asked
     if (triggeredAt !== null) {
       if (order.trigger === null) return "it has fired, but it has no trigger"
-      return timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime)
+      return (
+        timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime) ??
+        // The report with which it has fired here was judged.
+        (order.triggeredAt === null ? unreached(triggeredAt, asked) : null)
+      )
     }
     return order.trigger !== null && scaled(filledQty).units > 0n ? "it is filled, but it has not fired" : null
   }

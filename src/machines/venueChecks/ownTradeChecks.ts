@@ -3,7 +3,7 @@ import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
-import { timeMisfit, type VenueTime } from "./timeChecks.ts"
+import { clockSlackMillis, timeMisfit, timeText, type VenueTime } from "./timeChecks.ts"
 
 export interface AskedOwnTrade {
   readonly account: string
@@ -12,11 +12,16 @@ export interface AskedOwnTrade {
   /** The band of the marks around the trade's time; null: the marks are unknown. */
   readonly band: PriceBand | null
   readonly venueTime: VenueTime
+  /** The latest venue time of the account's events before this trade. Own trades come by events alone, which are in order. */
+  readonly takenTo: number
 }
 
 export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
   // First, because the position is found by the time of the trade.
-  at: ({ at }, { venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
+  at: ({ at }, { venueTime, takenTo }) =>
+    at < takenTo - clockSlackMillis
+      ? `the trade time ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`
+      : timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
   tradeId: { because: "A trade that is booked already is found by it (orderHears.ts, adopted)." },
   orderId: { because: "The order is the venue's own: it is taken over under this id." },
   ref: ({ ref }) => (ref === null ? null : differs("ref of the trade", ref, null)),

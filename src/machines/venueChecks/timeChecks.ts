@@ -3,22 +3,28 @@
  * answers. Without the rule the venue could choose a time whose marks are unknown, and no price would be checked (A2-115).
  */
 
-/** The clocks of service and venue may differ by this much, ms. */
+/** A time may lie this much beyond the clocks as they are known, ms. */
 export const clockSlackMillis = 5_000
+/** The service believes at most so large a difference between its clock and the venue's, ms. */
+export const driftLimit = 15_000
 
 /** The clock of the venue as the service knows it, Unix ms of business time. */
 export interface VenueTime {
   /** The latest time that this clock can have, plus the slack. */
   readonly latest: number
+  /** How far this clock may be behind the service's, ms: as measured, or `driftLimit` before that. */
+  readonly lag: number
+  /** How far it may be ahead, ms. */
+  readonly lead: number
   /**
    * The last time at which this clock was seen behind the service's. A request of before that may be executed at an earlier time.
-   * In a sandbox alone (C4).
+   * In a sandbox alone (C4), where a start of the service counts as such a time.
    */
   readonly behindUntil: number
 }
 
 /** Nothing is known of the venue's clock: every time is possible. */
-export const anyTime: VenueTime = { latest: Infinity, behindUntil: Infinity }
+export const anyTime: VenueTime = { latest: Infinity, lag: 0, lead: 0, behindUntil: Infinity }
 
 interface Dated {
   /** The name of the time in the sentence. */
@@ -29,11 +35,11 @@ interface Dated {
 }
 
 /** An error sentence when a time is not possible; null when it is. */
-export const timeMisfit = ({ called, at, sentAt }: Dated, { latest, behindUntil }: VenueTime): string | null => {
-  if (at > latest) return `${called} ${textOf(at)} is in the future`
-  return sentAt !== null && sentAt > behindUntil && at < sentAt - clockSlackMillis
-    ? `${called} ${textOf(at)} is before the request of ${textOf(sentAt)}`
+export const timeMisfit = ({ called, at, sentAt }: Dated, { latest, lag, behindUntil }: VenueTime): string | null => {
+  if (at > latest) return `${called} ${timeText(at)} is in the future`
+  return sentAt !== null && sentAt > behindUntil && at < sentAt - lag - clockSlackMillis
+    ? `${called} ${timeText(at)} is before the request of ${timeText(sentAt)}`
     : null
 }
 
-const textOf = (at: number): string => new Date(at).toISOString()
+export const timeText = (at: number): string => new Date(at).toISOString()

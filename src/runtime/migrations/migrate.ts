@@ -58,6 +58,7 @@ import { m0055 } from "./0055_unplaced_legs.ts"
 import { m0056 } from "./0056_fold_ids.ts"
 import { m0057 } from "./0057_misfit_market.ts"
 import { m0060 } from "./0060_list_indexes.ts"
+import { m0061 } from "./0061_taken_times.ts"
 
 const run = Migrator.make({})
 
@@ -120,7 +121,8 @@ export const migrate = run({
     "0055_unplaced_legs": m0055,
     "0056_fold_ids": m0056,
     "0057_misfit_market": m0057,
-    "0060_list_indexes": m0060
+    "0060_list_indexes": m0060,
+    "0061_taken_times": m0061
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -1003,6 +1003,7 @@ CREATE INDEX trading_halts_active ON public.trading_halts USING btree (id) WHERE
 CREATE TABLE venue_accounts (
   client_id bigint NOT NULL,
   sequence bigint NOT NULL,
+  taken_to bigint DEFAULT 0 NOT NULL,
   CONSTRAINT venue_accounts_pkey PRIMARY KEY (client_id)
 );
 

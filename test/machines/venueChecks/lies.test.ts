@@ -119,8 +119,9 @@ const asked: AskedContract = {
   close: null,
   tearUp: null,
   bandAt: () => band,
+  bandBps: 1_000,
   isListed: true,
-  venueTime: { latest: at + 90_000, behindUntil: 0 }
+  venueTime: { latest: at + 90_000, lag: 0, lead: 0, behindUntil: 0 }
 }
 const knockedOut: VenueContract = { ...contract, state: "KNOCKED_OUT", settlePrice: contract.barrier, endedAt: at }
 const lent = {
@@ -160,7 +161,7 @@ const swap: VenueSwap = {
 }
 
 const latest = at + 5_000
-const venueTime = { latest, behindUntil: 0 }
+const venueTime = { latest, lag: 0, lead: 0, behindUntil: 0 }
 const known = { order, bandAt: () => band, venueTime }
 
 /** The misfit of a fact, by the check of its object. */
@@ -246,6 +247,55 @@ describe("A2-115: a venue that lies", () => {
     assert.isString(misfits("57000.0", "57000.0", at - 60_000), "fired before it was sent")
   })
 
+  it("a stop fires only where the marks about its time, widened by the market's band, reached its trigger", () => {
+    const fires = (
+      direction: "AT_OR_ABOVE" | "AT_OR_BELOW",
+      price: string,
+      {
+        source = "MARK",
+        mark = "60000",
+        known = null
+      }: Partial<Record<"source" | "mark", string>> & {
+        readonly known?: number | null
+      } = {}
+    ) => {
+      const trigger = { source: source as "MARK", price, direction, limitPrice: "60000.0" }
+      const stop = { ...order, trigger, triggeredAt: known }
+      const marks = mark === "" ? null : bandAt(mark)
+      return (
+        orderMisfit(reportOf(stop, 900, { triggeredAt: at }), { order: stop, bandAt: () => marks, venueTime }) === null
+      )
+    }
+    assert.deepStrictEqual(
+      ["53999.9", "54000", "60000", "70000"].map((price) => fires("AT_OR_BELOW", price)),
+      [false, true, true, true]
+    )
+    assert.deepStrictEqual(
+      ["50000", "66000", "66000.1"].map((price) => fires("AT_OR_ABOVE", price)),
+      [true, true, false]
+    )
+    assert.isTrue(fires("AT_OR_BELOW", "50000", { mark: "" }), "the marks are unknown")
+    assert.isTrue(fires("AT_OR_BELOW", "50000", { source: "LAST" }), "marks say nothing of the last price")
+    assert.isTrue(fires("AT_OR_BELOW", "50000", { known: at }), "it has fired before")
+  })
+
+  it("a level that no sample shows is touched within twice the market's band", () => {
+    const touched = (mark: string, state: "KNOCKED_OUT" | "TAKE_PROFIT" = "KNOCKED_OUT") => {
+      const ends = { ...contract, takeProfit: contract.barrier, state, settlePrice: contract.barrier, endedAt: at }
+      return (
+        contractMisfit(ends, { ...asked, takeProfit: contract.barrier, bandAt: (_, bps) => bandAt(mark, bps) }) === null
+      )
+    }
+    const level = Number(contract.barrier)
+    const marks = [level / 0.79, level / 0.85, level, level / 1.15, level / 1.21].map((mark) => mark.toFixed(1))
+    for (const state of ["KNOCKED_OUT", "TAKE_PROFIT"] as const) {
+      assert.deepStrictEqual(
+        marks.map((mark) => touched(mark, state)),
+        [false, true, true, true, false]
+      )
+    }
+  })
+
   it("a time lies between the request, the opening and the clock of the venue, with five seconds of slack", () => {
     const fillAt = (time: number) => fillMisfit({ ...fill, at: time }, { ...known, report: null }) === null
     const created = order.createdAt
@@ -255,7 +305,13 @@ describe("A2-115: a venue that lies", () => {
       true,
       false
     ])
-    const lagging = { ...known, report: null, venueTime: { latest, behindUntil: created } }
+    const behind = { ...known, report: null, venueTime: { ...venueTime, lag: 6_000 } }
+    assert.deepStrictEqual(
+      [created - 11_000, created - 11_001].map((time) => fillMisfit({ ...fill, at: time }, behind) === null),
+      [true, false],
+      "the venue's clock is six seconds behind"
+    )
+    const lagging = { ...known, report: null, venueTime: { ...venueTime, behindUntil: created } }
     assert.isNull(fillMisfit({ ...fill, at: 1 }, lagging), "sent while the clock of a sandbox's venue was behind")
     const ended = (change: Partial<VenueContract>, than: Partial<AskedContract> = {}) =>
       contractMisfit({ ...knockedOut, ...change }, { ...asked, ...than }) === null
@@ -264,7 +320,7 @@ describe("A2-115: a venue that lies", () => {
         ended({}),
         ended({ openedAt: at - 7_000 }),
         ended({ endedAt: at - 1 }),
-        ended({}, { venueTime: { latest: at - 1, behindUntil: 0 } }),
+        ended({}, { venueTime: { ...venueTime, latest: at - 1 } }),
         ended({ state: "TORN_UP" }, { tearUp: { sentAt: at + 5_000 } }),
         ended({ state: "TORN_UP" }, { tearUp: { sentAt: at + 5_001 } }),
         ended({ state: "EARLY_CLOSE" }, { close: { price: contract.barrier, sentAt: at + 5_001 } })
@@ -287,7 +343,10 @@ describe("A2-115: a venue that lies", () => {
       [true, false, false, false, false]
     )
     const own = { ...fill, ref: null, side: "SELL", qty: "0.03", reason: "deleverage", at: latest + 1 } as const
-    assert.isString(ownTradeMisfit(own, { account: fill.account, netQty: "0.04", band: null, venueTime }))
+    const terms = { account: fill.account, netQty: "0.04", band: null, venueTime }
+    assert.isString(ownTradeMisfit(own, { ...terms, takenTo: 0 }))
+    const ownAt = (time: number) => ownTradeMisfit({ ...own, at: time }, { ...terms, takenTo: at }) === null
+    assert.deepStrictEqual([at - 5_000, at - 5_001, 1].map(ownAt), [true, false, false])
   })
 
   it("a refusal is final, and a call that the venue never received may turn up", () => {
@@ -340,7 +399,10 @@ describe("A2-115: a venue that lies", () => {
     ["ends a short one", "-0.04", "BUY", "0.04", true]
   ] as const)("a trade of the venue's own that %s", (_, netQty, side, qty, fits) => {
     const own = { ...fill, ref: null, side, qty, reason: "deleverage" } as const
-    assert.strictEqual(ownTradeMisfit(own, { account: fill.account, netQty, band, venueTime }) === null, fits)
+    assert.strictEqual(
+      ownTradeMisfit(own, { account: fill.account, netQty, band, venueTime, takenTo: at }) === null,
+      fits
+    )
   })
 
   it("the order of the venue's own trade is an order of that trade", () => {
@@ -360,7 +422,10 @@ describe("A2-115: a venue that lies", () => {
     ]
     for (const change of others) assert.isString(ownOrderMisfit({ ...of, ...change }, own), JSON.stringify(change))
     assert.isString(
-      ownTradeMisfit({ ...own, ref: "O-1", side: "SELL" }, { account: fill.account, netQty: "1", band, venueTime })
+      ownTradeMisfit(
+        { ...own, ref: "O-1", side: "SELL" },
+        { account: fill.account, netQty: "1", band, venueTime, takenTo: 0 }
+      )
     )
   })
 

@@ -37,7 +37,7 @@ export const sampleRows = (id: number): SampleRows =>
 
 const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   venueCalls: { ref: `P-${id}`, partnerId: 1, clientId: id, call: "placeOrder", request: { ref: `P-${id}` }, at: noon },
-  venueAccounts: { clientId: id, sequence: 3 },
+  venueAccounts: { clientId: id, sequence: 3, takenTo: 7 },
   venueMisfits: {
     id,
     partnerId: id,

@@ -146,6 +146,16 @@ describe("A2-115: the marks around a time", () => {
     assert.isNull(bandIn(marks, -6_000), "before the first")
   })
 
+  it("two days back they are known by the hour", () => {
+    const marks = new RecentMarks()
+    const [usual, low] = [new MoneyDecimal(10), new MoneyDecimal(7)]
+    for (let second = 0; second <= 2 * 86_400; second += 4) {
+      marks.add(second === 5_400 ? low : usual, start + second * 1_000, false)
+    }
+    const inHour = (hour: number) => bandIn(marks, hour * 3_600_000)
+    assert.deepStrictEqual([inHour(1.6), inHour(5), inHour(47.9)], ["7 to 10", "10 to 10", "10 to 10"])
+  })
+
   it("a lost message, a lost connection and a message without a mark are lost marks", () => {
     const symbol = "BTC-USDC-PERP"
     const said = (seq: number, at: number, mark: string | null = "60000.0") => ticker(symbol, seq, start + at, { mark })

@@ -16,6 +16,7 @@ import type { TimerName } from "../../../src/machines/timerNames.ts"
 import type { OwnMoney } from "../../../src/machines/venue/money.ts"
 import type { AccountFact, VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueTime } from "../../../src/machines/venueChecks/timeChecks.ts"
 import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -74,6 +75,9 @@ interface TradingOptions {
   /** The judgement of risk at the end of each turn, as in the engine. */
   readonly judge?: (turn: Turn) => void
 }
+
+/** Service and venue have the same time. */
+const oneClock: VenueTime = { latest: Infinity, lag: 0, lead: 0, behindUntil: -Infinity }
 
 /** How far the best prices are from the mark. */
 const halfSpread = 10
@@ -136,7 +140,7 @@ export class TradingWorld {
   private get facts() {
     const marks = Object.fromEntries([...this.marks].map(([symbol, price]) => [symbol, { price }]))
     // One listing, so that what is kept of the account is kept here too.
-    return { ...marketsAt(marks), instruments: this.instruments, recent: this.recent }
+    return { ...marketsAt(marks), instruments: this.instruments, recent: this.recent, venueTime: oneClock }
   }
 
   turn(decide: (turn: Turn) => void): void {

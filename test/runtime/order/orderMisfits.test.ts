@@ -5,6 +5,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { bandOfMarks, outsideBand } from "../../../src/machines/market/PriceBand.ts"
+import { judgedOn, type MarketSeen, type Verdict } from "../../../src/runtime/services/venue/verdict.ts"
 import { lieOfFact } from "../../../simulator/venue/core/lies.ts"
 import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
 import type { VenueFill, VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
@@ -151,7 +153,7 @@ describe("A2-115: the marks by which an order was judged", () => {
     const limit = { ...body, side: "BUY", type: "LIMIT", qty: "0.1", price: "60000", tif: "GTC" } as const
     const entry = world.place({ ...limit, reduceOnly: false, trigger: null }).id ?? assert.fail("no entry")
     world.fill(entry, "0.1", "60000")
-    const trigger = { source: "MARK", price: "50000", direction: "AT_OR_BELOW", limitPrice: null } as const
+    const trigger = { source: "MARK", price: "59500", direction: "AT_OR_BELOW", limitPrice: null } as const
     const stop = { ...body, side: "SELL", type: "STOP_MARKET", qty: "0.1", tif: "IOC", reduceOnly: true } as const
     const id = world.place({ ...stop, trigger }).id ?? assert.fail("no stop")
     const { context } = world.order(id)
@@ -215,6 +217,76 @@ describe("A2-115: the marks by which an order was judged", () => {
     const stop = fired()
     stop.read(lie)
     assert.deepStrictEqual(netQty(stop), ["0.0000"])
+  })
+})
+
+describe("A2-115: a time whose marks are unknown", () => {
+  const symbol = perp
+  const now = contractsNow
+  /** Marks of 60,000 for the last ten seconds. */
+  const recent: RecentMarket = {
+    bandAt: (_, at, bps = 1_000) => {
+      const mark = new MoneyDecimal("60000")
+      return at < now - 10_000 ? null : { ...bandOfMarks(mark, mark, bps), isWhole: at <= now }
+    },
+    isListed: () => true
+  }
+  /** Whether a price of 1 at a time fits, after events of the account up to another time. */
+  const fits = (at: number, takenTo: number, isKnown = false): boolean => {
+    const world = new TradingWorld({ clock: () => now })
+    world.recent = recent
+    let verdict: Verdict = null
+    world.turn((turn) => {
+      turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo })
+      const misfit = ({ bandAt }: MarketSeen) => outsideBand("1", bandAt(at))
+      verdict = judgedOn(turn, { symbol, at: now, isKnown }, misfit, () => 1n)
+    })
+    return verdict === null
+  }
+
+  it("is excused by an outage of the service, and judged by present marks if the account's events have passed it", () => {
+    const lost = contractsNow - 20_000
+    assert.isTrue(fits(lost, 0), "nothing was ever taken")
+    assert.isTrue(fits(lost, lost + 5_000), "the events wait since the outage")
+    assert.isFalse(fits(lost, lost + 5_001))
+    assert.isFalse(fits(1, lost))
+    assert.isTrue(fits(1, lost, true), "the venue reported the time before")
+  })
+
+  it("an own trade and the first report of a stamp are at the time of their event", () => {
+    const { world, id, order, fill } = traded()
+    world.read(id, order, [fill])
+    world.recent = recent
+    const { account } = order
+    world.turn((turn) => turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo: contractsNow }))
+    const own = (at: number) => {
+      const of = venueOrder(account, null, {
+        id: 990,
+        side: "SELL",
+        symbol,
+        qty: "0.1",
+        filledQty: "0.1",
+        state: "FILLED"
+      })
+      const trade = {
+        ...fill,
+        tradeId: 90,
+        orderId: 990,
+        ref: null,
+        side: "SELL",
+        price: "1",
+        reason: "liquidation"
+      } as const
+      return world.venueDid({ type: "fill", account, sequence: 5, order: of, fill: { ...trade, at } })?.reason
+    }
+    assert.include(own(1), "before the account's last event")
+    const stamp = (settledAt: number) => {
+      const funding = { symbol, settledAt, mark: "6000000", rate: "0.0075", netQty: "0.1", amount: "-4500" }
+      return world.venueDid({ type: "funding", account, sequence: 5, funding })?.reason
+    }
+    const hour = 3_600_000
+    assert.include(stamp(Math.floor(contractsNow / hour) * hour - 3 * hour), "outside")
+    assert.strictEqual(world.store.rows("fills").length, 1)
   })
 })
 

@@ -76,7 +76,7 @@ describe("quotes of the venue", () => {
   })
 
   const hostile: ReadonlyArray<readonly [string, (ref: string) => Partial<VenueEvent>, string]> = [
-    ["tomorrow's", () => ({ at: 1_795_100_000_000 }), "it lies more than 5 s ahead"],
+    ["tomorrow's", () => ({ at: 1_795_100_000_000 }), "it lies more than 5 s ahead of the venue's clock"],
     [
       "for no request of ours",
       () => ({ fact: quoting("X-1", 9)({ account, sequence: 1 }) }),

@@ -1,13 +1,55 @@
 /** A board of offers that is read after the venue's clock was moved is judged by the venue's own clock, as its streams are (C4, A2-115). */
 import { assert, describe, it } from "@effect/vitest"
+import { TestClock } from "effect/testing"
 import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import { clockSlackMillis, driftLimit } from "../../../src/machines/venueChecks/timeChecks.ts"
 import { Venue, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../../src/runtime/ports/VenueMemory.ts"
 import { layerSandboxTime } from "../../../src/runtime/services/venue/sandboxTime.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 
 const hour = 3_600_000
+
+describe("the venue's clock beside the service's", () => {
+  it.effect("A2-115: is known by the market data that arrives fastest, within fifteen seconds", () =>
+    Effect.gen(function* () {
+      const clock = yield* BusinessClock
+      const drift = () => {
+        const { lag, lead, latest } = clock.venueTime()
+        assert.strictEqual(latest, clock.now() + lead + clockSlackMillis)
+        return [lag, lead]
+      }
+      assert.deepStrictEqual(drift(), [driftLimit, driftLimit])
+      const hear = (...ahead: ReadonlyArray<number>) => {
+        for (const each of ahead) clock.measure(clock.now() + each)
+      }
+      hear(-6_900, -6_100, -9_000, -driftLimit - 1, hour)
+      assert.deepStrictEqual(drift(), [6_100, 0])
+      yield* TestClock.adjust("10 seconds")
+      hear(-6_500)
+      assert.deepStrictEqual(drift(), [6_100, 0])
+      yield* TestClock.adjust("10 seconds")
+      hear(-6_400)
+      assert.deepStrictEqual(drift(), [6_400, 0])
+      hear(7_000)
+      assert.deepStrictEqual(drift(), [0, 7_000])
+    }).pipe(Effect.provide(BusinessClock.layer(0)))
+  )
+
+  it.effect("C4: in a sandbox it may have been behind before the start", () =>
+    Effect.gen(function* () {
+      const clock = yield* BusinessClock
+      assert.strictEqual(clock.venueTime().behindUntil, clock.now())
+    }).pipe(
+      Effect.provide(
+        layerSandboxTime(new VenueMemory({ now: () => 0 }).layer()).pipe(
+          Layer.provideMerge(Layer.merge(BusinessClock.layer(hour), VenueLink.layer))
+        )
+      )
+    )
+  )
+})
 
 describe("reads of a venue whose clock was moved", () => {
   it.each([
@@ -24,7 +66,8 @@ describe("reads of a venue whose clock was moved", () => {
     const horizon = Effect.gen(function* () {
       const clock = yield* BusinessClock
       const at = yield* read
-      return clock.horizon() - at
+      const { latest, lead } = clock.venueTime()
+      return latest - lead - clockSlackMillis - at
     })
     const layer = layerSandboxTime(books.layer()).pipe(
       Layer.provideMerge(Layer.merge(BusinessClock.layer(0), VenueLink.layer))
@@ -50,7 +93,7 @@ describe("reads of a venue whose clock was moved", () => {
       isAway = false
       assert.deepStrictEqual(yield* asked, [said])
       assert.deepStrictEqual(Option.getOrNull(yield* first), said)
-      assert.isAtLeast(clock.horizon(), said.at)
+      assert.isAtLeast(clock.venueTime().latest, said.at)
     })
     const layer = layerSandboxTime(Layer.succeed(Venue, Venue.of(port))).pipe(
       Layer.provideMerge(Layer.merge(BusinessClock.layer(0), VenueLink.layer))

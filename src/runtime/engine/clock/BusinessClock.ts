@@ -3,6 +3,7 @@
  * is kept in the database; it never goes back. Timeouts, rate windows and TLS use the wall clock instead.
  */
 import { Clock, Context, Effect, Layer } from "effect"
+import { clockSlackMillis, driftLimit, type VenueTime } from "../../../machines/venueChecks/timeChecks.ts"
 
 export class BusinessClock extends Context.Service<
   BusinessClock,
@@ -10,13 +11,13 @@ export class BusinessClock extends Context.Service<
     /** Unix ms. Synchronous: every turn reads it. */
     readonly now: () => number
     readonly offset: () => number
-    /** The latest moment that the venue may be at: now, or where it was asked to play ahead to (C4). Unix ms. */
-    readonly horizon: () => number
+    /** The times that messages of the venue can have. A jump may play the venue ahead of this clock (C4). */
+    readonly venueTime: () => VenueTime
+    /** Measures the venue's clock by the time of a message that has just come, Unix ms. */
+    readonly measure: (at: number) => void
     /** The venue is asked to play to here before this clock follows; 0: it is not. */
     readonly expect: (to: number) => void
-    /** The last time at which the venue's clock was seen behind this one, Unix ms; -Infinity: never. */
-    readonly behindUntil: () => number
-    /** Records that the venue's clock is behind this one now. */
+    /** Records that the venue's clock is, or may have been, behind this one until now: a sandbox's (C4). */
     readonly noteBehind: () => void
     /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void
@@ -32,15 +33,19 @@ export class BusinessClock extends Context.Service<
         let offset = initialOffset
         let expected = 0
         let behindUntil = -Infinity
+        const drift = new Drift()
         const now = () => clock.currentTimeMillisUnsafe() + offset
         return BusinessClock.of({
           now,
           offset: () => offset,
-          horizon: () => Math.max(now(), expected),
+          venueTime: () => {
+            const { lag, lead } = drift
+            return { latest: Math.max(now(), expected) + lead + clockSlackMillis, lag, lead, behindUntil }
+          },
+          measure: (at) => drift.add(at - now(), now()),
           expect: (to) => {
             expected = to
           },
-          behindUntil: () => behindUntil,
           noteBehind: () => {
             behindUntil = now()
           },
@@ -52,4 +57,37 @@ export class BusinessClock extends Context.Service<
         })
       })
     )
+}
+
+/** Samples older than one to two of these spans no longer count, ms. */
+const driftSpan = 10_000
+
+/**
+ * The difference between the venue's clock and this one. A message takes time to come, so the largest sample is the nearest to the
+ * truth. A larger difference than the limit is no drift: a clock has jumped, or the venue does not tell the truth.
+ */
+class Drift {
+  private span = { from: -Infinity, ahead: -Infinity }
+  private before = -Infinity
+
+  /** `ahead`: the time of a message minus this clock's time, ms. */
+  add(ahead: number, now: number): void {
+    if (Math.abs(ahead) > driftLimit) return
+    if (now >= this.span.from + driftSpan) {
+      this.before = this.span.ahead
+      this.span = { from: now, ahead }
+    } else this.span.ahead = Math.max(this.span.ahead, ahead)
+  }
+
+  get lag(): number {
+    return this.ahead === -Infinity ? driftLimit : Math.max(0, -this.ahead)
+  }
+
+  get lead(): number {
+    return this.ahead === -Infinity ? driftLimit : Math.max(0, this.ahead)
+  }
+
+  private get ahead(): number {
+    return Math.max(this.before, this.span.ahead)
+  }
 }

@@ -20,6 +20,8 @@ export interface FeedSessionParts {
   readonly now: () => number
   /** Business time beyond which no message can be. */
   readonly latest: () => number
+  /** Measures the venue's clock by the time of a message. */
+  readonly measure: (at: number) => void
 }
 
 /** Age of a snapshot up to which it is served while the venue is away (A2-114), wall ms. */
@@ -225,6 +227,8 @@ export class FeedSession {
     readonly resync: boolean
     readonly aside: Effect.Effect<void> | null
   } {
+    // Prices are judged by the marks of tickers, so these alone show how far the venue's clock is.
+    if (message.channel === "ticker") this.parts.measure(message.ts)
     const { resync, absurd } = this.parts.mirror.take(message, this.parts.latest())
     if (absurd === null) return { resync, aside: null }
     const symbol = this.parts.mirror.markets.has(message.symbol) ? message.symbol : "unlisted"

@@ -5,7 +5,6 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue } from "../../ports/Venue.ts"
@@ -71,15 +70,15 @@ export class MarketFeed extends Context.Service<
       const business = yield* BusinessClock
       const mirror = new MarketMirror((yield* Settings).marketTerms)
       const now = () => wall.currentTimeMillisUnsafe()
-      const latest = () => business.horizon() + clockSlackMillis
+      const latest = () => business.venueTime().latest
       const rate = new QuarantineRate(yield* Quarantine, now)
-      const session = new FeedSession({ venue, mirror, rate, now, latest })
+      const session = new FeedSession({ venue, mirror, rate, now, latest, measure: business.measure })
       yield* Effect.forkScoped(session.forever)
       const offers = yield* pollOffers({ venue, mirror, rate, now, latest })
       return MarketFeed.of({
         standing: () => session.standing(),
         mirror,
-        facts: () => mirror.factsAt(business.now(), { latest: latest(), behindUntil: business.behindUntil() }),
+        facts: () => mirror.factsAt(business.now(), business.venueTime()),
         offers: offers.last,
         recentOffers: offers.recent,
         offersStale: () => now() - (offers.last()?.readAt ?? 0) > staleMillis,

@@ -1,4 +1,4 @@
-/** The marks of one market in the last hour: by second, and by minute further back. Prices of trades are checked against them. */
+/** The marks of one market: by second, by minute and, for more than two days, by hour. Prices of trades are checked against them. */
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
@@ -19,17 +19,19 @@ interface Span {
 export class RecentMarks {
   private readonly seconds = new Spans(1_000)
   private readonly minutes = new Spans(60_000)
+  private readonly hours = new Spans(3_600_000)
 
   /** Adds a mark with its time at the venue, Unix ms. `isAfterLoss`: marks between the last one and this one were lost. */
   add(price: MoneyDecimal, at: number, isAfterLoss: boolean): void {
     this.seconds.add(price, at, isAfterLoss)
     this.minutes.add(price, at, isAfterLoss)
+    this.hours.add(price, at, isAfterLoss)
   }
 
   /** The band of the marks around a moment. Null: some of these marks are unknown. */
   bandAt(at: number, bps: number): PriceBand | null {
-    const spans = this.seconds.reach(at) ? this.seconds : this.minutes
-    return spans.bandAt(at, bps)
+    const finest = [this.seconds, this.minutes].find((spans) => spans.reach(at)) ?? this.hours
+    return finest.bandAt(at, bps)
   }
 }
 

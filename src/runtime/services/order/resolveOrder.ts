@@ -77,7 +77,8 @@ export const resolveOrderExecuted = (
 
 /** What is held by staff's word alone is compared with the venue like the rest, though its account was never heard of (A2-103). */
 const compareFromNow = ({ turn }: BookingTurn, { clientId }: OrderRow): void => {
-  if (turn.state.one("venueAccounts") === undefined) turn.draft.put("venueAccounts", { clientId, sequence: 0 })
+  if (turn.state.one("venueAccounts") !== undefined) return
+  turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo: 0 })
 }
 
 /** What the trade costs more, or brings less, than the limit that the venue was given; zero without one. */

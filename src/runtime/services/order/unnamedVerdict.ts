@@ -10,8 +10,9 @@ import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects
 import { ownOrderMisfit, ownTradeMisfit } from "../../../machines/venueChecks/ownTradeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
+import { openFundingOf } from "../funding/openFundings.ts"
 import type { Recall } from "../shared/Recall.ts"
-import { judgedOn, type Verdict } from "../venue/verdict.ts"
+import { judgedOn, takenToIn, type Verdict } from "../venue/verdict.ts"
 import { fillsSince, isAskedFor, positionInTurn } from "./orderDecisions.ts"
 import type { Unsettled } from "./Unsettled.ts"
 
@@ -43,7 +44,8 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
           return heldBefore(at, fill)
         },
         band: bandAt(fill.at),
-        venueTime
+        venueTime,
+        takenTo: takenToIn(turn)
       }),
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
@@ -74,12 +76,14 @@ const missingFor = 60_000
 const mayLackTrades = ({ turn, unsettled }: Judging): boolean =>
   isAskedFor(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
 
-const stampVerdict = (turn: Turn, { symbol, settledAt, mark, amount }: VenueFunding): Verdict =>
-  mark === null
-    ? null
-    : judgedOn(
-        turn,
-        { symbol, at: settledAt },
-        ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
-        () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")
-      )
+const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
+  const { symbol, settledAt, mark, amount } = stamp
+  if (mark === null) return null
+  return judgedOn(
+    turn,
+    // A stamp whose price comes late is open since its time.
+    { symbol, at: settledAt, isKnown: openFundingOf(turn, stamp) !== undefined },
+    ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
+    () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")
+  )
+}

@@ -304,7 +304,8 @@ export class EventDecisions {
     { fact, at, number, ...event }: AccountEvent,
     { wrong, past, answer }: Judged
   ): Taken {
-    const known = Math.max(accountIn(turn, clientId)?.sequence ?? 0, this.heard.get(clientId) ?? 0)
+    const { sequence: stored, takenTo } = accountIn(turn, clientId) ?? { sequence: 0, takenTo: 0 }
+    const known = Math.max(stored, this.heard.get(clientId) ?? 0)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
     const owner = ownerOfFact(fact)
@@ -312,7 +313,8 @@ export class EventDecisions {
     const { handlers } = this.parts
     const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
     if (verdict?.isEarly === true) return { is: "early" }
-    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
+    const to = wrong === null ? Math.max(takenTo, at) : takenTo
+    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence, takenTo: to })
     const isWhole = fact.sequence === known + 1
     if (!isWhole) handlers.doubted(turn)
     if (verdict !== null) {

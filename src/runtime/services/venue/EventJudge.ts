@@ -5,7 +5,6 @@ import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
 import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
 import { believedListing } from "../../../machines/venue/believedListing.ts"
 import { fundingHoursOf, type VenueListing, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
-import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Venue } from "../../ports/Venue.ts"
 import type { AccountEvent } from "./AccountLane.ts"
@@ -39,7 +38,7 @@ export class EventJudge {
   wrongWith(event: AccountEvent): Effect.Effect<string | null> {
     return Effect.suspend(() => {
       const { at, fact } = event
-      if (this.isAhead(at)) return Effect.succeed("it lies more than 5 s ahead")
+      if (this.isAhead(at)) return Effect.succeed("it lies more than 5 s ahead of the venue's clock")
       const fault = timeFaultOf(fact, at)
       if (fault !== null) return Effect.succeed(fault)
       if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
@@ -74,7 +73,7 @@ export class EventJudge {
   })
 
   private isAhead(at: number): boolean {
-    return at > this.clock.horizon() + clockSlackMillis
+    return at > this.clock.venueTime().latest
   }
 
   /** The reason why an order, a fill or a funding stamp is off its market's grid. Null: it is on the grid. */

@@ -55,10 +55,15 @@ export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccoun
  * Where the call made the account's next event and no other, its outcome was all of it: when that comes, it takes no turn. The
  * account of an executed call is known from then on: it is read again after a loss of events, though none was ever heard.
  */
-export const hearItsEvent = (turn: Turn, clientId: number, { outcome, sequence }: DefiniteOutcome): void => {
-  const heard = accountIn(turn, clientId)
-  if (sequence === (heard?.sequence ?? 0) + 1) turn.draft.put("venueAccounts", { clientId, sequence })
-  else if (heard === undefined && outcome === "EXECUTED") turn.draft.put("venueAccounts", { clientId, sequence: 0 })
+export const hearItsEvent = (turn: Turn, clientId: number, { ref, outcome, sequence }: DefiniteOutcome): void => {
+  const { sequence: before, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
+  if (sequence === (before ?? 0) + 1) {
+    // The answer may come long after the event, but the event is no earlier than the request.
+    const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.lag
+    turn.draft.put("venueAccounts", { clientId, sequence, takenTo: Math.max(takenTo, sentAt) })
+  } else if (before === null && outcome === "EXECUTED") {
+    turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo })
+  }
 }
 
 /** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */

@@ -65,6 +65,8 @@ class Watch {
 
   constructor(parts: WatchParts) {
     this.parts = parts
+    // How far the venue was behind is not stored: a request that the last process sent may be executed at an earlier time.
+    parts.clock.noteBehind()
   }
 
   /** The latest time that lines say; what heartbeats say is kept. */
@@ -82,7 +84,7 @@ class Watch {
   reach(latest: number): Effect.Effect<void, VenueUnanswered> {
     return Effect.suspend(() => {
       const { venue, clock, wall } = this.parts
-      const isAhead = latest > clock.horizon() + clockSlackMillis && wall() - this.deniedAt >= askAgain
+      const isAhead = latest > clock.venueTime().latest && wall() - this.deniedAt >= askAgain
       if (!isAhead) return Effect.void
       return Effect.map(venue.clock, (now) => {
         if (now + clockSlackMillis >= latest) clock.expect(now)

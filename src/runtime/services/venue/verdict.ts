@@ -6,6 +6,7 @@ import { marksAboutMillis, type PriceBand } from "../../../machines/market/Price
 import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
 import { clockSlackMillis, timeMisfit, type VenueTime } from "../../../machines/venueChecks/timeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { KeptMarks, marketOf } from "./keptMarks.ts"
 
 /** A report that does not fit. Nothing of it is booked. */
@@ -25,10 +26,16 @@ export type Verdict = Misfit | null
 
 /** The market around a time of the venue, as a check sees it. */
 export interface MarketSeen {
+  /** The marks about a time of the venue; null: an outage or a restart of the service leaves them unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
+  /** The market's own band, basis points; undefined: it is not listed. */
+  readonly bandBps: number | undefined
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
 }
+
+/** The latest venue time of the events that are taken of the turn's account. 0: unknown. */
+export const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
 interface Reported {
   readonly symbol: string
@@ -36,6 +43,8 @@ interface Reported {
   readonly at: number
   /** The refs of the object's calls begin with these objects (`objectOfRef`). Absent: the report names no object of ours. */
   readonly of?: ReadonlyArray<string>
+  /** The venue has reported the time before, so it can't choose the time now. */
+  readonly isKnown?: boolean
 }
 
 /**
@@ -45,7 +54,7 @@ interface Reported {
  */
 export const judgedOn = (
   turn: Pick<Turn, "facts" | "now" | "state" | "draft">,
-  { symbol, at, of = [] }: Reported,
+  { symbol, at, of = [], isKnown = false }: Reported,
   misfitOn: (seen: MarketSeen) => string | null,
   worthOf: () => bigint
 ): Verdict => {
@@ -53,14 +62,19 @@ export const judgedOn = (
   const { venueTime, recent } = facts
   const kept = new KeptMarks(marketOf(turn, of), now)
   let early = false
-  const mayCome = (time: number): boolean => now < time + marksAboutMillis
+  const venueNow = now + venueTime.lead - venueTime.lag
+  const mayCome = (time: number): boolean => venueNow < time + marksAboutMillis
+  /** The account's events have passed such a time, so no outage of the service excuses that its marks are unknown. */
+  const isPassed = (time: number): boolean => !isKnown && time < takenToIn(turn) - clockSlackMillis
   const seen = (waits: boolean): MarketSeen => ({
     venueTime,
+    bandBps: facts.instruments.get(symbol)?.bandBps,
     bandAt: (time, bps) => {
       const band = kept.bandAt(time, bps ?? null, () => recent.bandAt(symbol, time, bps))
-      if (band === null || band.isWhole) return band
+      if (band?.isWhole === true) return band
+      if (isPassed(time)) return recent.bandAt(symbol, venueNow, bps)
       // A time further ahead than the clocks can differ comes from a jump of the clock, during which no marks come.
-      if (!waits || time > now + clockSlackMillis || !mayCome(time)) return null
+      if (band === null || !waits || time > venueNow + clockSlackMillis || !mayCome(time)) return null
       early = true
       return band
     },

@@ -20,6 +20,8 @@ export interface VenueCallRow {
 export interface VenueAccountRow {
   readonly clientId: number
   readonly sequence: number
+  /** The latest venue time of these events; 0: unknown. A later event of the account has no earlier time, Unix ms. */
+  readonly takenTo: number
 }
 
 /** One row: every event of the venue up to this number is taken. */
@@ -76,7 +78,7 @@ export const venueTables = {
     machine: null,
     key: ["clientId"],
     mode: "upsert",
-    columns: { clientId: "id", sequence: "id" },
+    columns: { clientId: "id", sequence: "id", takenTo: "id" },
     residence: ofClient
   }),
   venueCursor: table<VenueCursorRow>()({
