@@ -3,7 +3,7 @@
  * the order in which it goes down again. The only file that sees all layers.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Deferred, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
@@ -98,6 +98,7 @@ interface Ended {
   readonly port: number
 }
 
+/** One life: a stop ends it wherever it stands, during the start too. */
 const serveWhole = (
   options: ServeOptions,
   stop: Effect.Effect<void>,
@@ -106,100 +107,116 @@ const serveWhole = (
   Effect.scoped(
     Effect.gen(function* () {
       const ended = yield* Deferred.make<Ended["ending"]>()
-      const files = yield* openDataDirectory(options.dataDir)
-      if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
-      // Beside the database: the venue is waited for when the clocks meet.
-      const starting = yield* startVenue(options, files)
-      const url = yield* databaseUrl(options, files)
-      const keyStore = keyFileStore(files.root)
-      const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
-      const exemption = yield* webhookExemption(options, files)
-      const stamp = yield* explainDatabase(options)(prepareDatabase(url, options.sandbox, sealing, starting, files))
-      const runtime = yield* Layer.build(
-        operatorServices.pipe(
-          Layer.provideMerge(
-            layerService({
-              databaseUrl: url,
-              sealing,
-              keyStore,
-              settings: {
-                ...defaultSettings,
-                sandbox: options.sandbox,
-                namedVenue: options.venueUrl !== null,
-                blockedJurisdictions:
-                  options.blockedJurisdictions === null
-                    ? defaultSettings.blockedJurisdictions
-                    : new Set(options.blockedJurisdictions),
-                marketTerms: {
-                  ...defaultSettings.marketTerms,
-                  leverage: leverageProfiles[options.leverageProfile]
-                },
-                identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
-                firm: { ...defaultSettings.firm, ...options.firm },
-                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
-                ...exemption
+      yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
+      const starting = Effect.asSome(start(options, ended, whenReady))
+      const started = yield* Effect.raceFirst(starting, Effect.as(Deferred.await(ended), Option.none()))
+      const ending = yield* Deferred.await(ended)
+      yield* Effect.logInfo(endings[ending])
+      if (Option.isNone(started)) return { ending, port: options.port }
+      yield* started.value.drain
+      return { ending, port: started.value.port }
+    })
+  )
+
+/** From the data directory to the listening socket. What it has opened ends with the scope. */
+const start = (
+  options: ServeOptions,
+  ended: Deferred.Deferred<Ended["ending"]>,
+  whenReady: (ready: Ready) => Effect.Effect<void>
+) =>
+  Effect.gen(function* () {
+    const files = yield* openDataDirectory(options.dataDir)
+    if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
+    // Beside the database: the venue is waited for when the clocks meet.
+    const starting = yield* startVenue(options, files)
+    const url = yield* databaseUrl(options, files)
+    const keyStore = keyFileStore(files.root)
+    const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
+    const exemption = yield* webhookExemption(options, files)
+    const stamp = yield* explainDatabase(options)(prepareDatabase(url, options.sandbox, sealing, starting, files))
+    const runtime = yield* Layer.build(
+      operatorServices.pipe(
+        Layer.provideMerge(
+          layerService({
+            databaseUrl: url,
+            sealing,
+            keyStore,
+            settings: {
+              ...defaultSettings,
+              sandbox: options.sandbox,
+              namedVenue: options.venueUrl !== null,
+              blockedJurisdictions:
+                options.blockedJurisdictions === null
+                  ? defaultSettings.blockedJurisdictions
+                  : new Set(options.blockedJurisdictions),
+              marketTerms: {
+                ...defaultSettings.marketTerms,
+                leverage: leverageProfiles[options.leverageProfile]
               },
-              venue: stamp.venue,
-              venueName: stamp.venueName,
-              clockOffset: stamp.clockOffset,
-              owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
-            })
-          )
+              identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
+              firm: { ...defaultSettings.firm, ...options.firm },
+              fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
+              ...exemption
+            },
+            venue: stamp.venue,
+            venueName: stamp.venueName,
+            clockOffset: stamp.clockOffset,
+            owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
+          })
         )
       )
-      return yield* Effect.gen(function* () {
-        const journal = yield* Journal
-        const host = yield* ActorHost
-        journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ended["ending"]>("usurped")))
-        yield* keepFirstOperatorKey(files)
-        const reset = yield* SandboxReset
-        yield* reset.tell
-        const http = yield* Scope.make()
-        const tls = yield* serverCertificate(options, files)
-        const operatorApp = yield* makeOperatorApp
-        const bound = yield* HttpServer.start({
-          features: partnerFeatures,
-          host: options.host,
-          port: options.port,
-          tls,
-          edgeHosts: options.edgeHosts,
-          behindEdge: options.role === "router",
-          sandbox: options.sandbox,
-          operatorApp
-        }).pipe(
-          Scope.provide(http),
-          Effect.onError(() => Scope.close(http, Exit.void)),
-          explainListening(options)
-        )
-        const service: ServiceFile = {
-          url: `https://${urlHost(options.host)}:${bound.port}`,
-          pid: process.pid,
-          caFile: tls.caFile,
-          operatorKeyFile: files.operatorKey
-        }
-        const serviceText = `${JSON.stringify(service)}\n`
-        writeWhole(files.service, serviceText)
-        const demo = options.demo ? yield* prepareDemo(files) : null
-        if (options.killAt !== null) armWhenReady(options.killAt)
-        const print = yield* stdoutPrinter
-        print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
-        yield* Effect.forkScoped(whenReady({ service, demo, print }))
-        yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
-        yield* Effect.forkScoped(Effect.andThen(reset.asked, Deferred.succeed(ended, "reset")))
-        const ending = yield* Deferred.await(ended)
-        const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
-        yield* Effect.logInfo(endings[ending])
-        // Beside the last requests: both have to fit into the budget.
-        yield* Effect.forkScoped((yield* DeliveryWorker).stop)
+    )
+    return yield* Effect.gen(function* () {
+      const journal = yield* Journal
+      const host = yield* ActorHost
+      journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ended["ending"]>("usurped")))
+      yield* keepFirstOperatorKey(files)
+      const reset = yield* SandboxReset
+      yield* reset.tell
+      const http = yield* Scope.fork(yield* Effect.scope)
+      const tls = yield* serverCertificate(options, files)
+      const operatorApp = yield* makeOperatorApp
+      const bound = yield* HttpServer.start({
+        features: partnerFeatures,
+        host: options.host,
+        port: options.port,
+        tls,
+        edgeHosts: options.edgeHosts,
+        behindEdge: options.role === "router",
+        sandbox: options.sandbox,
+        operatorApp
+      }).pipe(Scope.provide(http), explainListening(options))
+      const service: ServiceFile = {
+        url: `https://${urlHost(options.host)}:${bound.port}`,
+        pid: process.pid,
+        caFile: tls.caFile,
+        operatorKeyFile: files.operatorKey
+      }
+      const serviceText = `${JSON.stringify(service)}\n`
+      writeWhole(files.service, serviceText)
+      const forget = Effect.sync(() => {
         // A newer service on the same directory has written its own.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
+      })
+      yield* Scope.addFinalizer(http, forget)
+      const demo = options.demo ? yield* prepareDemo(files) : null
+      if (options.killAt !== null) armWhenReady(options.killAt)
+      const print = yield* stdoutPrinter
+      print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
+      yield* Effect.forkScoped(whenReady({ service, demo, print }))
+      yield* Effect.forkScoped(Effect.andThen(reset.asked, Deferred.succeed(ended, "reset")))
+      const deliveries = yield* DeliveryWorker
+      const drain = Effect.gen(function* () {
+        const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
+        // Beside the last requests: both have to fit into the budget.
+        yield* Effect.forkScoped(deliveries.stop)
         yield* Scope.close(http, Exit.void)
         const left = Math.max(1_000, drainedBy - (yield* Clock.currentTimeMillis))
         yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), left)
-        return { ending, port: bound.port }
-      }).pipe(Effect.provideContext(runtime))
-    })
-  )
+      })
+      return { drain, port: bound.port }
+    }).pipe(Effect.provideContext(runtime))
+  })
 
 const endings: Readonly<Record<Ended["ending"], string>> = {
   stopped: "stopping: finishing what was accepted",

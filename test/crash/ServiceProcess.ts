@@ -91,7 +91,8 @@ export const startService = Effect.fnUntraced(function* (
   }
 })
 
-const spawnService = (options: ServiceOptions): ChildProcess => {
+/** Starts the process alone. */
+export const spawnService = (options: ServiceOptions): ChildProcess => {
   const log = openSync(logFileOf(options.dataDir), "a", 0o600)
   try {
     return spawn(

@@ -13,6 +13,7 @@ import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import type { Answer } from "../http/callServer.ts"
 import { type CuttingProxy, openProxy, type Silence, silences } from "../runtime/engine/cuttingProxy.ts"
 import { isDeep, played } from "../support/every.ts"
+import { spawnService } from "./ServiceProcess.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { firstCopy } from "../support/storedNight.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
@@ -189,6 +190,73 @@ describe("a process that is stopped for longer than its deadlines, with a batch 
       assert.strictEqual(answer?.status, 200, `${name}: ${answer?.text}`)
     assert.deepStrictEqual(connections(), before)
   })
+})
+
+describe("SIGTERM during the start", () => {
+  let own: TestDatabase
+  let way: CuttingProxy
+  beforeAll(async () => {
+    own = await makeTestDatabase()
+    way = await openProxy(own.url)
+  })
+  afterAll(async () => {
+    await way.close()
+    await own.drop()
+  })
+  const options = () => ({ dataDir: join(folder, "stopped"), databaseUrl: Redacted.value(way.url) })
+  const begin = () => {
+    const child = spawnService(options())
+    return { child, exited: new Promise<number | null>((resolve) => child.once("exit", resolve)) }
+  }
+  const endsInTime = async (exited: Promise<number | null>): Promise<void> => {
+    const stopped = performance.now()
+    assert.strictEqual(await exited, 0)
+    assert.isBelow(performance.now() - stopped, stopLimit)
+  }
+
+  it("ends it while another session holds the table of the migrations", { timeout: 60_000 }, () =>
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const holder = yield* PgConnection.make({ url: own.url })
+          yield* holder.query("BEGIN")
+          yield* holder.query("LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE")
+          const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'schema_migrations'::regclass AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+          const { child, exited } = begin()
+          yield* Effect.promise(() =>
+            vi.waitFor(async () => assert.lengthOf((await Effect.runPromise(holder.query(waiting))).rows, 1), {
+              timeout: 30_000,
+              interval: 20
+            })
+          )
+          child.kill("SIGTERM")
+          yield* Effect.promise(() => endsInTime(exited))
+        })
+      )
+    )
+  )
+
+  /** The connections of a start, in their order: its own, the journal's and the pool's. */
+  it.runIf(isDeep).each(["brokerage-start", "brokerage-journal", "brokerage\0"])(
+    "ends it on a way that falls silent with the first request of %j",
+    { timeout: 60_000 },
+    async (application) => {
+      const { child, exited } = begin()
+      await new Promise<void>((resolve) =>
+        way.whenNext(`application_name\0${application}`, () => {
+          way.fallSilent("both")
+          child.kill("SIGTERM")
+          resolve()
+        })
+      )
+      await endsInTime(exited)
+      way.fallSilent(null)
+      const whole = await startRealService(options())
+      assert.strictEqual((await whole.read("/healthz")).status, 200)
+      await whole.stop()
+    }
+  )
 })
 
 /** Copies of the client's first deposit in the ledger alone: a file of them has far more bytes than one read. */

@@ -6,4 +6,4 @@ import { type Ran, runRecorded } from "../operator/operatorHarness.ts"
 
 /** As cli/main.ts does in a process; what is printed beside the command line's own words fails the test (silence.ts). */
 export const serveHere = (line: ReadonlyArray<string>): Promise<Ran> =>
-  runRecorded(line, { serve: (options) => servedStatus(Effect.runPromise(serve(options, Effect.void))) })
+  runRecorded(line, { serve: (options) => servedStatus(Effect.runPromise(serve(options, Effect.never))) })
