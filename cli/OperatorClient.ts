@@ -8,7 +8,7 @@ import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/h
 import { HttpApi, HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { OperatorApi } from "../src/http/api/OperatorApi.ts"
 import { OperatorAuthorization } from "../src/http/api/operator/OperatorSecurity.ts"
-import { parseExact, restoreDigits } from "../src/machines/shared/exactJson.ts"
+import { parseExact, restoreExact } from "../src/machines/shared/exactJson.ts"
 import { type CliFailure, cliFailure, CliFailure as Failure, type Envelope, exitStatus } from "./CliIo.ts"
 import type { Connection } from "./connection.ts"
 import type { Would } from "./dryRun.ts"
@@ -86,7 +86,7 @@ const openClient = (
 /** The body of the answer that is being decoded. */
 const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
 
-/** The client's decoder loses digits of numbers. They are put back from the body before a command gets the answer. */
+/** The client's decoder changes digits of numbers and the order of names. They are put back before a command gets the answer. */
 const exactly = {
   transformClient: HttpClient.transformResponse(
     Effect.map(
@@ -101,7 +101,7 @@ const exactly = {
       const body = { text: "" }
       return Effect.tap(Effect.provideService(decoded, Body, body), (answer) =>
         Effect.sync(() => {
-          if (body.text.includes('"destination":{')) restoreDigits(answer, parseExact(body.text))
+          if (body.text !== "") restoreExact(answer, parseExact(body.text))
         })
       )
     })

@@ -1,5 +1,5 @@
 /** What a command shows a person, as plain data: commands build it, only the renderer loads the terminal library. */
-import { digitsOf } from "../../src/machines/shared/exactJson.ts"
+import { plainOf } from "../../src/machines/shared/exactJson.ts"
 
 /** How much of a moment is of interest on a terminal: all of it, no seconds but on its own day, or the time of day to the ms. */
 export type MomentStyle = "whole" | "brief" | "clock"
@@ -135,7 +135,8 @@ export const operatorNamed = (id: number | null): Cell => (id === null ? null : 
 /** A small object or list inside a cell, in words: `bic X, iban Y`. Never JSON, and times as times. */
 export const inWords = (value: unknown): Words => new Words(phrase("", value))
 
-const phrase = (name: string, value: unknown): Words["parts"] => {
+const phrase = (name: string, shown: unknown): Words["parts"] => {
+  const value = plainOf(shown)
   if (value === null || value === undefined) return ["-"]
   if (isTime(name, value)) return [new Moment(value)]
   if (name === "partnerId" && typeof value === "number") return [new Named("partner", value, true)]
@@ -150,13 +151,16 @@ const phrase = (name: string, value: unknown): Words["parts"] => {
 const inner = (name: string, value: unknown): Words["parts"] =>
   isPlain(value) ? phrase(name, value) : ["(", ...phrase(name, value), ")"]
 
-const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null || digitsOf(value) !== null
+const isPlain = (value: unknown): boolean => {
+  const plain = plainOf(value)
+  return typeof plain !== "object" || plain === null
+}
 
 /**
  * An object of a partner's own shape, such as a destination: each value as the partner sent it, never as a time or an id of ours.
  */
 export const asSent = (value: unknown): string => {
-  if (isPlain(value)) return String(digitsOf(value) ?? value ?? "-")
+  if (isPlain(value)) return String(plainOf(value) ?? "-")
   const inner = (each: unknown): string => (isPlain(each) ? asSent(each) : `(${asSent(each)})`)
   const members = Array.isArray(value)
     ? value.map(inner)
@@ -179,7 +183,7 @@ const lines = (around: string, object: object): ReadonlyArray<readonly [string, 
     const name = around === "" ? member : `${around}.${member}`
     if (isTime(member, value)) return [[name, time(value)]]
     if (value instanceof Moment || value instanceof Named || value instanceof Words) return [[name, value]]
-    if (isPlain(value)) return [[name, (member === "partnerId" ? namedPartner(value) : value) as Cell]]
+    if (isPlain(value)) return [[name, (member === "partnerId" ? namedPartner(value) : plainOf(value)) as Cell]]
     if (member === "destination") return [[name, asSent(value)]]
     const members = Object.values(value as object)
     if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, inWords(value)]]

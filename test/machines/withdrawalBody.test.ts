@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import * as fc from "fast-check"
 import { restrictionSentences } from "../../src/machines/client/Restriction.ts"
 import { pauses } from "../../src/machines/reconciliation/ReconBreak.ts"
-import { parseExact, restoreDigits } from "../../src/machines/shared/exactJson.ts"
+import { parseExact, restoreExact } from "../../src/machines/shared/exactJson.ts"
 import { parseAmount } from "../../src/machines/shared/Money.ts"
 import { decodeWithdrawal } from "../../src/machines/withdrawal/WithdrawalBody.ts"
 import { freeMoneyRefusal, moneyOutRefusal, moneyOutSentences } from "../../src/machines/withdrawal/moneyOut.ts"
@@ -17,6 +17,10 @@ import { withdrawalInput } from "../../src/machines/withdrawal/withdrawalSamples
 import { create, type Step, step } from "../../src/runtime/engine/machine/step.ts"
 
 const body = { partnerRef: " ref-1 ", currency: "EUR", amount: "12.5" }
+
+/** Lists of tokens with a comma between two. */
+const separated = (lists: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> =>
+  lists.flatMap((tokens, index) => (index === 0 ? tokens : [",", ...tokens]))
 
 describe("doc 3, Endpoints: the body of a withdrawal request", () => {
   it("A3-07: a valid body with a destination as sent", () => {
@@ -65,39 +69,79 @@ describe("doc 3, Endpoints: the body of a withdrawal request", () => {
     }
   })
 
-  it("doc 3, Endpoints: a destination is kept digit for digit, whatever numbers the body has beside it", () => {
-    const number = fc.oneof(
-      fc
-        .tuple(
-          fc.constantFrom("", "-"),
-          fc.bigInt({ min: 0n, max: 10n ** 25n }),
-          fc.constantFrom("", ".0", ".10", "e3", "E-7")
-        )
-        .map((parts) => parts.join("")),
-      fc.constantFrom("1.10", "12345678901234567890", "-0", "1e3", "0.1000000000000000055")
-    )
-    const literal = fc.oneof(
-      number,
-      fc.array(number).map((list) => `[${list.join(",")}]`),
+  describe("A3-07: any destination", () => {
+    const space = fc.constantFrom("", " ", "\n\t")
+    const name = fc.oneof(fc.string(), fc.nat(12).map(String), fc.constantFrom("-1", "01", "constructor", "4294967295"))
+    const scalar = fc.oneof(
+      fc.constantFrom("1.10", "12345678901234567890", "-0", "1e3", "0.1000000000000000055", "null", "true", "42"),
+      fc.constantFrom('"\\u00fc"', '"\\/"', '"\\ud83d\\ude00"', '"a\\nb"', '"createdAt"'),
       fc.string({ unit: "binary" }).map((text) => JSON.stringify(text))
     )
-    const name = fc.string({ minLength: 1 }).filter((key) => key !== "__proto__" && !/^\d+$/.test(key))
-    const members = fc.uniqueArray(fc.tuple(name, literal), { maxLength: 5, selector: ([key]) => key })
-    fc.assert(
-      fc.property(members, (list) => {
-        const destination = `{${list.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",")}}`
-        const text = `{"partnerRef":"r","currency":"EUR","amount":"1","other":1.0,"destination": ${destination}}`
-        const decoded = decodeWithdrawal(JSON.parse(text), text)
-        assert.isTrue(decoded.ok)
-        if (!decoded.ok) return
-        assert.strictEqual(decoded.body.destination, destination)
-        assert.strictEqual(JSON.stringify(parseExact(destination)), destination)
-        // What a decoder has parsed gets its digits back.
-        const parsed: unknown = JSON.parse(destination)
-        restoreDigits(parsed, parseExact(destination))
-        assert.strictEqual(JSON.stringify(parsed), destination)
+    /** A value in its tokens. White space goes between them. */
+    const { value } = fc.letrec<{ value: ReadonlyArray<string>; object: ReadonlyArray<string> }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: "small" },
+        scalar.map((text) => [text]),
+        fc.array(tie("value"), { maxLength: 3 }).map((items) => ["[", ...separated(items), "]"]),
+        tie("object")
+      ),
+      object: fc
+        .uniqueArray(fc.tuple(name, tie("value")), { maxLength: 4, selector: ([key]) => key })
+        .map((members) => [
+          "{",
+          ...separated(members.map(([key, member]) => [JSON.stringify(key), ":", ...member])),
+          "}"
+        ])
+    }))
+    const destination = value.map((tokens) => [
+      "{",
+      '"b"',
+      ":",
+      ...tokens,
+      ",",
+      '"2"',
+      ":",
+      "0",
+      ",",
+      '"1"',
+      ":",
+      "0",
+      "}"
+    ])
+    const bodyOf = (text: string) =>
+      `{"partnerRef":"r","currency":"EUR","amount":"1","other":1.0,"other":2,"destination": ${text}}`
+    const decode = (text: string) => decodeWithdrawal(JSON.parse(bodyOf(text)), bodyOf(text))
+
+    it("is kept and shown as its text was written, without the white space between its tokens", () => {
+      fc.assert(
+        fc.property(destination, fc.infiniteStream(space), (tokens, spaces) => {
+          const written = tokens.join("")
+          const decoded = decode(tokens.map((each) => `${each}${spaces.next().value}`).join(""))
+          assert.deepStrictEqual(decoded, {
+            ok: true,
+            body: { partnerRef: "r", currency: "EUR", amount: 100n, destination: written }
+          })
+          assert.strictEqual(JSON.stringify(parseExact(written)), written)
+          // The answer of another parser gets the text back.
+          const answer: unknown = JSON.parse(`[{"destination":${written}}]`)
+          restoreExact(answer, parseExact(`[{"destination":${written}}]`))
+          assert.strictEqual(JSON.stringify(answer), `[{"destination":${written}}]`)
+        })
+      )
+    })
+
+    it.each([
+      ['{"iban":"A","iban":"B"}', "a doubled name"],
+      ['{"iban":"A", "ib\\u0061n":"B"}', "a doubled name that is written in two ways"],
+      ['{"to":[{"iban":"A","iban":"A"}]}', "a doubled name inside"],
+      ['{"__proto__":{"iban":"A"}}', "the name __proto__"],
+      ['{"to":{"x": 1.10, "__proto__":null}}', "the name __proto__ inside"]
+    ])("%s is refused: it has %s", (text) => {
+      const decoded = decode(text)
+      assert.deepStrictEqual(decoded.ok ? {} : decoded.errors, {
+        destination: "The destination must not contain the same name twice in one object, nor the name __proto__."
       })
-    )
+    })
   })
 
   it.each(["1.10", "12345678901234567890", "[1.10]", '"1.10"'])(

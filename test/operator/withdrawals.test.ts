@@ -177,15 +177,16 @@ describe("operator surface, withdrawal", () => {
     assert.strictEqual((await service.done(close)).lifecycleState, "CLOSED")
   })
 
-  it("staff read a destination as the partner sent it: its digits, and no member as a time or an id", async () => {
+  it("staff read a destination as the partner sent it: its text, and no member as a time or an id", async () => {
     const clientId = await here.funded()
-    const written = '{"account":12345678901234567890,"rates":[1.10,-0],"createdAt":1700000000000,"partnerId":1}'
+    const written =
+      '{"account":12345678901234567890,"rates":[1.10,-0],"createdAt":1700000000000,"partnerId":1,"2":"\\u00fc","1":0}'
     const { json } = await service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, {
       key: here.partner.key,
       raw: `{"partnerRef":"digits","currency":"USDC","amount":"1","destination":${written}}`
     })
     const requestId = String(json.data.requestId)
-    const words = "account 12345678901234567890, rates (1.10, -0), createdAt 1700000000000, partnerId 1"
+    const words = "account 12345678901234567890, rates (1.10, -0), createdAt 1700000000000, partnerId 1, 2 ü, 1 0"
     for (const line of [
       ["withdrawal", "show", requestId],
       ["withdrawal", "list", "--limit", "1"],

@@ -324,14 +324,21 @@ describe("withdrawals", () => {
     )
   })
 
-  it("doc 3, Endpoints: a destination is stored and answered digit for digit", async () => {
+  it("doc 3, Endpoints: a destination is stored and answered as its text was written", async () => {
     const clientId = await funded()
     const send = (number: string) =>
       service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, {
         key: partner.key,
         raw: `{"partnerRef":"${fresh()}","currency":"USDC","amount":"1","destination":{"account":${number}}}`
       })
-    for (const number of ["12345678901234567890", "1.10", "-0", '[1e3,{"iban":1.0}]', "42"]) {
+    for (const number of [
+      "12345678901234567890",
+      "1.10",
+      "-0",
+      '[1e3,{"iban":1.0}]',
+      '{"b":1,"2":"\\u00fc","1":""}',
+      "42"
+    ]) {
       const written = `"destination":{"account":${number}}`
       const { status, text, json } = await send(number)
       assert.deepStrictEqual([status, text.includes(written)], [201, true], text)

@@ -1,38 +1,111 @@
 /**
- * Parses JSON so that its numbers keep their digits. As JavaScript numbers, 1.10 and 12345678901234567890 would be printed with
- * other digits. Such a number becomes a raw JSON value, which `JSON.stringify` prints unchanged. All other numbers stay numbers
- * (doc 3, Endpoints).
+ * Parses JSON so that `JSON.stringify` writes the same text again, apart from white space between its tokens and escapes in
+ * names. `JSON.parse` changes the digits of numbers such as 1.10 and the order of names such as "2", and drops doubled names. So
+ * a number or a string that JavaScript would write in another way becomes a raw JSON value, and an object with such names keeps
+ * their order. Lost members are remembered (doc 3, Endpoints; A3-07).
  */
 
-/** The compiler's library lacks the source of a number and raw JSON values. */
-type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
-const parse = JSON.parse as (text: string, reviver: Reviver) => unknown
+/** The compiler's library lacks raw JSON values. */
 const raw = JSON as typeof JSON & {
-  rawJSON(text: string): RawNumber
-  isRawJSON(value: unknown): value is RawNumber
+  rawJSON(text: string): RawValue
+  isRawJSON(value: unknown): value is RawValue
 }
 
-interface RawNumber {
+interface RawValue {
   readonly rawJSON: string
 }
 
-/** The value of a JSON text; `__proto__` members are dropped. Throws a SyntaxError where the text is not JSON. */
-export const parseExact = (text: string): unknown =>
-  parse(text, (key, value, { source }) => {
-    if (key === "__proto__") return undefined
-    return typeof value === "number" && source !== undefined && String(value) !== source ? raw.rawJSON(source) : value
-  })
+/** Objects whose names are not in the order of JavaScript, and objects that lost a doubled name or `__proto__`. */
+const reordered = new WeakSet<object>()
+const lossy = new WeakSet<object>()
 
-/** The digits of a number that `parseExact` made a raw JSON value; null for any other value. */
-export const digitsOf = (value: unknown): string | null => (raw.isRawJSON(value) ? value.rawJSON : null)
+/** The value of a JSON text. Throws a SyntaxError if the text is not JSON. */
+export const parseExact = (text: string): unknown => {
+  const parsed: unknown = JSON.parse(text)
+  return JSON.stringify(parsed) === text ? parsed : new Parser(text).value()
+}
 
-/** Copies the kept digits of `written`, a result of `parseExact`, into `value`: the same text, parsed by another parser. */
-export const restoreDigits = (value: unknown, written: unknown): void => {
+/** Whether no object inside the value has a doubled name, or the name `__proto__`. */
+export const isWhole = (value: unknown): boolean =>
+  !isContainer(value) ||
+  (!lossy.has(value) && !Object.hasOwn(value, "__proto__") && Object.values(value).every(isWhole))
+
+/** A string, number, boolean or null; a raw JSON value as its text if it is a number. */
+export const plainOf = (value: unknown): unknown => {
+  if (!raw.isRawJSON(value)) return value
+  return value.rawJSON.startsWith('"') ? JSON.parse(value.rawJSON) : value.rawJSON
+}
+
+/** Puts what `parseExact` kept into `value`: the same text, parsed by another parser. */
+export const restoreExact = (value: unknown, written: unknown): void => {
   if (!isContainer(value) || !isContainer(written)) return
   for (const [name, member] of Object.entries(written)) {
-    if (digitsOf(member) === null) restoreDigits(value[name], member)
-    else if (Object.hasOwn(value, name)) value[name] = member
+    if (!Object.hasOwn(value, name)) continue
+    if (raw.isRawJSON(member) || (isContainer(member) && reordered.has(member))) value[name] = member
+    else restoreExact(value[name], member)
   }
 }
 
-const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !raw.isRawJSON(value)
+
+/** One token, after white space: a punctuation mark, a string, or a number or word. */
+const token = /[ \t\n\r]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^ \t\n\r{}[\],:"]+)/y
+
+/** Parses a text that is known to be JSON. */
+class Parser {
+  private readonly text: string
+  private at = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  value(first: string = this.next()): unknown {
+    if (first === "{") return this.object()
+    if (first === "[") return this.array()
+    const value: unknown = JSON.parse(first)
+    return JSON.stringify(value) === first ? value : raw.rawJSON(first)
+  }
+
+  private next(): string {
+    token.lastIndex = this.at
+    const found = token.exec(this.text)?.[1] as string
+    this.at = token.lastIndex
+    return found
+  }
+
+  private array(): ReadonlyArray<unknown> {
+    const items: Array<unknown> = []
+    for (let first = this.next(); first !== "]"; first = this.next()) if (first !== ",") items.push(this.value(first))
+    return items
+  }
+
+  private object(): object {
+    const members: Record<string, unknown> = {}
+    const names: Array<string> = []
+    let isWhole = true
+    for (let first = this.next(); first !== "}"; first = this.next()) {
+      if (first === ",") continue
+      const name = JSON.parse(first) as string
+      this.next() // the colon
+      const member = this.value()
+      if (name === "__proto__" || Object.hasOwn(members, name)) isWhole = false
+      if (name === "__proto__") continue
+      if (!Object.hasOwn(members, name)) names.push(name)
+      members[name] = member
+    }
+    const object = Object.keys(members).every((name, index) => name === names[index])
+      ? members
+      : inOrder(members, names)
+    if (!isWhole) lossy.add(object)
+    return object
+  }
+}
+
+/** JavaScript puts names that are whole numbers first. A proxy shows the names as they were written. */
+const inOrder = (members: Record<string, unknown>, names: ReadonlyArray<string>): object => {
+  const ordered = new Proxy(members, { ownKeys: () => names })
+  reordered.add(ordered)
+  return ordered
+}

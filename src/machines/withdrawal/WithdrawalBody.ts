@@ -3,7 +3,7 @@
  * A3-02, A3-07).
  */
 import { Schema } from "effect"
-import { parseExact } from "../shared/exactJson.ts"
+import { isWhole, parseExact } from "../shared/exactJson.ts"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"
 import { amountOf, moneyFields, moneyLabels, type MoneyBody } from "../shared/MoneyBody.ts"
@@ -19,7 +19,7 @@ export const WithdrawalBody = Fields.objectOf(
     destination: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Unknown).annotate({
         message: `${labels.destination} must be a JSON object.`,
-        description: `Where to pay: an object of the partner's own shape, at most ${moneyLengths.destination} characters of JSON; numbers are kept digit for digit`
+        description: `Where to pay: an object of the partner's own shape, at most ${moneyLengths.destination} characters of JSON; its text is kept, and no name may come twice`
       })
     )
   },
@@ -28,7 +28,7 @@ export const WithdrawalBody = Fields.objectOf(
 
 /** A valid withdrawal request. */
 export interface WithdrawalBody extends MoneyBody {
-  /** Its JSON text, digit for digit as sent, or null. */
+  /** Its JSON text as sent, without white space between tokens, or null. */
   readonly destination: string | null
 }
 
@@ -36,29 +36,33 @@ export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBo
 
 /**
  * Judges the body of a withdrawal request. If `text`, the JSON that the body was parsed from, is given, the destination is taken
- * from it with its digits. On refusal `sentence` is that of the first failing field in the documented order (partnerRef,
+ * from it as written. On refusal `sentence` is that of the first failing field in the documented order (partnerRef,
  * currency, amount, destination) and `errors` names all of them (400 code 4000).
  */
 export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawal =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)
     const amount = amountOf(raw, add)
-    const destination = destinationText(text === undefined ? raw : parseExact(text))
-    if (codePointLength(destination ?? "") > moneyLengths.destination) {
+    const destination = destinationOf(text === undefined ? raw : parseExact(text))
+    const written = destination === null ? null : JSON.stringify(destination)
+    if (!isWhole(destination)) add("destination", lostMember)
+    if (codePointLength(written ?? "") > moneyLengths.destination) {
       add("destination", `${labels.destination} must have at most ${moneyLengths.destination} characters of JSON.`)
     }
     if (decoded === undefined || amount === undefined) return undefined
     const { partnerRef, currency } = decoded
     return {
       ok: true,
-      body: { partnerRef: cleanText(partnerRef), currency, amount, destination }
+      body: { partnerRef: cleanText(partnerRef), currency, amount, destination: written }
     }
   })
 
 const decodeBody = Fields.decoderOf(WithdrawalBody)
 
-/** The destination as JSON without white space between its tokens. This text is counted and stored (A3-07). */
-const destinationText = (body: unknown): string | null => {
+const lostMember = `${labels.destination} must not contain the same name twice in one object, nor the name __proto__.`
+
+/** Written as JSON, the destination is counted and stored (A3-07). */
+const destinationOf = (body: unknown): Fields.JsonRecord | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
-  return Fields.isRecord(destination) ? JSON.stringify(destination) : null
+  return Fields.isRecord(destination) ? destination : null
 }

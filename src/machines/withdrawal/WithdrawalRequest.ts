@@ -24,7 +24,7 @@ export const WithdrawalRequest = Schema.Struct({
   requestId: Id,
   ...filedFields,
   destination: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).annotate({
-    description: "The JSON object that the partner sent, its numbers digit for digit; null when it sent none."
+    description: "The JSON object that the partner sent, as its text was written; null when it sent none."
   }),
   status: Schema.Literals(withdrawalStatuses),
   createdAt: millis("When it was filed"),
