@@ -1,5 +1,6 @@
 /** Accounts with open positions as the memory store has them, for deterministic simulation: the promises of ExposureReads without SQL. */
 import { Effect, Layer } from "effect"
+import { isWorking } from "../../machines/order/Order.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { ExposedAccount, ExposedPosition } from "../store/reads/exposureReads.ts"
@@ -18,6 +19,15 @@ export const ExposureReadsMemory = {
     Layer.succeed(
       ExposureReads,
       ExposureReads.of({
+        opening: (take) =>
+          Effect.suspend(() => {
+            if (away?.() === true) return Effect.fail(new Unavailable({ unknown: false }))
+            const opening = [...store.rows("orders")].filter(
+              (row) => isWorking(row) && row.context.family === "PERP" && !row.context.reduceOnly
+            )
+            new Set(opening.map(({ clientId }) => clientId)).forEach(take)
+            return Effect.void
+          }),
         each: (day, take) =>
           Effect.suspend(() => {
             if (away?.() === true) return Effect.fail(new Unavailable({ unknown: false }))

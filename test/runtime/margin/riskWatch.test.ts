@@ -1,6 +1,7 @@
 /** The risk index is fed with the newest mark, and with what is committed while it is read at the start (D23). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import type { Facts } from "../../../src/machines/market/Facts.ts"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
@@ -12,7 +13,7 @@ import { RiskWatch } from "../../../src/runtime/services/margin/RiskWatch.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { sampleRows } from "../engine/fixtures.ts"
-import { marketsAt, perp } from "../order/leverageTurns.ts"
+import { accountOf, marketsAt, perp } from "../order/leverageTurns.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 
 const usdc = 1_000_000n
@@ -32,27 +33,32 @@ interface Start {
   /** Called when the stored accounts are read, and before they are taken. */
   readonly whileReading?: (commit: <T extends TableName>(table: T, row: Tables[T]) => void) => void
   readonly state?: () => SubjectState
+  /** Clients with opening orders at the start. */
+  readonly opening?: ReadonlyArray<number>
+  readonly facts?: () => Facts
 }
 
-const started = ({ stored, whileReading, state }: Start) => {
+const atHundred = marketsAt({ [perp]: { price: "100" } })
+
+const started = ({ stored, whileReading, state, opening = [], facts = () => atHundred }: Start) => {
   const heard = new Map<TableName, (row: never) => void>()
   const commit = <T extends TableName>(table: T, row: Tables[T]) => heard.get(table)?.(row as never)
-  const facts = marketsAt({ [perp]: { price: "100" } })
-  const mirror = new MarketMirror(facts.terms)
+  const mirror = new MarketMirror(atHundred.terms)
   let say: Parameters<MarketMirror["onMark"]>[0] = () => assert.fail("nobody listens to marks")
   mirror.onMark = (listener) => void (say = listener)
   const host = Layer.mock(ActorHost, {
     onCommitted: (table, listener) => void heard.set(table, listener),
-    readNow: (_subject, look) => Effect.sync(() => look(state?.() ?? assert.fail("nothing is read"), facts)),
+    readNow: (_subject, look) => Effect.sync(() => look(state?.() ?? assert.fail("nothing is read"), facts())),
     onCallEnded: () => {},
     onDecided: () => {},
-    facts: () => facts,
+    facts,
     pressed: () => false,
     stats: () => ({ resident: 0, waiting: 0 })
   })
   const reads = Layer.succeed(
     ExposureReads,
     ExposureReads.of({
+      opening: (take) => Effect.sync(() => opening.forEach(take)),
       each: (_day, take) =>
         Effect.sync(() => {
           whileReading?.(commit)
@@ -62,7 +68,7 @@ const started = ({ stored, whileReading, state }: Start) => {
   )
   const feed = Layer.succeed(MarketFeed, {
     mirror,
-    facts: () => facts,
+    facts,
     standing: () => "live"
   } as unknown as MarketFeed["Service"])
   const mark = (price: string) => say(perp, { price: new MoneyDecimal(price), at: 0, places: 2, current: true })
@@ -131,5 +137,40 @@ describe("what the risk index is fed with", () => {
       yield* watch.catchUp
       assert.isTrue(watch.isTouched(1))
     })
+  )
+
+  it.effect(
+    "F13: an account with an order and no position is found when a mark leaves the range that its cash covers",
+    () =>
+      Effect.gen(function* () {
+        const resting = accountOf({
+          cash: "1000",
+          orders: [{ side: "BUY", price: "60000.0", venuePrice: "60000.0", qty: "0.1000" }]
+        })
+        let facts = marketsAt({ [perp]: { price: "60000" } })
+        const { watch, mark } = yield* started({
+          stored: [],
+          opening: [1],
+          state: () => resting,
+          facts: () => facts
+        })
+        watch.lookAround()
+        yield* watch.catchUp
+        const judgedAt = (price: string) =>
+          Effect.gen(function* () {
+            facts = marketsAt({ [perp]: { price } })
+            mark(price)
+            yield* watch.catchUp
+            return watch.takeLacking()
+          })
+        // Ten thousand a bitcoin are covered, less commission.
+        for (let price = 59_000; price > 50_100; price -= 1_000)
+          assert.deepStrictEqual(yield* judgedAt(String(price)), [])
+        assert.deepStrictEqual(yield* judgedAt("49900"), [1])
+        assert.deepStrictEqual(yield* judgedAt("49800"), [], "a turn is asked for once")
+        watch.lookAround()
+        yield* watch.catchUp
+        assert.deepStrictEqual(watch.takeLacking(), [1], "and again a second later")
+      })
   )
 })

@@ -6,6 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import { ExposureReads } from "../../../src/runtime/ports/ExposureReads.ts"
 import { ExposureReadsMemory } from "../../../src/runtime/ports/ExposureReadsMemory.ts"
@@ -33,6 +34,15 @@ const contract = firstRow(
   }
 ).row
 
+/** Those of the first clients: one that opens, one that only closes, one on spot, and one that is over. */
+const orderOf = (clientId: number) => {
+  const columns = { id: clientId, partnerId: 1, clientId, symbol: perpInput.symbol, currency: "USDC", amount: 0n }
+  const input = { ...perpInput, clientId, orderId: clientId, reduceOnly: clientId === 2 }
+  const family = clientId === 3 ? ("SPOT" as const) : ("PERP" as const)
+  const { row } = firstRow("orders", { ...input, family }, { ...columns, parentOrderId: null, createdAt: 1 })
+  return { ...row, state: clientId === 4 ? ("CANCELLED" as const) : ("ACKED" as const) }
+}
+
 /** The third client has none open; every other one has as many as its number leaves. */
 const rowsOf = (clientId: number) => {
   const { clients, balances, riskMonitors } = sampleRows(clientId)
@@ -59,7 +69,8 @@ const rowsOf = (clientId: number) => {
       }
     ],
     riskMonitors: clientId === 2 ? [{ ...riskMonitors, clientId, state: "MARGIN_CALL" as const }] : [],
-    barrierContracts: clientId === 1 ? [contract] : []
+    barrierContracts: clientId === 1 ? [contract] : [],
+    orders: clientId < 5 ? [orderOf(clientId)] : []
   }
 }
 
@@ -110,6 +121,14 @@ describe("ExposureReads", () => {
       const found: Array<ExposedAccount> = []
       await Effect.runPromise(each.each(day, (account) => found.push(account)))
       assert.deepStrictEqual(inOrder(found), expected)
+    }
+  })
+
+  it("gives the clients whose working orders may open a position", async () => {
+    for (const each of reads) {
+      const found: Array<number> = []
+      await Effect.runPromise(each.opening((clientId) => void found.push(clientId)))
+      assert.deepStrictEqual(found, [1])
     }
   })
 

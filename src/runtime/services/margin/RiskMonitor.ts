@@ -101,7 +101,10 @@ class Monitor {
           watch.wake.closeUnsafe()
           return Effect.andThen(
             watch.catchUp,
-            Effect.suspend(() => this.judgeAll(watch.index.takeDue(inOneGo).map(mayCloseBelow)))
+            Effect.suspend(() => {
+              const lacking = watch.takeLacking().map((clientId) => ({ clientId, mayClose: false }))
+              return this.judgeAll([...watch.index.takeDue(inOneGo).map(mayCloseBelow), ...lacking])
+            })
           )
         })
       )

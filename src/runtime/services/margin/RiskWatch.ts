@@ -7,12 +7,16 @@ import { Context, Effect, Latch, Layer } from "effect"
 import { leverageCap } from "../../../machines/margin/accountRisk.ts"
 import { tierLines } from "../../../machines/margin/riskLines.ts"
 import { freshMillis, isFresh, type Mark } from "../../../machines/market/Facts.ts"
+import { isWorking } from "../../../machines/order/Order.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { ExposureReads } from "../../ports/ExposureReads.ts"
 import { leverageTermsOf } from "../account/perpHoldings.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
+import { boundedIn, type OrderRange, orderRanges } from "../order/orderBounds.ts"
+import { opensRisk } from "../order/orderDecisions.ts"
+import { OrderRanges } from "./OrderRanges.ts"
 import { type LastMark, RiskIndex } from "./RiskIndex.ts"
 import { dayOf, watchedIn } from "./watchedAccount.ts"
 
@@ -20,6 +24,8 @@ import { dayOf, watchedIn } from "./watchedAccount.ts"
 const most = 2_048
 /** Accounts that are read side by side. */
 const atOnce = 64
+/** Accounts with opening orders that are read in a second after the start. */
+const readAtStart = 512
 const notRead = "an account could not be read for the risk index"
 
 export interface RiskWatchParts {
@@ -41,6 +47,12 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
 
 class Watch {
   readonly index: RiskIndex
+  private readonly ranges = new OrderRanges()
+  /** Accounts whose equity no longer covers their orders, and those of them that no turn was asked for yet. */
+  private readonly lacking = new Set<number>()
+  private readonly notTaken = new Set<number>()
+  /** Clients with opening orders at the start, whose accounts are not read yet. */
+  private readonly unread: Array<number> = []
   /** Open while there is something to go through. */
   readonly wake = Latch.makeUnsafe(false)
   private readonly parts: RiskWatchParts
@@ -73,6 +85,9 @@ class Watch {
     host.onCommitted("positions", ({ clientId, state }) => this.touch(clientId, state === "OPEN"))
     host.onCommitted("balances", ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"))
     host.onCommitted("clients", ({ id }) => this.touch(id))
+    host.onCommitted("orders", (row) =>
+      this.touch(row.clientId, isWorking(row), row.context.family === "PERP" && opensRisk(row))
+    )
     for (const table of ["barrierContracts", "leverages", "riskMonitors", "lossNotices"] as const)
       host.onCommitted(table, ({ clientId }) => this.touch(clientId))
     feed.mirror.onMark((symbol, mark) => this.mark(symbol, this.seen(mark)))
@@ -81,7 +96,11 @@ class Watch {
   /** Reads all accounts with positions; what is committed meanwhile is read again after it. A start that can't read them fails. */
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
     this.parts.stored.each(this.day, (account) => this.index.put(account))
-  ).pipe(Effect.orDie, Effect.andThen(Effect.sync(() => void (this.begun = true))))
+  ).pipe(
+    Effect.andThen(Effect.suspend(() => this.parts.stored.opening((clientId) => void this.unread.push(clientId)))),
+    Effect.orDie,
+    Effect.andThen(Effect.sync(() => void (this.begun = true)))
+  )
 
   /** Goes through what has come: marks, commits, a new day or listing. Others have their turn between two markets. */
   readonly catchUp: Effect.Effect<void> = Effect.suspend(() => {
@@ -110,13 +129,36 @@ class Watch {
   /** Reads an account again; one that can't be read now is read later. */
   reread(clientId: number): Effect.Effect<void> {
     return this.parts.host
-      .readNow(clientSubject(clientId), (state) => watchedIn(state, this.day))
+      .readNow(clientSubject(clientId), (state, facts) => {
+        const account = watchedIn(state, this.day)
+        if (account !== null) this.index.put(account)
+        const client = state.one("clients")
+        if (client !== undefined) this.putRanges(clientId, orderRanges(boundedIn(state, facts, client)))
+      })
       .pipe(
-        Effect.map((account) => (account === null ? undefined : this.index.put(account))),
         Effect.catchTag("Unavailable", () => this.later(clientId)),
         // One account that can't be read must not end the watch over all others.
         Effect.catchCause((cause) => Effect.andThen(Effect.logError(notRead, cause), this.later(clientId)))
       )
+  }
+
+  private putRanges(clientId: number, ranges: ReadonlyArray<OrderRange> | null): void {
+    this.ranges.put(clientId, ranges ?? [])
+    if (ranges !== null) {
+      this.lacking.delete(clientId)
+      this.notTaken.delete(clientId)
+    } else if (!this.lacking.has(clientId)) {
+      this.lacking.add(clientId)
+      this.notTaken.add(clientId)
+      this.wake.openUnsafe()
+    }
+  }
+
+  /** The accounts whose orders have to be judged in a turn now. */
+  takeLacking(): ReadonlyArray<number> {
+    const taken = [...this.notTaken]
+    this.notTaken.clear()
+    return taken
   }
 
   private later(clientId: number): Effect.Effect<void> {
@@ -139,6 +181,8 @@ class Watch {
     if (day !== this.day || relisted || waited) this.sweepFrom = 0
     this.day = day
     this.instruments = instruments
+    for (const clientId of [...this.lacking, ...this.unread.splice(0, readAtStart)]) this.touched.add(clientId)
+    this.lacking.clear()
     if (this.sweepFrom !== null || this.touched.size > 0) this.wake.openUnsafe()
   }
 
@@ -153,15 +197,18 @@ class Watch {
   }
 
   private mark(symbol: string, mark: LastMark): void {
-    if (this.index.mark(symbol, mark, most) >= most) this.unfinished.set(symbol, mark)
+    const left = this.ranges.left(symbol, mark.price, most)
+    for (const clientId of left) this.touched.add(clientId)
+    if (left.length > 0) this.wake.openUnsafe()
+    if (this.index.mark(symbol, mark, most) >= most || left.length >= most) this.unfinished.set(symbol, mark)
     // An older one that was not gone through is overtaken, and must not be said again.
     else this.unfinished.delete(symbol)
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }
 
-  /** `opens`: it has a position now. Accounts without any concern no mark, once it is known which those are. */
+  /** `opens`: it has a position or an opening order now. A mark concerns no other accounts, once all are known. */
   private touch(clientId: number, opens = false, counts = true): void {
-    if (!counts || !(opens || !this.begun || this.index.has(clientId))) return
+    if (!counts || !(opens || !this.begun || this.index.has(clientId) || this.ranges.has(clientId))) return
     this.touched.add(clientId)
     this.wake.openUnsafe()
   }

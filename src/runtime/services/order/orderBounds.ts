@@ -17,22 +17,36 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
 import { ceilTo, microPlaces, product, type Scaled, scaled, shareOf, sum } from "../../../machines/shared/Exact.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
-import { accountInTurn } from "../account/accountNow.ts"
+import { accountIn, accountInTurn } from "../account/accountNow.ts"
 import { leverageTermsOf, workingOf } from "../account/perpHoldings.ts"
 
 /** The facts about a client that determine the bounds of its orders. */
 export interface BoundedClient {
   readonly client: Pick<ClientRow, "categorization">
   readonly facts: Facts
-  readonly account: { readonly risk: Pick<AccountRisk, "riskState" | "closeOutEquity">; readonly recorded: RiskState }
+  readonly account: {
+    readonly risk: Pick<AccountRisk, "riskState" | "closeOutEquity" | "positionMargin" | "barrierMargin">
+    readonly recorded: RiskState
+  }
   readonly orders: ReadonlyArray<OrderRow>
   readonly positions: ReadonlyArray<PositionRow>
   readonly episode: CloseOutRow | undefined
 }
+
+/** The facts as they are committed. */
+export const boundedIn = (state: SubjectState, facts: Facts, client: ClientRow): BoundedClient => ({
+  client,
+  facts,
+  account: accountIn(state, facts),
+  orders: state.all("orders"),
+  positions: state.all("positions"),
+  episode: state.one("closeOuts")
+})
 
 /** The facts as the turn leaves them. */
 export const boundedInTurn = (turn: Turn, client: ClientRow): BoundedClient => ({
@@ -219,4 +233,43 @@ const isBeyondStep = (at: BoundedClient, { id, symbol, context }: OrderRow): boo
   if (limit === null || tick === undefined || mark === undefined) return false
   const worst = boundAt(context.side, mark, reducingBpsOf(at, symbol, id), tick)
   return worst !== null && isBeyond(context.side, limit, worst)
+}
+
+/** While low < mark < high in each market of an account, its equity covers its working orders. */
+export interface OrderRange {
+  readonly symbol: string
+  readonly low: number
+  readonly high: number
+}
+
+/** The change of an order's cost for a move of the mark by one, at the most. */
+const steepest = 1.1
+/** The least part of the mark that a range reaches, so that no mark after the next finds the same account. */
+const leastShare = 1e-4
+
+/**
+ * The ranges of an account's marks. None: its margin covers the orders wherever the marks go, or it is in a close-out, which is
+ * looked at every second. Null: an order has to be cancelled now. In floating point, beside the exact figures of the turn.
+ */
+export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null => {
+  const { risk, recorded } = at.account
+  const orders = changeable(at)
+  if (orders.length === 0 || graverOf(risk.riskState, recorded) === "CLOSE_OUT") return []
+  if (changesOutside(at).cancel.length > 0) return null
+  const total = totalOf(costsOf(at, orders) ?? [])
+  if (total > 0n && 2n * total <= risk.positionMargin) return []
+  const held = at.positions.filter(({ state }) => state === "OPEN")
+  const symbols = [...new Set([...orders, ...held].map(({ symbol }) => symbol))]
+  // Contracts may lose what is left of their premiums.
+  const room = Math.max(Number(risk.closeOutEquity - total - risk.barrierMargin) / 1e6, 0) / symbols.length
+  return symbols.map((symbol) => {
+    const mark = at.facts.marks.get(symbol)?.price.toNumber()
+    // The first mark leads to a look.
+    if (mark === undefined) return { symbol, low: Infinity, high: Infinity }
+    const left = orders.filter((row) => row.symbol === symbol).map(({ context }) => Number(context.qty))
+    const qty = Math.abs(Number(held.find((row) => row.symbol === symbol)?.netQty ?? 0))
+    const units = left.reduce((all, each) => all + each, qty)
+    const away = Math.max(room / (units * steepest), mark * leastShare)
+    return { symbol, low: mark - away, high: mark + away }
+  })
 }

@@ -75,6 +75,28 @@ export const readExposures = (
     }
   )
 
+/** Clients of one page. */
+const clientsAtOnce = 25_000
+
+/** Gives the clients of a page that have a working order which may open a perpetual position; the last one, null at the end. */
+export const readOpening = (
+  sql: PgClient.PgClient,
+  after: number,
+  take: (clientId: number) => void
+): Effect.Effect<number | null, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ readonly clientId: number }>`
+      SELECT DISTINCT client_id AS "clientId" FROM orders
+       WHERE works AND client_id > ${BigInt(after)}
+         AND context ->> 'family' = 'PERP' AND NOT (context ->> 'reduceOnly')::boolean
+       ORDER BY client_id LIMIT ${clientsAtOnce}`,
+    (rows) => {
+      for (const { clientId } of rows) take(Number(clientId))
+      const last = rows.at(-1)
+      return rows.length < clientsAtOnce || last === undefined ? null : Number(last.clientId)
+    }
+  )
+
 const accountsOf = (lines: ReadonlyArray<string>): ReadonlyArray<ExposedAccount> => {
   const accounts: Array<ExposedAccount & { readonly positions: Array<ExposedPosition> }> = []
   for (const line of lines) {

@@ -1,0 +1,82 @@
+/**
+ * The marks between which an account covers all of its working orders (F13), of accounts whose orders could cost more than their
+ * positions' margin covers. A mark finds the accounts whose range it has left, and no others. Without IO.
+ */
+import type { OrderRange } from "../order/orderBounds.ts"
+import { type Entries, nowhere } from "./LevelHeap.ts"
+import { MarketEnds } from "./MarketEnds.ts"
+
+const startSize = 64
+
+export class OrderRanges {
+  private readonly ends: Entries = {
+    levels: new Float64Array(2 * startSize),
+    places: new Int32Array(2 * startSize).fill(nowhere)
+  }
+  private readonly markets = new Map<string, MarketEnds>()
+  /** The client of each range, and free places among them. */
+  private readonly owners: Array<number> = []
+  private readonly free: Array<number> = []
+  private readonly ranges = new Map<number, ReadonlyArray<{ readonly at: number; readonly market: MarketEnds }>>()
+
+  has(clientId: number): boolean {
+    return this.ranges.has(clientId)
+  }
+
+  /** Puts an account's ranges in place of earlier ones. Without ranges the account leaves. */
+  put(clientId: number, ranges: ReadonlyArray<OrderRange>): void {
+    this.remove(clientId)
+    if (ranges.length === 0) return
+    const entered = ranges.map(({ symbol, low, high }) => {
+      const [at, market] = [this.newRange(clientId), this.marketOf(symbol)]
+      market.enter(2 * at, low)
+      market.enter(2 * at + 1, high)
+      return { at, market }
+    })
+    this.ranges.set(clientId, entered)
+  }
+
+  /** The accounts whose range a mark has left, up to `most`. They are out until they are put again. */
+  left(symbol: string, price: number, most: number): ReadonlyArray<number> {
+    const market = this.markets.get(symbol)
+    const found: Array<number> = []
+    if (market === undefined) return found
+    market.mark = price
+    for (let at = market.concerned(); at !== -1 && found.length < most; at = market.concerned()) {
+      const clientId = this.owners[at] as number
+      this.remove(clientId)
+      found.push(clientId)
+    }
+    return found
+  }
+
+  private remove(clientId: number): void {
+    for (const { at, market } of this.ranges.get(clientId) ?? []) {
+      market.enter(2 * at, null)
+      market.enter(2 * at + 1, null)
+      this.free.push(at)
+    }
+    this.ranges.delete(clientId)
+  }
+
+  private newRange(clientId: number): number {
+    const at = this.free.pop() ?? this.owners.length
+    this.owners[at] = clientId
+    if (2 * at >= this.ends.levels.length) this.grow()
+    return at
+  }
+
+  private grow(): void {
+    const { levels, places } = this.ends
+    this.ends.levels = new Float64Array(2 * levels.length)
+    this.ends.levels.set(levels)
+    this.ends.places = new Int32Array(2 * places.length).fill(nowhere)
+    this.ends.places.set(places)
+  }
+
+  private marketOf(symbol: string): MarketEnds {
+    const market = this.markets.get(symbol) ?? new MarketEnds(symbol, this.markets.size, this.ends)
+    this.markets.set(symbol, market)
+    return market
+  }
+}
