@@ -204,7 +204,7 @@ describe("doubt", () => {
     const command = increment(1)
     let ids: ReadonlyArray<number> = []
     const decide: typeof command.decide = (turn) => {
-      ids = recall.since(turn, "fills", { symbol: "A" }, { ts: 3 }).map(({ id }) => id)
+      ids = recall.since(turn, "fills", { symbol: "A" }, { ts: 3 }, ({ id }) => id)
       return command.decide(turn)
     }
     await run({ ...command, decide })
@@ -212,6 +212,28 @@ describe("doubt", () => {
       ids,
       Array.from({ length: 29_999 }, (_, at) => 60_000 - 2 * at)
     )
+  })
+
+  it("a turn that needs fills without end reads up to a bound, page by page, and fails", async () => {
+    const limits: Array<number> = []
+    let next = Number.MAX_SAFE_INTEGER
+    const reads: Pick<RowReads["Service"], "page"> = {
+      page: (_, __, { limit }) => {
+        limits.push(limit)
+        return Effect.succeed(Array.from({ length: limit }, () => ({ id: next-- })) as never)
+      }
+    }
+    const recall = new Recall(reads as RowReads["Service"])
+    bench.store.apply(clientCommit(1, null, { rows: { clients: [sampleRows(1).clients] } }))
+    const command = increment(1)
+    const decide: typeof command.decide = (turn) => {
+      recall.since(turn, "fills", { symbol: "A" }, { ts: 3 }, () => null)
+      return command.decide(turn)
+    }
+    const exit = await Effect.runPromise(Effect.exit(bench.host.dispatch({ ...command, decide })))
+    assert.include(String(exit), "a turn needs more than 100000 rows of fills")
+    assert.lengthOf(limits, 101)
+    assert.deepStrictEqual(new Set(limits), new Set([1_000]))
   })
 
   it("a moved partner makes the turn decide again under the new stamp", async () => {

@@ -19,10 +19,10 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { OpenFundingRow } from "../../store/tables/funding.ts"
-import type { FillRow, OrderRow } from "../../store/tables/order.ts"
+import type { OrderRow } from "../../store/tables/order.ts"
 import { hearing } from "../client/hearing.ts"
 import type { Directory } from "../partner/Directory.ts"
-import { fillsSince, isAskedFor, positionInTurn } from "../order/orderDecisions.ts"
+import { type FillInTime, fillsSince, isAskedFor, positionInTurn } from "../order/orderDecisions.ts"
 import type { Unsettled } from "../order/Unsettled.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { Unnamed } from "../venue/VenueHandler.ts"
@@ -194,7 +194,7 @@ const heldAt = (
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)
 }
 
-const timedTrade = ({ side, qty, ts }: FillRow) => ({ qty: side === "BUY" ? qty : `-${qty}`, at: ts })
+const timedTrade = ({ side, qty, ts }: FillInTime) => ({ qty: side === "BUY" ? qty : `-${qty}`, at: ts })
 
 const pricedBy = ({
   symbol,

@@ -30,15 +30,22 @@ export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => rowsI
 export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefined =>
   positionsInTurn(turn).find((row) => row.symbol === symbol)
 
+/** What of a trade says how it changed the position, and when. */
+export type FillInTime = Pick<FillRow, "side" | "qty" | "ts" | "tradeId">
+
+const inTime = ({ side, qty, ts, tradeId }: FillRow): FillInTime => ({ side, qty, ts, tradeId })
+
 /** The trades of a market at a time and later, in the order in which the venue made them. Throws as `Recall.since` does. */
 export const fillsSince = (
   { turn, recall }: { readonly turn: Turn; readonly recall: Recall },
   symbol: string,
   time: number
-): ReadonlyArray<FillRow> =>
-  [...recall.since(turn, "fills", { symbol }, { ts: time }), ...turn.draft.written("fills")]
-    .filter((fill) => fill.symbol === symbol && fill.ts >= time)
-    .toSorted((one, other) => one.tradeId - other.tradeId)
+): ReadonlyArray<FillInTime> => {
+  const written = turn.draft.written("fills").filter((fill) => fill.symbol === symbol && fill.ts >= time)
+  return [...recall.since(turn, "fills", { symbol }, { ts: time }, inTime), ...written].toSorted(
+    (one, other) => one.tradeId - other.tradeId
+  )
+}
 
 /** Whether the service queries the venue for working orders of the account, which may bring trades that are missing. */
 export const isAskedFor = (turn: Turn, unsettled: Unsettled["Service"]): boolean =>

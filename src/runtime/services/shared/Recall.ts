@@ -17,14 +17,14 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
-/** Rows that `since` reads at a time. */
-const pageRows = 10_000
+/** Rows that `since` reads at a time, and the most that it reads in all. */
+const sinceRows = { page: 1_000, most: 100_000 } as const
 
 interface Found {
   /** The client's commit token when they were read: with another one they may have changed. */
   readonly token: number | null
-  /** By table and id, or what was asked for; null: there is none of this client. "away": it could not be read. */
-  readonly rows: Map<string, object | null | "away">
+  /** By table and id, or what was asked for; null: there is none of this client. "away": it could not be read. "many": beyond the bound. */
+  readonly rows: Map<string, object | null | "away" | "many">
 }
 
 export class Recall {
@@ -75,15 +75,17 @@ export class Recall {
   }
 
   /**
-   * All stored rows of the turn's client with the values of `equal` in their columns and at least those of `least`, newest id
-   * first. See `matching`.
+   * What `keep` takes of each stored row of the turn's client with the values of `equal` in their columns and at least those of
+   * `least`, newest id first. Memory holds one page of rows and what is kept. Throws as `matching` does, and an error beyond the
+   * most rows: the event is set aside.
    */
-  since<T extends ClientTable>(
+  since<T extends ClientTable, K>(
     turn: Turn,
     table: T,
     equal: Readonly<Record<string, string>>,
-    least: Readonly<Record<string, number>>
-  ): ReadonlyArray<Tables[T]> {
+    least: Readonly<Record<string, number>>,
+    keep: (row: Tables[T]) => K
+  ): ReadonlyArray<K> {
     const rows = this.rowsOf(turn.state)
     const name = `${table} ${JSON.stringify([equal, least])}`
     const found = rows.get(name)
@@ -91,37 +93,37 @@ export class Recall {
       ...Object.entries(equal).map(([column, value]) => ({ column, value })),
       ...Object.entries(least).map(([column, value]) => ({ column, value, comparison: ">=" as const }))
     ]
-    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, conditions, name), true)
+    if (found === undefined) throw new TurnHeld(this.list(rows, turn, table, conditions, name, keep), true)
+    if (found === "many") throw new Error(`a turn needs more than ${sinceRows.most} rows of ${table}`)
     if (found === "away") {
       rows.delete(name)
       throw new JournalUnavailable({ reason: "rows could not be read" })
     }
-    return found as ReadonlyArray<Tables[T]>
+    return found as ReadonlyArray<K>
   }
 
-  private list<T extends ClientTable>(
+  private list<T extends ClientTable, K>(
     rows: Found["rows"],
     { state }: Turn,
     table: T,
     conditions: ReadonlyArray<Condition>,
-    name: string
+    name: string,
+    keep: (row: Tables[T]) => K
   ): Effect.Effect<void> {
     const client = state.one("clients")
     if (client === undefined) return Effect.sync(() => void rows.set(name, []))
     const own = [{ column: "client_id", value: client.id }, ...conditions]
-    const found: Array<{ readonly id: number }> = []
-    const read: Effect.Effect<void, Unavailable> = Effect.suspend(() => {
-      const last = found.at(-1)
-      return Effect.flatMap(
-        this.stored.page(table, own, { limit: pageRows, ...(last === undefined ? {} : { before: last.id }) }),
-        (page) => {
-          for (const row of page) found.push(row)
-          return page.length < pageRows ? Effect.void : read
-        }
-      )
-    })
-    return read.pipe(
-      Effect.map(() => void rows.set(name, found)),
+    const kept: Array<K> = []
+    const limit = sinceRows.page
+    const read = (before: { readonly before?: number }): Effect.Effect<"many" | Array<K>, Unavailable> =>
+      Effect.flatMap(this.stored.page(table, own, { limit, ...before }), (page) => {
+        if (kept.length + page.length > sinceRows.most) return Effect.succeed("many" as const)
+        for (const row of page) kept.push(keep(row))
+        const last: { readonly id: number } | undefined = page.at(-1)
+        return last === undefined || page.length < limit ? Effect.succeed(kept) : read({ before: last.id })
+      })
+    return read({}).pipe(
+      Effect.map((found) => void rows.set(name, found)),
       Effect.catchCause(() => Effect.sync(() => void rows.set(name, "away")))
     )
   }
