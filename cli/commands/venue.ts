@@ -92,21 +92,28 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("resolve")
     .description(
-      "with the venue's evidence: end a request, an order or a take that the venue never answers, an order whose report never fits, or a contract that it does not know"
+      "with the venue's evidence: end a request, an order or a take that the venue never answers, a contract that it does not know, or any of these and a swap whose misfit stands"
     )
     .argument("<OBJECT>", "rfq:ID, order:ID, swap:ID, or contract:ID")
     .addOption(
       requiredToken(
         "--as <outcome>",
-        "how it ended: a request, an order or a take executed or void, a contract closed",
+        "how it ended: a request, an order, a take or a swap executed or void, a contract closed or void",
         resolutions
       )
     )
     .addOption(required("--reason <text>", "the venue's evidence"))
-    .option("--trade-id <id>", "the venue's trade, when executed", whole(1, Number.MAX_SAFE_INTEGER))
+    .option(
+      "--trade-id <id>",
+      "the venue's trade, or its payment of a swap, when executed",
+      whole(1, Number.MAX_SAFE_INTEGER)
+    )
     .option("--price <decimal>", "at what price, when executed or closed")
     .option("--qty <decimal>", "how much, when executed")
-    .option("--outside-band", "accept a price outside the band of the present marks, or beyond the order's bound")
+    .option(
+      "--outside-band",
+      "accept a price outside the band of the present marks, beyond the order's bound, or without marks to check it"
+    )
     .action((object: string, { as, reason, tradeId, price, qty, outsideBand }: ResolveOptions, command: Command) =>
       cli.call(
         command,

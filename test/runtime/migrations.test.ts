@@ -11,6 +11,11 @@ import { join } from "node:path"
 import { serverError } from "../../src/runtime/engine/journal/sqlFailure.ts"
 import { dumpSchema } from "../../src/runtime/migrations/dumpSchema.ts"
 import { m0027 } from "../../src/runtime/migrations/0027_venue_name.ts"
+import { m0052 } from "../../src/runtime/migrations/0052_venue_misfits.ts"
+import { m0054 } from "../../src/runtime/migrations/0054_misfit_states.ts"
+import { m0057 } from "../../src/runtime/migrations/0057_misfit_market.ts"
+import { presentRow } from "../../src/runtime/engine/machine/upcast.ts"
+import { catalogue } from "../../src/runtime/store/Catalogue.ts"
 import { migrate } from "../../src/runtime/migrations/migrate.ts"
 import { stampVenueName } from "../../src/runtime/store/ServiceStamp.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
@@ -94,6 +99,50 @@ describe("migration 0027: the name at the venue", () => {
     assert.deepStrictEqual(await named("SELECT"), ["NAME22", "NAME22"])
     assert.deepStrictEqual(await named("INSERT INTO venue_accounts VALUES (1, 3)"), ["", ""])
     await query("DELETE FROM service_stamp")
+  })
+})
+
+describe("migrations 0054 and 0057: misfits of an older version", () => {
+  it("keep their reads, and get the state that their columns meant; the schema is that of a new database", async () => {
+    const before = await run(dumpSchema)
+    await query("DROP TABLE venue_misfits")
+    await run(m0052)
+    const old = [
+      "(1, 1, 1, 'O-1', 'the side is SELL instead of BUY', 5, 2, 100, NULL, true)",
+      "(2, 1, 1, 'A-1-7', 'it is \"closed\" early', -6, 5, 200, 9, true)",
+      "(3, 1, 1, 'S-1', 'a fee', 7, 5, 300, 8, false)",
+      "(4, 1, 1, 'O-2', 'a fee', 7, 0, 400, NULL, false)"
+    ]
+    await query(`INSERT INTO venue_misfits VALUES ${old.join(", ")}`)
+    await run(m0054)
+    await run(m0057)
+    assert.strictEqual(await run(dumpSchema), before)
+    const rows = (await query("SELECT * FROM venue_misfits ORDER BY id")).map((row) =>
+      presentRow(catalogue.venueMisfits, row)
+    )
+    const read = (misfitId: number, ref: string, reason: string, at: number, reads: number) => ({
+      context: { misfitId, ref, reason, at, reads, isAwaited: false },
+      market: { bands: [], isListed: null }
+    })
+    assert.deepStrictEqual(
+      rows.map(({ state, context, market }) => [state, { context, market }]),
+      [
+        ["READING", read(1, "O-1", "the side is SELL instead of BUY", 100, 2)],
+        ["STANDING", read(2, "A-1-7", 'it is "closed" early', 200, 5)],
+        ["ENDED", read(3, "S-1", "a fee", 300, 5)],
+        ["ENDED", read(4, "O-2", "a fee", 400, 0)]
+      ]
+    )
+    assert.deepStrictEqual(
+      rows.map(({ ref, worth, break_id: breakId }) => [ref, worth, breakId]),
+      [
+        ["O-1", 5n, null],
+        ["A-1-7", -6n, 9n],
+        ["S-1", 7n, 8n],
+        ["O-2", 7n, null]
+      ]
+    )
+    await query("DELETE FROM venue_misfits")
   })
 })
 

@@ -1,7 +1,6 @@
 /** What staff end with the venue's evidence of an order that the venue never answers (A2-116). */
 import { assert, describe, it } from "@effect/vitest"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { advance } from "../../../src/runtime/effects/advance.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import {
   cancelOrder,
@@ -10,12 +9,13 @@ import {
   positionInTurn
 } from "../../../src/runtime/services/order/orderDecisions.ts"
 import { fillOf, resolveOrderExecuted, resolveOrderVoid } from "../../../src/runtime/services/order/resolveOrder.ts"
+import { orderRef } from "../../../src/machines/order/Order.ts"
 import { perpInput, spotInput } from "../../../src/machines/order/orderSamples.ts"
 import { invalidFields, refuse } from "../../../src/machines/shared/Refusal.ts"
 import { readPauses } from "../../../src/machines/venue/VenueMisfit.ts"
 import { bookFill } from "../../../src/runtime/services/order/fillBooking.ts"
-import { noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
+import { reportMisfit } from "../../support/standingMisfit.ts"
 import { reportOf } from "../../support/venueOrders.ts"
 import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
 import { clients, handlers, parts, posted, view } from "../rfq/rfqTurns.ts"
@@ -93,19 +93,15 @@ describe("venue resolve order", () => {
 
   describe("A2-115: an acknowledged order whose report never fits", () => {
     /** The venue has acknowledged the order, and its report of a trade stands as a misfit. */
-    const misfitting = (answers: number = readPauses.length, input = perpInput) => {
+    const misfitting = (answers: number = readPauses.length, input = perpInput, refOf = orderRef) => {
       const { turn: first, row } = placed(input)
+      const ref = refOf(row.id)
       const order = reportOf(row.context, 900)
       const none = { rfq: null, contract: null, swap: null, reason: null }
       assert.isTrue(
         endCall(first, handlers, { ...none, ref: `O-${row.id}`, outcome: "EXECUTED", at: first.now, order })
       )
-      const misfit = { reason: "the side is SELL instead of BUY", worth: 6_000_000_000n }
-      for (let read = 0; read <= answers; read++) {
-        const [open] = first.draft.written("venueMisfits")
-        if (open !== undefined) advance(first, "venueMisfits", open, { type: "READ", at: first.now })
-        noteMisfit(first, { ref: `O-${row.id}`, misfit, bytes: null })
-      }
+      reportMisfit(first, ref, answers)
       return after(first, row.id)
     }
     const states = (turn: Turn) => turn.draft.written("venueMisfits").map(({ state }) => state)
@@ -123,6 +119,12 @@ describe("venue resolve order", () => {
       const done = resolveOrderVoid(at(turn), handlers, row, reason)
       assert.deepStrictEqual(done, { ok: true, value: { state: "CANCELLED", breakId: null } })
       assert.deepStrictEqual([states(turn), posted(turn)], [["ENDED"], [`release:${row.id} partner:ACM`]])
+    })
+
+    it("void ends the misfit of an answer to a cancel too", () => {
+      const { turn, row } = misfitting(readPauses.length, perpInput, (id) => `O-${id}-c1`)
+      assert.isTrue(resolveOrderVoid(at(turn), handlers, row, reason).ok)
+      assert.deepStrictEqual(states(turn), ["ENDED"])
     })
 
     it("while its object is read again, and with a trade that is booked, it is refused and changes nothing", () => {

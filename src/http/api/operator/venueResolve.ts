@@ -1,6 +1,6 @@
 /**
- * `venue resolve`: ends a call that the venue never answers, a contract that the venue does not know, or an order whose reports
- * never fit. The reason holds the venue's evidence. Unlike the other commands of VenueGroup it is not for sandboxes alone.
+ * `venue resolve`: ends a call that the venue never answers, a contract that the venue does not know, or an object whose misfit
+ * stands. The reason holds the venue's evidence. Unlike the other commands of VenueGroup it is not for sandboxes alone.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
@@ -10,7 +10,10 @@ import { Answer } from "./OperatorErrors.ts"
 import { resolutions } from "./operatorTokens.ts"
 import { ApprovalPending, rangeOf, Reason } from "./OperatorFieldSchemas.ts"
 
-/** `executed` needs tradeId, price and qty; `closed`, of a contract alone, the price; `void` nothing. */
+/**
+ * `executed` needs tradeId, price and qty, of a take or swap no price; `closed`, of a contract alone, the price; `void` nothing. Of a
+ * swap that is taken, `executed` is one payment, with the venue's id of it.
+ */
 export const ResolveBody = Schema.Struct({
   /** KIND:ID, as the audit names it. */
   object: text("The object", 64),
@@ -19,7 +22,7 @@ export const ResolveBody = Schema.Struct({
   tradeId: Schema.optionalKey(rangeOf("The trade id", 1, Number.MAX_SAFE_INTEGER)),
   price: Schema.optionalKey(text("The price", 40)),
   qty: Schema.optionalKey(text("The quantity", 40)),
-  /** Accepts a price outside the band of the current marks. */
+  /** Accepts a price outside the band of the current marks, beyond the order's bound, or without marks to check it. */
   outsideBand: Schema.optionalKey(flag("Whether the price may lie outside the band"))
 })
 

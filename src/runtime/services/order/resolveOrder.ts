@@ -12,18 +12,16 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
+import { endMisfits } from "../venue/misfits.ts"
 import { endCall } from "../venue/outcomes.ts"
 import { noteResolved, unlessUnknown } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
 import { type BookingTurn, bookFill, isBooked } from "./fillBooking.ts"
 import { orderInTurn } from "./orderDecisions.ts"
 
-/** Why staff can't end an order; null: the venue has never answered it, or no report of it fits. */
+/** Null: staff can end the order, because the venue has never answered it, or because a misfit of it stands. */
 export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">): Refusal | null =>
-  isMisfit(state, id) ? null : unlessUnknown(state, orderRef(id), "order")
-
-const isMisfit = (state: SubjectState, id: number): boolean =>
-  state.all("venueMisfits").some((row) => row.state === "STANDING" && row.ref === orderRef(id))
+  unlessUnknown(state, orderRef(id), `order:${id}`)
 
 /** Ends an order without a further trade, and releases its holds. An order without an answer counts as never received. */
 export const resolveOrderVoid = (
@@ -106,6 +104,7 @@ const endCalls = (
     if (owner?.owner !== "order" || owner.id !== id || ref === orderRef(id)) continue
     endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason: placing.reason, order: null }, { isTrusted: true })
   }
+  endMisfits(turn, [`order:${id}`])
 }
 
 /** The trade of the evidence as the venue would report it. */

@@ -53,13 +53,13 @@ export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Ve
 export const contractVerdict = (at: Judging, row: BarrierContractRow, said: VenueContract, saidAt: number): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: saidAt, of: namesOf(row) },
+    { symbol: row.symbol, at: saidAt, of: contractNames(row) },
     (seen) => contractMisfit(said, frozenIn(at, row, said, seen)),
     () => row.amount
   )
 
 /** The objects whose calls can show the contract: its request, the last request to close it, and its tear-ups. */
-const namesOf = ({ id, context: { rfqId, closeRfqId } }: BarrierContractRow): ReadonlyArray<string> => [
+export const contractNames = ({ id, context: { rfqId, closeRfqId } }: BarrierContractRow): ReadonlyArray<string> => [
   `rfq:${rfqId}`,
   `rfq:${closeRfqId}`,
   `barrierContract:${id}`

@@ -1,6 +1,7 @@
 /**
- * What staff end with the venue's evidence, in the client's turn: a call of a request that the venue never answers (A2-116),
- * and a contract that it does not know (D5). What follows is what the venue's own word would bring.
+ * What staff end with the venue's evidence, in the client's turn: a call of a request that the venue never answers (A2-116), a
+ * contract that it does not know (D5), and a request or contract whose misfit stands (A2-115). The consequences are those of the
+ * venue's own report.
  */
 import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, usdcMinor } from "../../../machines/shared/Money.ts"
@@ -12,10 +13,12 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { contractInTurn, endContract, executedFigures } from "../barrier/contractDecisions.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import { endMisfits, standingMisfit } from "../venue/misfits.ts"
 import { endCall } from "../venue/outcomes.ts"
 import type { DefiniteOutcome } from "../venue/VenueHandler.ts"
 import { noteResolved } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
+import { contractNames } from "./contractVerdict.ts"
 import type { Board } from "./QuoteBoard.ts"
 import { cancelCloseRequests, rfqInTurn } from "./rfqDecisions.ts"
 
@@ -38,6 +41,10 @@ export const callInFlight = (state: SubjectState, row: RfqRow): string | null =>
   return refs.find((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ?? refs[0] ?? null
 }
 
+/** The call that staff can end: the one in flight, else the one whose misfit stands. Null: none. */
+export const openCall = (state: SubjectState, row: RfqRow): string | null =>
+  callInFlight(state, row) ?? standingMisfit(state, [`rfq:${row.id}`])?.ref ?? null
+
 /**
  * Why a request can't be ended so; null when it can. `looked`: the call that was in flight when the evidence was looked at,
  * which is evidence of no other one.
@@ -48,15 +55,36 @@ export const requestRefusal = (
   as: "executed" | "void",
   looked: string | null = null
 ): Refusal | null => {
-  const ref = callInFlight(state, row)
+  const ref = openCall(state, row)
   if (ref === null) return nothingInFlight
   if (looked !== null && looked !== ref) return otherInFlight
-  return as === "void" || quoteOfRef(ref) === row.context.accepting?.quoteId ? null : notAnAccept
+  if (as === "void") return null
+  const { accepting, contractId } = row.context
+  if (accepting !== null) return quoteOfRef(ref) === accepting.quoteId ? null : notAnAccept
+  if (quoteOfRef(ref) === null) return notAnAccept
+  return contractId === null
+    ? null
+    : conflict("ALREADY", `The request has opened contract ${contractId}: resolve contract:${contractId}.`)
 }
 
-/** Why a contract can't be ended; null when it can. Whether the venue knows it is asked before. */
-export const contractRefusal = ({ state }: BarrierContractRow): Refusal | null =>
-  state === "OPEN" ? null : conflict("ALREADY", `The contract is ${state} already.`)
+/**
+ * Why a contract can't be ended so; null when it can. `isUnknown`: the venue was queried and does not know it. A report whose
+ * misfit stands can be void: nothing of it is booked, and the contract stays as it is.
+ */
+export const contractRefusal = (
+  state: SubjectState,
+  row: BarrierContractRow,
+  as: "closed" | "void",
+  isUnknown: boolean
+): Refusal | null => {
+  const stands = standingMisfit(state, contractNames(row)) !== undefined
+  if (as === "void") return stands ? null : noMisfit
+  if (row.state !== "OPEN") return conflict("ALREADY", `The contract is ${row.state} already.`)
+  return stands || isUnknown ? null : knownAtVenue
+}
+
+const noMisfit = conflict("KNOWN_AT_VENUE", "No misfit of the contract stands: no report of it is to be voided.")
+const knownAtVenue = conflict("KNOWN_AT_VENUE", "The venue knows the contract: it ends by the venue's word.")
 
 export const nothingInFlight = conflict("NOTHING_IN_FLIGHT", "Nothing of this request is in flight at the venue.")
 const otherInFlight = conflict(
@@ -68,7 +96,7 @@ const notAnAccept = conflict(
   "Only an accept can have been executed: what is in flight is another call."
 )
 
-/** Ends the calls of a request that are in flight as never executed. */
+/** Ends the calls of a request that are in flight as never executed, and its misfits. */
 export const resolveVoid = (
   turn: Turn,
   handlers: VenueHandlers,
@@ -80,10 +108,14 @@ export const resolveVoid = (
   noteResolved({ turn, of: row }, `rfq:${row.id}`, row.state, reason)
   for (const ref of callsOf(turn.state, row))
     endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now }, { isTrusted: true })
+  endMisfits(turn, [`rfq:${row.id}`])
   return accept({ state: rfqInTurn(turn, row.id)?.state ?? row.state, breakId: null })
 }
 
-/** Ends the accept of a request that is in flight as executed; what it cost more or less than was held is a break. */
+/**
+ * Ends the accept of a request as executed: the one in flight, or one that the venue had refused. A difference between its cost and
+ * the amount held is a break.
+ */
 export const resolveExecuted = (
   turn: Turn,
   handlers: VenueHandlers,
@@ -94,34 +126,48 @@ export const resolveExecuted = (
   if (refusal !== null) return refuse(refusal)
   const { accepting, closes } = row.context
   const closed = closes === null ? null : contractInTurn(turn, closes.contractId)
-  if (accepting === null || closed === undefined) return refuse(notAnAccept)
-  const ref = callsOf(turn.state, row).find((each) => quoteOfRef(each) === accepting.quoteId) ?? ""
+  const ref = openCall(turn.state, row)
+  if (ref === null || closed === undefined) return refuse(notAnAccept)
   const contract = contractOf(turn.now, row, ref, closed, execution)
   noteResolved({ turn, of: row }, `rfq:${row.id}`, row.state, reason)
   endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract }, { isTrusted: true })
+  endMisfits(turn, [`rfq:${row.id}`])
+  const state = rfqInTurn(turn, row.id)?.state ?? row.state
+  // Without a hold the booking has opened the break: of the part that the client's free margin does not cover.
+  if (accepting === null) return accept({ state, breakId: turn.draft.written("reconBreaks").at(-1)?.id ?? null })
   const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
   const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }
   const difference = held - figures.premium - figures.commission
   const sentence = `rfq:${row.id} was resolved at ${formatAmount(difference, "USDC")} beside what was accepted.`
   return accept({
-    state: rfqInTurn(turn, row.id)?.state ?? row.state,
+    state,
     breakId: difference === 0n ? null : breakOfClient(turn, row, difference, sentence)
   })
 }
 
-/** Ends a contract that the venue does not know at a price (F17: final settlement). */
+/** Ends a contract at a price (F17: final settlement). */
 export const resolveClosed = (
   owned: OwnedTurn & { readonly board: Board },
   row: BarrierContractRow,
-  { price, reason }: { readonly price: string; readonly reason: string }
+  { price, reason, isUnknown }: { readonly price: string; readonly reason: string; readonly isUnknown: boolean }
 ): Verdict<ResolvedState> => {
   const { turn } = owned
-  const refusal = contractRefusal(row)
+  const refusal = contractRefusal(turn.state, row, "closed", isUnknown)
   if (refusal !== null) return refuse(refusal)
   noteResolved({ turn, of: row }, `barrierContract:${row.id}`, row.state, reason)
   const ended = endContract(owned, row, { how: "CLOSED", at: turn.now, settlePrice: price, reason })
   cancelCloseRequests(turn, owned.board, row.id)
+  endMisfits(turn, contractNames(row))
   return accept({ state: ended?.state ?? row.state, breakId: null })
+}
+
+/** Ends the misfits of a contract. Nothing of its report is booked, and the contract stays as it is. */
+export const voidReport = (turn: Turn, row: BarrierContractRow, reason: string): Verdict<ResolvedState> => {
+  const refusal = contractRefusal(turn.state, row, "void", false)
+  if (refusal !== null) return refuse(refusal)
+  noteResolved({ turn, of: row }, `barrierContract:${row.id}`, row.state, reason)
+  endMisfits(turn, contractNames(row))
+  return accept({ state: row.state, breakId: null })
 }
 
 const none = { order: null, rfq: null, contract: null, swap: null } satisfies Partial<DefiniteOutcome>

@@ -1,6 +1,7 @@
 /**
- * What staff end with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116). What follows is
- * what the venue's own word would bring. The evidence has no id of the contract: that comes with the venue's next word on it.
+ * What staff end with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116), and a take or a
+ * swap whose misfit stands (A2-115). The consequences are those of the venue's own report. The evidence of a take has no id of the
+ * contract: the venue's next report brings it.
  */
 import { formatAmount, minorOf, MoneyDecimal, parsePositiveAmount } from "../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
@@ -13,16 +14,20 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
+import { endMisfits } from "../venue/misfits.ts"
 import { endCall } from "../venue/outcomes.ts"
 import { noteResolved, unlessUnknown } from "../venue/resolved.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
-/** Why a take can't be ended so; null when it can: it was made, and the venue has never said what became of it. */
+/** Null: staff can resolve the take or the swap. */
 export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): Refusal | null =>
-  unlessUnknown(state, swapRef(id), "take")
+  unlessUnknown(state, swapRef(id), `swap:${id}`)
 
-/** Ends a take as one that never came to the venue: what is held for it comes back at once. */
+/**
+ * Ends a take as one that the venue never received: its reserve comes back at once. Of any other take or swap the report is void:
+ * nothing of it is booked.
+ */
 export const resolveTakeVoid = (
   owned: OwnedTurn,
   handlers: VenueHandlers,
@@ -33,13 +38,24 @@ export const resolveTakeVoid = (
   const refusal = takeRefusal(turn.state, row)
   if (refusal !== null) return refuse(refusal)
   noteResolved(owned, `swap:${row.id}`, row.state, reason)
-  endCall(turn, handlers, { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now }, { isTrusted: true })
-  const missed = swapInTurn(turn, row.id) ?? row
-  stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
+  if (row.state === "ACCEPTING") {
+    endCall(
+      turn,
+      handlers,
+      { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now },
+      { isTrusted: true }
+    )
+    const missed = swapInTurn(turn, row.id) ?? row
+    stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
+  }
+  endMisfits(turn, [`swap:${row.id}`])
   return accept({ state: stateOf(owned, row), breakId: null })
 }
 
-/** Ends a take as executed; what of it differs from what was asked for is a break. */
+/**
+ * Ends a take as executed; a smaller quantity than that of the take is a break. Of a swap that is taken the evidence is that of one
+ * payment: an amount beyond the outstanding one is a break.
+ */
 export const resolveTakeExecuted = (
   owned: OwnedTurn,
   handlers: VenueHandlers,
@@ -52,6 +68,7 @@ export const resolveTakeExecuted = (
   const { notional } = row.context
   const taken = parsePositiveAmount(qty, assetOf(row))
   if (typeof taken === "string") return refuse(invalidFields({ qty: taken }))
+  if (row.context.contractId !== null) return resolvePaid(owned, handlers, row, { reason, tradeId, qty })
   if (new MoneyDecimal(qty).gt(notional)) {
     return refuse(invalidFields({ qty: `Only ${notional} was asked for.` }))
   }
@@ -72,6 +89,28 @@ export const resolveTakeExecuted = (
     state: stateOf(owned, row),
     breakId: value === 0n ? null : breakOfClient(turn, row, value, sentence)
   })
+}
+
+const resolvePaid = (
+  owned: OwnedTurn,
+  handlers: VenueHandlers,
+  row: SwapRow,
+  { reason, tradeId, qty }: Pick<Execution, "tradeId" | "qty"> & { readonly reason: string }
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  const { fee, notional, payments } = row.context
+  if (payments.some(({ id }) => id === tradeId))
+    return refuse(invalidFields({ tradeId: `Payment ${tradeId} is booked already.` }))
+  noteResolved(owned, `swap:${row.id}`, row.state, reason)
+  const taken = swapOf(turn.now, row, { tradeId: row.context.tradeId ?? 0, qty: notional })
+  const swap = { ...taken, fee, payments: [{ id: tradeId, amount: qty, at: turn.now }] }
+  endCall(
+    turn,
+    handlers,
+    { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap },
+    { isTrusted: true }
+  )
+  return accept({ state: stateOf(owned, row), breakId: turn.draft.written("reconBreaks").at(-1)?.id ?? null })
 }
 
 const none = { order: null, rfq: null, contract: null, swap: null } as const

@@ -1,24 +1,16 @@
 /**
- * `venue resolve`: staff end a call that the venue never answers, a contract that the venue does not know, or an order whose
- * reports never fit, with the venue's evidence (operator surface; A2-116, D5). The client's turn decides whether the object may be
- * ended (`rfq/resolveDecisions.ts`, `order/resolveOrder.ts`).
+ * `venue resolve`: staff end a call that the venue never answers, a contract that the venue does not know, or an object whose
+ * misfit stands, with the venue's evidence (operator surface; A2-116, A2-115, D5). The client's turn decides whether the object may
+ * be ended (`rfq/resolveDecisions.ts`, `order/resolveOrder.ts`, `swap/resolveSwap.ts`).
  */
 import { Context, Effect, Layer } from "effect"
 import { acceptRef } from "../../../machines/rfq/Rfq.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { outsideBand } from "../../../machines/market/PriceBand.ts"
+import { bandOfMarks, outsideBand, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { currencyFacts } from "../../../machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import {
-  accept,
-  conflict,
-  invalidFields,
-  type Refusal,
-  refuse,
-  unknown,
-  type Verdict
-} from "../../../machines/shared/Refusal.ts"
+import { accept, invalidFields, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { Venue } from "../../ports/Venue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -31,14 +23,15 @@ import { beyondLimit, orderRefusal, resolveOrderExecuted, resolveOrderVoid } fro
 import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { Directory } from "../partner/Directory.ts"
 import {
-  callInFlight,
   contractRefusal,
   nothingInFlight,
+  openCall,
   requestRefusal,
   type ResolvedState,
   resolveClosed,
   resolveExecuted,
-  resolveVoid
+  resolveVoid,
+  voidReport
 } from "../rfq/resolveDecisions.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { firstRow } from "../shared/listReads.ts"
@@ -105,7 +98,9 @@ export class VenueResolutions extends Context.Service<
       }
 
       /** Of the row as the turn has it: since it was found it may have changed, or left memory with its end. */
-      const inTurn = (turn: Turn, { table, row: { id } }: Named, request: ResolveRequest): Verdict<ResolvedState> => {
+      const inTurn = (turn: Turn, { named, isUnknown }: Looked, request: ResolveRequest): Verdict<ResolvedState> => {
+        const { table } = named
+        const { id } = named.row
         const { reason, as, tradeId = 0, price = "", qty = "", ref = null } = request
         if (table === "rfqs") {
           const row = recall.row(turn, table, id)
@@ -136,31 +131,45 @@ export class VenueResolutions extends Context.Service<
             : resolveTakeExecuted({ turn, of }, handlers, row, { reason, tradeId, qty })
         }
         const row = recall.row(turn, table, id)
-        return row === null ? refuse(unknown("Contract")) : resolveClosed({ turn, board, of }, row, { price, reason })
+        if (row === null) return refuse(unknown("Contract"))
+        return as === "void"
+          ? voidReport(turn, row, reason)
+          : resolveClosed({ turn, board, of }, row, { price, reason, isUnknown })
       }
 
-      /** Only a contract that the venue does not know is ended by hand (D5): the venue is asked now. */
-      const standing = (named: Named): Effect.Effect<Verdict<Named>> =>
-        named.table !== "barrierContracts" || named.row.state !== "OPEN"
-          ? Effect.succeed(accept(named))
-          : Effect.match(venue.lookup([acceptRef(named.row.rfqId, named.row.context.quoteId)]), {
-              onFailure: venueAway,
-              onSuccess: ([word]): Verdict<Named> =>
-                word?.outcome === "EXECUTED" ? refuse(knownAtVenue) : accept(named)
-            })
-      const looking = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> =>
-        Effect.flatMap(find(request), (found) => (found.ok ? standing(found.value) : Effect.succeed(found)))
+      /** Queries the venue for an open contract: staff close one that the venue does not know (D5), or whose misfit stands. */
+      const looking = (request: ResolveRequest): Effect.Effect<Verdict<Looked>, Unavailable> =>
+        Effect.gen(function* () {
+          const found = yield* find(request)
+          if (!found.ok) return found
+          const named = found.value
+          if (named.table !== "barrierContracts" || named.row.state !== "OPEN" || request.as === "void") {
+            return accept({ named, isUnknown: false })
+          }
+          const { row } = named
+          const subject = clientSubject(row.clientId)
+          const stands = yield* host.read(subject, (state) => contractRefusal(state, row, "closed", false) === null)
+          if (stands) return accept({ named, isUnknown: false })
+          return yield* Effect.match(venue.lookup([acceptRef(row.rfqId, row.context.quoteId)]), {
+            onFailure: venueAway,
+            onSuccess: ([word]): Verdict<Looked> => accept({ named, isUnknown: word?.outcome !== "EXECUTED" })
+          })
+        })
 
       return VenueResolutions.of({
         check: (request) =>
           Effect.gen(function* () {
             const found = yield* looking(request)
             if (!found.ok) return found
-            const { table, row } = found.value
-            const bound = { ...request, object: objectOf(found.value), clientUid: row.context.account }
+            const { named, isUnknown } = found.value
+            const { table, row } = named
+            const bound = { ...request, object: objectOf(named), clientUid: row.context.account }
             if (table === "barrierContracts") {
-              const refusal = contractRefusal(row)
-              return refusal === null ? accept(bound) : refuse(refusal)
+              const as = request.as === "void" ? "void" : "closed"
+              return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
+                const refusal = contractRefusal(state, row, as, isUnknown)
+                return refusal === null ? accept(bound) : refuse(refusal)
+              })
             }
             if (table === "orders" || table === "swaps") {
               return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
@@ -170,7 +179,7 @@ export class VenueResolutions extends Context.Service<
             }
             return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
               const now = state.get("rfqs", String(row.id)) ?? row
-              const ref = callInFlight(state, now)
+              const ref = openCall(state, now)
               if (ref === null) return refuse(nothingInFlight)
               const refusal = requestRefusal(state, now, request.as === "void" ? "void" : "executed")
               return refusal === null ? accept({ ...bound, ref }) : refuse(refusal)
@@ -181,11 +190,11 @@ export class VenueResolutions extends Context.Service<
             const found = yield* looking(request)
             if (!found.ok) return found
             const ended = yield* host.dispatch({
-              subject: clientSubject(found.value.row.clientId),
+              subject: clientSubject(found.value.named.row.clientId),
               by: caller.by,
               decide: (turn) => inTurn(turn, found.value, request)
             })
-            return ended.ok ? accept({ object: objectOf(found.value), as: request.as, ...ended.value }) : ended
+            return ended.ok ? accept({ object: objectOf(found.value.named), as: request.as, ...ended.value }) : ended
           })
       })
     })
@@ -198,7 +207,11 @@ type Named =
   | { readonly table: "orders"; readonly row: OrderRow }
   | { readonly table: "swaps"; readonly row: SwapRow }
 
-const knownAtVenue = conflict("KNOWN_AT_VENUE", "The venue knows the contract: it ends by the venue's word.")
+interface Looked {
+  readonly named: Named
+  /** The venue does not know the contract. */
+  readonly isUnknown: boolean
+}
 
 const tables = {
   rfq: "rfqs",
@@ -243,9 +256,9 @@ const evidenceErrors = (
 ): Refusal | null => {
   const errors: Record<string, string> = {}
   const isContract = table === "barrierContracts"
-  if (isContract !== (as === "closed")) {
+  if (isContract ? as === "executed" : as === "closed") {
     errors["as"] = isContract
-      ? "A contract is resolved as closed."
+      ? "A contract is resolved as closed or void."
       : `${subjects[table]} is resolved as executed or void.`
   }
   // A take has a rate, which is the offer's, and no price.
@@ -267,22 +280,32 @@ const evidenceErrors = (
 }
 
 /**
- * Rejects a price outside the band of the present marks, or beyond the order's bound, as a typing error, unless staff confirm it.
+ * Rejects a price beyond the order's bound, outside the band of the present marks, or without marks that could check it, as a typing
+ * error, unless staff confirm it.
  */
-const bandError = (
-  { marks, recent }: Facts,
-  named: Named,
-  { price, qty, outsideBand: isMeant = false }: ResolveRequest
-): Refusal | null => {
+const bandError = (facts: Facts, named: Named, request: ResolveRequest): Refusal | null => {
+  const { price, qty, outsideBand: isMeant = false } = request
   if (price === undefined || isMeant) return null
   if (named.table === "orders" && qty !== undefined && beyondLimit(named.row, { price, qty }) > 0n) {
     return invalidFields({ price: "The price is beyond the order's bound: --outside-band takes it." })
   }
   const { symbol } = named.row.context
-  const mark = marks.get(symbol)
-  return mark === undefined || outsideBand(price, recent.bandAt(symbol, mark.at)) === null
+  const band = presentBand(facts, symbol)
+  if (band === null) {
+    const sentence = `The marks of ${symbol} are unknown, so that nothing checks the price: --outside-band takes it.`
+    return invalidFields({ price: sentence })
+  }
+  return outsideBand(price, band) === null
     ? null
     : invalidFields({ price: "The price is outside the band of the marks of now: --outside-band takes it." })
+}
+
+/** The band of the recent marks, or of the present mark alone. Null: the present mark is unknown. */
+const presentBand = ({ marks, recent, instruments }: Facts, symbol: string): PriceBand | null => {
+  const mark = marks.get(symbol)
+  const bandBps = instruments.get(symbol)?.bandBps
+  if (mark === undefined || !mark.current || bandBps === undefined) return null
+  return recent.bandAt(symbol, mark.at) ?? { ...bandOfMarks(mark.price, mark.price, bandBps), isWhole: true }
 }
 
 const subjects = { rfqs: "A request", orders: "An order", swaps: "A take" } as const

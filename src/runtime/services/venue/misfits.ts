@@ -7,6 +7,7 @@ import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
 import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { VenueMisfitRow } from "../../store/tables/venue.ts"
@@ -101,6 +102,15 @@ export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow
 
 const sentenceOf = (ref: string, reason: string): string =>
   `The venue's report of ${objectOfRef(ref)} does not fit the request: ${reason}.`
+
+/** A misfit that stands, of one of these objects. */
+export const standingMisfit = (state: SubjectState, objects: ReadonlyArray<string>): VenueMisfitRow | undefined =>
+  state.all("venueMisfits").find((row) => row.state === "STANDING" && objects.includes(objectOfRef(row.ref)))
+
+/** Ends the misfits of these objects, because staff have resolved them. Open breaks stay with staff. */
+export const endMisfits = (turn: Turn, objects: ReadonlyArray<string>): void => {
+  for (const { ref } of rowsInTurn(turn, "venueMisfits")) if (objects.includes(objectOfRef(ref))) endMisfit(turn, ref)
+}
 
 /** Ends the misfit, because the venue's answer fits. An open break stays with staff. */
 export const endMisfit = (turn: Turn, ref: string): void => {

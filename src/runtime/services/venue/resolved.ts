@@ -1,15 +1,21 @@
-/** What every resolution by staff has in common: that nothing else is known, and the alarm with their evidence (A2-116). */
+/** The common parts of resolutions by staff: when one is possible, and the alarm with the evidence (A2-116, A2-115). */
 import { conflict, type Refusal } from "../../../machines/shared/Refusal.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { standingMisfit } from "./misfits.ts"
 
-/** Why it can't be ended so; null when it can: it was sent under this ref, and the venue has never said what became of it. */
-export const unlessUnknown = (state: SubjectState, ref: string, what: "order" | "take"): Refusal | null =>
-  state.get("venueCalls", ref) === undefined
-    ? conflict("KNOWN_AT_VENUE", `The venue has answered this ${what}: nothing of it is unknown.`)
-    : null
+/** Null: staff can resolve the object, because a call is not answered, or because a misfit of the object stands. */
+export const unlessUnknown = (
+  state: SubjectState,
+  ref: string,
+  object: `${"order" | "swap"}:${number}`
+): Refusal | null => {
+  if (state.get("venueCalls", ref) !== undefined || standingMisfit(state, [object]) !== undefined) return null
+  const what = object.startsWith("order:") ? "order" : "take"
+  return conflict("KNOWN_AT_VENUE", `The venue has answered this ${what}: nothing of it is unknown.`)
+}
 
 /** Staff took the venue's place: an alarm on the object, with their evidence. */
 export const noteResolved = (

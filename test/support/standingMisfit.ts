@@ -1,0 +1,17 @@
+/** A misfit that stands, as the reports of the venue make it. */
+import { readPauses } from "../../src/machines/venue/VenueMisfit.ts"
+import { advance } from "../../src/runtime/effects/advance.ts"
+import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { misfitOf, noteMisfit } from "../../src/runtime/services/venue/misfits.ts"
+
+/** Reports of the object with this ref do not fit: the first one, and the answers to so many reads. */
+export const reportMisfit = (turn: Turn, ref: string, reads: number = readPauses.length): void => {
+  const misfit = { reason: "the side is SELL instead of BUY", worth: 6_000_000_000n }
+  noteMisfit(turn, { ref, misfit, bytes: null })
+  for (let read = 0; read < reads; read++) {
+    const open = misfitOf(turn, ref)
+    if (open === undefined) throw new Error(`${ref} has no misfit`)
+    advance(turn, "venueMisfits", open, { type: "READ", at: turn.now })
+    noteMisfit(turn, { ref, misfit, bytes: null })
+  }
+}
