@@ -92,7 +92,7 @@ const exactly = {
     Effect.map(
       (response: HttpClientResponse.HttpClientResponse): HttpClientResponse.HttpClientResponse =>
         new Proxy(response, {
-          get: (_, name) => (name === "arrayBuffer" ? keepBody(response) : member(response, name))
+          get: (_, name) => (name === "arrayBuffer" && isJson(response) ? keepBody(response) : member(response, name))
         })
     )
   ),
@@ -106,6 +106,10 @@ const exactly = {
       )
     })
 }
+
+/** Metrics and files are no JSON. */
+const isJson = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
+  headers["content-type"]?.startsWith("application/json") === true
 
 const keepBody = ({
   arrayBuffer
