@@ -80,7 +80,7 @@ export const orderFields = {
   reduceOnly: Schema.optionalKey(
     Fields.flag(labels.reduceOnly).annotate({
       description:
-        "The order may only make the position smaller; false when not sent, never on a SPOT market. An order that needs no margin because it only closes is placed as reduce-only."
+        "The order may only make the position smaller; false when not sent, never on a SPOT market. An order that needs no margin because it only closes is placed as reduce-only: to turn a position, send one order that is larger than it."
     })
   ),
   trigger: Schema.optionalKey(

@@ -67,7 +67,7 @@ export const OrderWire = Schema.Struct({
   createdAt: millis,
   reduceOnly: Schema.Boolean.annotate({
     description:
-      "Whether it may only make the position smaller: as the partner sent it, or because the order needed no margin."
+      "Whether it may only make the position smaller: as the partner sent it, or because the order needed no margin. Such an order never turns the position."
   }),
   tif: Schema.Literals(timesInForce),
   trigger: or(TriggerWire, "Of conditional orders."),

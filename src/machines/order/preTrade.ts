@@ -4,7 +4,7 @@
  */
 import { type AccountRisk, marginLevelOf, type RiskAfter, riskWith, spendableOf } from "../margin/accountRisk.ts"
 import { closeOutPct, estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
-import { boundAt, tighterOf } from "../margin/priceBound.ts"
+import { boundAt, withinBand } from "../margin/priceBound.ts"
 import { ordersWith, type PerpHolding, perpRisk, type PerpRisk, type ShownMark } from "../margin/perpRisk.ts"
 import type { Facts } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
@@ -266,21 +266,9 @@ const openingBound = (
   if (slipped === null) return null
   return {
     ...unbounded,
-    limit: mark === null ? slipped : withinBand(side, slipped, { mark, bandBps, tick }),
+    limit: mark === null ? slipped : withinBand(side, slipped, { mark, bandBps }, tick),
     reducingBps
   }
-}
-
-/** The limit, moved inside the venue's band. If the book's prices are better than the band, it is the near edge of the band. */
-const withinBand = (
-  side: "BUY" | "SELL",
-  limit: string,
-  { mark, bandBps, tick }: Pick<PerpPreTrade, "bandBps" | "tick"> & { readonly mark: ShownMark }
-): string => {
-  const other = side === "BUY" ? "SELL" : "BUY"
-  const [far, near] = [boundAt(side, mark.price, bandBps, tick), boundAt(other, mark.price, bandBps, tick)]
-  const lifted = near === null ? limit : tighterOf(other, limit, near)
-  return far === null ? lifted : tighterOf(side, lifted, far)
 }
 
 /** Every other market is in the account's figures as it is: what an order changes is its own market's part alone. */

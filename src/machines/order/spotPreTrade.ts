@@ -23,13 +23,17 @@ export interface SpotPreTrade {
   readonly bestAsk: Exact | null
   readonly commissionBps: number
   readonly slippageBps: number
+  /** How far any limit may lie from the mark, basis points. */
+  readonly bandBps: number
   readonly tick: Grid
 }
 
 /** An order on SPOT: no margin is tied up, and there is no position that it could reduce. */
 export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
-  const { order, quote, risk } = input
-  const reservation = reservationOf(spotOrderOf(input), input.bestAsk, input.tick)
+  const { order, quote, risk, mark, bandBps } = input
+  // A conditional order meets the band of the moment at which it fires.
+  const band = mark === null || order.trigger !== null ? null : { mark, bandBps }
+  const reservation = reservationOf(spotOrderOf(input), input.bestAsk, input.tick, band)
   const price = refPriceOf(order, order.side === "BUY" ? input.bestAsk : input.bestBid, input.mark)
   const value = price === null ? null : new MoneyDecimal(price).mul(order.qty)
   const estimatedCommission = value === null ? null : commissionOf(value, "1", input.commissionBps, quote)

@@ -3,6 +3,7 @@
  * are rounded on the order's running totals, so a thousand partial fills take what one of their sum would. Money is in minor
  * units: of the quote currency, of the asset where it says so; quantities and prices are decimal texts.
  */
+import { type VenueBand, withinBand } from "../margin/priceBound.ts"
 import type { Grid } from "../market/Grid.ts"
 import { type Currency, isCurrency } from "../shared/Currency.ts"
 import type { Exact } from "../shared/Exact.ts"
@@ -46,11 +47,20 @@ const capAt = (bestAsk: Exact, { decimals, step }: Grid): string => {
   return decimalText(cap.div(tick).ceil().mul(tick), decimals)
 }
 
-/** What an order sets aside before it is sent: the worst it can cost. Null: a MARKET buy in a market that offers nothing. */
-export const reservationOf = (order: SpotOrder, bestAsk: Exact | null, tick: Grid): SpotReservation | null => {
+/**
+ * What an order sets aside before it is sent: the worst it can cost. The cap of a MARKET buy lies inside the band that the venue
+ * compares it with; null: with none now. Null: a MARKET buy in a market that offers nothing.
+ */
+export const reservationOf = (
+  order: SpotOrder,
+  bestAsk: Exact | null,
+  tick: Grid,
+  band: VenueBand | null = null
+): SpotReservation | null => {
   const { side, base, quote, qty } = order
   if (side === "SELL") return { currency: base, amount: ceilToMinor(qty, base), price: null }
-  const price = order.price ?? (bestAsk === null ? null : capAt(bestAsk, tick))
+  const cap = bestAsk === null ? null : capAt(bestAsk, tick)
+  const price = order.price ?? (cap === null || band === null ? cap : withinBand("BUY", cap, band, tick))
   if (price === null) return null
   return {
     currency: quote,

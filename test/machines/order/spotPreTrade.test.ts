@@ -41,6 +41,7 @@ const judge = (order: PreTradeOrder, setting: Setting = {}) => {
     bestAsk: "60010",
     commissionBps: 10,
     slippageBps: 50,
+    bandBps: 1_000,
     tick: tenth,
     ...over
   })
@@ -51,6 +52,22 @@ const short = "The client is short of margin for its open positions."
 const stale = "The margin of the client's open positions can not be judged without live prices: try again shortly."
 
 describe("a preview on SPOT", () => {
+  it("F20: caps a MARKET buy at the edge of the venue's band", () => {
+    const market = buy({ price: null })
+    const capAt = (bestAsk: string, order = market) => {
+      const { reservationPrice, reservation, bound } = judge(order, { bandBps: 100, bestAsk })
+      return [reservationPrice, reservation, bound.limit]
+    }
+    // 2 % above the offer lies beyond 1 % of the mark.
+    assert.deepStrictEqual(capAt("60010"), ["60600.0", micro("6066.06"), "60600.0"])
+    assert.deepStrictEqual(capAt("59000"), ["60180.0", micro("6024.018"), "60180.0"])
+    // The offer itself lies below the band, and then above it.
+    assert.strictEqual(capAt("58000")[0], "59400.0")
+    assert.strictEqual(capAt("61000")[0], "60600.0")
+    const stop = { price: "61000", limitPrice: null }
+    assert.strictEqual(capAt("60010", buy({ price: null, trigger: stop }))[0], "61210.2")
+  })
+
   it("has every figure", () => {
     assert.deepStrictEqual(judge(buy(), { state: { contracts: [contractOf()] } }), {
       refPrice: "60000",

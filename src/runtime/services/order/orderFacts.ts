@@ -133,6 +133,7 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
       bestAsk,
       commissionBps: terms.commissionBps.SPOT,
       slippageBps: terms.slippageBps,
+      bandBps: market.market.bandBps,
       tick
     })
   }

@@ -3,6 +3,7 @@
  * the contracts that their accepts opened. A late execution is taken over with an alarm. A report that does not fit the accepted
  * terms is not taken (`contractVerdict.ts`; D4, D5).
  */
+import { spendableOf } from "../../../machines/margin/accountRisk.ts"
 import { refusalReason } from "../../../machines/venue/venueCalls.ts"
 import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"
 import { quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
@@ -217,7 +218,7 @@ const opened = (
   const figures = executedFigures(row.context, contract)
   const cost = figures.premium + figures.commission
   const late = !isOpen(row)
-  const free = late ? freeMargin(turn) : 0n
+  const free = late ? spendable(turn) : 0n
   const opens = openContract(owned, row, contract, quoteId)
   const next = advance(turn, "rfqs", row, {
     type: "EXECUTED",
@@ -239,9 +240,10 @@ const opened = (
   if (end !== null) endKnown(owned, opens, end)
 }
 
-const freeMargin = (turn: Turn): bigint => {
+/** What an accept in time would have been held against: money behind the loss of working orders is not free (F13). */
+const spendable = (turn: Turn): bigint => {
   const client = oneInTurn(turn, "clients")
-  return client === undefined ? 0n : accountInTurn(turn, client).risk.freeMargin
+  return client === undefined ? 0n : spendableOf(accountInTurn(turn, client).risk)
 }
 
 /** A contract that is open here has ended at the venue; an accept that closed it takes its request along, however late. */
