@@ -22,7 +22,7 @@ export const deadline = (millis: number, late: () => void): (() => void) => {
 }
 
 /** The end of a deadline whose timer has fired. `due`: when it had to fire, by `performance.now()`. */
-export const settle = (due: number, late: () => void): (() => void) =>
+const settle = (due: number, late: () => void): (() => void) =>
   performance.now() < due + pausedMillis ? afterTurns(turnsOfAnswer, late) : deadline(afterPauseMillis, late)
 
 const afterTurns = (turns: number, act: () => void): (() => void) => {

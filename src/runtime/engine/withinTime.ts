@@ -3,11 +3,11 @@
  * waits for the server, and a server that hangs would then hold the caller for as long as it likes.
  */
 import { Duration, Effect, Exit, Fiber, type Semaphore } from "effect"
-import { settle } from "./deadline.ts"
+import { deadline } from "./deadline.ts"
 import { Unavailable } from "./mailbox/DispatchError.ts"
 
 /** Far beyond any healthy query, within the patience of callers. */
-export const databasePatience: Duration.Input = "8 seconds"
+export const databasePatience = Duration.seconds(8)
 
 /**
  * The effect's result, or `late` after a timeout. Late work, and work whose caller is interrupted, is interrupted in the
@@ -38,22 +38,22 @@ export const waitAtMost = <A, E, R, E2>(
 const start = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Fiber.Fiber<A, E>, never, R> =>
   Effect.forkDetach(work, { startImmediately: true })
 
+/** One timer and no further fiber, because every read waits here. */
 const joined = <A, E, E2>(
   running: Fiber.Fiber<A, E>,
   late: () => E2,
   duration: Duration.Input
 ): Effect.Effect<A, E | E2> =>
-  Effect.raceFirst(
-    Fiber.join(running),
-    Effect.flatMap(elapsed(duration), () => Effect.fail(late()))
-  )
-
-/** Waits for a timeout; an answer that arrived while the process was paused comes first. */
-const elapsed = (duration: Duration.Input): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const due = performance.now() + Duration.toMillis(duration)
-    const settled = Effect.callback<void>((resume) => Effect.sync(settle(due, () => resume(Effect.void))))
-    return Effect.andThen(Effect.sleep(duration), settled)
+  Effect.callback<A, E | E2>((resume) => {
+    const cancel = deadline(Duration.toMillis(duration), () => resume(Effect.fail(late())))
+    const forget = running.addObserver((exit) => {
+      cancel()
+      resume(exit)
+    })
+    return Effect.sync(() => {
+      cancel()
+      forget()
+    })
   })
 
 /**
