@@ -95,7 +95,7 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "contract.overdue": "the venue ends a contract at its expiry; test/operator/venueComparison.test.ts",
   "order.ask":
     "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/askAgain.test.ts",
-  "order.bound": "the venue refuses another bound in few runs; test/runtime/margin/twoAccomplices.test.ts",
+  "order.bound": "the venue refuses another bound in few runs; test/machines/transitions.test.ts",
   "order.cancel":
     "what has nothing left to reduce is refused its cancel in few runs; test/runtime/order/askAgain.test.ts",
   "order.protect":
