@@ -37,6 +37,9 @@ export interface MarketSeen {
 /** The latest venue time of the events that are taken of the turn's account. 0: unknown. */
 export const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
+/** A passed time may be true: its event was lost, and a restart lost its marks. Present marks judge it within so many bands. */
+const movedSince = 5
+
 interface Reported {
   readonly symbol: string
   /** The message's time. */
@@ -66,13 +69,17 @@ export const judgedOn = (
   const mayCome = (time: number): boolean => venueNow < time + marksAboutMillis
   /** The account's events have passed such a time, so no outage of the service excuses that its marks are unknown. */
   const isPassed = (time: number): boolean => !isKnown && time < takenToIn(turn) - clockSlackMillis
+  const bandBps = facts.instruments.get(symbol)?.bandBps
+  /** Prices may have moved since a passed time, so the band is wider. */
+  const presentBand = (bps = bandBps): PriceBand | null =>
+    bps === undefined ? null : recent.bandAt(symbol, venueNow, bps * movedSince)
   const seen = (waits: boolean): MarketSeen => ({
     venueTime,
-    bandBps: facts.instruments.get(symbol)?.bandBps,
+    bandBps,
     bandAt: (time, bps) => {
       const band = kept.bandAt(time, bps ?? null, () => recent.bandAt(symbol, time, bps))
       if (band?.isWhole === true) return band
-      if (isPassed(time)) return recent.bandAt(symbol, venueNow, bps)
+      if (isPassed(time)) return presentBand(bps)
       // A time further ahead than the clocks can differ comes from a jump of the clock, during which no marks come.
       if (band === null || !waits || time > venueNow + clockSlackMillis || !mayCome(time)) return null
       early = true
