@@ -65,8 +65,9 @@ class Watch {
 
   constructor(parts: WatchParts) {
     this.parts = parts
-    // How far the venue was behind is not stored: a request that the last process sent may be executed at an earlier time.
-    parts.clock.noteBehind()
+    // How far the venue was behind is not stored: a request that the last process sent may be executed at an earlier time. It can
+    // only be behind a clock that has been moved.
+    if (parts.clock.offset() > 0) parts.clock.noteBehind()
   }
 
   /** The latest time that lines say; what heartbeats say is kept. */
