@@ -30,3 +30,20 @@ export const outsideBand = (price: string, band: PriceBand | null): string | nul
     ? `price ${price} is outside ${exactText(band.low)} to ${exactText(band.high)}, the band of the marks at that time`
     : null
 }
+
+/**
+ * An error sentence when the marks did not reach a level; null when they did, or no band is known. A mark may have passed the level
+ * by any distance: a gap does.
+ */
+export const shortOfLevel = (
+  level: string,
+  direction: "AT_OR_ABOVE" | "AT_OR_BELOW",
+  band: PriceBand | null
+): string | null => {
+  if (band === null) return null
+  const at = scaled(level)
+  const isReached = direction === "AT_OR_BELOW" ? !isLess(at, band.low) : !isLess(band.high, at)
+  return isReached
+    ? null
+    : `the marks at that time, ${exactText(band.low)} to ${exactText(band.high)}, did not reach ${level}`
+}

@@ -3,7 +3,7 @@
  * terms later. Also checks how it may end (F17).
  */
 import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
-import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
+import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
 import { acceptRef } from "../rfq/Rfq.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
@@ -89,11 +89,14 @@ const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: As
 const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
 
 /**
- * The width of the band of a touched level; undefined: the market's own. The feed publishes samples, and the mark between two of them
- * may lie at the edge of the band, from which the market's band reaches as far again.
+ * Why the mark can't have touched a frozen level. The feed publishes samples, and the mark between two of them may lie at the edge of
+ * the band, from which the market's band reaches as far again. The level is the price, however far the mark has passed it.
  */
-const touchBps = (said: VenueContract, { bandBps }: AskedContract): number | undefined =>
-  isTouched(said) && bandBps !== undefined ? 2 * bandBps : undefined
+const touchMisfit = (level: string, endedAt: number, said: VenueContract, asked: AskedContract): string | null => {
+  const { bandBps, bandAt, side } = asked
+  const direction = (side === "BUY") === (said.state === "KNOCKED_OUT") ? "AT_OR_BELOW" : "AT_OR_ABOVE"
+  return shortOfLevel(level, direction, bandAt(endedAt, bandBps === undefined ? undefined : 2 * bandBps))
+}
 
 const settleMisfit = (said: VenueContract, asked: AskedContract): string | null => {
   const { state, settlePrice, endedAt } = said
@@ -103,10 +106,10 @@ const settleMisfit = (said: VenueContract, asked: AskedContract): string | null 
   if (settlePrice === null || endedAt === null) return "it has ended without price or time"
   const exact = exactPrice(said, asked)
   if (exact !== null && !isSame(settlePrice, exact)) return differs(`price of ${state}`, settlePrice, exact)
-  // A quote carries the dealer's own price, so the band does not apply to it.
-  if (state === "EARLY_CLOSE" && exact !== null) return null
+  // A quote carries the dealer's own price, so the marks do not judge it.
+  if (exact !== null) return isTouched(said) ? touchMisfit(exact, endedAt, said, asked) : null
   // An expiry settles at the mark of the expiry, however late it is processed.
-  return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt, touchBps(said, asked)))
+  return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt))
 }
 
 /** When the request for an end was sent; null: the end follows no request, or the time is unknown. */

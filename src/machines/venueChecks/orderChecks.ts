@@ -1,5 +1,5 @@
 /** Compares an execution report of an order with the order that we sent. */
-import type { PriceBand } from "../market/PriceBand.ts"
+import { type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
 import { type OrderContext, orderRef } from "../order/Order.ts"
 import { exactText, isLess, scaled } from "../shared/Exact.ts"
 import { notReceived } from "../venue/venueCalls.ts"
@@ -62,15 +62,8 @@ const derivedPrice: Check<VenueOrder, AskedOrder> = (
  * A sentence if known marks refute that the order has fired. Between two samples the mark may have moved as far as the market's own
  * band. A trigger on the last price or the index is not judged: marks are no evidence of these.
  */
-const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: AskedOrder): string | null => {
-  const band = trigger?.source === "MARK" ? bandAt(triggeredAt) : null
-  if (trigger === null || band === null) return null
-  const level = scaled(trigger.price)
-  const isReached = trigger.direction === "AT_OR_BELOW" ? !isLess(level, band.low) : !isLess(band.high, level)
-  return isReached
-    ? null
-    : `it has fired at ${trigger.price}, but the marks at that time make ${exactText(band.low)} to ${exactText(band.high)}`
-}
+const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: AskedOrder): string | null =>
+  trigger?.source === "MARK" ? shortOfLevel(trigger.price, trigger.direction, bandAt(triggeredAt)) : null
 
 export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   id: ({ id }, { order }) => {

@@ -279,21 +279,27 @@ describe("A2-115: a venue that lies", () => {
     assert.isTrue(fires("AT_OR_BELOW", "50000", { known: at }), "it has fired before")
   })
 
-  it("a level that no sample shows is touched within twice the market's band", () => {
-    const touched = (mark: string, state: "KNOCKED_OUT" | "TAKE_PROFIT" = "KNOCKED_OUT") => {
-      const ends = { ...contract, takeProfit: contract.barrier, state, settlePrice: contract.barrier, endedAt: at }
-      return (
-        contractMisfit(ends, { ...asked, takeProfit: contract.barrier, bandAt: (_, bps) => bandAt(mark, bps) }) === null
-      )
+  it("a level that no sample shows is touched within twice the market's band, and by any jump over it", () => {
+    const touched = (mark: string, state: "KNOCKED_OUT" | "TAKE_PROFIT", side: "BUY" | "SELL") => {
+      const ends = {
+        ...contract,
+        side,
+        takeProfit: contract.barrier,
+        state,
+        settlePrice: contract.barrier,
+        endedAt: at
+      }
+      const told = { ...asked, side, takeProfit: contract.barrier }
+      return contractMisfit(ends, { ...told, bandAt: (_, bps) => bandAt(mark, bps) }) === null
     }
     const level = Number(contract.barrier)
-    const marks = [level / 0.79, level / 0.85, level, level / 1.15, level / 1.21].map((mark) => mark.toFixed(1))
-    for (const state of ["KNOCKED_OUT", "TAKE_PROFIT"] as const) {
-      assert.deepStrictEqual(
-        marks.map((mark) => touched(mark, state)),
-        [false, true, true, true, false]
-      )
-    }
+    const marks = [level * 3, level / 0.79, level / 0.85, level, level / 1.15, level / 1.21, level / 3]
+    const ended = (state: "KNOCKED_OUT" | "TAKE_PROFIT", side: "BUY" | "SELL") =>
+      marks.map((mark) => touched(mark.toFixed(1), state, side))
+    const fromAbove = [false, false, true, true, true, true, true]
+    assert.deepStrictEqual([ended("KNOCKED_OUT", "BUY"), ended("TAKE_PROFIT", "SELL")], [fromAbove, fromAbove])
+    const fromBelow = [true, true, true, true, true, false, false]
+    assert.deepStrictEqual([ended("KNOCKED_OUT", "SELL"), ended("TAKE_PROFIT", "BUY")], [fromBelow, fromBelow])
   })
 
   it("a time lies between the request, the opening and the clock of the venue, with five seconds of slack", () => {

@@ -65,23 +65,44 @@ describe("A2-115: the marks around a time", () => {
       "10 to 20"
     ],
     [
-      "lost ones before it",
+      "lost ones before it, and a known one since",
       [
-        [-4_000, 10],
+        [-4_000, 99],
         [0, -10],
         [1_000, 20]
       ],
       500,
-      null
+      "10 to 20"
     ],
     [
-      "lost ones after it",
+      "lost ones after it, and a known one before these",
       [
         [0, 10],
         [1_000, 20],
-        [3_000, -30]
+        [3_000, -99]
       ],
       500,
+      "10 to 20"
+    ],
+    [
+      "lost ones at both sides of known ones",
+      [
+        [-1_000, 99],
+        [0, -10],
+        [400, 11],
+        [1_000, 20],
+        [1_001, -99]
+      ],
+      500,
+      "10 to 20"
+    ],
+    [
+      "none since six seconds before it",
+      [
+        [0, 10],
+        [6_000, 20]
+      ],
+      5_500,
       null
     ],
     [
@@ -131,6 +152,16 @@ describe("A2-115: the marks around a time", () => {
         [1_000, 20]
       ],
       500,
+      "10 to 20"
+    ],
+    ["the first one that was ever received, and none after it yet", [[0, -10]], 500, "10 to 10, open"],
+    [
+      "a time before the first ones that were ever received",
+      [
+        [0, -10],
+        [1_000, 20]
+      ],
+      -1,
       null
     ]
   ] as const)("%s", (_, marks, at, band) => {
@@ -168,12 +199,13 @@ describe("A2-115: the marks around a time", () => {
     }
     take(said(1, 0), said(2, 6_000), said(3, 7_000))
     assert.strictEqual(bandAt(6_500), "60000 to 60000")
-    take(said(5, 20_000), said(6, 21_000))
-    assert.isNull(bandAt(20_500))
+    take(said(5, 9_000), said(6, 10_000))
+    assert.isNull(bandAt(8_000))
     mirror.lost()
-    take(said(7, 40_000), said(8, 41_000))
-    assert.isNull(bandAt(40_500))
-    take(said(9, 60_000, null), said(10, 60_500), said(11, 61_000))
-    assert.isNull(bandAt(60_700))
+    take(said(7, 12_000), said(8, 13_000))
+    assert.isNull(bandAt(11_000))
+    take(said(9, 14_000, null), said(10, 14_500), said(11, 15_000))
+    assert.isNull(bandAt(14_200))
+    assert.strictEqual(bandAt(14_700), "60000 to 60000")
   })
 })

@@ -62,29 +62,40 @@ class Spans {
     if (price !== newest.high && price.gt(newest.high)) newest.high = price
   }
 
-  /** Whether the spans go back to all marks around a moment. */
+  /** Whether the spans hold all known marks around a moment. */
   reach(at: number): boolean {
     const [oldest] = this.kept
-    return oldest !== undefined && oldest.from <= at - marksAboutMillis
+    return this.kept.length < spansKept || (oldest !== undefined && oldest.from <= at - marksAboutMillis)
   }
 
-  /** As above. The marks are known from one before the moment on; the band is whole with another one at the moment or later. */
+  /**
+   * As above. The marks are known if one before the moment is, and none was lost from there to the moment; the band is whole with
+   * another one at the moment or later. A loss further away ends the band, because the venue can cause losses at will.
+   */
   bandAt(at: number, bps: number): PriceBand | null {
-    const [start, end] = [at - marksAboutMillis, at + marksAboutMillis]
-    let [before, after] = [false, false]
-    let low: MoneyDecimal | null = null
-    let high: MoneyDecimal | null = null
-    for (let n = this.kept.length - 1; n >= 0; n--) {
-      const each = this.kept[n] as Span
-      const earlier = this.kept[n - 1]
-      if (each.isAfterLoss && each.from > start && (earlier === undefined || earlier.to < end)) return null
-      if (each.from > end) continue
-      if (each.to < start) break
-      before ||= each.from < at
-      after ||= each.to >= at
-      if (low === null || each.low.lt(low)) low = each.low
-      if (high === null || each.high.gt(high)) high = each.high
+    const { kept } = this
+    const nearest = kept.findLastIndex(({ from }) => from < at)
+    const before = kept[nearest]
+    if (before === undefined || before.to < at - marksAboutMillis) return null
+    const next = kept[nearest + 1]
+    if (before.to < at && next?.isAfterLoss === true) return null
+    let { low, high } = before
+    const include = (span: Span): void => {
+      if (span.low.lt(low)) low = span.low
+      if (span.high.gt(high)) high = span.high
     }
-    return before && low !== null && high !== null ? { ...bandOfMarks(low, high, bps), isWhole: after } : null
+    let isWhole = before.to >= at
+    for (let n = nearest + 1; n < kept.length; n++) {
+      const span = kept[n] as Span
+      if (span.isAfterLoss || span.from > at + marksAboutMillis) break
+      include(span)
+      isWhole = true
+    }
+    for (let n = nearest; n > 0 && kept[n]?.isAfterLoss === false; n--) {
+      const span = kept[n - 1] as Span
+      if (span.to < at - marksAboutMillis) break
+      include(span)
+    }
+    return { ...bandOfMarks(low, high, bps), isWhole }
   }
 }
