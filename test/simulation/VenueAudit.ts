@@ -92,12 +92,13 @@ export class VenueAudit {
     const { contracts, orders, funding, store, swaps, venue } = this.parts
     const applied =
       contracts.isApplied(fact) ?? orders.isApplied(fact) ?? funding.isApplied(fact) ?? swaps.isApplied(fact)
-    // A read of the object recovers the facts behind a lie, as the end of the run shows.
-    if (applied !== null) return applied || venue.lied.has(number)
+    const isAside = (): boolean => store.rows("venueQuarantine").some((row) => row.number === number)
+    // A read of the object recovers the facts behind a lie that was set aside, as the end of the run shows.
+    if (applied !== null) return applied || (venue.lied.has(number) && isAside())
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)
     if (probe?.state === "EXECUTED" || venue.spoiled.has(number)) return true
-    return store.rows("venueQuarantine").some((row) => row.number === number)
+    return isAside()
   }
 
   /** Whoever begins at the cursor misses no event that could still be had. */

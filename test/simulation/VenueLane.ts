@@ -64,7 +64,9 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath | null, words: RegExp]> 
   // A process that takes over counts the age of a lost call on business time, which may have jumped since.
   ["call lost", /^the venue has not answered a call for a minute/],
   ["answer lost", /^the venue has not answered a call for a minute/],
-  ["venue silent", /^the venue has not answered a call for a minute/]
+  ["venue silent", /^the venue has not answered a call for a minute/],
+  // A call whose answers do not fit stays in doubt.
+  ["answer lies", /^the venue has not answered a call for a minute/]
 ]
 
 export class VenueLane {
