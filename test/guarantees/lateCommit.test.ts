@@ -35,8 +35,8 @@ describe("late commit", () => {
   type Services = Partners | WatchLists | Journal
 
   /** Runs a command whose commit is in while its answer is lost; then the service has found its database again. */
-  const withLostAnswer = async <A>(command: Effect.Effect<A, DispatchError, Services>): Promise<void> => {
-    const outcome = await service.run(
+  const withLostAnswer = async <A>(command: Effect.Effect<A, DispatchError, Services>, tries = 3): Promise<void> => {
+    const outcome: DispatchError = await service.run(
       Effect.gen(function* () {
         proxy.cutNext("answer", "brokerage-journal")
         proxy.letIn(false)
@@ -48,9 +48,11 @@ describe("late commit", () => {
           Effect.timeout("30 seconds")
         )
         return failure
-      }).pipe(Effect.provide(WatchLists.layer)) as Effect.Effect<unknown, never, never>
+      }).pipe(Effect.provide(WatchLists.layer)) as Effect.Effect<DispatchError, never, never>
     )
-    assert.deepInclude(outcome as object, { _tag: "Unavailable", unknown: true })
+    // The journal's check of its ownership came first, and its answer was cut instead: the command has changed nothing.
+    if (outcome._tag === "Unavailable" && !outcome.unknown && tries > 1) return withLostAnswer(command, tries - 1)
+    assert.deepInclude(outcome, { _tag: "Unavailable", unknown: true })
   }
 
   it("a revoked key opens nothing", async () => {

@@ -14,6 +14,7 @@ import {
   fixedText,
   floorDiv,
   floorToMicro,
+  compared,
   isLess,
   magnitude,
   microPlaces,
@@ -147,9 +148,10 @@ export const orderCosts = (
   const reducing = orders.flatMap(({ reduceOnly }, at) => (reduceOnly ? [at] : []))
   if (reducing.length === 0) return costs
   const room = { BUY: reducibleBy("BUY", netQty, orders), SELL: reducibleBy("SELL", netQty, orders) }
-  for (const at of reducing.toSorted((one, other) =>
-    isLess(unitCosts[one] ?? nothing, unitCosts[other] ?? nothing) ? 1 : -1
-  )) {
+  const dearestFirst = reducing.toSorted((one, other) =>
+    Math.sign(Number(compared(unitCosts[other] ?? nothing, unitCosts[one] ?? nothing)))
+  )
+  for (const at of dearestFirst) {
     const { side, left } = orders[at] as WorkingOrder
     const taken = isLess(room[side], scaled(left)) ? room[side] : scaled(left)
     room[side] = difference(room[side], taken)

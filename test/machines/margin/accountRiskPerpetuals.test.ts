@@ -179,6 +179,17 @@ describe("F4 to F7 against a second working out", () => {
     mark: somePrice
   })
 
+  /** Reduce-only orders of one unit cost: their own order decides how the costs are rounded. */
+  const equallyDear = {
+    fills: [{ side: "SELL" as const, qty: "0.0002", price: "6000.0" }],
+    orders: ["0.0002", "0.0001"].map((left) => {
+      const terms = { symbol: perp, side: "BUY" as const, price: null, boundBps: 494, reduceOnly: true }
+      return { ...terms, left }
+    }),
+    terms: termsAt(21, { slippageBps: 0, cap: 1, commissionBps: 0 }),
+    mark: "6764.2"
+  }
+
   it("agrees for several markets", () => {
     const money = fc.bigInt({ min: -(10n ** 12n), max: 10n ** 13n })
     fc.assert(
@@ -220,7 +231,8 @@ describe("F4 to F7 against a second working out", () => {
         const withoutBase = equity < 0n ? "CLOSE_OUT" : "NORMAL"
         const expected = half ? "CLOSE_OUT" : called ? "MARGIN_CALL" : "NORMAL"
         assert.strictEqual(risk.riskState, base === 0n ? withoutBase : expected)
-      })
+      }),
+      { examples: [[[equallyDear], 0n]] }
     )
   })
 })
