@@ -42,6 +42,7 @@ import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
 import { DailyMarks, layerDailyMarks } from "./services/market/DailyMarks.ts"
+import { LastListing } from "./services/market/LastListing.ts"
 import { layerLastMarks } from "./services/market/LastMarks.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
@@ -141,11 +142,13 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, LevelReads.layer, ExposureReads.layer, PartnerBooks.layer).pipe(
+  const engine = Layer.mergeAll(host, LevelReads.layer, ExposureReads.layer, PartnerBooks.layer).pipe(
     Layer.provideMerge(feed),
+    Layer.provideMerge(LastListing.layer),
+    Layer.provideMerge(RowReads.layer),
     Layer.provideMerge(base)
   )
-  const valued = layerLastMarks.pipe(Layer.provideMerge(engine))
+  const valued = Layer.merge(layerLastMarks, LastListing.layerKept).pipe(Layer.provideMerge(engine))
   const views = Layer.mergeAll(
     Directory.layer,
     Screening.layer,

@@ -146,6 +146,17 @@ describe("migrations 0054 and 0057: misfits of an older version", () => {
   })
 })
 
+describe("migration 0063: the last listing", () => {
+  it("of a database of an older version is none, until one is kept", async () => {
+    const before = await run(dumpSchema)
+    await query("DROP TABLE last_listings")
+    await query("DELETE FROM schema_migrations WHERE migration_id >= 63")
+    await run(migrate)
+    assert.strictEqual(await run(dumpSchema), before)
+    assert.deepStrictEqual(await query("SELECT * FROM last_listings"), [])
+  })
+})
+
 describe("A2-62: what is never changed", () => {
   const rows: { readonly [table: string]: string } = {
     events: "(1, 1, 'client.status', NULL, '{}', 1)",

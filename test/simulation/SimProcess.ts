@@ -31,6 +31,7 @@ import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
 import { clientTimers } from "../../src/runtime/services/client/clientTimers.ts"
 import { type Facts, noFacts } from "../../src/machines/market/Facts.ts"
+import { LastListing } from "../../src/runtime/services/market/LastListing.ts"
 import { MarketFeed } from "../../src/runtime/services/market/MarketFeed.ts"
 import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import { systemTimers } from "../../src/runtime/services/system/systemTimers.ts"
@@ -321,7 +322,11 @@ export class SimProcess {
       DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
-    const feed = MarketFeed.layer.pipe(Layer.provide(layerVenueQuarantine), Layer.provideMerge(base))
+    const feed = MarketFeed.layer.pipe(
+      Layer.provide(layerVenueQuarantine),
+      Layer.provideMerge(LastListing.layer),
+      Layer.provideMerge(base)
+    )
     const engine = Layer.unwrap(
       Effect.map(MarketFeed, ({ facts }) => {
         this.facts = facts

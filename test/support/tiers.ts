@@ -72,7 +72,7 @@ const processes = [
 /** Crash files that judge recorded books: nothing is killed in them. */
 const audits = ["test/crash/{balanceHistory,simPartner,tradeAudit,webhookAudit}.test.ts"]
 /** Crash tests whose set-up alone takes a minute. */
-const deepCrashes = ["test/crash/personKeys.test.ts"]
+const deepCrashes = ["test/crash/{lyingVenue,personKeys}.test.ts"]
 const fakeTimers = ["test/http/readBody.test.ts"]
 const threads = ["test/runtime/statement/processorTurns.test.ts"]
 const timeZone = ["test/runtime/statement/referenceStatements.test.ts"]

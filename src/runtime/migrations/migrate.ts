@@ -59,6 +59,7 @@ import { m0056 } from "./0056_fold_ids.ts"
 import { m0057 } from "./0057_misfit_market.ts"
 import { m0060 } from "./0060_list_indexes.ts"
 import { m0061 } from "./0061_taken_times.ts"
+import { m0063 } from "./0063_last_listings.ts"
 
 const run = Migrator.make({})
 
@@ -122,7 +123,8 @@ export const migrate = run({
     "0056_fold_ids": m0056,
     "0057_misfit_market": m0057,
     "0060_list_indexes": m0060,
-    "0061_taken_times": m0061
+    "0061_taken_times": m0061,
+    "0063_last_listings": m0063
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -487,6 +487,12 @@ CREATE TABLE kyc_revisions (
   CONSTRAINT kyc_revisions_pkey PRIMARY KEY (package_id, revision)
 );
 
+CREATE TABLE last_listings (
+  id bigint NOT NULL,
+  listing json NOT NULL,
+  CONSTRAINT last_listings_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE last_marks (
   symbol text NOT NULL,
   price text NOT NULL,

@@ -252,6 +252,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   },
   tradingHalts: { id, ...machine, state: "ACTIVE", scope: "ALL", startedAt: noon },
   dailyMarks: { day: id * 86_400_000, symbol: "BTC-USDC", price: "60000.5", at: noon },
+  lastListings: { id, listing: { version: 1, at: noon, markets: [], stakingMarkets: [] } },
   lastMarks: { symbol: `A${id}-USDC`, price: "60000.5", at: noon },
   collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
   settlementItems: {

@@ -12,6 +12,7 @@ import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports/VenueMemory.ts"
+import { LastListing } from "../../../src/runtime/services/market/LastListing.ts"
 import { CallAnswers } from "../../../src/runtime/services/venue/CallAnswers.ts"
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
@@ -145,7 +146,11 @@ export class CallProcess {
       ActorHost,
       Effect.map(ActorHost, (made) => ActorHost.of(world.bendHost(made)))
     )
-    const engine = host.pipe(Layer.provide(ActorHost.layer({ residentLimit: 100_000 })), Layer.provideMerge(base))
+    const engine = host.pipe(
+      Layer.provide(ActorHost.layer({ residentLimit: 100_000 })),
+      Layer.provideMerge(LastListing.layer),
+      Layer.provideMerge(base)
+    )
     const handlers = Effect.map(venueHandlers, (made) => ({
       ...made,
       venueProbe: { ...made.venueProbe, quoted: (quoted: Quoted) => void world.quotes.push(quoted) }

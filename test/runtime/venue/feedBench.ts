@@ -2,8 +2,11 @@
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { Quarantine } from "../../../src/runtime/ports/Quarantine.ts"
+import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { quarantineMemory, type SetAside } from "../../../src/runtime/ports/QuarantineMemory.ts"
+import { LastListing } from "../../../src/runtime/services/market/LastListing.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { type Line, ScriptedVenue } from "../../support/ScriptedVenue.ts"
@@ -13,8 +16,8 @@ export const start = 1_764_000_000_000
 /** Lets what has come be taken. */
 export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-/** Ends with the test's scope. `prepare` before it connects. */
-export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}) =>
+/** Ends with the test's scope. `prepare` before it connects. `store` has what processes before kept. */
+export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}, store = new MemoryStore()) =>
   Effect.gen(function* () {
     yield* TestClock.setTime(start)
     const venue = new ScriptedVenue()
@@ -30,15 +33,18 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}) =>
             Layer.succeed(Quarantine, quarantineMemory(aside))
           )
         ),
+        Layer.provideMerge(LastListing.layer.pipe(Layer.provide(RowReadsMemory.layer({ store })))),
         Layer.provideMerge(BusinessClock.layer(0))
       )
     )
     yield* settle
     const feed = yield* Effect.provideContext(MarketFeed, context)
+    const listing = yield* Effect.provideContext(LastListing, context)
     const clock = yield* Effect.provideContext(BusinessClock, context)
     return {
       venue,
       feed,
+      listing,
       clock,
       aside,
       /** Says lines and lets them be taken. */

@@ -1,6 +1,6 @@
 /**
- * Last marks: what a market was worth stays known when it is delisted, regridded or says nothing, and is written seldom
- * however often it ticks (F3, F23, F25).
+ * Last marks: the worth of a market stays known when it is delisted, regridded or without a mark, and is written seldom however
+ * often it ticks (F3, F23, F25). The last believed listing outlives the process, too, and is written only when it has changed (A2-114).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
@@ -10,11 +10,16 @@ import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.t
 import { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
+import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
 import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
+import { LastListing } from "../../../src/runtime/services/market/LastListing.ts"
+import type { LastListingRow } from "../../../src/runtime/store/tables/market.ts"
 import { layerLastMarks } from "../../../src/runtime/services/market/LastMarks.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
 import { market, type ScriptedVenue, ticker } from "../../support/ScriptedVenue.ts"
+import { clientCommit } from "../engine/fixtures.ts"
 import { openFeed, settle, start } from "./feedBench.ts"
 
 const symbol = "BTC-USDC"
@@ -71,19 +76,24 @@ describe("F25: the last mark known, however old", () => {
   )
 })
 
-/** A feed whose last marks are kept in a store, until `end`. */
-const openKept = (store: MemoryStore, prepare: (venue: ScriptedVenue) => void = withSpot) =>
+/** A feed whose last marks, or whose last listing, are kept in a store until `end`. */
+const openKept = (
+  store: MemoryStore,
+  prepare: (venue: ScriptedVenue) => void = withSpot,
+  kept: Layer.Layer<never, never, MarketFeed | ActorHost | RowReads | LastListing> = layerLastMarks
+) =>
   Effect.gen(function* () {
-    const bench = yield* openFeed(prepare)
+    const bench = yield* openFeed(prepare, store)
     const journal = makeJournalMemory({ store, schedule: (task) => queueMicrotask(task) })
     const scope = yield* Scope.make()
     yield* Layer.buildWithScope(
-      layerLastMarks.pipe(
+      kept.pipe(
         Layer.provide(ActorHost.layer({ residentLimit: 8, facts: bench.feed.facts })),
         Layer.provide([
           Layer.succeed(Journal, journal),
           Layer.succeed(BusinessClock, bench.clock),
           Layer.succeed(MarketFeed, bench.feed),
+          Layer.succeed(LastListing, bench.listing),
           RowReadsMemory.layer({ store })
         ])
       ),
@@ -145,6 +155,86 @@ describe("last marks are kept", () => {
       assert.deepStrictEqual(worth(second.feed), ["60000.0", false])
       yield* second.say(said(1, second.clock.now(), "59000"))
       assert.deepStrictEqual(worth(second.feed), ["59000.0", true])
+    })
+  )
+})
+
+describe("A2-114: the last believed listing is kept", () => {
+  const lists =
+    (...markets: ReadonlyArray<VenueMarket>) =>
+    (venue: ScriptedVenue) => {
+      venue.listing = { ...venue.listing, markets }
+    }
+  const openListing = (store: MemoryStore, ...markets: ReadonlyArray<VenueMarket>) =>
+    openKept(store, lists(...markets), LastListing.layerKept)
+  const pass = (seconds: number) => Effect.andThen(TestClock.adjust(`${seconds} seconds`), settle)
+  const listed = (store: MemoryStore) => store.rows("lastListings").map(({ listing }) => listing.markets)
+
+  it.effect("when it has changed, within five seconds and at the end, and not otherwise", () =>
+    Effect.gen(function* () {
+      const store = new MemoryStore()
+      const { venue, commits, end } = yield* openListing(store, spot)
+      yield* pass(5)
+      assert.deepStrictEqual(listed(store), [[spot]])
+      yield* relisted(venue, { at: start + 9_000 })
+      yield* pass(60)
+      assert.strictEqual(commits(), 1)
+      const halted = { ...spot, halt: { since: start, message: "Upkeep." } }
+      yield* relisted(venue, { markets: [halted] })
+      yield* pass(5)
+      assert.deepStrictEqual(listed(store), [[halted]])
+      yield* relisted(venue, { markets: [{ ...spot, displayName: "x".repeat(1 << 20) }] })
+      yield* pass(5)
+      assert.strictEqual(commits(), 2, "too large")
+      yield* relisted(venue, { markets: [spot] })
+      yield* end
+      assert.deepStrictEqual([commits(), listed(store)], [3, [[spot]]])
+    })
+  )
+
+  for (const [title, markets, reason] of [
+    ["empty", [], "no SPOT market is listed any more"],
+    ["impossible", [{ ...spot, priceTick: "0" }], `the market ${symbol} is listed with a tick of 0`],
+    ["of another family", [market(symbol)], `the market ${symbol} is listed with the family PERP instead of SPOT`]
+  ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>, string]>) {
+    it.effect(`and replaces one that is ${title} at the next start, until a possible one comes`, () =>
+      Effect.gen(function* () {
+        const store = new MemoryStore()
+        yield* Effect.flatMap(openListing(store, spot), ({ end }) => end)
+        const { venue, feed, aside, end } = yield* openListing(store, ...markets)
+        assert.deepStrictEqual(
+          [...feed.mirror.markets.values()].map((each) => each.market),
+          [spot]
+        )
+        assert.strictEqual(feed.figures().kept, 1)
+        assert.deepStrictEqual(
+          aside.map((each) => each.reason),
+          [reason]
+        )
+        const next = { ...spot, maxQty: "7" }
+        yield* relisted(venue, { markets: [next] })
+        assert.deepStrictEqual(
+          [...feed.mirror.markets.values()].map((each) => each.market),
+          [next]
+        )
+        yield* end
+        assert.deepStrictEqual(listed(store), [[next]])
+      })
+    )
+  }
+
+  it.effect("and is none while the venue is away, and where this release can't read it", () =>
+    Effect.gen(function* () {
+      const store = new MemoryStore()
+      yield* Effect.flatMap(openListing(store, spot), ({ end }) => end)
+      const away = yield* openKept(store, (venue) => void (venue.reachable = false), LastListing.layerKept)
+      assert.deepStrictEqual([away.feed.standing(), away.feed.mirror.listing], ["never", null])
+      yield* away.end
+      assert.deepStrictEqual(listed(store), [[spot]])
+      const older = { id: 1, listing: { markets: [spot] } } as unknown as LastListingRow
+      store.apply(clientCommit(1, null, { rows: { lastListings: [older] } }))
+      const { feed } = yield* openListing(store)
+      assert.isNull(feed.mirror.listing)
     })
   )
 })

@@ -10,6 +10,7 @@ import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
+import { LastListing } from "./LastListing.ts"
 import { KlineReads } from "./KlineReads.ts"
 import { MarketMirror } from "./MarketMirror.ts"
 import { type JudgedBoard, type OfferBoard, pollOffers, staleMillis } from "./OfferPoll.ts"
@@ -62,41 +63,42 @@ export class MarketFeed extends Context.Service<
   )
 
   /** Over the venue; its connection lives as long as the layer. */
-  static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings> = Layer.effect(
-    MarketFeed,
-    Effect.gen(function* () {
-      const venue = yield* Venue
-      const wall = yield* Clock.Clock
-      const business = yield* BusinessClock
-      const mirror = new MarketMirror((yield* Settings).marketTerms)
-      const now = () => wall.currentTimeMillisUnsafe()
-      const latest = () => business.venueTime().latest
-      const rate = new QuarantineRate(yield* Quarantine, now)
-      const session = new FeedSession({ venue, mirror, rate, now, latest, measure: business.measure })
-      yield* Effect.forkScoped(session.forever)
-      const offers = yield* pollOffers({ venue, mirror, rate, now, latest })
-      return MarketFeed.of({
-        standing: () => session.standing(),
-        mirror,
-        facts: () => mirror.factsAt(business.now(), business.venueTime()),
-        offers: offers.last,
-        recentOffers: offers.recent,
-        offersStale: () => now() - (offers.last()?.readAt ?? 0) > staleMillis,
-        klines: new KlineReads({
-          venue,
-          now,
-          isAway: () => session.isAway(),
-          faultOf: (page, window) => klineFault(page, window, latest()),
-          quarantine: rate
-        }),
-        figures: () => ({
-          connected: session.connected,
-          connections: session.connections,
-          listings: session.listings,
-          kept: mirror.kept,
-          counts: mirror.counts
+  static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings | LastListing> =
+    Layer.effect(
+      MarketFeed,
+      Effect.gen(function* () {
+        const venue = yield* Venue
+        const wall = yield* Clock.Clock
+        const business = yield* BusinessClock
+        const mirror = new MarketMirror((yield* Settings).marketTerms, yield* LastListing)
+        const now = () => wall.currentTimeMillisUnsafe()
+        const latest = () => business.venueTime().latest
+        const rate = new QuarantineRate(yield* Quarantine, now)
+        const session = new FeedSession({ venue, mirror, rate, now, latest, measure: business.measure })
+        yield* Effect.forkScoped(session.forever)
+        const offers = yield* pollOffers({ venue, mirror, rate, now, latest })
+        return MarketFeed.of({
+          standing: () => session.standing(),
+          mirror,
+          facts: () => mirror.factsAt(business.now(), business.venueTime()),
+          offers: offers.last,
+          recentOffers: offers.recent,
+          offersStale: () => now() - (offers.last()?.readAt ?? 0) > staleMillis,
+          klines: new KlineReads({
+            venue,
+            now,
+            isAway: () => session.isAway(),
+            faultOf: (page, window) => klineFault(page, window, latest()),
+            quarantine: rate
+          }),
+          figures: () => ({
+            connected: session.connected,
+            connections: session.connections,
+            listings: session.listings,
+            kept: mirror.kept,
+            counts: mirror.counts
+          })
         })
       })
-    })
-  )
+    )
 }

@@ -7,9 +7,10 @@ import { type Facts, type Instrument, type Mark, noFacts, type RecentMarket } fr
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
-import { believedListing, type ReadListing } from "../../../machines/venue/believedListing.ts"
+import type { ReadListing } from "../../../machines/venue/believedListing.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { Subscription } from "../../ports/Venue.ts"
+import { type LastListingShape, makeLastListing } from "./LastListing.ts"
 import { BookMirror, wrongChecksum } from "./BookMirror.ts"
 import { TickerMirror } from "./TickerMirror.ts"
 import { TradeTape } from "./TradeTape.ts"
@@ -80,9 +81,11 @@ export class MarketMirror {
   private instruments: Facts["instruments"] = new Map()
 
   private readonly terms: MarketTerms
+  private readonly believe: LastListingShape["believe"]
 
-  constructor(terms: MarketTerms) {
+  constructor(terms: MarketTerms, { believe }: LastListingShape = makeLastListing()) {
     this.terms = terms
+    this.believe = believe
   }
 
   /** Calls `listener` with every mark that comes. It is in the feed's way: what takes time belongs elsewhere. */
@@ -95,7 +98,7 @@ export class MarketMirror {
    * sentence for each impossible part.
    */
   list(read: ReadListing): ReadonlyArray<string> {
-    const { listing, faults, kept } = believedListing(this.listing, read)
+    const { listing, faults, kept } = this.believe(read)
     this.read = textOf(read)
     this.kept = kept
     if (listing.markets.length + listing.stakingMarkets.length === 0) return faults

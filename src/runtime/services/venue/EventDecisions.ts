@@ -5,13 +5,11 @@
 import { Effect } from "effect"
 import { type AccountFact, objectsOfFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
-import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { Venue } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 import { answerWithin } from "./CallAnswers.ts"
-import { EventJudge } from "./EventJudge.ts"
+import { EventJudge, type EventJudgeParts } from "./EventJudge.ts"
 import { foldIn, foldLength } from "./folds.ts"
 import { accountIn, definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import { misfitReason, noteMisfit } from "./misfits.ts"
@@ -53,10 +51,8 @@ interface Taken {
 /** The pause before an event is decided again that a later mark may decide, ms. */
 const earlyPause = "250 millis"
 
-export interface EventDecisionsParts {
+export interface EventDecisionsParts extends EventJudgeParts {
   readonly host: ActorHost["Service"]
-  readonly clock: BusinessClock["Service"]
-  readonly venue: Venue["Service"]
   readonly handlers: VenueHandlers
   readonly alarms: AsideAlarms
 }
@@ -69,7 +65,7 @@ export class EventDecisions {
 
   constructor(parts: EventDecisionsParts) {
     this.parts = parts
-    this.judge = new EventJudge(parts.venue, parts.clock)
+    this.judge = new EventJudge(parts)
   }
 
   /** Decides events of a client in their order, up to one before which something is missing; false when there is one. */

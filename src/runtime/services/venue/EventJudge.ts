@@ -3,29 +3,35 @@ import { Effect, Latch } from "effect"
 import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
 import type { AccountFact, VenueFunding } from "../../../machines/venue/VenueEvent.ts"
-import { believedListing } from "../../../machines/venue/believedListing.ts"
-import { fundingHoursOf, type VenueListing, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Venue } from "../../ports/Venue.ts"
+import type { LastListing } from "../market/LastListing.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 
 /** Grids that are older are read again, business ms. */
 const listedFor = 1_000
 
+export interface EventJudgeParts {
+  readonly venue: Venue["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly listing: LastListing["Service"]
+}
+
 export class EventJudge {
   private markets: ReadonlyMap<string, VenueMarket> = new Map()
-  /** The listing as it is believed; null: none was read. */
-  private listing: VenueListing | null = null
   /** When `markets` was asked for, business time. */
   private listedAt = -Infinity
   /** Opens when the reading of now has ended; null: none is under way. */
   private reading: Latch.Latch | null = null
   private readonly venue: Venue["Service"]
   private readonly clock: BusinessClock["Service"]
+  private readonly listing: LastListing["Service"]
 
-  constructor(venue: Venue["Service"], clock: BusinessClock["Service"]) {
+  constructor({ venue, clock, listing }: EventJudgeParts) {
     this.venue = venue
     this.clock = clock
+    this.listing = listing
   }
 
   /** Whether an event can be believed by what is known, without asking the venue. */
@@ -60,8 +66,8 @@ export class EventJudge {
     return Effect.catch(this.venue.listing, () => Effect.succeed(null)).pipe(
       Effect.map((listing) => {
         if (listing === null) return
-        this.listing = believedListing(this.listing, listing).listing
-        this.markets = new Map(this.listing.markets.map((market) => [market.symbol, market]))
+        const { markets } = this.listing.believe(listing).listing
+        this.markets = new Map(markets.map((market) => [market.symbol, market]))
       }),
       Effect.ensuring(
         Effect.sync(() => {

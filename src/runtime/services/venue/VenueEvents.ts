@@ -12,6 +12,7 @@ import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue } from "../../ports/Venue.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
+import { LastListing } from "../market/LastListing.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { type EventFigures, EventIntake } from "./EventIntake.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
@@ -36,6 +37,7 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
           journal: yield* Journal,
           clock: yield* BusinessClock,
           venue,
+          listing: yield* LastListing,
           stored,
           alarms: new AsideAlarms(() => wall.currentTimeMillisUnsafe())
         }

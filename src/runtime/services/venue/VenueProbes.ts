@@ -8,7 +8,6 @@ import { Decimal } from "decimal.js"
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ProbeOrder, VenueProbeState } from "../../../machines/venue/VenueProbe.ts"
-import { believedListing } from "../../../machines/venue/believedListing.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { start } from "../../effects/advance.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
@@ -19,6 +18,7 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { VenueProbeRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { findClient } from "../client/findClient.ts"
+import { LastListing } from "../market/LastListing.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
 import { venueAway } from "./venueAway.ts"
@@ -53,6 +53,7 @@ export class VenueProbes extends Context.Service<
       const directory = yield* Directory
       const calls = yield* VenueCalls
       const venue = yield* Venue
+      const listing = yield* LastListing
       const sql = yield* PgClient.PgClient
       const { sandbox } = yield* Settings
 
@@ -79,7 +80,7 @@ export class VenueProbes extends Context.Service<
             const named = yield* findClient(host, sql, name)
             if (!named.ok) return named
             const client = named.value
-            const found = yield* Effect.result(probeOrder(venue))
+            const found = yield* Effect.result(probeOrder(venue, listing))
             if (found._tag === "Failure") return venueAway(found.failure)
             const order = found.success
             if (order === null) return noMarket
@@ -116,9 +117,12 @@ const startProbe = (turn: Turn, { id: clientId, partnerId, uid }: ClientRow, ord
 }
 
 /** A buy of the least quantity, half the band below the mark of the first open market; null when there is none. */
-const probeOrder = (venue: VenueShape): Effect.Effect<ProbeOrder | null, VenueUnanswered> =>
+const probeOrder = (
+  venue: VenueShape,
+  listing: LastListing["Service"]
+): Effect.Effect<ProbeOrder | null, VenueUnanswered> =>
   Effect.gen(function* () {
-    const { markets } = believedListing(null, yield* venue.listing).listing
+    const { markets } = listing.believe(yield* venue.listing).listing
     const market = markets.find(({ family, halt, delisted }) => family !== "BARRIER" && halt === null && !delisted)
     if (market === undefined) return null
     const ticker = yield* venue.snapshot({ channel: "ticker", symbol: market.symbol })

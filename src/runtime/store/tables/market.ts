@@ -1,4 +1,5 @@
-/** Trading halts of ours (A2-11), and the last marks that holdings and deposits are valued by (F23, F25). */
+/** Trading halts of ours (A2-11), the last marks that holdings and deposits are valued by (F23, F25), and the last listing. */
+import type { VenueListing } from "../../../machines/venue/VenueMarket.ts"
 import { type MachineRow, machineColumns, ofSystem, onlyIn, table } from "../Table.ts"
 
 export interface TradingHaltRow extends MachineRow<"tradingHalt"> {
@@ -15,6 +16,12 @@ export interface LastMarkRow {
   readonly price: string
   /** The venue's time of it, Unix ms. */
   readonly at: number
+}
+
+/** The one row of the last believed listing (A2-114). */
+export interface LastListingRow {
+  readonly id: number
+  readonly listing: VenueListing
 }
 
 /** The last mark of a market at or before 00:00 UTC of a day (STS-28). */
@@ -43,6 +50,13 @@ export const marketTables = {
     key: ["symbol"],
     mode: "upsert",
     columns: { symbol: "text", price: "text", at: "id" }
+  }),
+  lastListings: table<LastListingRow>()({
+    title: "last listing",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: { id: "id", listing: "json" }
   }),
   dailyMarks: table<DailyMarkRow>()({
     title: "mark of a day",

@@ -1,0 +1,87 @@
+/**
+ * The last listing that is believed. Each reader of the venue's listing believes by it, so an impossible part keeps the same last
+ * possible state for all of them. It outlives a restart: one row, written only when the listing has changed, every five seconds at
+ * most, and at the end. A crash loses no more than that (A2-114).
+ */
+import { Context, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/venue/believedListing.ts"
+import { VenueListing } from "../../../machines/venue/VenueMarket.ts"
+import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+
+/** A larger listing is not kept over a restart, UTF-16 units of its text. */
+const mostText = 1 << 20
+const keepEvery = Schedule.spaced("5 seconds")
+/** The longest wait for the last write at the end. */
+const endWithin = "1 second"
+
+export interface LastListingShape {
+  /** The listing that the process before has kept. Null: none. */
+  readonly recalled: VenueListing | null
+  /** Null: no possible listing was ever read. */
+  readonly last: () => VenueListing | null
+  /** The listing to believe from one that was read. It is the last one from then on. */
+  readonly believe: (read: ReadListing) => BelievedListing
+}
+
+export const makeLastListing = (recalled: VenueListing | null = null): LastListingShape => {
+  let last = recalled
+  return {
+    recalled,
+    last: () => last,
+    believe: (read) => {
+      const believed = believedListing(last, read)
+      const { markets, stakingMarkets } = believed.listing
+      if (markets.length + stakingMarkets.length > 0) last = believed.listing
+      return believed
+    }
+  }
+}
+
+const decode = Schema.decodeUnknownOption(VenueListing)
+
+export class LastListing extends Context.Service<LastListing, LastListingShape>()(
+  "brokerage/runtime/services/market/LastListing"
+) {
+  /** Recalls the listing of the process before. A row that this release can't read counts as none. */
+  static readonly layer: Layer.Layer<LastListing, never, RowReads> = Layer.effect(
+    LastListing,
+    Effect.gen(function* () {
+      const [row] = yield* Effect.orDie((yield* RowReads).all("lastListings"))
+      const read = Option.getOrNull(decode(row?.listing))
+      if (row !== undefined && read === null) yield* Effect.logWarning("the last listing that was kept can't be read")
+      // An earlier release may have believed more than this one.
+      return LastListing.of(makeLastListing(read === null ? null : believedListing(null, read).listing))
+    })
+  )
+
+  /** Writes the listing for the next process. */
+  static readonly layerKept: Layer.Layer<never, never, LastListing | ActorHost> = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { last, recalled } = yield* LastListing
+      const host = yield* ActorHost
+      let kept = textOf(recalled)
+      const keep = Effect.suspend(() => {
+        const listing = last()
+        const text = textOf(listing)
+        if (listing === null || text === kept) return Effect.void
+        if (text.length > mostText) {
+          kept = text
+          return Effect.logWarning("the venue's listing is too large to be kept over a restart")
+        }
+        return host.record({ lastListings: [{ id: 1, listing }] }, "internal").pipe(
+          Effect.andThen(Effect.sync(() => void (kept = text))),
+          Effect.catch((error) => Effect.logDebug("the last listing could not be kept", error)),
+          // A defect must not end the writes.
+          Effect.catchDefect((defect) => Effect.logError("the last listing could not be kept", defect))
+        )
+      })
+      yield* Effect.forkScoped(Effect.schedule(keep, keepEvery))
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(keep, endWithin)))
+    })
+  )
+}
+
+/** What the venue lists, without the version and the time of its answer. */
+const textOf = (listing: VenueListing | null): string =>
+  JSON.stringify([listing?.markets ?? [], listing?.stakingMarkets ?? []])
