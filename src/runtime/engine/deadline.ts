@@ -1,7 +1,7 @@
 /**
  * A timer for answers that come over a socket. A process that continues after a pause finds its timers due before it reads its
  * sockets. So an answer that has arrived gets some turns of the event loop to come first, and work that was paused for long gets
- * another second.
+ * another second, once: in a process that is starved again and again every deadline passes all the same.
  */
 
 /** Turns of the event loop in which an answer goes from its socket to the fiber that waits for it. */
@@ -23,7 +23,13 @@ export const deadline = (millis: number, late: () => void): (() => void) => {
 
 /** The end of a deadline whose timer has fired. `due`: when it had to fire, by `performance.now()`. */
 const settle = (due: number, late: () => void): (() => void) =>
-  performance.now() < due + pausedMillis ? afterTurns(turnsOfAnswer, late) : deadline(afterPauseMillis, late)
+  performance.now() < due + pausedMillis ? afterTurns(turnsOfAnswer, late) : extended(late)
+
+const extended = (late: () => void): (() => void) => {
+  let cancel = (): void => clearTimeout(timer)
+  const timer = setTimeout(() => (cancel = afterTurns(turnsOfAnswer, late)), afterPauseMillis)
+  return () => cancel()
+}
 
 const afterTurns = (turns: number, act: () => void): (() => void) => {
   let cancel = (): void => clearImmediate(turn)

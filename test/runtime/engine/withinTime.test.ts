@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Semaphore } from "effect"
 import { TestClock } from "effect/testing"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { deadline } from "../../../src/runtime/engine/deadline.ts"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
 import { inTurn, withinTime } from "../../../src/runtime/engine/withinTime.ts"
 
@@ -69,6 +70,24 @@ describe("a timeout", () => {
         assert.lengthOf(yield* Fiber.join(waiting), 21)
       })
     )
+  )
+
+  it.live("gives more time once: a process that is paused again and again gets its answer", () =>
+    Effect.gen(function* () {
+      let isLate = false
+      deadline(1, () => (isLate = true))
+      const turns = (count: number) =>
+        Effect.repeat(
+          Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve))),
+          { times: count }
+        )
+      pause(520)
+      yield* turns(10)
+      assert.isFalse(isLate)
+      pause(1_520)
+      yield* turns(10)
+      assert.isTrue(isLate)
+    })
   )
 
   it.live("fails as late without an answer", () =>
