@@ -36,6 +36,7 @@ import { Exchange } from "./middleware/Exchange.ts"
 import { passGates, type Surface } from "./middleware/gates.ts"
 import {
   type AnswerSlot,
+  comparedBody,
   type Ended,
   fingerprintOf,
   Idempotency,
@@ -259,8 +260,9 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     if (key === null) return next(() => this.beforeService(admitted, null, body))
     const { method, path } = exchange
     return next(() => {
-      const fingerprint = fingerprintOf(this.parts.keyedHash, method, path, parsed.value)
-      const olderFingerprint = () => olderFingerprintOf(method, path, parsed.value)
+      const compared = body.text === undefined ? body.value : comparedBody(body.value, body.text)
+      const fingerprint = fingerprintOf(this.parts.keyedHash, method, path, compared)
+      const olderFingerprint = () => olderFingerprintOf(method, path, compared)
       return this.parts.idempotency.answer(
         { principal: principal.id, key, fingerprint, olderFingerprint },
         (slot) => next(() => this.beforeService(admitted, slot, body)),

@@ -9,6 +9,7 @@ import * as fc from "fast-check"
 import {
   type AnswerSlot,
   canonicalOf,
+  comparedBody,
   fingerprintOf,
   Idempotency,
   type Rendered,
@@ -353,6 +354,30 @@ describe("A1-52: the header", () => {
     assert.strictEqual(print('{"b":1e2,"a":"\\u0041"}'), print('{ "a":"A", "b":100 }'))
     assert.notStrictEqual(print('{"a":[1,2]}'), print('{"a":[2,1]}'))
     assert.notStrictEqual(fingerprintOf(keyed, "PUT", "/p", {}), fingerprintOf(keyed, "POST", "/p", {}))
+  })
+
+  it("A1-52: of a body whose text is kept, digits and doubled names count too; a plain body is its value alone", () => {
+    const form = (text: string) => canonicalOf(comparedBody(JSON.parse(text), text))
+    const kinds = [
+      ['{"to":12345678901234567890}', ' { "to" :\n12345678901234567890 } '],
+      ['{"to":12345678901234567891}'],
+      ['{"to":1.10,"by":"\\u0041"}', '{"by": "\\u0041", "to": 1.10}'],
+      ['{"to":1.1,"by":"A"}', '{"by":"\\u0041","to":1.1}', '{"b\\u0079":"A","to":1.1}'],
+      ['{"to":[1.10]}'],
+      ['{"to":[{"rawJSON":"1.10"}],"by":1.0}'],
+      ['{"to":[1.10],"by":1.0}'],
+      ['{"to":1e2}'],
+      ['{"to":100}'],
+      ['{"iban":"A B","iban":"B"}', '{ "iban" : "A B" , "iban":"B" }'],
+      ['{"iban":"AB","iban":"B"}'],
+      ['{"iban":"B"}'],
+      ['{"__proto__":1,"iban":"B"}'],
+      ['{"2":"x","1":[-1]}', '{"1":[-1],"2":"x"}']
+    ]
+    for (const [first = "", ...others] of kinds) for (const text of others) assert.strictEqual(form(text), form(first))
+    assert.strictEqual(new Set(kinds.map(([text = ""]) => form(text))).size, kinds.length)
+    for (const text of ['{"to":1.1,"by":"\\u0041"}', '{"2":"x","1":[-1]}'])
+      assert.strictEqual(form(text), canonicalOf(JSON.parse(text)))
   })
 
   it("A1-52: a text of megabytes is compared by its digest and never written again as JSON", () => {

@@ -199,6 +199,30 @@ describe("operator surface, withdrawal", () => {
       assert.include(stdout, `"destination":${written}`, line.join(" "))
     }
   })
+
+  it.each([
+    ["digits", 201, ['{"to":12345678901234567890}', ' { "to" : 12345678901234567890 }'], '{"to":12345678901234567891}'],
+    ["a doubled name", 400, ['{"iban":"A","iban":"B"}', '{"iban":"A", "iban":"B"}'], '{"iban":"B"}'],
+    ["text and value alike", 201, ['{"a":"\\u0041","b":1}', '{"b":1,"a":"A"}'], '{"a":"B","b":1}']
+  ] as const)(
+    "A1-52: a key is that of one destination by %s (%i); another is a conflict",
+    async (ref, status, same, other) => {
+      const clientId = await here.funded()
+      const send = async (destination: string) => {
+        const answer = await service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, {
+          key: here.partner.key,
+          headers: { "idempotency-key": ref.replaceAll(" ", "-") },
+          raw: `{"partnerRef":"one ${ref}","currency":"USDC","amount":"1","destination":${destination}}`
+        })
+        return [answer.status, answer.headers["idempotency-replayed"], answer.text]
+      }
+      const [first, again] = [await send(same[0]), await send(same[1])]
+      assert.deepStrictEqual([first[0], again], [status, [status, "true", first[2]]])
+      const [refused, , text] = await send(other)
+      assert.strictEqual(refused, 409)
+      assert.include(text, "IDEMPOTENCY_KEY_REUSED")
+    }
+  )
 })
 
 describe("operator surface, Four eyes: withdrawal approve and pay", () => {

@@ -7,6 +7,7 @@
 import canonicalize from "canonicalize"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
+import { isPlain, isWhole, parseExact, withoutSpace } from "../../machines/shared/exactJson.ts"
 import { idempotency } from "../../machines/shared/Limits.ts"
 import { ClaimLost, type DispatchError, type StoreAnswer } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
@@ -77,6 +78,20 @@ const isFlat = (body: unknown): body is object => {
  */
 export const canonicalOf = (body: unknown): string =>
   isFlat(body) ? JSON.stringify(body, Object.keys(body).sort()) : (canonicalize(body) ?? "")
+
+/** Marks the exact form of a body, as `digestMark` does. */
+const exactMark = "\u0000exact:"
+
+/**
+ * The body by which requests of a route that keeps text are compared: two account numbers of twenty digits are one number for
+ * JSON.parse. A plain body is compared by its value alone. Any other also counts with its numbers as written, or, if it has a
+ * doubled name, with its text.
+ */
+export const comparedBody = (value: unknown, text: string): unknown => {
+  const exact = parseExact(text)
+  if (isPlain(exact)) return value
+  return [value, exactMark + (isWhole(exact) ? canonicalOf(exact) : withoutSpace(text))]
+}
 
 /** What makes two requests the same: method, path and canonical JSON (A1-52). */
 const samenessOf = (method: string, path: string, body: unknown): string => `${method}\n${path}\n${canonicalOf(body)}`

@@ -30,6 +30,12 @@ export const isWhole = (value: unknown): boolean =>
   !isContainer(value) ||
   (!lossy.has(value) && !Object.hasOwn(value, "__proto__") && Object.values(value).every(isWhole))
 
+/** Whether `JSON.parse` keeps all that the text says, apart from the order of names: each member, and each number as written. */
+export const isPlain = (value: unknown): boolean =>
+  raw.isRawJSON(value)
+    ? value.rawJSON.startsWith('"')
+    : !isContainer(value) || (isWhole(value) && Object.values(value).every(isPlain))
+
 /** A string, number, boolean or null; a raw JSON value as its text if it is a number. */
 export const plainOf = (value: unknown): unknown => {
   if (!raw.isRawJSON(value)) return value
@@ -51,6 +57,9 @@ const isContainer = (value: unknown): value is Record<string, unknown> =>
 
 /** One token, after white space: a punctuation mark, a string, or a number or word. */
 const token = /[ \t\n\r]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^ \t\n\r{}[\],:"]+)/y
+
+/** A JSON text without the white space between its tokens. */
+export const withoutSpace = (text: string): string => text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]+/g, "$1")
 
 /** Parses a text that is known to be JSON. */
 class Parser {
