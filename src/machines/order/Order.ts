@@ -92,6 +92,8 @@ export interface OrderContext extends OrderInput {
   /** Another quantity or bound that the venue has not confirmed. */
   readonly amending: (Amendment & { readonly attempt: number }) | null
   readonly amends: number
+  /** How many of them asked for another bound alone. Absent: none. */
+  readonly boundAmends?: number
   /** When a refused amendment of the bound is due again, Unix ms. Absent: the venue has refused none. */
   readonly boundRetryAt?: number
   readonly triggeredAt: number | null

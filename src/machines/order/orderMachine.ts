@@ -214,9 +214,11 @@ const cancelledHere = order.assign(({ context, event }) =>
 )
 const amendmentOf = ({ attempt, qty, boundBps }: Amendment & { readonly attempt: number }) =>
   boundBps === undefined ? { attempt, qty } : { attempt, qty, boundBps }
-const amending = order.assign(({ event }) =>
-  event.type === "AMEND" ? { amending: amendmentOf(event), amends: event.attempt, updatedAt: event.at } : {}
-)
+const amending = order.assign(({ context: { boundAmends = 0 }, event }) => {
+  if (event.type !== "AMEND") return {}
+  const asked = { amending: amendmentOf(event), amends: event.attempt, updatedAt: event.at }
+  return event.boundBps === undefined ? asked : { ...asked, boundAmends: boundAmends + 1 }
+})
 const amended = order.assign(({ context, event }) =>
   event.type === "AMENDED"
     ? { qty: event.qty, boundBps: event.boundBps ?? context.boundBps, amending: null, updatedAt: event.at }

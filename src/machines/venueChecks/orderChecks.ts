@@ -76,9 +76,9 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   side: exactly("side", "side", ({ order }) => order.side),
   price: (said, asked) =>
     isBounded(asked.order, said) && said.triggeredAt !== null ? derivedPrice(said, asked) : samePrice(said, asked),
-  // The quantity of an amended leg is not compared, because a report may be older than the last amendment.
+  // If the quantity was ever amended it is not compared, because a report may be older than the last amendment.
   qty: ({ qty }, { order }) =>
-    order.amends > 0 || isSame(qty, order.qty) ? null : differs("quantity", qty, order.qty),
+    order.amends > (order.boundAmends ?? 0) || isSame(qty, order.qty) ? null : differs("quantity", qty, order.qty),
   filledQty: ({ qty, filledQty }, { order }) => {
     if (filledQty !== qty && isLess(scaled(qty), scaled(filledQty))) return `${filledQty} of ${qty} is filled`
     return scaled(filledQty).units > 0n ? executedAfterRefusal(order) : null

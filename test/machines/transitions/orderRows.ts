@@ -81,9 +81,15 @@ const amendments = (state: "ACKED" | "PARTIAL" | "PENDING_TRIGGER", given: Reado
 
 /** Another bound of an order that waits (F13). */
 const bounds = [
-  ofStop("F13: PENDING_TRIGGER, its bound changes", "PENDING_TRIGGER", waiting, bounded, "PENDING_TRIGGER", [
-    "venue.call amendOrder"
-  ]),
+  ofStop(
+    "F13: PENDING_TRIGGER, its bound changes",
+    "PENDING_TRIGGER",
+    waiting,
+    bounded,
+    "PENDING_TRIGGER",
+    ["venue.call amendOrder"],
+    { amends: 1, boundAmends: 1 }
+  ),
   ofStop(
     "F13: PENDING_TRIGGER, the venue has the bound",
     "PENDING_TRIGGER",

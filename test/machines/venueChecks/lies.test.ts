@@ -390,6 +390,16 @@ describe("A2-115: a venue that lies", () => {
     ])
   })
 
+  it("a quantity is compared until it is amended, whether or not the bound is", () => {
+    const misfit = (amends: number, boundAmends?: number) => {
+      const amended = { ...order, amends, ...(boundAmends === undefined ? {} : { boundAmends }) }
+      const small = reportOf(amended, 900, { qty: "0.0010", filledQty: "0.0010", state: "FILLED" })
+      return orderMisfit(small, { order: amended, bandAt: () => band, venueTime })
+    }
+    for (const [amends, boundAmends] of [[0], [1, 1], [3, 3]] as const) assert.isString(misfit(amends, boundAmends))
+    for (const [amends, boundAmends] of [[1], [2, 1]] as const) assert.isNull(misfit(amends, boundAmends))
+  })
+
   it("a larger quantity counts as left once it was asked for", () => {
     const filled = { ...order, filledQty: "0.0600", amending: { attempt: 1, qty: "0.2000" } }
     const traded = (qty: string) => fillMisfit({ ...fill, qty }, { ...known, order: filled, report: null })
