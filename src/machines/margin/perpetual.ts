@@ -61,6 +61,8 @@ export interface WorkingOrder {
   readonly price: string | null
   /** The largest distance between the trades of a conditional order at the market and the mark at which it fires, basis points. */
   readonly boundBps: number | null
+  /** The level of an order that waits for the mark. Absent: the order has fired, or another price fires it. */
+  readonly firesAt?: { readonly price: string; readonly direction: "AT_OR_ABOVE" | "AT_OR_BELOW" }
   readonly reduceOnly: boolean
 }
 
@@ -132,30 +134,40 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
   return ceilTo(lost, microPlaces)
 }
 
-/**
- * The most that each order may still cost: its loss against the mark if it filled at once at its worst price, with commission.
- * Reduce-only orders count as far as there is something to reduce, the dearest first. Micro-USDC, each rounded up (F13).
- */
+/** The most that an order may still cost, micro-USDC, rounded up. */
+export interface OrderCost {
+  /** Beside the other orders: reduce-only orders share the quantity that they can reduce, the dearest first. */
+  readonly cost: bigint
+  /** Without other reduce-only orders. */
+  readonly alone: bigint
+}
+
+/** The loss of each order against the mark if it filled at once at its worst price, with commission (F13). */
 export const orderCosts = (
   netQty: Exact,
   orders: ReadonlyArray<WorkingOrder>,
   mark: Exact,
   terms: Pick<PerpTerms, "slippageBps" | "commissionBps">
-): ReadonlyArray<bigint> => {
+): ReadonlyArray<OrderCost> => {
   const price = scaled(mark)
   const unitCosts = orders.map((order) => unitCostOf(order, price, terms))
-  const costs = orders.map(({ left }, at) => ceilTo(product(unitCosts[at] ?? nothing, scaled(left)), microPlaces))
+  const costOf = (at: number, qty: Scaled): bigint => ceilTo(product(unitCosts[at] ?? nothing, qty), microPlaces)
+  const costs = orders.map(({ left }, at): OrderCost => {
+    const cost = costOf(at, scaled(left))
+    return { cost, alone: cost }
+  })
   const reducing = orders.flatMap(({ reduceOnly }, at) => (reduceOnly ? [at] : []))
   if (reducing.length === 0) return costs
-  const room = { BUY: reducibleBy("BUY", netQty, orders), SELL: reducibleBy("SELL", netQty, orders) }
+  const most = { BUY: reducibleBy("BUY", netQty, orders), SELL: reducibleBy("SELL", netQty, orders) }
+  const room = { ...most }
   const dearestFirst = reducing.toSorted((one, other) =>
     Math.sign(Number(compared(unitCosts[other] ?? nothing, unitCosts[one] ?? nothing)))
   )
   for (const at of dearestFirst) {
     const { side, left } = orders[at] as WorkingOrder
-    const taken = isLess(room[side], scaled(left)) ? room[side] : scaled(left)
+    const taken = lesser(scaled(left), room[side])
     room[side] = difference(room[side], taken)
-    costs[at] = ceilTo(product(unitCosts[at] ?? nothing, taken), microPlaces)
+    costs[at] = { cost: costOf(at, taken), alone: costOf(at, lesser(scaled(left), most[side])) }
   }
   return costs
 }
@@ -167,16 +179,24 @@ const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<
   return opening.reduce((most, { left }) => sum(most, scaled(left)), held.units < 0n ? nothing : held)
 }
 
-/** A conditional order at the market trades within its bound of the mark at which it fires. */
+/**
+ * A conditional order at the market trades within its bound of the mark at which it fires. A limit loses against the mark at which
+ * it trades: an order that waits for the mark does not trade before its level.
+ */
 const unitCostOf = (
-  { side, price, boundBps }: WorkingOrder,
-  mark: Scaled,
+  { side, price, boundBps, firesAt }: WorkingOrder,
+  now: Scaled,
   terms: Pick<PerpTerms, "slippageBps" | "commissionBps">
 ): Scaled => {
+  const mark = firesAt === undefined || boundBps !== null ? now : firedAt(firesAt, now)
   const worst = price === null ? slipped(side, mark, terms) : scaled(price)
   const lost = boundBps === null ? lossOf(side, worst, mark) : shareOf(mark, boundBps)
   return sum(lost, shareOf(side === "BUY" ? sum(mark, lost) : mark, terms.commissionBps))
 }
+
+/** The present mark if it has passed the level already. */
+const firedAt = ({ price, direction }: NonNullable<WorkingOrder["firesAt"]>, now: Scaled): Scaled =>
+  direction === "AT_OR_ABOVE" ? larger(scaled(price), now) : lesser(scaled(price), now)
 
 /** Another price than the mark may fire a conditional order, so the order loses at least its distance. */
 const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, terms: PerpTerms): Scaled =>
@@ -220,7 +240,7 @@ export const turnoverOf = (
 
 const costOfReducing = (netQty: Exact, orders: ReadonlyArray<WorkingOrder>, mark: Exact, terms: PerpTerms): bigint =>
   orderCosts(netQty, orders, mark, terms).reduce(
-    (total, cost, at) => (orders[at]?.reduceOnly === true ? total + cost : total),
+    (total, { cost }, at) => (orders[at]?.reduceOnly === true ? total + cost : total),
     0n
   )
 
@@ -242,6 +262,8 @@ const larger = (one: Scaled, other: Scaled): Scaled => {
   const places = Math.max(one.places, other.places)
   return unitsWith(one, places) > unitsWith(other, places) ? one : other
 }
+
+const lesser = (one: Scaled, other: Scaled): Scaled => (isLess(other, one) ? other : one)
 
 /** Micro-USDC, not rounded yet. */
 interface Fraction {

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { type ExposedAccount, readExposures, readOpening } from "../store/reads/exposureReads.ts"
+import { type ExposedAccount, readExposures, readOrdering } from "../store/reads/exposureReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
 export class ExposureReads extends Context.Service<
@@ -14,18 +14,18 @@ export class ExposureReads extends Context.Service<
   {
     /** Gives every account with open positions to `take`; of losses told, those of the UTC day (days since 1970). */
     each(day: number, take: (account: ExposedAccount) => void): Effect.Effect<void, Unavailable>
-    /** Gives every client with a working order that may open a perpetual position to `take`. */
-    opening(take: (clientId: number) => void): Effect.Effect<void, Unavailable>
+    /** Gives every client with a working perpetual order to `take`. */
+    ordering(take: (clientId: number) => void): Effect.Effect<void, Unavailable>
   }
 >()("brokerage/runtime/ports/ExposureReads") {
   static readonly layer: Layer.Layer<ExposureReads, never, PgClient.PgClient> = Layer.effect(
     ExposureReads,
     Effect.map(PgClient.PgClient, (sql) =>
       ExposureReads.of({
-        opening: Effect.fnUntraced(function* (take) {
+        ordering: Effect.fnUntraced(function* (take) {
           for (let after: number | null = 0; after !== null;) {
             const page: Effect.Effect<number | null, Unavailable> = Effect.catch(
-              readOpening(sql, after, take),
+              readOrdering(sql, after, take),
               whenAway
             )
             after = yield* withinTime(page, () => new Unavailable({ unknown: false }))

@@ -19,13 +19,11 @@ export const ExposureReadsMemory = {
     Layer.succeed(
       ExposureReads,
       ExposureReads.of({
-        opening: (take) =>
+        ordering: (take) =>
           Effect.suspend(() => {
             if (away?.() === true) return Effect.fail(new Unavailable({ unknown: false }))
-            const opening = [...store.rows("orders")].filter(
-              (row) => isWorking(row) && row.context.family === "PERP" && !row.context.reduceOnly
-            )
-            new Set(opening.map(({ clientId }) => clientId)).forEach(take)
+            const working = [...store.rows("orders")].filter((row) => isWorking(row) && row.context.family === "PERP")
+            new Set(working.map(({ clientId }) => clientId)).forEach(take)
             return Effect.void
           }),
         each: (day, take) =>

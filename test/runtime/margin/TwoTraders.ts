@@ -29,7 +29,7 @@ import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.t
 import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { freeMoney } from "../../../src/runtime/services/withdrawal/withdrawalDecisions.ts"
-import type { Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 import { Exchange } from "../../../simulator/venue/core/Exchange.ts"
 import { type Market, unitsOf } from "../../../simulator/venue/core/Market.ts"
 import type { Order } from "../../../simulator/venue/core/Order.ts"
@@ -72,7 +72,7 @@ export interface Standing {
   readonly writtenOff: bigint
   /**
    * What steps of the figures have cost beyond the equity until the service and the venue came to rest, with what the last step
-   * may still cost. The orders that work at a step count as filled.
+   * may still cost. The orders that work at a step count as filled, a stop that fires within the step at its full bound.
    */
   readonly beyond: bigint
   /** The value of all that reduce-only orders have closed, at the marks of that moment. */
@@ -87,7 +87,7 @@ export class TwoTraders {
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
   private terms = defaultMarketTerms
-  private readonly clock = { now: 1_000_000 }
+  protected readonly clock = { now: 1_000_000 }
   private ids = 0
 
   constructor(cash: ReadonlyArray<bigint>) {
@@ -110,7 +110,7 @@ export class TwoTraders {
     for (const { row } of this.traders) this.exchange.open(row.id, row.uid)
   }
 
-  private get facts(): Facts {
+  protected get facts(): Facts {
     const marks = [...this.marks].map(([symbol, price]) => {
       const mark = { price: new MoneyDecimal(price), places: 1, at: this.clock.now, current: true }
       return [symbol, mark] as const
@@ -139,7 +139,7 @@ export class TwoTraders {
     }
   }
 
-  private turn(trader: Trader, decide: (turn: Turn) => void): void {
+  protected turn(trader: Trader, decide: (turn: Turn) => void): void {
     for (;;) {
       const { state } = trader
       const turn: Turn = {
@@ -164,15 +164,23 @@ export class TwoTraders {
       trader.keep(commit.rows)
       this.calls.push(...(commit.rows.venueCalls ?? []))
       state.adopt(commit)
+      this.committed(commit.rows)
       return
     }
+  }
+
+  protected committed(_rows: Partial<Record<TableName, ReadonlyArray<object>>>): void {}
+
+  /** The turns that follow from a mark in a market, from a start, or after a second. */
+  protected judged(_cause: { readonly mark: string } | "start" | "second"): void {
+    for (const trader of this.traders) this.turn(trader, () => {})
   }
 
   /** Moves the mark of a market and runs the turns that follow at once. */
   mark(symbol: string, price: string): void {
     this.marks.set(symbol, price)
     this.exchange.move(symbol, "MARK", ticks(price))
-    for (const trader of this.traders) this.turn(trader, () => {})
+    this.judged({ mark: symbol })
   }
 
   /** A mark jumps. The venue's trades of that moment are booked before any call reaches the venue. */
@@ -219,7 +227,7 @@ export class TwoTraders {
     const { leverage } = defaultMarketTerms
     this.step(() => {
       this.terms = { ...defaultMarketTerms, leverage: { ...leverage, retail: { ...leverage.retail, metal } } }
-      for (const trader of this.traders) this.turn(trader, () => {})
+      this.judged("start")
     })
   }
 
@@ -396,7 +404,7 @@ export class TwoTraders {
   wait(seconds: number): void {
     for (let second = 0; second < seconds; second++) {
       this.clock.now += 1_000
-      for (const trader of this.traders) this.turn(trader, () => {})
+      this.judged("second")
       this.settle()
     }
   }

@@ -1,20 +1,13 @@
 /** The risk index is fed with the newest mark, and with what is committed while it is read at the start (D23). */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
-import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
-import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
-import { ExposureReads } from "../../../src/runtime/ports/ExposureReads.ts"
-import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
-import { MarketMirror } from "../../../src/runtime/services/market/MarketMirror.ts"
 import type { WatchedAccount } from "../../../src/runtime/services/margin/RiskIndex.ts"
-import { RiskWatch } from "../../../src/runtime/services/margin/RiskWatch.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
-import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 import { accountOf, marketsAt, perp } from "../order/leverageTurns.ts"
 import { clients } from "../rfq/rfqTurns.ts"
+import { type Commit, watchOn } from "./watchOn.ts"
 
 const usdc = 1_000_000n
 
@@ -31,59 +24,28 @@ const account = (clientId: number, { cash = 15n, entry = "100" } = {}): WatchedA
 interface Start {
   readonly stored: ReadonlyArray<WatchedAccount>
   /** Called when the stored accounts are read, and before they are taken. */
-  readonly whileReading?: (commit: <T extends TableName>(table: T, row: Tables[T]) => void) => void
+  readonly whileReading?: (commit: Commit) => void
   readonly state?: () => SubjectState
-  /** Clients with opening orders at the start. */
-  readonly opening?: ReadonlyArray<number>
+  /** Clients with perpetual orders at the start. */
+  readonly ordering?: ReadonlyArray<number>
   readonly facts?: () => Facts
 }
 
 const atHundred = marketsAt({ [perp]: { price: "100" } })
 
-const started = ({ stored, whileReading, state, opening = [], facts = () => atHundred }: Start) => {
-  const heard = new Map<TableName, (row: never) => void>()
-  const commit = <T extends TableName>(table: T, row: Tables[T]) => heard.get(table)?.(row as never)
-  const mirror = new MarketMirror(atHundred.terms)
-  let say: Parameters<MarketMirror["onMark"]>[0] = () => assert.fail("nobody listens to marks")
-  mirror.onMark = (listener) => void (say = listener)
-  const host = Layer.mock(ActorHost, {
-    onCommitted: (table, listener) => void heard.set(table, listener),
-    readNow: (_subject, look) => Effect.sync(() => look(state?.() ?? assert.fail("nothing is read"), facts())),
-    onCallEnded: () => {},
-    onDecided: () => {},
-    facts,
-    pressed: () => false,
-    stats: () => ({ resident: 0, waiting: 0 })
-  })
-  const reads = Layer.succeed(
-    ExposureReads,
-    ExposureReads.of({
-      opening: (take) => Effect.sync(() => opening.forEach(take)),
-      each: (_day, take) =>
-        Effect.sync(() => {
-          whileReading?.(commit)
-          stored.forEach(take)
-        })
-    })
+const started = ({ stored, whileReading, state, ordering = [], facts = () => atHundred }: Start) =>
+  Effect.map(
+    watchOn({
+      facts,
+      stateOf: () => state?.() ?? assert.fail("nothing is read"),
+      each: (commit, _day, take) => {
+        whileReading?.(commit)
+        stored.forEach(take)
+      },
+      ordering: () => ordering
+    }),
+    ({ watch, mark, commit }) => ({ watch, commit, mark: (price: string) => mark(perp, price) })
   )
-  const feed = Layer.succeed(MarketFeed, {
-    mirror,
-    facts,
-    standing: () => "live"
-  } as unknown as MarketFeed["Service"])
-  const mark = (price: string) => say(perp, { price: new MoneyDecimal(price), at: 0, places: 2, current: true })
-  return Effect.map(
-    Effect.provide(
-      Effect.gen(function* () {
-        const watch = yield* RiskWatch
-        yield* watch.begin
-        return watch
-      }),
-      RiskWatch.layer.pipe(Layer.provide([host, reads, feed, BusinessClock.layer(0)]))
-    ),
-    (watch) => ({ watch, mark, commit })
-  )
-}
 
 describe("what the risk index is fed with", () => {
   it.effect("a mark with more accounts than are gone through at once does not come back over a later one", () =>
@@ -150,7 +112,7 @@ describe("what the risk index is fed with", () => {
         let facts = marketsAt({ [perp]: { price: "60000" } })
         const { watch, mark } = yield* started({
           stored: [],
-          opening: [1],
+          ordering: [1],
           state: () => resting,
           facts: () => facts
         })

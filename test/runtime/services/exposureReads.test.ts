@@ -34,7 +34,7 @@ const contract = firstRow(
   }
 ).row
 
-/** Those of the first clients: one that opens, one that only closes, one on spot, and one that is over. */
+/** Orders of the first clients: one that opens, one that only closes, one on spot, and one that is over. */
 const orderOf = (clientId: number) => {
   const columns = { id: clientId, partnerId: 1, clientId, symbol: perpInput.symbol, currency: "USDC", amount: 0n }
   const input = { ...perpInput, clientId, orderId: clientId, reduceOnly: clientId === 2 }
@@ -124,11 +124,11 @@ describe("ExposureReads", () => {
     }
   })
 
-  it("gives the clients whose working orders may open a position", async () => {
+  it("gives the clients with working perpetual orders, those that only close too", async () => {
     for (const each of reads) {
       const found: Array<number> = []
-      await Effect.runPromise(each.opening((clientId) => void found.push(clientId)))
-      assert.deepStrictEqual(found, [1])
+      await Effect.runPromise(each.ordering((clientId) => void found.push(clientId)))
+      assert.deepStrictEqual(found, [1, 2])
     }
   })
 

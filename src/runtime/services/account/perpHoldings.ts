@@ -131,5 +131,6 @@ export const workingOf = ({
   price: venuePrice ?? trigger?.price ?? null,
   // The venue may have taken the other bound already.
   boundBps: triggeredAt === null && boundBps !== null ? Math.max(boundBps, amending?.boundBps ?? 0) : null,
+  ...(trigger?.source === "MARK" && triggeredAt === null ? { firesAt: trigger } : {}),
   reduceOnly
 })

@@ -15,7 +15,6 @@ import { leverageTermsOf } from "../account/perpHoldings.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { boundedIn, type OrderRange, orderRanges } from "../order/orderBounds.ts"
-import { opensRisk } from "../order/orderDecisions.ts"
 import { OrderRanges } from "./OrderRanges.ts"
 import { type LastMark, RiskIndex } from "./RiskIndex.ts"
 import { dayOf, watchedIn } from "./watchedAccount.ts"
@@ -24,7 +23,7 @@ import { dayOf, watchedIn } from "./watchedAccount.ts"
 const most = 2_048
 /** Accounts that are read side by side. */
 const atOnce = 64
-/** Accounts with opening orders that are read in a second after the start. */
+/** Accounts with perpetual orders that are read in a second after the start. */
 const readAtStart = 512
 const notRead = "an account could not be read for the risk index"
 
@@ -51,7 +50,7 @@ class Watch {
   /** Accounts whose equity no longer covers their orders, and those of them that no turn was asked for yet. */
   private readonly lacking = new Set<number>()
   private readonly notTaken = new Set<number>()
-  /** Clients with opening orders at the start, whose accounts are not read yet. */
+  /** Clients with perpetual orders at the start, whose accounts are not read yet. */
   private readonly unread: Array<number> = []
   /** Open while there is something to go through. */
   readonly wake = Latch.makeUnsafe(false)
@@ -85,9 +84,7 @@ class Watch {
     host.onCommitted("positions", ({ clientId, state }) => this.touch(clientId, state === "OPEN"))
     host.onCommitted("balances", ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"))
     host.onCommitted("clients", ({ id }) => this.touch(id))
-    host.onCommitted("orders", (row) =>
-      this.touch(row.clientId, isWorking(row), row.context.family === "PERP" && opensRisk(row))
-    )
+    host.onCommitted("orders", (row) => this.touch(row.clientId, isWorking(row), row.context.family === "PERP"))
     for (const table of ["barrierContracts", "leverages", "riskMonitors", "lossNotices"] as const)
       host.onCommitted(table, ({ clientId }) => this.touch(clientId))
     feed.mirror.onMark((symbol, mark) => this.mark(symbol, this.seen(mark)))
@@ -97,7 +94,7 @@ class Watch {
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
     this.parts.stored.each(this.day, (account) => this.index.put(account))
   ).pipe(
-    Effect.andThen(Effect.suspend(() => this.parts.stored.opening((clientId) => void this.unread.push(clientId)))),
+    Effect.andThen(Effect.suspend(() => this.parts.stored.ordering((clientId) => void this.unread.push(clientId)))),
     Effect.orDie,
     Effect.andThen(Effect.sync(() => void (this.begun = true)))
   )
@@ -206,7 +203,7 @@ class Watch {
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }
 
-  /** `opens`: it has a position or an opening order now. A mark concerns no other accounts, once all are known. */
+  /** `opens`: it has a position or a perpetual order now. A mark concerns no other accounts, once all are known. */
   private touch(clientId: number, opens = false, counts = true): void {
     if (!counts || !(opens || !this.begun || this.index.has(clientId) || this.ranges.has(clientId))) return
     this.touched.add(clientId)

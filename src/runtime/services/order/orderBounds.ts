@@ -12,7 +12,7 @@ import {
   type ReducingMarket,
   secondStepBps
 } from "../../../machines/margin/priceBound.ts"
-import { orderCosts } from "../../../machines/margin/perpetual.ts"
+import { type OrderCost, orderCosts } from "../../../machines/margin/perpetual.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
 import { ceilTo, microPlaces, product, type Scaled, scaled, shareOf, sum } from "../../../machines/shared/Exact.ts"
@@ -24,6 +24,7 @@ import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountIn, accountInTurn } from "../account/accountNow.ts"
 import { leverageTermsOf, workingOf } from "../account/perpHoldings.ts"
+import { isAmendable } from "./orderDecisions.ts"
 
 /** The facts about a client that determine the bounds of its orders. */
 export interface BoundedClient {
@@ -112,9 +113,8 @@ const spokenFor = (at: BoundedClient, symbol: string, except: number | null): bi
   return totalOf(costs) + ceilTo(closing, microPlaces)
 }
 
-interface Cost {
+interface Cost extends OrderCost {
   readonly row: OrderRow
-  readonly cost: bigint
 }
 
 const totalOf = (costs: ReadonlyArray<Cost>): bigint => costs.reduce((total, { cost }) => total + cost, 0n)
@@ -132,15 +132,16 @@ const costsOf = (
     const netQty = positions.find((row) => row.symbol === symbol)?.netQty ?? "0"
     const terms = { slippageBps, commissionBps: commissionBps.PERP }
     const found = orderCosts(netQty, rows.map(workingOf), mark, terms)
-    for (const [nth, row] of rows.entries()) costs.push({ row, cost: found[nth] ?? 0n })
+    for (const [nth, row] of rows.entries()) costs.push({ row, ...(found[nth] ?? { cost: 0n, alone: 0n }) })
   }
   return costs
 }
 
 const isPerpAtWork = (row: OrderRow): boolean => row.context.family === "PERP" && isWorking(row)
 
-/** Whether the cash of an account that has nothing open covers the worst of its working orders. */
+/** Whether the cash of an account that has nothing open covers the worst of its working orders, and each of them has its bound. */
 export const coversOrders = (at: Pick<BoundedClient, "facts" | "positions" | "orders">, cash: bigint): boolean => {
+  if (at.orders.some((row) => isPerpAtWork(row) && isUnbounded(row))) return false
   const costs = costsOf(at, at.orders)
   return costs === null || totalOf(costs) <= cash
 }
@@ -161,7 +162,7 @@ export interface BoundChanges {
  * In a close-out the client's reduce-only orders trade no further than the episode's present step: a limit that lies beyond is
  * cancelled, and a waiting conditional order gets the step as its bound. Outside a close-out orders change only if the equity no
  * longer covers the worst of all of them: the dearest are cancelled. Waiting conditional orders then get the bound of new ones,
- * as those do that a close-out left with less.
+ * as those do that a close-out left with less, and those without a bound at any time.
  */
 export const boundChanges = (at: BoundedClient): BoundChanges => {
   const { risk, recorded } = at.account
@@ -184,40 +185,70 @@ const changeable = ({ orders }: BoundedClient): ReadonlyArray<OrderRow> =>
 
 const changesOutside = (at: BoundedClient): BoundChanges => {
   const orders = changeable(at)
-  if (orders.length === 0) return { cancel: [], why: notCovered, amend: [] }
-  const usual = (row: OrderRow): number => reducingBps(reducingMarket(at, row.symbol))
-  const isLess = (row: OrderRow): boolean => (boundNow(row) ?? -1) < usual(row)
-  const reducing = orders.filter((row) => row.context.reduceOnly && waits(row) && boundNow(row) !== usual(row))
-  const changed = (rows: ReadonlyArray<OrderRow>): BoundChanges["amend"] =>
-    rows.map((row) => ({ row, boundBps: usual(row) }))
-  const lackWith = (rows: ReadonlyArray<OrderRow>): ReadonlyArray<Cost> | null => {
+  const [tighter, wider] = [new Map<OrderRow, number>(), new Map<OrderRow, number>()]
+  for (const row of orders) {
+    if (!waits(row)) continue
+    const [now, usual] = [boundNow(row), usualBps(at, row)]
+    if (isUnbounded(row)) for (const amend of [tighter, wider]) amend.set(row, usual)
+    else if (now !== null && now !== usual && row.context.reduceOnly) (now > usual ? tighter : wider).set(row, usual)
+  }
+  const isCovered = (rows: ReadonlyArray<OrderRow>): boolean => {
     const costs = costsOf(at, rows)
-    return costs !== null && totalOf(costs) > at.account.risk.closeOutEquity ? costs : null
+    return costs === null || totalOf(costs) <= at.account.risk.closeOutEquity
   }
-  const widened = changed(reducing.filter(isLess))
-  if (lackWith(withBounds(orders, widened)) === null) return { cancel: [], why: notCovered, amend: widened }
-  const amend = changed(reducing.filter((row) => !isLess(row)))
-  let left = withBounds(orders, amend)
-  const cancel: Array<OrderRow> = []
-  for (let costs = lackWith(left); costs !== null; costs = lackWith(left)) {
-    const dearest = costs
-      .filter(
-        ({ row, cost }) => cost > 0n && !(row.context.reduceOnly && waits(row)) && row.context.origin !== "CLOSE_OUT"
-      )
-      .toSorted((one, other) => (one.cost < other.cost ? 1 : -1))[0]
-    if (dearest === undefined) break
-    cancel.push(...orders.filter(({ id }) => id === dearest.row.id))
-    left = left.filter((row) => row !== dearest.row)
-  }
-  return { cancel, why: notCovered, amend }
+  if (isCovered(withBounds(orders, wider))) return { cancel: [], why: notCovered, amend: amendments(wider) }
+  const bounded = withBounds(orders, tighter)
+  const dear = dearestFirst(costsOf(at, bounded) ?? [])
+  const fewest = fewestDropped(dear.length, (count) => {
+    const dropped = new Set(dear.slice(0, count))
+    return isCovered(bounded.filter(({ id }) => !dropped.has(id)))
+  })
+  const cancelled = new Set(dear.slice(0, fewest))
+  return { cancel: orders.filter(({ id }) => cancelled.has(id)), why: notCovered, amend: amendments(tighter) }
 }
 
+/** The bound of a new order of its kind, basis points. */
+const usualBps = (at: BoundedClient, { symbol, context }: OrderRow): number => {
+  const market = reducingMarket(at, symbol)
+  return context.reduceOnly ? reducingBps(market) : Math.min(at.facts.terms.slippageBps, market.bandBps)
+}
+
+/** The ids of the orders that may be cancelled, those first that cost most by themselves. */
+const dearestFirst = (costs: ReadonlyArray<Cost>): ReadonlyArray<number> =>
+  costs
+    .filter(({ row, alone }) => {
+      const { reduceOnly, origin } = row.context
+      return alone > 0n && !(reduceOnly && waits(row)) && origin !== "CLOSE_OUT"
+    })
+    .toSorted((one, other) => (one.alone < other.alone ? 1 : one.alone > other.alone ? -1 : 0))
+    .map(({ row }) => row.id)
+
+/** The least count that is enough, up to `all`. Each order that is dropped makes the others cost no more, so halving finds it. */
+const fewestDropped = (all: number, isEnough: (count: number) => boolean): number => {
+  let [low, high] = [0, all]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isEnough(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+const amendments = (bounds: ReadonlyMap<OrderRow, number>): BoundChanges["amend"] =>
+  [...bounds].map(([row, boundBps]) => ({ row, boundBps }))
+
 /** The orders as the venue has them once it has taken all amendments. */
-const withBounds = (orders: ReadonlyArray<OrderRow>, amend: BoundChanges["amend"]): ReadonlyArray<OrderRow> =>
+const withBounds = (orders: ReadonlyArray<OrderRow>, amend: ReadonlyMap<OrderRow, number>): ReadonlyArray<OrderRow> =>
   orders.map((row) => {
-    const boundBps = amend.find((each) => each.row === row)?.boundBps ?? boundNow(row)
+    const boundBps = amend.get(row) ?? boundNow(row)
     return boundBps === row.context.boundBps ? row : { ...row, context: { ...row.context, boundBps, amending: null } }
   })
+
+/** Whether the order waits without a bound, as an older version of the service sent it. */
+const isUnbounded = (row: OrderRow): boolean => {
+  const { reduceOnly, trigger } = row.context
+  return waits(row) && boundNow(row) === null && (reduceOnly || trigger?.limitPrice === null)
+}
 
 /** Whether a conditional order has not fired. */
 const waits = ({ context: { trigger, triggeredAt } }: OrderRow): boolean => trigger !== null && triggeredAt === null
@@ -249,15 +280,18 @@ const leastShare = 1e-4
 
 /**
  * The ranges of an account's marks. None: its margin covers the orders wherever the marks go, or it is in a close-out, which is
- * looked at every second. Null: an order has to be cancelled now. In floating point, beside the exact figures of the turn.
+ * looked at every second. Null: an order has to be cancelled or amended now. In floating point, beside the exact figures of the
+ * turn.
  */
 export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null => {
   const { risk, recorded } = at.account
   const orders = changeable(at)
   if (orders.length === 0 || graverOf(risk.riskState, recorded) === "CLOSE_OUT") return []
-  if (changesOutside(at).cancel.length > 0) return null
+  const { cancel, amend } = changesOutside(at)
+  if (cancel.length > 0 || amend.some(({ row }) => isAmendable(row, at.facts.takenAt ?? 0))) return null
+  // Their costs and the margin of their positions are fixed shares of the marks.
+  if (orders.every((row) => row.context.reduceOnly && costsUsual(at, row))) return []
   const total = totalOf(costsOf(at, orders) ?? [])
-  if (total > 0n && 2n * total <= risk.positionMargin) return []
   const held = at.positions.filter(({ state }) => state === "OPEN")
   const symbols = [...new Set([...orders, ...held].map(({ symbol }) => symbol))]
   // Contracts may lose what is left of their premiums.
@@ -272,4 +306,10 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
     const away = Math.max(room / (units * steepest), mark * leastShare)
     return { symbol, low: mark - away, high: mark + away }
   })
+}
+
+/** Whether the order waits with a bound that half of the margin covers, and no other bound is on its way to the venue. */
+const costsUsual = (at: BoundedClient, row: OrderRow): boolean => {
+  const { boundBps } = workingOf(row)
+  return boundBps !== null && boundBps <= usualBps(at, row)
 }

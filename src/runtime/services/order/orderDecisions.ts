@@ -139,10 +139,14 @@ export const cancelOrder = ({ turn, of }: OwnedTurn, row: OrderRow, note: string
 
 /** Asks the venue for another bound of a waiting conditional order, once at a time; a refused one is asked for again later. */
 export const amendBound = ({ turn, of }: OwnedTurn, row: OrderRow, boundBps: number): void => {
-  const { amends, amending, boundRetryAt = 0, qty } = row.context
-  if (row.state !== "PENDING_TRIGGER" || amending !== null || turn.now < boundRetryAt) return
+  const { amends, qty } = row.context
+  if (!isAmendable(row, turn.now)) return
   advance(turn, "orders", row, { type: "AMEND", at: turn.now, attempt: amends + 1, qty, boundBps }, { of })
 }
+
+/** Whether the venue can be sent another bound of the order now. */
+export const isAmendable = ({ state, context }: OrderRow, now: number): boolean =>
+  state === "PENDING_TRIGGER" && context.amending === null && now >= (context.boundRetryAt ?? 0)
 
 /** Whether the order opens risk: not reduce-only, and of spot a purchase (A2-90). */
 export const opensRisk = ({ context: { reduceOnly, family, side } }: Pick<OrderRow, "context">): boolean =>

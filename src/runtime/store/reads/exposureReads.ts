@@ -78,8 +78,8 @@ export const readExposures = (
 /** Clients of one page. */
 const clientsAtOnce = 25_000
 
-/** Gives the clients of a page that have a working order which may open a perpetual position; the last one, null at the end. */
-export const readOpening = (
+/** Gives the clients of a page that have a working perpetual order; the last one, null at the end. */
+export const readOrdering = (
   sql: PgClient.PgClient,
   after: number,
   take: (clientId: number) => void
@@ -88,7 +88,7 @@ export const readOpening = (
     sql<{ readonly clientId: number }>`
       SELECT DISTINCT client_id AS "clientId" FROM orders
        WHERE works AND client_id > ${BigInt(after)}
-         AND context ->> 'family' = 'PERP' AND NOT (context ->> 'reduceOnly')::boolean
+         AND context ->> 'family' = 'PERP'
        ORDER BY client_id LIMIT ${clientsAtOnce}`,
     (rows) => {
       for (const { clientId } of rows) take(Number(clientId))
