@@ -19,6 +19,8 @@ export type Act =
   | { readonly act: "drift"; readonly symbol: string; readonly steps: number; readonly away: number }
   /** An order rests while the mark drifts past it, and the other client then takes what is left of it. */
   | { readonly act: "leave"; readonly at: number; readonly wish: Asked; readonly steps: number }
+  /** Both marks rise or fall and return, so the losses of the day are told. A reduce-only limit rests while they go there again. */
+  | { readonly act: "overtake"; readonly at: number; readonly steps: number }
   | { readonly act: "fund"; readonly symbol: string; readonly bps: number }
   | { readonly act: "categorize"; readonly at: number; readonly as: "RETAIL" | "PROFESSIONAL" }
   | { readonly act: "profile"; readonly metal: number }
@@ -145,6 +147,10 @@ export const move: fc.Arbitrary<Act> = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: fc.record({ act: fc.constant("overtake" as const), at, steps: fc.integer({ min: 10, max: 40 }) })
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({ act: fc.constant("fund" as const), symbol, bps: fc.integer({ min: -200, max: 200 }) })
   },
   {
@@ -168,6 +174,22 @@ export const drift = (
     symbol,
     Array.from({ length: steps }, (_, step) => moved(from, (step + 1) * away))
   )
+}
+
+const overtake = (world: TwoTraders, at: number, steps: number): void => {
+  const netQty = world.netQty(at, perp)
+  if (Number(netQty) === 0) return
+  const [side, other, away] = netQty.startsWith("-") ? (["BUY", "SELL", -80] as const) : (["SELL", "BUY", 80] as const)
+  const from = [perp, gold].map((symbol) => [symbol, world.markOf(symbol)] as const)
+  const go = (step: number): void => from.forEach(([symbol, mark]) => world.drift(symbol, [moved(mark, step * away)]))
+  for (let step = 1; step <= steps; step++) go(step)
+  for (let step = steps - 1; step >= 0; step--) go(step)
+  const rest = { symbol: perp, type: "LIMIT", qty: netQty.replace("-", "") } as const
+  world.place(at, { ...rest, side, price: priceAt(world, perp, away / 2), reduceOnly: true })
+  world.settle()
+  for (let step = 1; step <= steps; step++) go(step)
+  world.place(1 - at, { ...rest, side: other, price: priceAt(world, perp, 0) })
+  world.settle()
 }
 
 export const play = (world: TwoTraders, each: Act): void => {
@@ -225,6 +247,8 @@ export const play = (world: TwoTraders, each: Act): void => {
       world.place(1 - at, { symbol, side: other, type: "LIMIT", qty: qtyOf(symbol, 150), price })
       return world.settle()
     }
+    case "overtake":
+      return overtake(world, each.at, each.steps)
     case "fund":
       return world.fund(each.symbol, each.bps)
     case "categorize":
@@ -259,6 +283,11 @@ export const startAt = (...levels: ReadonlyArray<number>): fc.Arbitrary<Start> =
     held: fc.record({ [perp]: fc.integer({ min: -100, max: 100 }), [gold]: fc.integer({ min: -100, max: 100 }) }),
     level: fc.constantFrom(...levels)
   })
+
+/** Two positions of the same value, of which one gains as much as the other loses. */
+export const hedged: fc.Arbitrary<Start> = fc
+  .integer({ min: 40, max: 100 })
+  .map((lots) => ({ held: { [perp]: lots, [gold]: -lots }, level: 120 }))
 
 export const begunAt = ({ held, level }: Start, Kind: typeof TwoTraders = TwoTraders): TwoTraders => {
   const world = begun(Kind)

@@ -6,6 +6,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { isDeep } from "../../support/every.ts"
 import { gold, perp } from "../order/leverageTurns.ts"
 import {
   act,
@@ -14,6 +15,7 @@ import {
   begun,
   begunAt,
   drift,
+  hedged,
   moneyAlone,
   move,
   offer,
@@ -23,6 +25,9 @@ import {
 } from "./accomplices.ts"
 import type { TwoTraders, Wish } from "./TwoTraders.ts"
 import { WatchedTraders } from "./WatchedTraders.ts"
+
+/** The deep tier runs thousands of sequences. */
+const timeout = isDeep ? 900_000 : 30_000
 
 describe("two accomplices in thin books", () => {
   it("F13: what opens at the market trades no further than its slippage allowance, the rest ends with that reason", () => {
@@ -116,7 +121,7 @@ describe("two accomplices in thin books", () => {
     assertPaid(world)
   })
 
-  it("F9, F13: while the marks rest, nothing that they do makes the house pay", () => {
+  it("F9, F13: while the marks rest, nothing that they do makes the house pay", { timeout }, () => {
     let traded = 0
     fc.assert(
       fc.property(startAt(50, 50, 60, 75, 100), fc.array(act, { minLength: 10, maxLength: 50 }), (begins, acts) => {
@@ -196,26 +201,30 @@ describe("two accomplices in thin books", () => {
     assertPaid(world)
   })
 
-  it("F9, F13: with moves, the house pays no more than each move beyond the equity, and 2 % of what is closed", () => {
-    let paid = 0
-    fc.assert(
-      fc.property(
-        fc.oneof(startAt(50, 60, 100), fc.constant(moneyAlone)),
-        fc.array(fc.oneof({ weight: 4, arbitrary: act }, move), { minLength: 10, maxLength: 50 }),
-        (begins, acts) => {
-          const world = begunAt(begins, WatchedTraders)
-          for (const each of acts) {
-            play(world, each)
-            if (each.act === "settle" || each.act === "meet" || each.act === "pair") assertBounded(world)
+  it(
+    "F9, F13: with moves, the house pays no more than each move beyond the equity, and 2 % of what is closed",
+    { timeout },
+    () => {
+      let paid = 0
+      fc.assert(
+        fc.property(
+          fc.oneof(startAt(50, 60, 100), hedged, fc.constant(moneyAlone)),
+          fc.array(fc.oneof({ weight: 4, arbitrary: act }, move), { minLength: 10, maxLength: 50 }),
+          (begins, acts) => {
+            const world = begunAt(begins, WatchedTraders)
+            for (const each of acts) {
+              play(world, each)
+              if (each.act === "settle" || each.act === "meet" || each.act === "pair") assertBounded(world)
+            }
+            world.settle()
+            world.wait(40)
+            assertBounded(world)
+            if (world.standings().some(({ writtenOff }) => writtenOff > 0n)) paid++
           }
-          world.settle()
-          world.wait(40)
-          assertBounded(world)
-          if (world.standings().some(({ writtenOff }) => writtenOff > 0n)) paid++
-        }
-      ),
-      runs(37)
-    )
-    assert.isAbove(paid, 0)
-  })
+        ),
+        runs(38)
+      )
+      assert.isAbove(paid, 0)
+    }
+  )
 })
