@@ -52,8 +52,11 @@ export interface Facts {
 export interface RecentMarket {
   /** The band of the marks around a moment, Unix ms, widened by `bps` or the market's own band; null: the marks are unknown. */
   bandAt(symbol: string, at: number, bps?: number): PriceBand | null
-  /** Whether a market (staking markets included) is listed and not delisted; null: unknown. */
-  isListed(symbol: string): boolean | null
+  /**
+   * Whether a market (staking markets included) is still listed after a time of the venue, Unix ms. False: the last listing shows
+   * it as delisted, or not at all. Null: no listing of after that time is known.
+   */
+  isListed(symbol: string, at: number): boolean | null
 }
 
 /** No market data at all. */

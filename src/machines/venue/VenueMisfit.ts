@@ -37,8 +37,8 @@ export interface KeptBand {
 /** The market by which the reports of an object were judged. A later report is judged by it once the marks are unknown. */
 export type KeptMarket = {
   readonly bands: ReadonlyArray<KeptBand>
-  /** Null: unknown. */
-  readonly isListed: boolean | null
+  /** A listing of after this time of the venue showed the market, Unix ms. Absent: unknown. */
+  readonly listedAt?: number
 }
 
 /** The most bands that one misfit keeps. */

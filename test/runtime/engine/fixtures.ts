@@ -55,7 +55,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     worth: 1n,
     at: noon,
     breakId: 4,
-    market: { bands: [{ at: noon, bps: null, low: "54000", high: "66000" }], isListed: true }
+    market: { bands: [{ at: noon, bps: null, low: "54000", high: "66000" }], listedAt: noon }
   },
   venueCursor: { id, number: 9 },
   venueQuarantine: {

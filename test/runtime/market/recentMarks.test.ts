@@ -187,6 +187,30 @@ describe("A2-115: the marks around a time", () => {
     assert.deepStrictEqual([inHour(1.6), inHour(5), inHour(47.9)], ["7 to 10", "10 to 10", "10 to 10"])
   })
 
+  it("a listing says nothing of what comes after it, but that a market is delisted", () => {
+    const symbol = "BTC-USDC-PERP"
+    const mirror = new MarketMirror(defaultMarketTerms)
+    const listing = (at: number, changed: object = {}) => ({
+      version: 1,
+      at: start + at,
+      markets: [{ ...market(symbol), ...changed }],
+      stakingMarkets: []
+    })
+    const { recent } = mirror.factsAt(start)
+    const listedAt = (...times: ReadonlyArray<number>) => times.map((at) => recent.isListed(symbol, start + at))
+    assert.deepStrictEqual(listedAt(-1), [null])
+    mirror.list(listing(0))
+    assert.deepStrictEqual(listedAt(-1, 0, 1), [true, null, null])
+    mirror.confirm(listing(1_000))
+    assert.deepStrictEqual(listedAt(999, 1_000), [true, null])
+    // An impossible market keeps its last state, which may have ended meanwhile.
+    assert.lengthOf(mirror.list(listing(2_000, { bandBps: 0 })), 1)
+    mirror.confirm(listing(3_000))
+    assert.deepStrictEqual(listedAt(999, 1_000), [true, null])
+    mirror.list(listing(4_000, { delisted: true }))
+    assert.deepStrictEqual(listedAt(999, 9_000), [false, false])
+  })
+
   it("a lost message, a lost connection and a message without a mark are lost marks", () => {
     const symbol = "BTC-USDC-PERP"
     const said = (seq: number, at: number, mark: string | null = "60000.0") => ticker(symbol, seq, start + at, { mark })

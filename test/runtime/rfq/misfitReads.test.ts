@@ -62,12 +62,12 @@ const executed = (shows: VenueContract): DefiniteOutcome => ({
   swap: null
 })
 
-/** The last mark before the present is known, and no later one. The market is listed. */
+/** The last mark before the present is known, and no later one. The market is listed, by a listing of before the present. */
 const marked = (turn: Turn): Turn => {
   const mark = new MoneyDecimal("60000")
   const recent = {
     bandAt: () => ({ ...bandOfMarks(mark, mark, 100), isWhole: false }),
-    isListed: () => true
+    isListed: () => null
   }
   return { ...turn, facts: { ...turn.facts, recent } }
 }
@@ -97,6 +97,41 @@ const readAgain = (turn: Turn): void => {
 
 const knockedOut = { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 45 } as const
 const settled = { ...contract, state: "CLOSED", settlePrice: "60010.0", endedAt: 45 } as const
+
+describe("A2-115: a contract that is settled with its market", () => {
+  it.each([
+    ["waits for a listing of after its time", null, 0, "early"],
+    ["waits for a listing of after its time, as long as marks are waited for", null, 4_999, "early"],
+    ["is not refuted by an older listing, when no newer one comes", null, 5_000, "fits"],
+    ["is refuted at once by a listing of after its time", true, 0, "refuted"],
+    ["is refuted by a listing of after its time, however late it comes", true, 60_000, "refuted"],
+    ["fits where the market is delisted", false, 0, "fits"]
+  ] as const)("%s", (_, listed, after, expected) => {
+    const turn = withOpen()
+    const recent = { ...turn.facts.recent, isListed: () => listed }
+    const at = { ...turn, now: settled.endedAt + after, facts: { ...turn.facts, recent } }
+    const verdict = handlers.rfq.verdict(at, { id: 1, ref: contract.ref, at: settled.endedAt, contract: settled })
+    assert.strictEqual(verdict === null ? "fits" : verdict.isEarly ? "early" : "refuted", expected)
+    if (verdict !== null) assert.match(verdict.reason, /it is settled with its market, but the market is listed$/)
+  })
+
+  it("stays refuted by a listing that a restart has forgotten, until the market is delisted", () => {
+    const listed = (turn: Turn, isListed: boolean | null): Turn => {
+      const recent = { ...turn.facts.recent, isListed: () => isListed }
+      return { ...turn, facts: { ...turn.facts, recent } }
+    }
+    const turn = listed(withOpen(), true)
+    assert.isFalse(read(turn, settled))
+    const restarted = listed(next(turn, 60_000), null)
+    assert.isFalse(read(restarted, settled))
+    assert.deepStrictEqual(openContracts(restarted).length, 1)
+    const later = { contract: settled, id: 1, ref: contract.ref, at: turn.now + 1 }
+    assert.isNull(handlers.rfq.verdict(restarted, later), "a later time than that of the listing")
+    const delisted = listed(next(restarted), false)
+    assert.isTrue(read(delisted, settled))
+    assert.deepStrictEqual([misfits(delisted), openContracts(delisted)], [[["ENDED", 0]], []])
+  })
+})
 
 describe("A2-115: a contract whose report does not fit", () => {
   it("the true answer to a read of an open contract ends the misfit, and opens no second contract", () => {

@@ -166,7 +166,7 @@ export class FeedSession {
         this.listings++
         this.listedNumber = number
         const { mirror } = this.parts
-        if (mirror.isListed(listing)) return Effect.void
+        if (mirror.isListed(listing)) return Effect.sync(() => mirror.confirm(listing))
         const { rate } = this.parts
         const unread = (listing.unreadable ?? []).map((bytes) => rate.add("listing", bytes, "a market can't be read"))
         const absurd = mirror
@@ -215,6 +215,8 @@ export class FeedSession {
     this.heard()
     if ("heartbeat" in line) {
       this.number = line.number
+      // The venue has said nothing since the listing was asked for, so the listing still holds.
+      if (line.number === this.listedNumber) this.parts.mirror.confirm(line)
       return null
     }
     const { resync, aside } = this.takeMessage(line)

@@ -68,6 +68,8 @@ export class MarketMirror {
   kept = 0
   /** The last listing as it was read, as text. */
   private read = ""
+  /** The last time of the venue at which the listing held, without an impossible market, Unix ms. */
+  private listedAt = -Infinity
   /** By symbol, delisted ones left out. */
   markets: ReadonlyMap<string, ListedMarket> = new Map()
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
@@ -101,6 +103,7 @@ export class MarketMirror {
     const { listing, faults, kept } = this.believe(read)
     this.read = textOf(read)
     this.kept = kept
+    this.confirm(read)
     if (listing.markets.length + listing.stakingMarkets.length === 0) return faults
     const markets = new Map<string, ListedMarket>()
     for (const market of listing.markets) {
@@ -132,6 +135,11 @@ export class MarketMirror {
    */
   isListed(listing: ReadListing): boolean {
     return this.listing !== null && this.read === textOf(listing)
+  }
+
+  /** Records that the last listing held at a time of the venue. An impossible market may be delisted meanwhile. */
+  confirm({ at }: Pick<ReadListing, "at">): void {
+    if (this.kept === 0) this.listedAt = at
   }
 
   /** One of each market and channel; a barrier market has no book (A2-113). */
@@ -217,11 +225,11 @@ export class MarketMirror {
       const found = this.markets.get(symbol)
       return found === undefined ? null : found.ticker.recent.bandAt(at, bps ?? found.market.bandBps)
     },
-    isListed: (symbol) => {
+    isListed: (symbol, at) => {
       if (this.listing === null) return null
-      return (
+      const isListed =
         this.markets.has(symbol) || this.listing.stakingMarkets.some((each) => each.symbol === symbol && !each.delisted)
-      )
+      return isListed && this.listedAt <= at ? null : isListed
     }
   }
 

@@ -12,7 +12,7 @@ import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 /** The marks about a time are known by the second for this long, ms. Until then they replace the kept ones. */
 const bySecondMillis = 60_000
 
-export const nothingKept: KeptMarket = { bands: [], isListed: null }
+export const nothingKept: KeptMarket = { bands: [] }
 
 /** The market that the open misfits of these objects keep. */
 export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyArray<string>): KeptMarket => {
@@ -23,10 +23,14 @@ export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyA
 }
 
 /** The bands of both; a band of the second replaces one of the first. When it is full, no band is added. */
-export const withMarket = (before: KeptMarket, { bands, isListed }: KeptMarket): KeptMarket => {
+export const withMarket = (before: KeptMarket, { bands, listedAt }: KeptMarket): KeptMarket => {
   const all = new Map([...before.bands, ...bands].map((band) => [nameOf(band), band]))
-  return { bands: [...all.values()].slice(0, mostBands), isListed: isListed ?? before.isListed }
+  return withListing({ ...before, bands: [...all.values()].slice(0, mostBands) }, listedAt)
 }
+
+/** The same with the later of two listings. */
+const withListing = (market: KeptMarket, at: number | undefined): KeptMarket =>
+  at === undefined || at <= (market.listedAt ?? -Infinity) ? market : { ...market, listedAt: at }
 
 const nameOf = ({ at, bps }: Pick<KeptBand, "at" | "bps">): string => `${at}:${bps}`
 
@@ -50,7 +54,7 @@ export class KeptMarks {
     const known = recent()
     if (known?.isWhole === true) {
       const band = { at, bps, low: exactText(known.low), high: exactText(known.high) }
-      this.market = withMarket(this.market, { bands: [band], isListed: null })
+      this.market = withMarket(this.market, { bands: [band] })
       return known
     }
     if (kept !== undefined) return wholeBand(kept)
@@ -58,10 +62,11 @@ export class KeptMarks {
     return known
   }
 
-  isListed(known: boolean | null): boolean | null {
-    const listed = known ?? this.before.isListed
-    this.market = { ...this.market, isListed: listed }
-    return listed
+  /** As `known`, which says whether the market was listed after a time; a kept listing of after that time says it as well. */
+  isListed(at: number, known: boolean | null): boolean | null {
+    if (known === null && at <= (this.before.listedAt ?? -Infinity)) return true
+    if (known === true) this.market = withListing(this.market, at)
+    return known
   }
 
   /** The venue can't choose among times for ever: a misfit that keeps no further band takes no time whose marks are unknown. */

@@ -86,10 +86,10 @@ export const judgedOn = (
       return band
     },
     get isListed() {
-      const listed = kept.isListed(recent.isListed(symbol))
-      if (listed !== true || !mayCome(at)) return listed
+      const listed = kept.isListed(at, recent.isListed(symbol, at))
+      if (listed !== null || !mayCome(at)) return listed
       early = true
-      return waits ? listed : null
+      return waits ? true : null
     }
   })
   const checked = (waits: boolean): string | null =>
