@@ -27,9 +27,13 @@ export const lieKinds = [
   "false-fill-price",
   "false-fill-ref",
   "false-fill-time",
+  "false-own-trade",
   "false-order-side",
   "false-order-bound",
   "false-order-quantity",
+  "false-order-state",
+  "false-order-trigger",
+  "false-trigger-time",
   "false-request-barrier",
   "false-contract-quantity",
   "false-contract-entry",
@@ -37,13 +41,15 @@ export const lieKinds = [
   "false-contract-side",
   "false-early-close",
   "false-early-expiry",
+  "false-tear-up",
   "false-contract-time",
   "false-knock-out",
   "false-swap-notional",
   "false-swap-reward",
   "false-swap-time",
   "false-swap-fee",
-  "false-swap-end"
+  "false-swap-end",
+  "false-stamp"
 ] as const
 export type LieKind = (typeof lieKinds)[number]
 

@@ -102,7 +102,12 @@ export class VenueLane {
       fault: (asked, refs) => this.fault(asked, refs),
       deliveries: (event) => this.deliver(event)
     })
-    this.desk = new VenueDesk({ core: this.core, outside: parts.outside, random: parts.random.fork() })
+    this.desk = new VenueDesk({
+      core: this.core,
+      outside: parts.outside,
+      random: parts.random.fork(),
+      lies: this.liar !== null
+    })
     this.beat()
   }
 
@@ -313,7 +318,7 @@ export class VenueLane {
 
   /**
    * Changes one member of a message in transit. The service reads the object again (A2-115). The venue repeats some lies until it
-   * is calm, so that their misfits stand. Null: no lie.
+   * is calm, so that their misfits stand. A message that names no object is left true, because nothing reads it again. Null: no lie.
    */
   private lieAbout<Message>(
     ref: string | null,
@@ -325,12 +330,13 @@ export class VenueLane {
     if (this.calm || liar === null) return null
     const before = ref === null ? undefined : repeated.get(ref)
     if (before === undefined && !liar.chance(0.1)) return null
+    if (ref === null) return null
     const kinds = before === undefined ? lieKinds.filter((kind) => lieOf(kind, message) !== null) : [before]
     if (kinds.length === 0) return null
     const kind = liar.pick(kinds)
     const lie = lieOf(kind, message)
     if (lie === null) return null
-    if (ref !== null && before === undefined && liar.chance(0.3)) repeated.set(ref, kind)
+    if (before === undefined && liar.chance(0.3)) repeated.set(ref, kind)
     this.took(path)
     return lie
   }

@@ -3,7 +3,7 @@
  * compares messages with its requests detects every lie.
  */
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
-import { objectsOfFact, type VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
+import { objectsOfFact, type VenueFact, type VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
 import type {
   VenueContract,
   VenueFill,
@@ -20,6 +20,7 @@ interface Objects {
   readonly rfq: VenueRfq | null
   readonly contract: VenueContract | null
   readonly swap: VenueSwap | null
+  readonly funding: VenueFunding | null
 }
 
 /** Multiplies a decimal. The product stays on the decimal's own grid. */
@@ -51,8 +52,7 @@ const about =
     return changed === null ? null : { ...objects, [name]: changed }
   }
 
-const early = ({ entry, openedAt }: VenueContract) =>
-  ({ state: "EARLY_CLOSE", settlePrice: times(entry, 2), endedAt: openedAt }) as const
+const ended = ({ entry, openedAt }: VenueContract) => ({ settlePrice: times(entry, 2), endedAt: openedAt }) as const
 
 /** Each lie by the name of its fault. */
 const lies: Readonly<Record<LieKind, Lie>> = {
@@ -66,18 +66,29 @@ const lies: Readonly<Record<LieKind, Lie>> = {
   ),
   "false-fill-ref": about("fill", (fill) => ({ ...fill, ref: "O-999999999999" })),
   "false-fill-time": about("fill", (fill) => ({ ...fill, at: Math.max(0, fill.at - 400 * dayMillis) })),
+  "false-own-trade": about("fill", (fill) => (fill.reason === null ? { ...fill, reason: "liquidation" } : null)),
   "false-order-side": about("order", (order) => ({ ...order, side: other(order.side) })),
   "false-order-bound": about("order", (order) =>
     order.price === null ? null : { ...order, price: times(order.price, 2) }
   ),
   "false-order-quantity": about("order", (order) => ({ ...order, qty: times(order.qty, 10) })),
+  "false-order-state": about("order", (order) =>
+    order.filledQty === order.qty || order.state === "FILLED" ? null : { ...order, state: "FILLED" }
+  ),
+  "false-order-trigger": about("order", ({ trigger, ...order }) =>
+    trigger === null ? null : { ...order, trigger: { ...trigger, price: times(trigger.price, 2) } }
+  ),
+  "false-trigger-time": about("order", (order) => (order.trigger === null ? null : { ...order, triggeredAt: 0 })),
   "false-request-barrier": about("rfq", (rfq) => ({ ...rfq, barrier: times(rfq.barrier, 2) })),
   "false-contract-quantity": about("contract", (contract) => ({ ...contract, qty: times(contract.qty, 100) })),
   "false-contract-entry": about("contract", (contract) => ({ ...contract, entry: times(contract.entry, 2) })),
   "false-contract-barrier": about("contract", (contract) => ({ ...contract, barrier: times(contract.barrier, 2) })),
   "false-contract-side": about("contract", (contract) => ({ ...contract, side: other(contract.side) })),
   "false-early-close": about("contract", (contract) =>
-    contract.state === "OPEN" ? { ...contract, ...early(contract) } : null
+    contract.state === "OPEN" ? { ...contract, ...ended(contract), state: "EARLY_CLOSE" } : null
+  ),
+  "false-tear-up": about("contract", (contract) =>
+    contract.state === "OPEN" ? { ...contract, ...ended(contract), state: "TORN_UP" } : null
   ),
   "false-early-expiry": about("contract", (contract) =>
     contract.state === "OPEN"
@@ -97,10 +108,13 @@ const lies: Readonly<Record<LieKind, Lie>> = {
     maturityAt: tenorDays * dayMillis
   })),
   "false-swap-fee": about("swap", (swap) => ({ ...swap, fee: times(swap.notional, 2) })),
-  "false-swap-end": about("swap", (swap) => (swap.end === null ? { ...swap, end: "FINAL_SETTLEMENT" } : null))
+  "false-swap-end": about("swap", (swap) => (swap.end === null ? { ...swap, end: "FINAL_SETTLEMENT" } : null)),
+  "false-stamp": about("funding", ({ mark, settledAt, ...funding }) =>
+    mark === null ? null : { ...funding, mark: times(mark, 10), settledAt: settledAt - 400 * dayMillis }
+  )
 }
 
-const none: Objects = { order: null, fill: null, rfq: null, contract: null, swap: null }
+const none: Objects = { order: null, fill: null, rfq: null, contract: null, swap: null, funding: null }
 
 /** The message with one lie in its objects. Null: the lie does not apply to them. */
 const lieIn = <Message extends object>(kind: LieKind, message: Message, objects: Partial<Objects>): Message | null => {
@@ -112,7 +126,7 @@ const lieIn = <Message extends object>(kind: LieKind, message: Message, objects:
 
 /** An event with one lie in it. Null: the lie does not apply to this kind of event. */
 export const lieOfFact = <Fact extends VenueFact>(kind: LieKind, fact: Fact): Fact | null =>
-  lieIn(kind, fact, objectsOfFact(fact))
+  lieIn(kind, fact, fact.type === "funding" ? { funding: fact.funding } : objectsOfFact(fact))
 
 /** An answer or a look-up with one lie in it. Null: the lie does not apply to its objects. */
 export const lieOfOutcome = (kind: LieKind, outcome: VenueOutcome): VenueOutcome | null => lieIn(kind, outcome, outcome)

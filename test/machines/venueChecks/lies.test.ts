@@ -164,11 +164,18 @@ const latest = at + 5_000
 const venueTime = { latest, lag: 0, lead: 0, behindUntil: 0 }
 const known = { order, bandAt: () => band, venueTime }
 
+/** A stop that waits for its trigger. */
+const stop: OrderContext = {
+  ...order,
+  trigger: { source: "MARK", price: "59000", direction: "AT_OR_BELOW", limitPrice: "60000.0" }
+}
+const funding = { symbol: fill.symbol, settledAt: at, mark: "60000", rate: "0.0001", netQty: "1", amount: "-6" }
+
 /** The misfit of a fact, by the check of its object. */
 const misfitOf = (fact: VenueFact): string | null => {
   switch (fact.type) {
     case "order":
-      return orderMisfit(fact.order, known)
+      return orderMisfit(fact.order, fact.order.trigger === null ? known : { ...known, order: stop })
     case "fill":
       return orderMisfit(fact.order, known) ?? fillMisfit(fact.fill, { ...known, report: fact.order })
     case "rfq":
@@ -177,6 +184,8 @@ const misfitOf = (fact: VenueFact): string | null => {
       return contractMisfit(fact.contract, { ...asked, bandAt: () => null, venueTime })
     case "swap":
       return swapMisfit(fact.swap, { swap: lent, isListed: true, venueTime })
+    case "funding":
+      return fact.funding.mark === null ? null : outsideBand(fact.funding.mark, band)
     default:
       return null
   }
@@ -185,6 +194,8 @@ const misfitOf = (fact: VenueFact): string | null => {
 const report = reportOf(order, 900)
 const truths: ReadonlyArray<VenueFact> = [
   { type: "order", ...stamp, order: report },
+  { type: "order", ...stamp, order: reportOf(stop, 900) },
+  { type: "funding", ...stamp, funding },
   { type: "fill", ...stamp, order: reportOf(order, 900, { filledQty: order.qty, state: "FILLED" }), fill },
   { type: "rfq", ...stamp, rfq },
   { type: "contract", ...stamp, contract },
