@@ -82,13 +82,13 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
 
 describe("A1-02: what is left of a refused body is discarded within limits", () => {
   const kibibyte = 1024
-  const head = (key: string) =>
-    `POST /partner/v1/clients HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${1024 * kibibyte}\r\n\r\n`
+  const head = (key: string, length: number, method: string) =>
+    `${method} /partner/v1/clients HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${length}\r\n\r\n`
   const limited = (unread: Partial<UnreadLimits>) => startStubServer({ limits: { unread } })
   /** A connection whose request was refused and whose body never arrives. */
-  const refused = async (target: Running, key: string) => {
+  const refused = async (target: Running, key: string, length = 1024 * kibibyte, method = "POST") => {
     const connection = await openRaw(target)
-    connection.socket.write(head(key))
+    connection.socket.write(head(key, length, method))
     await connection.until('"code":')
     return connection
   }
@@ -102,6 +102,22 @@ describe("A1-02: what is left of a refused body is discarded within limits", () 
     for (const { socket } of [unknown, ...known]) assert.isFalse(socket.closed)
     unknown.socket.destroy()
     for (const { socket } of known) socket.destroy()
+    await strict.close()
+  })
+
+  it.each([
+    ["over the edge cap", bodyCaps.edge + 1, "POST"],
+    ["under an unknown verb", 1024 * kibibyte, "PATCH"]
+  ])("a good key counts for a body that is refused before the key is judged: %s", async (_, length, method) => {
+    const strict = await limited({ connections: 2, withoutKey: 1 })
+    const unknown = await refused(strict, "pbk_unknown", length, method)
+    await (await refused(strict, "pbk_unknown", length, method)).closed()
+    const known = await refused(strict, keys.trade, length, method)
+    await (await refused(strict, keys.trade, length, method)).closed()
+    for (const { socket } of [unknown, known]) {
+      assert.isFalse(socket.closed)
+      socket.destroy()
+    }
     await strict.close()
   })
 
@@ -144,7 +160,7 @@ describe("A1-02: what is left of a refused body is discarded within limits", () 
   const framings = ["Content-Length: 1048576", "Transfer-Encoding: chunked"] as const
   it.each(framings)("a refusal whose connection ends says so: %s", async (framing) => {
     const connection = await openRaw(server)
-    const [path, ...rest] = head("pbk_unknown")
+    const [path, ...rest] = head("pbk_unknown", 1024 * kibibyte, "POST")
       .split("\r\n")
       .filter((line) => !line.startsWith("Content-Length"))
     connection.socket.write([path, framing, ...rest].join("\r\n"))

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { hash } from "node:crypto"
+import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
@@ -20,6 +21,7 @@ import { RateWindows } from "./RateWindows.ts"
 import { declaredLength } from "./readBody.ts"
 import type { Route, RouteTable } from "./routes.ts"
 import { admits, sourceAddress } from "./sourceAddress.ts"
+import { presentedGoodKey } from "./UnreadBodies.ts"
 
 export interface PartnerGateServices {
   readonly routes: RouteTable
@@ -87,20 +89,35 @@ const hashOf = (socket: Socket, key: string): string => {
   return made
 }
 
-const partnerKeyGate: PartnerGate = (exchange, { directory, usage, business, edgeHosts }) => {
+/** The partner and key that a request may speak for; null: its key is unknown, or its address is not admitted. */
+const credentialOf = (
+  exchange: Exchange<PartnerPrincipal>,
+  { directory, edgeHosts }: PartnerGateServices
+): ReturnType<Directory["Service"]["credential"]> => {
   const key = presentedKey(exchange)
-  if (key === null || key.length > keyMaxLength) return gateRefusals.unauthorized
+  if (key === null || key.length > keyMaxLength) return null
   const found = directory.credential(hashOf(exchange.request.socket, key))
-  if (found === null) return gateRefusals.unauthorized
-  const cidrs = found.partner.row.allowedCidrs
-  if (cidrs.length > 0) {
-    const { headers, socket } = exchange.request
-    const source = sourceAddress(socket.remoteAddress, headers["x-forwarded-for"], edgeHosts)
-    if (!admits(cidrs, source)) return gateRefusals.unauthorized
+  const cidrs = found?.partner.row.allowedCidrs ?? []
+  if (cidrs.length === 0) return found
+  const { headers, socket } = exchange.request
+  return admits(cidrs, sourceAddress(socket.remoteAddress, headers["x-forwarded-for"], edgeHosts)) ? found : null
+}
+
+/** A gate before the key. The body that its refusal leaves counts as that of a good key if the request has one. */
+const beforeKey =
+  (judge: (request: IncomingMessage) => WireRefusal | null): PartnerGate =>
+  (exchange, services) => {
+    const refusal = judge(exchange.request)
+    if (refusal !== null && credentialOf(exchange, services) !== null) presentedGoodKey(exchange.request)
+    return refusal
   }
+
+const partnerKeyGate: PartnerGate = (exchange, services) => {
+  const found = credentialOf(exchange, services)
+  if (found === null) return gateRefusals.unauthorized
   const by = partnerAttribution(found.partner, found.key, exchange.requestId)
   exchange.principal = principalOfPartner({ partner: found.partner, key: found.key, by })
-  exchange.lastUsedAt = usage.touch(found.key.id, business.now())
+  exchange.lastUsedAt = services.usage.touch(found.key.id, services.business.now())
   return null
 }
 
@@ -142,8 +159,8 @@ const keyShapeGate: AnyGate = (exchange) => {
 
 /** Gates 0 to 7 of the partner surface, in the order of A1-02. Of 7 only the header's shape: a replay needs the body first. */
 export const partnerGates: ReadonlyArray<PartnerGate> = [
-  ({ request }) => verbGate(request.method),
-  ({ request }) => edgeCapGate(declaredLength(request)),
+  beforeKey(({ method }) => verbGate(method)),
+  beforeKey((request) => edgeCapGate(declaredLength(request))),
   partnerKeyGate,
   suspendedGate,
   partnerRateGate,
