@@ -60,10 +60,12 @@ export interface Ready {
 }
 
 /**
- * Budget of an orderly stop: requests are finished, mailboxes and journal drained within so many wall ms; what is left of 15 s closes
- * the rest, however silent the database is.
+ * An orderly stop ends within 15 s, however silent the database is: requests are finished, mailboxes and journal drained within
+ * `drainMillis`; the pool, the embedded database and the simulated venue, which has its share of this, end within `stopMillis`.
  */
 const drainMillis = 9_500
+const stopMillis = 14_000
+const venueStopMillis = 1_500
 
 /**
  * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone
@@ -108,9 +110,12 @@ const serveWhole = (
     Effect.gen(function* () {
       const ended = yield* Deferred.make<Ended["ending"]>()
       yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
-      const starting = Effect.asSome(start(options, ended, whenReady))
+      let stopBy = Infinity
+      const left = (): number => stopBy - performance.now()
+      const starting = Effect.asSome(start(options, ended, whenReady, left))
       const started = yield* Effect.raceFirst(starting, Effect.as(Deferred.await(ended), Option.none()))
       const ending = yield* Deferred.await(ended)
+      stopBy = performance.now() + stopMillis
       yield* Effect.logInfo(endings[ending])
       if (Option.isNone(started)) return { ending, port: options.port }
       yield* started.value.drain
@@ -118,18 +123,19 @@ const serveWhole = (
     })
   )
 
-/** From the data directory to the listening socket. What it has opened ends with the scope. */
+/** From the data directory to the listening socket. What it has opened ends with the scope. `left`: of the stop, wall ms. */
 const start = (
   options: ServeOptions,
   ended: Deferred.Deferred<Ended["ending"]>,
-  whenReady: (ready: Ready) => Effect.Effect<void>
+  whenReady: (ready: Ready) => Effect.Effect<void>,
+  left: () => number
 ) =>
   Effect.gen(function* () {
     const files = yield* openDataDirectory(options.dataDir)
     if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
     // Beside the database: the venue is waited for when the clocks meet.
-    const starting = yield* startVenue(options, files)
-    const url = yield* databaseUrl(options, files)
+    const starting = yield* startVenue(options, files, left)
+    const url = yield* databaseUrl(options, files, () => left() - venueStopMillis)
     const keyStore = keyFileStore(files.root)
     const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
     const exemption = yield* webhookExemption(options, files)
@@ -224,9 +230,9 @@ const endings: Readonly<Record<Ended["ending"], string>> = {
   reset: "the sandbox is reset: finishing what was accepted"
 }
 
-const databaseUrl = (options: ServeOptions, files: DataFiles) =>
+const databaseUrl = (options: ServeOptions, files: DataFiles, left: () => number) =>
   options.databaseUrl === null
-    ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres }), (postgres) => postgres.url)
+    ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres, left }), (postgres) => postgres.url)
     : Effect.succeed(Redacted.make(options.databaseUrl))
 
 const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError> =>

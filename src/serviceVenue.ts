@@ -27,22 +27,23 @@ export const drawVenueName = (): string =>
 /** How to speak to the venue, or null; a simulated one runs until the scope closes. */
 export const serviceVenue = (
   options: ServeOptions,
-  files: DataFiles
+  files: DataFiles,
+  left: () => number
 ): Effect.Effect<VenueConnection | null, ServeError | EmbeddedVenueError, Scope.Scope> => {
   if (options.venueUrl !== null) return namedVenue(options, options.venueUrl)
   if (!options.sandbox) return Effect.succeed(null)
-  return Effect.map(EmbeddedVenue.start({ dataDirectory: files.venue }), ({ connection }) => connection)
+  return Effect.map(EmbeddedVenue.start({ dataDirectory: files.venue, left }), ({ connection }) => connection)
 }
 
 export type StartingVenue = Effect.Success<ReturnType<typeof startVenue>>
 
-/** The venue's start, beside that of the database. */
-export const startVenue = (options: ServeOptions, files: DataFiles) =>
+/** The venue's start, beside that of the database. `left`: the time that a simulated one has to end, wall ms. */
+export const startVenue = (options: ServeOptions, files: DataFiles, left: () => number) =>
   Effect.gen(function* () {
     const outer = yield* Effect.scope
     const begin = Effect.gen(function* () {
       const scope = yield* Scope.fork(outer)
-      const starting = yield* Effect.forkIn(Scope.provide(serviceVenue(options, files), scope), scope, {
+      const starting = yield* Effect.forkIn(Scope.provide(serviceVenue(options, files, left), scope), scope, {
         startImmediately: true
       })
       return { scope, starting }

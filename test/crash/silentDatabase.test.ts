@@ -13,7 +13,9 @@ import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import type { Answer } from "../http/callServer.ts"
 import { type CuttingProxy, openProxy, type Silence, silences } from "../runtime/engine/cuttingProxy.ts"
 import { isDeep, played } from "../support/every.ts"
+import { clusterOf, pausePostgres } from "./postmaster.ts"
 import { spawnService } from "./ServiceProcess.ts"
+import { venuePid } from "./venueSeat.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { firstCopy } from "../support/storedNight.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
@@ -189,6 +191,26 @@ describe("a process that is stopped for longer than its deadlines, with a batch 
     for (const [name, answer] of await Promise.all(asked))
       assert.strictEqual(answer?.status, 200, `${name}: ${answer?.text}`)
     assert.deepStrictEqual(connections(), before)
+  })
+})
+
+describe("the embedded database is frozen", () => {
+  const frozen = ["the database", "the database and the simulated venue"] as const
+  it.runIf(isDeep).each(frozen)("SIGTERM ends the service: %s", { timeout: 120_000 }, async (kind) => {
+    const options = { dataDir: join(folder, kind.replaceAll(" ", "-")) }
+    const own = await startRealService(options)
+    const resume = pausePostgres(clusterOf(options.dataDir))
+    if (kind !== frozen[0]) process.kill(await venuePid(options.dataDir), "SIGSTOP")
+    const asked = Promise.allSettled([own.read("/operator/v1/audit"), own.read("/operator/v1/ledger/verify")])
+    const stopped = performance.now()
+    const { code } = await own.kill("SIGTERM")
+    assert.strictEqual(code, 0)
+    assert.isBelow(performance.now() - stopped, stopLimit)
+    await asked
+    resume()
+    const again = await startRealService(options)
+    assert.strictEqual((await again.read("/operator/v1/ledger/verify")).status, 200)
+    await again.stop()
   })
 })
 

@@ -11,6 +11,7 @@ import { randomBytes } from "node:crypto"
 import * as Fs from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { endProcess } from "./endProcess.ts"
 import {
   checkUserMode,
   defaultUserMode,
@@ -44,6 +45,8 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number
   /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
   readonly userMode?: UserMode
+  /** The time in which the server has to end, wall ms; without it each signal has its usual time. */
+  readonly left?: () => number
 }
 
 export interface EmbeddedPostgresShape {
@@ -87,6 +90,7 @@ interface Cluster {
   readonly mode: UserMode
   readonly password: string
   readonly fixedPort: number | undefined
+  readonly left: () => number
   /** The postmaster of this moment; 0 before the first start. */
   pid: number
   port: number
@@ -111,7 +115,8 @@ const startServer = Effect.fn("EmbeddedPostgres.start")(function* (options: Embe
   )
   const directory = join(home, "cluster")
   const password = yield* ensurePassword(home, directory)
-  const cluster: Cluster = { home, directory, binaries, mode, password, fixedPort: options.port, pid: 0, port: 0 }
+  const { port: fixedPort, left = () => Infinity } = options
+  const cluster: Cluster = { home, directory, binaries, mode, password, fixedPort, left, pid: 0, port: 0 }
   if (!Fs.existsSync(directory)) yield* initialise(cluster)
   // The finaliser stands before the start: a start that fails or is interrupted half-way leaves no server behind.
   yield* Effect.addFinalizer(() => shutdown(cluster))
@@ -328,25 +333,15 @@ const supervise = (cluster: Cluster) =>
 
 /** Fast shutdown (open transactions are rolled back), then immediate (recovery at the next start), each bounded. */
 const shutdown = (cluster: Cluster): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    for (const [signal, patience] of [
-      ["SIGINT", "8 seconds"],
-      ["SIGQUIT", "3 seconds"],
-      ["SIGKILL", "1 second"]
-    ] as const) {
-      if (cluster.pid === 0 || !isRunning(cluster.pid)) return
-      yield* Effect.sync(() => signalProcess(cluster.pid, signal))
-      yield* until(() => (isRunning(cluster.pid) ? undefined : true)).pipe(Effect.timeoutOption(patience))
-    }
+  endProcess({
+    pid: () => cluster.pid,
+    signals: [
+      ["SIGINT", 8_000],
+      ["SIGQUIT", 3_000],
+      ["SIGKILL", 1_000]
+    ],
+    left: cluster.left
   })
-
-const signalProcess = (pid: number, signal: NodeJS.Signals) => {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // Ended between the check and the signal: what was wanted.
-  }
-}
 
 /** The database is not fit to keep money in. One sentence per reason. */
 export class DurabilityError extends Schema.TaggedError<DurabilityError>()("DurabilityError", {

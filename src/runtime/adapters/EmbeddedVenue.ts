@@ -12,6 +12,7 @@ import { seatVersion } from "../../venue/seatAnswer.ts"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
 import { askSeat, type Seated } from "./askSeat.ts"
 import { askVenue } from "./askVenue.ts"
+import { endProcess } from "./endProcess.ts"
 import { spawnServer } from "./postgresBinaries.ts"
 import { isRunning, readText } from "./postmasterPid.ts"
 
@@ -31,6 +32,8 @@ export interface EmbeddedVenueOptions {
   readonly idleMillis?: number
   /** Longest time from its start until it listens, wall ms. */
   readonly startMillis?: number
+  /** The time in which it has to end, wall ms; without it each signal has its usual time. */
+  readonly left?: () => number
 }
 
 export interface EmbeddedVenue {
@@ -58,6 +61,7 @@ interface Simulator {
   readonly home: string
   readonly idleMillis: number
   readonly startMillis: number
+  readonly left: () => number
   /** Of this moment; 0 and empty before the first start. */
   pid: number
   url: string
@@ -74,8 +78,8 @@ const start = (options: EmbeddedVenueOptions): Effect.Effect<EmbeddedVenue, Embe
       },
       catch: () => fail("The folder of the simulated venue can not be made in the data directory.")
     })
-    const { idleMillis = usualIdleMillis, startMillis = usualStartMillis } = options
-    const simulator: Simulator = { home, idleMillis, startMillis, pid: 0, url: "", key: "" }
+    const { idleMillis = usualIdleMillis, startMillis = usualStartMillis, left = () => Infinity } = options
+    const simulator: Simulator = { home, idleMillis, startMillis, left, pid: 0, url: "", key: "" }
     // The finaliser stands before the start: one that fails or is interrupted half-way leaves no simulator behind.
     yield* Effect.addFinalizer(() => shutdown(simulator))
     if (!(yield* adopt(simulator))) yield* launch(simulator)
@@ -207,25 +211,14 @@ const supervise = (simulator: Simulator) =>
 
 /** An orderly end, then a hard one, each bounded. */
 const shutdown = (simulator: Simulator): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    for (const [signal, patience] of [
-      ["SIGTERM", "5 seconds"],
-      ["SIGKILL", "1 second"]
-    ] as const) {
-      const { pid } = simulator
-      if (pid === 0 || !isRunning(pid)) return
-      yield* Effect.sync(() => signalProcess(pid, signal))
-      yield* until(() => !isRunning(pid)).pipe(Effect.timeoutOption(patience))
-    }
+  endProcess({
+    pid: () => simulator.pid,
+    signals: [
+      ["SIGTERM", 5_000],
+      ["SIGKILL", 1_000]
+    ],
+    left: simulator.left
   })
-
-const signalProcess = (pid: number, signal: NodeJS.Signals) => {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // Ended between the check and the signal: what was wanted.
-  }
-}
 
 const until = (holds: () => boolean, pause: Duration.Input = "15 millis"): Effect.Effect<void> =>
   Effect.gen(function* () {

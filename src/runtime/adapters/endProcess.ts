@@ -1,0 +1,43 @@
+/**
+ * Ends a server process that this service started: one signal after the other, from the orderliest to SIGKILL. Each signal has its
+ * time, less of it when the stop of the service has little left.
+ */
+import { Effect } from "effect"
+import { isRunning } from "./postmasterPid.ts"
+
+/** The least time of a signal, wall ms. */
+const leastMillis = 400
+
+export interface Ending {
+  /** Of the process of this moment; 0 for none. */
+  readonly pid: () => number
+  /** The signals in their order, each with its usual time, wall ms. */
+  readonly signals: ReadonlyArray<readonly [signal: NodeJS.Signals, millis: number]>
+  /** The time that the stop of the service still has, wall ms. */
+  readonly left: () => number
+}
+
+export const endProcess = ({ pid, signals, left }: Ending): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (const [index, [signal, millis]] of signals.entries()) {
+      const target = pid()
+      if (target === 0 || !isRunning(target)) return
+      signalProcess(target, signal)
+      const later = signals.length - 1 - index
+      const patience = Math.max(leastMillis, Math.min(millis, left() - later * leastMillis))
+      yield* Effect.timeoutOption(gone(target), patience)
+    }
+  })
+
+const signalProcess = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It ended between the check and the signal.
+  }
+}
+
+const gone = (pid: number): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    while (isRunning(pid)) yield* Effect.sleep("15 millis")
+  })
