@@ -1,11 +1,12 @@
 /** The lane of list pages: shares of rows, turns of principals, and the work that takes precedence over a page. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import { partnerFeatures } from "../../src/http/features.ts"
 import { RouteTable, rowsOf } from "../../src/http/middleware/routes.ts"
 import { PageLane } from "../../src/http/middleware/PageLane.ts"
 import { breathe } from "../../src/runtime/engine/breathe.ts"
 import { pageBudget } from "../../src/machines/shared/Limits.ts"
+import { Unavailable } from "../../src/runtime/engine/mailbox/DispatchError.ts"
 import type { PrincipalId } from "../../src/runtime/services/shared/Principal.ts"
 import { openRaw } from "./callRaw.ts"
 import { clientId, keys } from "./canned.ts"
@@ -68,6 +69,26 @@ describe("pages of lists", () => {
         )
       }
       yield* Fiber.interruptAll([...fibers, late])
+    })
+  )
+
+  it.effect("a piece of a begun answer waits for one new page of its principal at most, however many wait", () =>
+    Effect.gen(function* () {
+      const { lane, begun, run, end } = laneOf()
+      const flood = Array.from({ length: 1 + pageBudget.waiting }, (_, n) => run("partner:1", `page ${n}`))
+      const refused = yield* Effect.exit(Fiber.join(run("partner:1", "one more")))
+      assert.deepStrictEqual(refused, Exit.fail(new Unavailable({ unknown: false })))
+      const pieces = Stream.tap(Stream.rechunk(Stream.make(1, 2), 1), (n) =>
+        Effect.sync(() => begun.push(`piece ${n}`))
+      )
+      const answer = Effect.runFork(Stream.runCollect(lane.pieces("partner:1", page, pieces)))
+      for (const name of ["page 0", "page 1", "page 2"]) {
+        while (!begun.includes(name)) yield* breathe
+        end(name)
+      }
+      assert.deepStrictEqual(yield* Fiber.join(answer), [1, 2])
+      assert.deepStrictEqual(begun.slice(0, 5), ["page 0", "piece 1", "page 1", "piece 2", "page 2"])
+      yield* Fiber.interruptAll(flood)
     })
   )
 

@@ -12,6 +12,8 @@ import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
 interface Waiter {
   readonly rows: number
+  /** Whether it is a further piece of an answer that has been read in part. */
+  readonly further: boolean
   readonly start: () => void
 }
 
@@ -28,10 +30,16 @@ class Turns {
   /** In the order of turns: a principal moves to the end when one of its pages starts. */
   private readonly lines = new Map<PrincipalId, Line>()
 
-  enter(principal: PrincipalId, rows: number): Effect.Effect<void, Unavailable> {
+  /**
+   * A further piece goes before the new pages of its principal and is not counted with them: pages that came later must not cut a
+   * begun answer off. An answer waits with one piece at a time.
+   */
+  enter(principal: PrincipalId, rows: number, further: boolean): Effect.Effect<void, Unavailable> {
     return Effect.suspend(() => {
       const line = this.lines.get(principal) ?? { held: 0, waiting: [] }
-      if (line.waiting.length >= pageBudget.waiting) return Effect.fail(new Unavailable({ unknown: false }))
+      const firstNew = line.waiting.findIndex((waiter) => !waiter.further)
+      if (!further && firstNew >= 0 && line.waiting.length - firstNew >= pageBudget.waiting)
+        return Effect.fail(new Unavailable({ unknown: false }))
       this.lines.set(principal, line)
       return Effect.callback<void, Unavailable>((resume) => {
         const giveUp = (): void => {
@@ -46,12 +54,13 @@ class Turns {
         })
         const waiter: Waiter = {
           rows,
+          further,
           start: () => {
             cancel()
             resume(Effect.void)
           }
         }
-        line.waiting.push(waiter)
+        line.waiting.splice(further && firstNew >= 0 ? firstNew : line.waiting.length, 0, waiter)
         this.startNext()
         return Effect.sync(giveUp)
       })
@@ -123,6 +132,22 @@ export class PageLane {
    * Fails with `Unavailable` when too many pages of the principal wait, and when this page has waited too long.
    */
   run<A, B, E, R>(principal: PrincipalId, rows: number, page: Page<A, B, E, R>): Effect.Effect<B, E | Unavailable, R> {
+    return this.inTurn(principal, rows, page, false)
+  }
+
+  /** A stream in which each piece is such a page. */
+  pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
+    return Stream.transformPull(pieces, (pull) =>
+      Effect.succeed(this.inTurn(principal, rows, { read: () => pull, render: (piece) => piece }, true))
+    )
+  }
+
+  private inTurn<A, B, E, R>(
+    principal: PrincipalId,
+    rows: number,
+    page: Page<A, B, E, R>,
+    further: boolean
+  ): Effect.Effect<B, E | Unavailable, R> {
     const turns = rows <= pageBudget.small ? this.small : this.large
     const cost = Math.min(Math.max(rows, pageBudget.least), pageBudget.share)
     const work = Effect.suspend(page.read).pipe(
@@ -132,14 +157,7 @@ export class PageLane {
     )
     const left = Effect.sync(() => turns.leave(principal, cost))
     return Effect.uninterruptibleMask((restore) =>
-      Effect.andThen(restore(turns.enter(principal, cost)), Effect.ensuring(restore(work), left))
-    )
-  }
-
-  /** A stream in which each piece is such a page. */
-  pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
-    return Stream.transformPull(pieces, (pull) =>
-      Effect.succeed(this.run(principal, rows, { read: () => pull, render: (piece) => piece }))
+      Effect.andThen(restore(turns.enter(principal, cost, further)), Effect.ensuring(restore(work), left))
     )
   }
 
