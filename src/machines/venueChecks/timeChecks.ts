@@ -14,6 +14,8 @@ export interface VenueTime {
   readonly latest: number
   /** How far this clock may be behind the service's, ms: as measured, or `driftLimit` before that. */
   readonly lag: number
+  /** The largest lag of the last hour at least: requests were sent under it, and the clocks may be corrected since. */
+  readonly pastLag: number
   /** How far it may be ahead, ms. */
   readonly lead: number
   /**
@@ -24,7 +26,7 @@ export interface VenueTime {
 }
 
 /** Nothing is known of the venue's clock: every time is possible. */
-export const anyTime: VenueTime = { latest: Infinity, lag: 0, lead: 0, behindUntil: Infinity }
+export const anyTime: VenueTime = { latest: Infinity, lag: 0, pastLag: 0, lead: 0, behindUntil: Infinity }
 
 interface Dated {
   /** The name of the time in the sentence. */
@@ -35,9 +37,12 @@ interface Dated {
 }
 
 /** An error sentence when a time is not possible; null when it is. */
-export const timeMisfit = ({ called, at, sentAt }: Dated, { latest, lag, behindUntil }: VenueTime): string | null => {
+export const timeMisfit = (
+  { called, at, sentAt }: Dated,
+  { latest, pastLag, behindUntil }: VenueTime
+): string | null => {
   if (at > latest) return `${called} ${timeText(at)} is in the future`
-  return sentAt !== null && sentAt > behindUntil && at < sentAt - lag - clockSlackMillis
+  return sentAt !== null && sentAt > behindUntil && at < sentAt - pastLag - clockSlackMillis
     ? `${called} ${timeText(at)} is before the request of ${timeText(sentAt)}`
     : null
 }

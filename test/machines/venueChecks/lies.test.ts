@@ -121,7 +121,7 @@ const asked: AskedContract = {
   bandAt: () => band,
   bandBps: 1_000,
   isListed: true,
-  venueTime: { latest: at + 90_000, lag: 0, lead: 0, behindUntil: 0 }
+  venueTime: { latest: at + 90_000, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 }
 }
 const knockedOut: VenueContract = { ...contract, state: "KNOCKED_OUT", settlePrice: contract.barrier, endedAt: at }
 const lent = {
@@ -161,7 +161,7 @@ const swap: VenueSwap = {
 }
 
 const latest = at + 5_000
-const venueTime = { latest, lag: 0, lead: 0, behindUntil: 0 }
+const venueTime = { latest, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 }
 const known = { order, bandAt: () => band, venueTime }
 
 /** A stop that waits for its trigger. */
@@ -322,7 +322,7 @@ describe("A2-115: a venue that lies", () => {
       true,
       false
     ])
-    const behind = { ...known, report: null, venueTime: { ...venueTime, lag: 6_000 } }
+    const behind = { ...known, report: null, venueTime: { ...venueTime, pastLag: 6_000 } }
     assert.deepStrictEqual(
       [created - 11_000, created - 11_001].map((time) => fillMisfit({ ...fill, at: time }, behind) === null),
       [true, false],

@@ -36,7 +36,7 @@ const nextTurn = (first: Turn, latest = Infinity): Turn => {
   const answered = new CommitBuilder()
   answered.endCall(contract.ref)
   turn.state.adopt(answered.build(null, null))
-  const facts: Facts = { ...turn.facts, venueTime: { latest, lag: 0, lead: 0, behindUntil: 0 } }
+  const facts: Facts = { ...turn.facts, venueTime: { latest, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 } }
   turn.draft.put("rfqs", request)
   return { ...turn, now: Math.min(later, latest), facts }
 }

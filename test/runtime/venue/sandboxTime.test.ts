@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { TestClock } from "effect/testing"
 import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
-import { clockSlackMillis, driftLimit } from "../../../src/machines/venueChecks/timeChecks.ts"
+import { clockSlackMillis, driftLimit, timeMisfit } from "../../../src/machines/venueChecks/timeChecks.ts"
 import { Venue, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../../src/runtime/ports/VenueMemory.ts"
 import { layerSandboxTime } from "../../../src/runtime/services/venue/sandboxTime.ts"
@@ -34,6 +34,30 @@ describe("the venue's clock beside the service's", () => {
       assert.deepStrictEqual(drift(), [6_400, 0])
       hear(7_000)
       assert.deepStrictEqual(drift(), [0, 7_000])
+    }).pipe(Effect.provide(BusinessClock.layer(0)))
+  )
+
+  it.effect("A2-115: a corrected clock leaves requests with the times of before for an hour at least", () =>
+    Effect.gen(function* () {
+      const clock = yield* BusinessClock
+      const sent = clock.now()
+      const misfit = (ago: number) =>
+        timeMisfit({ called: "the trade's time", at: sent - ago, sentAt: sent }, clock.venueTime())
+      const run = Effect.fnUntraced(function* (minutes: number, ahead: number) {
+        for (let span = 0; span < minutes * 6; span++) {
+          clock.measure(clock.now() + ahead)
+          yield* TestClock.adjust("10 seconds")
+        }
+      })
+      assert.isNull(misfit(driftLimit + clockSlackMillis), "a start does not know the lag of before")
+      yield* run(121, -8_000)
+      assert.isNull(misfit(8_000 + clockSlackMillis))
+      assert.isNotNull(misfit(8_001 + clockSlackMillis))
+      yield* run(60, 0)
+      assert.strictEqual(clock.venueTime().lag, 0)
+      assert.isNull(misfit(8_000 + clockSlackMillis), "the request was sent under the old clock")
+      yield* run(61, 0)
+      assert.isNotNull(misfit(1 + clockSlackMillis))
     }).pipe(Effect.provide(BusinessClock.layer(0)))
   )
 

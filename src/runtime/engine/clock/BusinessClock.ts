@@ -39,8 +39,8 @@ export class BusinessClock extends Context.Service<
           now,
           offset: () => offset,
           venueTime: () => {
-            const { lag, lead } = drift
-            return { latest: Math.max(now(), expected) + lead + clockSlackMillis, lag, lead, behindUntil }
+            const { lag, pastLag, lead } = drift
+            return { latest: Math.max(now(), expected) + lead + clockSlackMillis, lag, pastLag, lead, behindUntil }
           },
           measure: (at) => drift.add(at - now(), now()),
           expect: (to) => {
@@ -61,6 +61,8 @@ export class BusinessClock extends Context.Service<
 
 /** Samples older than one to two of these spans no longer count, ms. */
 const driftSpan = 10_000
+/** A lag counts for requests that were sent under it for one to two of these spans, ms. */
+const lagSpan = 3_600_000
 
 /**
  * The difference between the venue's clock and this one. A message takes time to come, so the largest sample is the nearest to the
@@ -69,18 +71,33 @@ const driftSpan = 10_000
 class Drift {
   private span = { from: -Infinity, ahead: -Infinity }
   private before = -Infinity
+  /** The largest lags of this span and of the one before. A start does not know the lag of earlier requests. */
+  private readonly lags = { from: -Infinity, span: driftLimit, before: driftLimit }
 
   /** `ahead`: the time of a message minus this clock's time, ms. */
   add(ahead: number, now: number): void {
     if (Math.abs(ahead) > driftLimit) return
     if (now >= this.span.from + driftSpan) {
+      this.keepLag(now)
       this.before = this.span.ahead
       this.span = { from: now, ahead }
     } else this.span.ahead = Math.max(this.span.ahead, ahead)
   }
 
+  /** Keeps the lag of the span that ends, which is not the lag of one late message. */
+  private keepLag(now: number): void {
+    const { lags } = this
+    if (now >= lags.from + lagSpan) Object.assign(lags, { from: now, span: 0, before: lags.span })
+    if (this.span.ahead !== -Infinity) lags.span = Math.max(lags.span, -this.span.ahead)
+  }
+
   get lag(): number {
     return this.ahead === -Infinity ? driftLimit : Math.max(0, -this.ahead)
+  }
+
+  /** The largest lag of an hour at least: a corrected clock leaves requests whose times it wrote before. */
+  get pastLag(): number {
+    return Math.max(this.lag, this.lags.span, this.lags.before)
   }
 
   get lead(): number {

@@ -59,7 +59,7 @@ export const hearItsEvent = (turn: Turn, clientId: number, { ref, outcome, seque
   const { sequence: before, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
   if (sequence === (before ?? 0) + 1) {
     // The answer may come long after the event, but the event is no earlier than the request.
-    const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.lag
+    const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.pastLag
     turn.draft.put("venueAccounts", { clientId, sequence, takenTo: Math.max(takenTo, sentAt) })
   } else if (before === null && outcome === "EXECUTED") {
     turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo })
