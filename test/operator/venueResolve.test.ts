@@ -3,11 +3,14 @@
  * line and over HTTP (operator surface; A2-115, A2-116, D8).
  */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { request } from "node:https"
 import { acceptRef } from "../../src/machines/rfq/Rfq.ts"
 import { orderRef } from "../../src/machines/order/Order.ts"
 import { swapRef } from "../../src/machines/swap/Swap.ts"
+import { endMisfit } from "../../src/runtime/services/venue/misfits.ts"
+import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { ofClient } from "../support/Builders.ts"
 import { inTurn, putOrder } from "../support/orderRows.ts"
@@ -15,6 +18,7 @@ import { perp } from "../support/perpVenue.ts"
 import { openOn } from "../support/Scenario.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 import { reportMisfit } from "../support/standingMisfit.ts"
+import { operator } from "../support/Service.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { startOperatorService } from "./operatorHarness.ts"
 
@@ -175,6 +179,64 @@ describe.each(ways)("venue resolve of an object whose misfit stands, %s", (_, re
       const [, done] = await resolve({ object: `swap:${swapId}`, as, ...evidence })
       assert.deepInclude(done, { state: as === "void" ? "REJECTED" : "OPEN" })
     }
+  })
+})
+
+describe("evidence that waits for a second key", () => {
+  beforeEach(expectAlarm)
+  /** Resolves as a grant does: with the request that the check has bound. */
+  const granted = (request: ResolveRequest) =>
+    service.run(
+      Effect.provide(
+        VenueResolutions.use((all) => all.resolve(operator, request)),
+        VenueResolutions.layer
+      )
+    )
+  const filed = async (body: Body): Promise<ResolveRequest> => {
+    const request = { ...body, reason } as ResolveRequest
+    const checked = await service.run(
+      Effect.provide(
+        VenueResolutions.use((all) => all.check(request)),
+        VenueResolutions.layer
+      )
+    )
+    return checked.ok ? checked.value : assert.fail(JSON.stringify(checked))
+  }
+  const isOther = (verdict: unknown): void =>
+    assert.match(
+      JSON.stringify(verdict),
+      /"ok":false.*The report that the evidence is of was resolved, or another one stands/
+    )
+
+  it("of a take is never booked as a payment, and ends the misfit that it was filed for", async () => {
+    const clientId = await lender({ usdc: "5000.00" })
+    const offerId = await offered("USDC-SWAP", { qty: "1000" })
+    world.failing((asked) => (asked === "takeOffer" ? { refused: "the offer is gone" } : {}))
+    const { swapId } = (await take(clientId, offerId, "1000")).json.data
+    world.failing(() => ({}))
+    await standing(clientId, swapRef(swapId))
+    const body = { object: `swap:${swapId}`, as: "executed", tradeId: 9_004, qty: "1000" }
+    const [first, second] = [await filed(body), await filed(body)]
+    assert.isTrue((await granted(first)).ok)
+    await standing(clientId, swapRef(swapId))
+    isOther(await granted(second))
+    assert.deepStrictEqual(await overHttp(body), [4000, { tradeId: "Trade 9004 is the take, no payment." }])
+    const payment = await filed({ ...body, tradeId: 9_005, qty: "100" })
+    assert.match(payment.evidenceOf ?? "", /^payment, misfit [0-9]+$/)
+    assert.isTrue((await granted(payment)).ok)
+  })
+
+  it.each(["contract", "order"] as const)("of one report of %s does not end another one", async (kind) => {
+    const clientId = await steps.trader("50000.00")
+    const object = await (kind === "order" ? misfitOrder(clientId) : misfitContract(clientId))
+    const request = await filed({ object, as: "void" })
+    const [ref = ""] = (await ofClient(service, "venueMisfits", clientId)).map((row) => row.ref)
+    await inTurn(service, clientId, (turn) => {
+      endMisfit(turn, ref)
+      reportMisfit(turn, ref)
+    })
+    isOther(await granted(request))
+    assert.isTrue((await granted(await filed({ object, as: "void" }))).ok)
   })
 })
 

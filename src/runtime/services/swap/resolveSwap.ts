@@ -99,6 +99,8 @@ const resolvePaid = (
 ): Verdict<ResolvedState> => {
   const { turn } = owned
   const { fee, notional, payments } = row.context
+  if (tradeId === row.context.tradeId)
+    return refuse(invalidFields({ tradeId: `Trade ${tradeId} is the take, no payment.` }))
   if (payments.some(({ id }) => id === tradeId))
     return refuse(invalidFields({ tradeId: `Payment ${tradeId} is booked already.` }))
   noteResolved(owned, `swap:${row.id}`, row.state, reason)

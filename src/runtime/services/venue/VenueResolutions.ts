@@ -10,10 +10,19 @@ import { bandOfMarks, outsideBand, type PriceBand } from "../../../machines/mark
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { currencyFacts } from "../../../machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { accept, invalidFields, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  type Refusal,
+  refuse,
+  unknown,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { Venue } from "../../ports/Venue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
@@ -33,10 +42,12 @@ import {
   resolveVoid,
   voidReport
 } from "../rfq/resolveDecisions.ts"
+import { contractNames } from "../rfq/contractVerdict.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { resolveTakeExecuted, resolveTakeVoid, takeRefusal } from "../swap/resolveSwap.ts"
 import { Recall } from "../shared/Recall.ts"
+import { standingMisfit } from "./misfits.ts"
 import { venueAway } from "./venueAway.ts"
 import { venueHandlers } from "./VenueHandlers.ts"
 
@@ -55,7 +66,9 @@ export type ResolveRequest = {
   readonly outsideBand?: boolean
   /** The request's call that was in flight when it was asked for: no other one is ended. */
   readonly ref?: string
-  /** What whoever grants has to see besides: bound with it, never asked for. */
+  /** The take, payment or report that the evidence is of, as the check has found it (`evidenceOf`): no other one is ended. */
+  readonly evidenceOf?: string
+  /** The account, which the person who grants has to see: bound, and no part of a request. */
   readonly clientUid?: string
 }
 
@@ -105,6 +118,7 @@ export class VenueResolutions extends Context.Service<
         if (table === "rfqs") {
           const row = recall.row(turn, table, id)
           if (row === null) return refuse(unknown("Request"))
+          if (isOther(turn.state, { table, row }, request)) return refuse(otherReport)
           const refusal = requestRefusal(turn.state, row, as === "void" ? "void" : "executed", ref)
           if (refusal !== null) return refuse(refusal)
           return as === "void"
@@ -118,6 +132,7 @@ export class VenueResolutions extends Context.Service<
         if (table === "orders") {
           const row = recall.row(turn, table, id)
           if (row === null) return refuse(unknown("Order"))
+          if (isOther(turn.state, { table, row }, request)) return refuse(otherReport)
           const at = { turn, of, recall }
           return as === "void"
             ? resolveOrderVoid(at, handlers, row, reason)
@@ -126,12 +141,14 @@ export class VenueResolutions extends Context.Service<
         if (table === "swaps") {
           const row = recall.row(turn, table, id)
           if (row === null) return refuse(unknown("Swap"))
+          if (isOther(turn.state, { table, row }, request)) return refuse(otherReport)
           return as === "void"
             ? resolveTakeVoid({ turn, of }, handlers, row, reason)
             : resolveTakeExecuted({ turn, of }, handlers, row, { reason, tradeId, qty })
         }
         const row = recall.row(turn, table, id)
         if (row === null) return refuse(unknown("Contract"))
+        if (isOther(turn.state, { table, row }, request)) return refuse(otherReport)
         return as === "void"
           ? voidReport(turn, row, reason)
           : resolveClosed({ turn, board, of }, row, { price, reason, isUnknown })
@@ -164,17 +181,19 @@ export class VenueResolutions extends Context.Service<
             const { named, isUnknown } = found.value
             const { table, row } = named
             const bound = { ...request, object: objectOf(named), clientUid: row.context.account }
+            const accepted = (state: SubjectState, now: Named) =>
+              accept({ ...bound, evidenceOf: evidenceOf(state, now) })
             if (table === "barrierContracts") {
               const as = request.as === "void" ? "void" : "closed"
               return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
                 const refusal = contractRefusal(state, row, as, isUnknown)
-                return refusal === null ? accept(bound) : refuse(refusal)
+                return refusal === null ? accepted(state, named) : refuse(refusal)
               })
             }
             if (table === "orders" || table === "swaps") {
               return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
                 const refusal = table === "orders" ? orderRefusal(state, row) : takeRefusal(state, row)
-                return refusal === null ? accept(bound) : refuse(refusal)
+                return refusal === null ? accepted(state, named) : refuse(refusal)
               })
             }
             return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
@@ -182,7 +201,8 @@ export class VenueResolutions extends Context.Service<
               const ref = openCall(state, now)
               if (ref === null) return refuse(nothingInFlight)
               const refusal = requestRefusal(state, now, request.as === "void" ? "void" : "executed")
-              return refusal === null ? accept({ ...bound, ref }) : refuse(refusal)
+              const evidence = evidenceOf(state, { table, row: now })
+              return refusal === null ? accept({ ...bound, ref, evidenceOf: evidence }) : refuse(refusal)
             })
           }),
         resolve: (caller, request) =>
@@ -224,6 +244,22 @@ const labels = { rfqs: "Request", barrierContracts: "Contract", orders: "Order",
 const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order", swaps: "swap" } as const
 
 const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
+
+/** The take, the payment or the object that evidence is of, with the misfit that stands, in words for the person who grants. */
+const evidenceOf = (state: SubjectState, named: Named): string => {
+  const { table, row } = named
+  const misfit = standingMisfit(state, table === "barrierContracts" ? contractNames(row) : [objectOf(named)])
+  const kind = table === "swaps" ? (row.context.contractId === null ? "take" : "payment") : kinds[table]
+  return misfit === undefined ? kind : `${kind}, misfit ${misfit.id}`
+}
+
+const isOther = (state: SubjectState, named: Named, { evidenceOf: bound }: ResolveRequest): boolean =>
+  bound !== undefined && bound !== evidenceOf(state, named)
+
+const otherReport = conflict(
+  "KNOWN_AT_VENUE",
+  "The report that the evidence is of was resolved, or another one stands by now: resolve the object again."
+)
 
 /** The object that is named KIND:ID. */
 const namedBy = (
