@@ -2,7 +2,7 @@
  * A contract whose report by the venue does not fit, on each way by which reports come: event, look-up and comparison. Nothing of
  * it is booked, and a misfit is recorded (A2-115).
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, onTestFinished } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
 import { tearUpRef } from "../../../src/machines/barrier/BarrierContract.ts"
 import { acceptRef } from "../../../src/machines/rfq/Rfq.ts"
@@ -16,7 +16,7 @@ import { differencesOf, settleDifferences } from "../../../src/runtime/services/
 import { beginAccept, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
-import { clients, contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
+import { clients, contract, decided, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
 
 const hour = 3_600_000
 /** Late enough that no later mark can decide. */
@@ -76,6 +76,23 @@ const wayNames = Object.keys(ways) as ReadonlyArray<keyof typeof ways>
 /** The contracts and postings that a turn has written. */
 const written = (turn: Turn) => [turn.draft.written("barrierContracts").map(({ state }) => state), posted(turn)]
 
+const closeTerms = { windowEndsAt: later + 60_000, autoAccept: false, mark: null }
+
+/** A request to close the open contract at 61000.0, whose accept is answered without an execution; its id. */
+const askToClose = (turn: Turn, answer: Pick<DefiniteOutcome, "outcome" | "reason">): number => {
+  const [row] = openContracts(turn)
+  if (row === undefined) return assert.fail("no contract is open")
+  const asked = startClose(turn, clients, row, closeTerms)
+  const closing = advance(turn, "rfqs", asked, { type: "CONFIRMED", at: later, venueRfqId: 71 }) ?? asked
+  const quote = { id: 8, dealer: "D", price: "61000.0", qty: "0.01", at: later, validUntil: later + 5_000 }
+  parts.board.open(closing.id)
+  parts.board.hear(closing.id, { ...quote, state: "LIVE" })
+  const figures = { premium: 0n, commission: 0n }
+  beginAccept(turn, closing, { id: 8, price: "61000.0", figures, by: "system:router" })
+  assert.isTrue(endCall(turn, handlers, { ...none, ...answer, ref: acceptRef(closing.id, 8), contract: null }))
+  return closing.id
+}
+
 describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (way) => {
   const take = ways[way]
 
@@ -87,7 +104,7 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
     ["a tear-up without a request", { state: "TORN_UP", settlePrice: "60500.0", endedAt: 50 }, Infinity]
   ] as const)("%s is not booked", (_, end, latest) => {
     const turn = withOpen(latest)
-    assert.isFalse(take(turn, { ...contract, ...end }))
+    assert.isFalse(decided(() => take(turn, { ...contract, ...end })))
     assert.deepStrictEqual(written(turn), [[], []])
   })
 
@@ -114,20 +131,40 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
     ["D4: an answer that the accept was never received is booked", { outcome: "VOID", reason: null }, true]
   ] as const)("an early close after %s", (_, answer, isBooked) => {
     const turn = withOpen()
-    const [row] = openContracts(turn)
-    if (row === undefined) return assert.fail("no contract is open")
-    const asked = startClose(turn, clients, row, { windowEndsAt: later + 60_000, autoAccept: false, mark: null })
-    const closing = advance(turn, "rfqs", asked, { type: "CONFIRMED", at: later, venueRfqId: 71 }) ?? asked
-    const figures = { premium: 0n, commission: 0n }
-    beginAccept(turn, closing, { id: 8, price: "61000.0", figures, by: "system:router" })
-    const ref = acceptRef(closing.id, 8)
-    assert.isTrue(endCall(turn, handlers, { ...none, ...answer, ref, contract: null }))
+    const closing = askToClose(turn, answer)
+    onTestFinished(() => parts.board.close(closing))
     assert.strictEqual(
-      take(turn, { ...contract, state: "EARLY_CLOSE", settlePrice: "61000.0", endedAt: later }),
+      decided(() => take(turn, { ...contract, state: "EARLY_CLOSE", settlePrice: "61000.0", endedAt: later })),
       isBooked
     )
     assert.strictEqual(openContracts(turn).length, isBooked ? 0 : 1)
   })
+
+  it.each([
+    ["D4: the accept that was never received is booked", { outcome: "VOID", reason: null }, 8_100, "61000.0", true],
+    ["at a price that no accept named is not booked", { outcome: "VOID", reason: null }, 8_100, "61000.1", false],
+    ["an accept that was refused is not booked", { outcome: "REFUSED", reason: "last look" }, 8_100, "61000.0", false],
+    ["an accept of later is not booked", { outcome: "VOID", reason: null }, -8_100, "61000.0", false]
+  ] as const)(
+    "an early close once a second request to close exists, by %s",
+    (_, answer, after, settlePrice, isBooked) => {
+      const turn = withOpen()
+      const first = askToClose(turn, answer)
+      onTestFinished(() => parts.board.close(first))
+      const [row] = openContracts(turn)
+      if (row === undefined) return assert.fail("no contract is open")
+      const second = startClose(turn, clients, row, closeTerms)
+      assert.strictEqual(
+        decided(() => take(turn, { ...contract, state: "EARLY_CLOSE", settlePrice, endedAt: later + after })),
+        isBooked
+      )
+      assert.strictEqual(openContracts(turn).length, isBooked ? 0 : 1)
+      const states = [first, second.id].map(
+        (id) => turn.draft.peek("rfqs", String(id))?.context.acceptedQuoteId ?? null
+      )
+      assert.deepStrictEqual(states, [isBooked ? 8 : null, null])
+    }
+  )
 
   it.each([
     ["the venue has refused it is not booked", [{ outcome: "REFUSED", reason: "no market" }], false],

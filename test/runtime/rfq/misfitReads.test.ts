@@ -9,7 +9,6 @@ import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { readPauses } from "../../../src/machines/venue/VenueMisfit.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { rowsInTurn } from "../../../src/runtime/engine/mailbox/turnRows.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
@@ -24,6 +23,7 @@ import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueH
 import type { RfqRow } from "../../../src/runtime/store/tables/barrier.ts"
 import {
   contract,
+  decided,
   handlers as handlersInMemory,
   parts as partsInMemory,
   posted,
@@ -38,18 +38,6 @@ const stored: Array<RfqRow> = []
 const rowsOf = { among: () => Effect.succeed(stored) } as Partial<RowReads["Service"]> as RowReads["Service"]
 const parts = { ...partsInMemory, recall: new Recall(rowsOf) }
 const handlers = { ...handlersInMemory, rfq: rfqHandler(parts) }
-
-/** Decides again once a row that the turn lacked is read, as the host does. */
-const decided = <A>(decide: () => A): A => {
-  for (;;) {
-    try {
-      return decide()
-    } catch (error) {
-      if (!(error instanceof TurnHeld)) throw error
-      Effect.runSync(error.released)
-    }
-  }
-}
 
 const executed = (shows: VenueContract): DefiniteOutcome => ({
   ref: contract.ref,

@@ -8,7 +8,7 @@ import { restrictClient } from "../../../src/runtime/services/client/clientDecis
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { cancelOpeningRequests, rfqInTurn, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { sampleQuote } from "../../../src/machines/rfq/rfqSamples.ts"
-import { clients, contract, handlers, parts, posted, turnWith, view } from "./rfqTurns.ts"
+import { decided, clients, contract, handlers, parts, posted, turnWith, view } from "./rfqTurns.ts"
 
 const executedRequest: VenueRfq = {
   id: 70,
@@ -29,11 +29,13 @@ const executedRequest: VenueRfq = {
 }
 
 const say = (turn: Turn, told: VenueContract) =>
-  handlers.rfq.said(turn, {
-    id: 1,
-    at: 30,
-    fact: { type: "contract", account: told.account, sequence: 1, contract: told }
-  })
+  decided(() =>
+    handlers.rfq.said(turn, {
+      id: 1,
+      at: 30,
+      fact: { type: "contract", account: told.account, sequence: 1, contract: told }
+    })
+  )
 
 /** A turn in which a contract is open and a request to close it was begun; its id. */
 const closingTurn = (): { readonly turn: Turn; readonly closing: number } => {

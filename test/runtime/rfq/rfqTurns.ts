@@ -6,6 +6,7 @@ import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
 import { advance, start } from "../../../src/runtime/effects/advance.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { contractHandler } from "../../../src/runtime/services/barrier/contractHears.ts"
@@ -31,7 +32,9 @@ export const clients: ClientRow = {
 export const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
 const stamp = (partnerId: number) => ({ partnerId, epoch: 1 })
 const directory = { partner: () => view, stamp } as Partial<Directory["Service"]> as Directory["Service"]
-const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
+const nothingElse = { among: () => Effect.succeed([]), page: () => Effect.succeed([]) } as Partial<
+  RowReads["Service"]
+> as RowReads["Service"]
 export const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
 export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
@@ -101,3 +104,15 @@ export const turnAfter = ({ state, draft, facts, by, nextId, now }: Turn): Turn 
 
 export const posted = (turn: Turn) =>
   turn.draft.written("ledgerTransactions").map(({ key, actor }) => `${key} ${actor}`)
+
+/** Decides again once a row that the turn lacked is read, as the host does. */
+export const decided = <A>(decide: () => A): A => {
+  for (;;) {
+    try {
+      return decide()
+    } catch (error) {
+      if (!(error instanceof TurnHeld)) throw error
+      Effect.runSync(error.released)
+    }
+  }
+}

@@ -4,9 +4,10 @@
  */
 import { type AskedContract, contractMisfit, frozenTerms } from "../../../machines/venueChecks/contractChecks.ts"
 import { requestMisfit } from "../../../machines/venueChecks/requestChecks.ts"
+import { timeMisfit } from "../../../machines/venueChecks/timeChecks.ts"
 import { tearUpRef } from "../../../machines/barrier/BarrierContract.ts"
 import { acceptRef, quoteOfRef, type RfqContext } from "../../../machines/rfq/Rfq.ts"
-import { usdcMinor } from "../../../machines/shared/Money.ts"
+import { MoneyDecimal, usdcMinor } from "../../../machines/shared/Money.ts"
 import { notReceived } from "../../../machines/venue/venueCalls.ts"
 import type { VenueContract, VenueQuote } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -107,31 +108,58 @@ const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArr
 const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | null =>
   quotes.find(({ id }) => id === quoteId)?.price ?? null
 
-const frozenIn = (
-  at: Judging,
-  { state, context }: BarrierContractRow,
-  said: VenueContract,
-  seen: MarketSeen
-): AskedContract => {
-  const { contractId, closeRfqId, tearing, tearUps, isTearUpLost } = context
+const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, seen: MarketSeen): AskedContract => {
+  const { state, context } = row
+  const { contractId, tearing, tearUps, isTearUpLost } = context
   const mayBeTorn = tearing || isTearUpLost || state === "TORN_UP"
   const tearUpCall = at.turn.state.get("venueCalls", tearUpRef(contractId, tearUps))
   return {
     ...frozenTerms(context),
     ...seen,
-    close: said.state === "EARLY_CLOSE" ? closeOf(at, closeRfqId) : null,
+    close: closingRequest(at, row, said)?.close ?? null,
     tearUp: mayBeTorn ? { sentAt: isTearUpLost ? null : (tearUpCall?.at ?? null) } : null
   }
 }
 
-/** The quote that a request to close has accepted. An accept that the venue never received may turn up; a refused one may not. */
-const closeOf = ({ turn, recall, board }: Judging, closeRfqId: number | null): AskedContract["close"] => {
-  const row = closeRfqId === null ? null : recall.row(turn, "rfqs", closeRfqId)
-  if (row === null) return null
+interface ClosingRequest {
+  readonly row: RfqRow
+  /** The accept that stands; null: the venue's refusal ended it, or there was none. */
+  readonly close: AskedContract["close"]
+}
+
+/**
+ * The request to close whose accept has ended the contract early. An accept that the venue never received may turn up although
+ * later requests exist, so the last one counts first, and an earlier one where only that fits. Null: there was no request.
+ */
+export const closingRequest = (
+  at: Judging,
+  { id, symbol, context: { closeRfqId } }: BarrierContractRow,
+  { state, settlePrice, endedAt }: Pick<VenueContract, "state" | "settlePrice" | "endedAt">
+): ClosingRequest | null => {
+  const { turn, recall } = at
+  if (state !== "EARLY_CLOSE" || closeRfqId === null) return null
+  const isOf = ({ row, close }: ClosingRequest): boolean =>
+    row.closeContractId === id &&
+    close !== null &&
+    (close.price === null || settlePrice === null || new MoneyDecimal(close.price).eq(settlePrice)) &&
+    timeMisfit({ called: "its end", at: endedAt ?? turn.now, sentAt: close.sentAt }, turn.facts.venueTime) === null
+  const last = recall.row(turn, "rfqs", closeRfqId)
+  const newest = last === null ? null : closeOf(at, last)
+  if (newest !== null && isOf(newest)) return newest
+  const stored = recall.since(turn, "rfqs", { symbol, close_contract_id: String(id) }, {}, (row) => row)
+  // The turn may have written some of them again.
+  const rows = new Map([...stored, ...turn.draft.written("rfqs")].map((row) => [row.id, row]))
+  const earlier = [...rows.values()].map((row) => closeOf(at, row))
+  return earlier.find(isOf) ?? newest
+}
+
+/** A request to close with the accept that stands. An accept that was never received may turn up; a refused one may not. */
+const closeOf = ({ board }: Judging, row: RfqRow): ClosingRequest => {
   const { accepting, acceptedQuoteId, refusedQuotes, quotes } = row.context
-  if (accepting !== null) return { price: accepting.price, sentAt: accepting.at }
+  if (accepting !== null) return { row, close: { price: accepting.price, sentAt: accepting.at } }
   const given = refusedQuotes.filter(({ reason }) => reason === notReceived)
   const last = acceptedQuoteId ?? given.at(-1)?.quoteId
-  if (last === undefined) return null
-  return { price: given.length > 1 ? null : priceOf(quotesOf(board, row.id, quotes), last), sentAt: row.createdAt }
+  if (last === undefined) return { row, close: null }
+  const price = given.length > 1 ? null : priceOf(quotesOf(board, row.id, quotes), last)
+  return { row, close: { price, sentAt: row.createdAt } }
 }

@@ -30,7 +30,7 @@ import type { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
-import { contractVerdict, requestVerdict } from "./contractVerdict.ts"
+import { closingRequest, contractVerdict, requestVerdict } from "./contractVerdict.ts"
 import type { QuoteBoard } from "./QuoteBoard.ts"
 import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
 
@@ -248,10 +248,9 @@ const spendable = (turn: Turn): bigint => {
 
 /** A contract that is open here has ended at the venue; an accept that closed it takes its request along, however late. */
 export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound): void => {
-  const { closeRfqId } = row.context
-  const closing =
-    end.how === "EARLY_CLOSE" && closeRfqId !== null ? owned.recall.row(owned.turn, "rfqs", closeRfqId) : null
-  if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing, end))
+  const { how: state, settlePrice, at: endedAt } = end
+  const closing = closingRequest(owned, row, { state, settlePrice, endedAt })
+  if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing.row, end))
   if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, owned.board, row.id)
 }
 
