@@ -64,7 +64,7 @@ export interface Ready {
  * `drainMillis`; the pool, the embedded database and the simulated venue, which has its share of this, end within `stopMillis`.
  */
 const drainMillis = 9_500
-const stopMillis = 14_000
+const stopMillis = 12_500
 const venueStopMillis = 1_500
 
 /**
