@@ -52,6 +52,8 @@ export interface Facts {
 export interface RecentMarket {
   /** The band of the marks around a moment, Unix ms, widened by `bps` or the market's own band; null: the marks are unknown. */
   bandAt(symbol: string, at: number, bps?: number): PriceBand | null
+  /** The band of the known marks next to a moment, even if others around it were lost; null: none of the minute before it is known. */
+  bandNear(symbol: string, at: number, bps: number): PriceBand | null
   /**
    * Whether a market (staking markets included) is still listed after a time of the venue, Unix ms. False: the last listing shows
    * it as delisted, or not at all. Null: no listing of after that time is known.
@@ -60,7 +62,7 @@ export interface RecentMarket {
 }
 
 /** No market data at all. */
-export const noRecentMarket: RecentMarket = { bandAt: () => null, isListed: () => null }
+export const noRecentMarket: RecentMarket = { bandAt: () => null, bandNear: () => null, isListed: () => null }
 
 /** Those of a moment for which no market is known: accounts hold money alone. */
 export const noFacts: Facts = {

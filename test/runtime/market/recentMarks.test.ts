@@ -211,6 +211,29 @@ describe("A2-115: the marks around a time", () => {
     assert.deepStrictEqual(listedAt(999, 9_000), [false, false])
   })
 
+  it("losses take no places: hundreds of them forget no earlier hour", () => {
+    const marks = new RecentMarks()
+    const price = new MoneyDecimal(10)
+    const hour = 3_600_000
+    for (let at = 0; at <= 3 * hour; at += 1_000) marks.add(price, start + at, false)
+    for (let at = 0; at < 200; at++) marks.add(price, start + 3 * hour + 250 * at, true)
+    assert.strictEqual(bandIn(marks, 1.5 * hour), "10 to 10")
+    assert.isNull(bandIn(marks, 3 * hour + 40_900), "it lies among the losses")
+  })
+
+  it("the marks next to a loss are known, until an outage has lasted a minute", () => {
+    const marks = marksOf([0, 10], [4_000, -40], [200_000, -20])
+    const near = (at: number) => bandIn({ bandAt: (time, bps) => marks.bandNear(time, bps) }, at)
+    assert.deepStrictEqual([-1, 2_000, 5_000, 64_000, 64_001, 200_001].map(near), [
+      null,
+      "10 to 40",
+      "10 to 40",
+      "20 to 40",
+      null,
+      "20 to 20, open"
+    ])
+  })
+
   it("a lost message, a lost connection and a message without a mark are lost marks", () => {
     const symbol = "BTC-USDC-PERP"
     const said = (seq: number, at: number, mark: string | null = "60000.0") => ticker(symbol, seq, start + at, { mark })

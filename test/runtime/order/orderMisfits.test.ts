@@ -5,7 +5,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { bandOfMarks, outsideBand } from "../../../src/machines/market/PriceBand.ts"
+import { outsideBand } from "../../../src/machines/market/PriceBand.ts"
 import { judgedOn, type MarketSeen, type Verdict } from "../../../src/runtime/services/venue/verdict.ts"
 import { lieOfFact } from "../../../simulator/venue/core/lies.ts"
 import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
@@ -172,7 +172,11 @@ describe("A2-115: the marks by which an order was judged", () => {
   const marked = (to: number, from = firedAt - hour, price = "60000"): RecentMarket => {
     const marks = new RecentMarks()
     for (let at = from; at <= to; at += 1_000) marks.add(new MoneyDecimal(price), at, at === from)
-    return { bandAt: (_symbol, at, bps = 1_000) => marks.bandAt(at, bps), isListed: () => true }
+    return {
+      bandAt: (_symbol, at, bps = 1_000) => marks.bandAt(at, bps),
+      bandNear: (_symbol, at, bps) => marks.bandNear(at, bps),
+      isListed: () => true
+    }
   }
   const netQty = ({ world }: ReturnType<typeof fired>) => world.positions.map((position) => position.netQty)
 
@@ -188,7 +192,7 @@ describe("A2-115: the marks by which an order was judged", () => {
     },
     "a minute after, when a second has no band of its own any more": ({ clock, world }: ReturnType<typeof fired>) => {
       clock.now += 65_000
-      world.recent = { ...marked(clock.now), bandAt: () => null }
+      world.recent = { ...marked(clock.now), bandAt: () => null, bandNear: () => null }
     }
   }
 
@@ -223,40 +227,94 @@ describe("A2-115: the marks by which an order was judged", () => {
 describe("A2-115: a time whose marks are unknown", () => {
   const symbol = perp
   const now = contractsNow
-  /** Marks of 60,000 for the last ten seconds. */
-  const recent: RecentMarket = {
-    bandAt: (_, at, bps = 1_000) => {
-      const mark = new MoneyDecimal("60000")
-      return at < now - 10_000 ? null : { ...bandOfMarks(mark, mark, bps), isWhole: at <= now }
-    },
-    isListed: () => true
+  const second = 1_000
+  /** Four marks a second, of 60,000, from one time to another. The mark after each of the lost times follows a loss. */
+  const marked = (from: number, to: number, ...lost: ReadonlyArray<number>): RecentMarket => {
+    const marks = new RecentMarks()
+    const price = new MoneyDecimal("60000")
+    for (let at = from; at <= to; at += 250) {
+      const isAfterLoss = at === from || lost.some((time) => time >= at - 250 && time < at)
+      marks.add(price, at, isAfterLoss)
+    }
+    return {
+      bandAt: (_, at, bps = 1_000) => marks.bandAt(at, bps),
+      bandNear: (_, at, bps) => marks.bandNear(at, bps),
+      isListed: () => true
+    }
   }
-  /** Whether a price of 1 at a time fits, after events of the account up to another time. */
-  const fits = (at: number, takenTo: number, isKnown = false): boolean => {
+  interface Given {
+    /** The width of the band, instead of the market's. */
+    readonly bps?: number
+    /** The time up to which the account's events are taken. */
+    readonly takenTo?: number
+    readonly isKnown?: boolean
+  }
+  /** The verdict on a price at a time. */
+  const judged = (
+    recent: RecentMarket,
+    price: string,
+    at: number,
+    { bps, takenTo = 0, isKnown = false }: Given = {}
+  ): Verdict => {
     const world = new TradingWorld({ clock: () => now })
+    world.mark(perp, "60000")
     world.recent = recent
     let verdict: Verdict = null
     world.turn((turn) => {
       turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo })
-      const misfit = ({ bandAt }: MarketSeen) => outsideBand("1", bandAt(at))
-      verdict = judgedOn(turn, { symbol, at: now, isKnown }, misfit, () => 1n)
+      const misfit = ({ bandAt }: MarketSeen) => outsideBand(price, bandAt(at, bps))
+      verdict = judgedOn(turn, { symbol, at, isKnown }, misfit, () => 1n)
     })
-    return verdict === null
+    return verdict
   }
+  const fits = (...given: Parameters<typeof judged>): boolean => judged(...given) === null
+
+  it.each([
+    ["a lost message before it", 10 * second, marked(now - 60 * second, now, now - 10_100)],
+    [
+      "messages lost on and on",
+      10 * second,
+      marked(now - 60 * second, now, ...Array.from({ length: 240 }, (_, n) => now - n * 250))
+    ],
+    ["a lost message, and no mark since", 10 * second, marked(now - 60 * second, now - 11 * second)],
+    ["a passed time before a restart", 3_600 * second, marked(now - 10 * second, now)]
+  ])("%s: the nearest marks judge it, within five times the band", (_, age, recent) => {
+    const at = now - age - 100
+    assert.deepStrictEqual(
+      ["1", "29999", "30001", "89999", "90001", "6000000"].map((price) =>
+        fits(recent, price, at, { takenTo: now - second })
+      ),
+      [false, false, true, true, false, false]
+    )
+    assert.isFalse(
+      fits(recent, "90001", at, { bps: 2_000, takenTo: now - second }),
+      "a touch is not judged by a product of both bands"
+    )
+  })
+
+  it("a mark that may still come is waited for, and a price within five times the band is not", () => {
+    const recent = marked(now - 60 * second, now - 2 * second)
+    const lost = now - 1_500
+    assert.isTrue(judged({ ...recent, bandAt: () => null }, "6000000", lost)?.isEarly)
+    assert.isTrue(fits({ ...recent, bandAt: () => null }, "89999", lost))
+  })
 
   it("is excused by an outage of the service, and judged by present marks if the account's events have passed it", () => {
-    const lost = contractsNow - 20_000
-    assert.isTrue(fits(lost, 0), "nothing was ever taken")
-    assert.isTrue(fits(lost, lost + 5_000), "the events wait since the outage")
-    assert.isFalse(fits(lost, lost + 5_001))
-    assert.isFalse(fits(1, lost))
-    assert.isTrue(fits(1, lost, true), "the venue reported the time before")
+    const recent = marked(now - 10 * second, now)
+    const lost = now - 20 * second
+    const excused = (at: number, takenTo: number, isKnown = false) => fits(recent, "1", at, { takenTo, isKnown })
+    assert.isTrue(excused(lost, 0), "nothing was ever taken")
+    assert.isTrue(excused(lost, lost + 5_000), "the events wait since the outage")
+    assert.isFalse(excused(lost, lost + 5_001))
+    assert.isFalse(excused(1, lost))
+    assert.isTrue(excused(1, lost, true), "the venue reported the time before")
+    assert.isTrue(fits(marked(now - 900 * second, now - 200 * second), "1", now - 100 * second), "no mark since")
   })
 
   it("an own trade and the first report of a stamp are at the time of their event", () => {
     const { world, id, order, fill } = traded()
     world.read(id, order, [fill])
-    world.recent = recent
+    world.recent = marked(now - 10 * second, now)
     const { account } = order
     world.turn((turn) => turn.draft.put("venueAccounts", { clientId: 1, sequence: 4, takenTo: contractsNow }))
     const own = (at: number) => {

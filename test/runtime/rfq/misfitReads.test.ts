@@ -53,8 +53,10 @@ const executed = (shows: VenueContract): DefiniteOutcome => ({
 /** The last mark before the present is known, and no later one. The market is listed, by a listing of before the present. */
 const marked = (turn: Turn): Turn => {
   const mark = new MoneyDecimal("60000")
+  const band = { ...bandOfMarks(mark, mark, 100), isWhole: false }
   const recent = {
-    bandAt: () => ({ ...bandOfMarks(mark, mark, 100), isWhole: false }),
+    bandAt: () => band,
+    bandNear: () => null,
     isListed: () => null
   }
   return { ...turn, facts: { ...turn.facts, recent } }

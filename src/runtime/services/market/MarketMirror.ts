@@ -225,6 +225,7 @@ export class MarketMirror {
       const found = this.markets.get(symbol)
       return found === undefined ? null : found.ticker.recent.bandAt(at, bps ?? found.market.bandBps)
     },
+    bandNear: (symbol, at, bps) => this.markets.get(symbol)?.ticker.recent.bandNear(at, bps) ?? null,
     isListed: (symbol, at) => {
       if (this.listing === null) return null
       const isListed =

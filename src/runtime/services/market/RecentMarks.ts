@@ -2,8 +2,12 @@
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
-/** The number of spans of each length that are kept. */
-const spansKept = 64
+/** The number of seconds, minutes and hours that are kept. */
+const numbersKept = 64
+/** Losses divide a second, a minute or an hour into at most so many spans: the venue can cause losses at will. */
+const partsKept = 4
+/** Losses leave a moment's marks unknown, but an outage does if it lasts longer than this, ms. */
+const outageMillis = 60_000
 
 /** The marks of one span of time. Lost marks end a span. */
 interface Span {
@@ -14,6 +18,10 @@ interface Span {
   high: MoneyDecimal
   /** Marks between this span and the one before were lost. */
   readonly isAfterLoss: boolean
+  /** Its place among the spans of the same second, minute or hour. */
+  readonly part: number
+  /** Marks within the span were lost: it is the last part. */
+  isTorn: boolean
 }
 
 export class RecentMarks {
@@ -30,8 +38,16 @@ export class RecentMarks {
 
   /** The band of the marks around a moment. Null: some of these marks are unknown. */
   bandAt(at: number, bps: number): PriceBand | null {
-    const finest = [this.seconds, this.minutes].find((spans) => spans.reach(at)) ?? this.hours
-    return finest.bandAt(at, bps)
+    return this.finest(at).bandAt(at, bps)
+  }
+
+  /** The band of the known marks next to a moment, losses or not. Null: no mark of the minute before the moment is known. */
+  bandNear(at: number, bps: number): PriceBand | null {
+    return this.finest(at).bandNear(at, bps)
+  }
+
+  private finest(at: number): Spans {
+    return [this.seconds, this.minutes].find((spans) => spans.reach(at)) ?? this.hours
   }
 }
 
@@ -40,6 +56,8 @@ class Spans {
   /** Oldest first. */
   private readonly kept: Array<Span> = []
   private readonly millis: number
+  /** The number of different seconds, minutes or hours in `kept`. */
+  private numbers = 0
 
   constructor(millis: number) {
     this.millis = millis
@@ -51,21 +69,35 @@ class Spans {
     const newest = kept.at(-1)
     if (newest !== undefined && at < newest.to) return
     const number = Math.floor(at / this.millis)
-    if (newest === undefined || newest.number !== number || isAfterLoss) {
-      if (kept.length === spansKept) kept.shift()
-      kept.push({ number, from: at, to: at, low: price, high: price, isAfterLoss })
+    const isNext = newest === undefined || newest.number !== number
+    if (isNext || (isAfterLoss && newest.part < partsKept - 1)) {
+      if (isNext) this.makePlace()
+      const part = isNext ? 0 : newest.part + 1
+      kept.push({ number, from: at, to: at, low: price, high: price, isAfterLoss, part, isTorn: false })
       return
     }
+    if (isAfterLoss) newest.isTorn = true
     newest.to = at
     // A repeated mark is usually the same object.
     if (price !== newest.low && price.lt(newest.low)) newest.low = price
     if (price !== newest.high && price.gt(newest.high)) newest.high = price
   }
 
+  private makePlace(): void {
+    const [oldest] = this.kept
+    if (oldest === undefined || this.numbers < numbersKept) this.numbers++
+    else {
+      this.kept.splice(
+        0,
+        this.kept.findIndex(({ number }) => number !== oldest.number)
+      )
+    }
+  }
+
   /** Whether the spans hold all known marks around a moment. */
   reach(at: number): boolean {
     const [oldest] = this.kept
-    return this.kept.length < spansKept || (oldest !== undefined && oldest.from <= at - marksAboutMillis)
+    return this.numbers < numbersKept || (oldest !== undefined && oldest.from <= at - marksAboutMillis)
   }
 
   /**
@@ -78,7 +110,7 @@ class Spans {
     const before = kept[nearest]
     if (before === undefined || before.to < at - marksAboutMillis) return null
     const next = kept[nearest + 1]
-    if (before.to < at && next?.isAfterLoss === true) return null
+    if (before.to < at ? next?.isAfterLoss === true : before.isTorn) return null
     let { low, high } = before
     const include = (span: Span): void => {
       if (span.low.lt(low)) low = span.low
@@ -97,5 +129,19 @@ class Spans {
       include(span)
     }
     return { ...bandOfMarks(low, high, bps), isWhole }
+  }
+
+  /** As above: the marks next to the moment at both sides, and all within five seconds. It is whole with a mark at the moment or later. */
+  bandNear(at: number, bps: number): PriceBand | null {
+    const before = this.kept.findLast(({ from }) => from < at)
+    if (before === undefined || before.to < at - outageMillis) return null
+    const after = this.kept.find(({ to }) => to >= at)
+    const about = this.kept.filter(
+      (span) =>
+        span === before || span === after || (span.to >= at - marksAboutMillis && span.from <= at + marksAboutMillis)
+    )
+    const low = about.map((span) => span.low).reduce((least, each) => (each.lt(least) ? each : least))
+    const high = about.map((span) => span.high).reduce((most, each) => (each.gt(most) ? each : most))
+    return { ...bandOfMarks(low, high, bps), isWhole: after !== undefined }
   }
 }

@@ -3,6 +3,7 @@
  * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`, A2-115).
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
+import type { RecentMarket } from "../../../machines/market/Facts.ts"
 import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
 import { clockSlackMillis, timeMisfit, type VenueTime } from "../../../machines/venueChecks/timeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -26,7 +27,7 @@ export type Verdict = Misfit | null
 
 /** The market around a time of the venue, as a check sees it. */
 export interface MarketSeen {
-  /** The marks about a time of the venue; null: an outage or a restart of the service leaves them unknown. */
+  /** The marks about a time of the venue, wider where some were lost; null: an outage or a restart of the service leaves them unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   /** The market's own band, basis points; undefined: it is not listed. */
   readonly bandBps: number | undefined
@@ -37,7 +38,7 @@ export interface MarketSeen {
 /** The latest venue time of the events that are taken of the turn's account. 0: unknown. */
 export const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
-/** A passed time may be true: its event was lost, and a restart lost its marks. Present marks judge it within so many bands. */
+/** Where the marks around a time were lost, the nearest ones judge it within so many bands, and present ones judge a passed time. */
 const movedSince = 5
 
 interface Reported {
@@ -70,20 +71,30 @@ export const judgedOn = (
   /** The account's events have passed such a time, so no outage of the service excuses that its marks are unknown. */
   const isPassed = (time: number): boolean => !isKnown && time < takenToIn(turn) - clockSlackMillis
   const bandBps = facts.instruments.get(symbol)?.bandBps
-  /** Prices may have moved since a passed time, so the band is wider. */
-  const presentBand = (bps = bandBps): PriceBand | null =>
-    bps === undefined ? null : recent.bandAt(symbol, venueNow, bps * movedSince)
+  /** The bands of lost marks; null: the market is not listed. */
+  const widened = (by: RecentMarket["bandNear"], time: number, bps = 0): PriceBand | null =>
+    bandBps === undefined ? null : by(symbol, time, Math.max(bps, bandBps * movedSince))
+  const nearest = (time: number, bps?: number): PriceBand | null => widened(recent.bandNear, time, bps)
+  const known = (time: number, bps?: number): PriceBand | null => {
+    const exact = recent.bandAt(symbol, time, bps)
+    if (exact?.isWhole === true) return exact
+    const near = nearest(time, bps)
+    return near?.isWhole === true ? near : exact
+  }
   const seen = (waits: boolean): MarketSeen => ({
     venueTime,
     bandBps,
     bandAt: (time, bps) => {
-      const band = kept.bandAt(time, bps ?? null, () => recent.bandAt(symbol, time, bps))
+      const band = kept.bandAt(time, bps ?? null, () => known(time, bps))
       if (band?.isWhole === true) return band
-      if (isPassed(time)) return presentBand(bps)
+      // Prices may have moved since a passed time.
+      if (isPassed(time)) return nearest(time, bps) ?? widened(recent.bandAt, venueNow, bps)
       // A time further ahead than the clocks can differ comes from a jump of the clock, during which no marks come.
-      if (band === null || !waits || time > venueNow + clockSlackMillis || !mayCome(time)) return null
-      early = true
-      return band
+      if (time > venueNow + clockSlackMillis) return null
+      if (!mayCome(time)) return nearest(time, bps)
+      const open = waits ? (band ?? nearest(time, bps)) : null
+      if (open !== null) early = true
+      return open
     },
     get isListed() {
       const listed = kept.isListed(at, recent.isListed(symbol, at))
