@@ -307,12 +307,13 @@ export class EventDecisions {
     const owner = ownerOfFact(fact)
     const ref = refOfFact(fact)
     const { handlers } = this.parts
+    const isWhole = fact.sequence === known + 1
+    // A query for lost trades begins before the verdict, which waits for them.
+    if (!isWhole) handlers.doubted(turn)
     const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
     if (verdict?.isEarly === true) return { is: "early" }
     const to = wrong === null ? Math.max(takenTo, at) : takenTo
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence, takenTo: to })
-    const isWhole = fact.sequence === known + 1
-    if (!isWhole) handlers.doubted(turn)
     if (verdict !== null) {
       if (ref === null || owner === null) handlers.doubted(turn)
       else noteMisfit(turn, { ref, misfit: verdict, bytes: null })
