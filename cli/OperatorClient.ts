@@ -86,7 +86,9 @@ const openClient = (
 /** The body of the answer that is being decoded. */
 const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
 
-/** The client's decoder changes digits of numbers and the order of names. They are put back before a command gets the answer. */
+/**
+ * Restores the digits of numbers and the order of names, which the client's decoder changes, before a command gets the answer.
+ */
 const exactly = {
   transformClient: HttpClient.transformResponse(
     Effect.map(
@@ -107,7 +109,7 @@ const exactly = {
     })
 }
 
-/** Metrics and files are no JSON. */
+/** False for metrics and files. */
 const isJson = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
   headers["content-type"]?.startsWith("application/json") === true
 

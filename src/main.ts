@@ -60,8 +60,9 @@ export interface Ready {
 }
 
 /**
- * An orderly stop ends within 15 s, however silent the database is: requests are finished, mailboxes and journal drained within
- * `drainMillis`; the pool, the embedded database and the simulated venue, which has its share of this, end within `stopMillis`.
+ * An orderly stop ends within 15 s, even if the database is silent. Requests are finished, and mailboxes and journal drained,
+ * within `drainMillis`. The pool, the embedded database and the simulated venue end within `stopMillis`, of which the last
+ * `venueStopMillis` are kept for the venue.
  */
 const drainMillis = 9_500
 const stopMillis = 12_500
@@ -100,7 +101,7 @@ interface Ended {
   readonly port: number
 }
 
-/** One life: a stop ends it wherever it stands, during the start too. */
+/** One life of the service. A stop ends it at any point, also during the start. */
 const serveWhole = (
   options: ServeOptions,
   stop: Effect.Effect<void>,
@@ -123,7 +124,10 @@ const serveWhole = (
     })
   )
 
-/** From the data directory to the listening socket. What it has opened ends with the scope. `left`: of the stop, wall ms. */
+/**
+ * Starts all parts, from the data directory to the listening socket; the scope closes them. `left`: the time left of a stop, wall
+ * ms.
+ */
 const start = (
   options: ServeOptions,
   ended: Deferred.Deferred<Ended["ending"]>,
@@ -133,7 +137,7 @@ const start = (
   Effect.gen(function* () {
     const files = yield* openDataDirectory(options.dataDir)
     if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
-    // Beside the database: the venue is waited for when the clocks meet.
+    // Starts in parallel with the database. The service waits for the venue when it compares the clocks.
     const starting = yield* startVenue(options, files, left)
     const url = yield* databaseUrl(options, files, () => left() - venueStopMillis)
     const keyStore = keyFileStore(files.root)
@@ -214,7 +218,7 @@ const start = (
       const deliveries = yield* DeliveryWorker
       const drain = Effect.gen(function* () {
         const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
-        // Beside the last requests: both have to fit into the budget.
+        // Runs in parallel with the last requests, because both have to fit into the budget.
         yield* Effect.forkScoped(deliveries.stop)
         yield* Scope.close(http, Exit.void)
         const left = Math.max(1_000, drainedBy - (yield* Clock.currentTimeMillis))

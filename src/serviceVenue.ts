@@ -37,7 +37,7 @@ export const serviceVenue = (
 
 export type StartingVenue = Effect.Success<ReturnType<typeof startVenue>>
 
-/** The venue's start, beside that of the database. `left`: the time that a simulated one has to end, wall ms. */
+/** Starts the venue in parallel with the database. `left`: the time that a simulated venue has left to end, wall ms. */
 export const startVenue = (options: ServeOptions, files: DataFiles, left: () => number) =>
   Effect.gen(function* () {
     const outer = yield* Effect.scope

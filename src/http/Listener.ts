@@ -27,7 +27,9 @@ export interface ListenerLimits extends ConnectionLimits {
   readonly handshakeMillis: number
   /** From the first byte (of a new connection: from the handshake) to the end of the headers. */
   readonly headersMillis: number
-  /** Timeout from the first check that sees the body to its end. A body that keeps its pace gets another such period each time. */
+  /**
+   * Timeout of a body, from the first check that finds it still arriving. A body that arrives fast enough gets the period again.
+   */
   readonly requestMillis: number
   /** The pace that such a body must keep, bytes a second. */
   readonly uploadPace: number

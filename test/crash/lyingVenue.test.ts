@@ -1,6 +1,6 @@
 /**
- * What the service knows of the market outlives kill -9: a lie that stands is not booked by a process that does not know the marks
- * of its time (A2-115), and an empty listing does not take the markets away (A2-114). The venue is behind a proxy that changes its
+ * Market data that outlives kill -9. A restarted process no longer knows the marks of a lie's time, but does not book the lie
+ * while its misfit stands (A2-115). An empty listing removes no markets (A2-114). A proxy before the venue changes the venue's
  * answers.
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -14,7 +14,7 @@ import { makeTradeWorld, type Trader, type TradeWorld } from "./tradeWorld.ts"
 
 type Bend = (path: string, text: string) => string
 
-/** A proxy of HTTP requests and of upgraded connections. A listing is changed whole, other answers chunk by chunk. */
+/** A proxy of HTTP requests and upgraded connections. It changes a listing as a whole, and other answers chunk by chunk. */
 const openProxy = async (target: URL) => {
   let bend: Bend = (_, text) => text
   const sockets = new Set<Duplex>()

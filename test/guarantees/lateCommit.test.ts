@@ -50,7 +50,7 @@ describe("late commit", () => {
         return failure
       }).pipe(Effect.provide(WatchLists.layer)) as Effect.Effect<DispatchError, never, never>
     )
-    // The journal's check of its ownership came first, and its answer was cut instead: the command has changed nothing.
+    // The proxy cut the answer to the journal's ownership check instead, so the command has changed nothing.
     if (outcome._tag === "Unavailable" && !outcome.unknown && tries > 1) return withLostAnswer(command, tries - 1)
     assert.deepInclude(outcome, { _tag: "Unavailable", unknown: true })
   }

@@ -1,6 +1,6 @@
 /**
- * The cost of each filter of each list. A filter either reads a range of an index, of about the size of the page, or its page
- * counts as a whole share of the lane (Limits: pageBudget).
+ * The cost of each filter of each list. Either a filter reads a range of an index about as long as the page, or its page counts
+ * as a whole share of the lane (Limits: pageBudget).
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
@@ -35,7 +35,7 @@ const stranger = await born(3, empty.key)
 
 /** Rows of a client with many; those of other clients come in the same number. */
 const many = 2_000
-/** Rows beside those of the page that a read may touch. */
+/** The rows that a read may touch beyond those of the page. */
 const few = 60
 const limit = 10
 

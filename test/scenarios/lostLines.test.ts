@@ -10,7 +10,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = orderVenue()
 let lost: string | null = null
-/** The line of the lost order's fill, as one that nobody can read. */
+/** Makes the line of the lost order's fill unreadable. */
 const spoiled = <L extends object>(line: L): L => {
   const text = JSON.stringify(line)
   if (lost === null || !text.includes(`"ref":"${lost}"`) || !text.includes('"type":"fill"')) return line

@@ -20,8 +20,8 @@ const nearness = 0.02
 /** Where the middle may go to. */
 const range = [0.3 * opening, 2.5 * opening] as const
 /**
- * The same while the venue lies. After a restart the service judges a passed time by present marks, within five bands of 10 %. A
- * true price beyond them is left to staff (decision 31), and no run has staff for it.
+ * The range of prices while the venue lies. After a restart the service judges a passed time by present marks, within five bands
+ * of 10 %. A true price beyond them is left to staff (decision 31), and no run has staff for it.
  */
 const rangeOfLiar = [0.85 * opening, 1.2 * opening] as const
 /** A price is a mark for no longer; and how far the market itself moves between two of them, USDC. */

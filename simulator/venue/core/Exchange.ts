@@ -129,7 +129,9 @@ export class Exchange {
     return true
   }
 
-  /** Another quantity: smaller it keeps its place, larger it goes to the end of its level. Another bound while it waits (A2-40). */
+  /**
+   * Changes the quantity (a larger one moves the order to the end of its price level) and the bound of a waiting order (A2-40).
+   */
   amend(order: Order, quantity: number, boundBps?: number): AmendRefusal | null {
     const listing = this.listings.get(order.symbol)
     const filled = order.quantity - order.left

@@ -3,7 +3,7 @@ import type { Account } from "./Account.ts"
 import { around, type Market, valueOf } from "./Market.ts"
 import type { EndReason, Order, TriggerSource } from "./Order.ts"
 
-/** Why the venue keeps an order as it is. */
+/** The reason why the venue does not amend an order. */
 export type AmendRefusal =
   | "order has ended"
   | "order does not wait"

@@ -105,14 +105,12 @@ export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, Sc
       : []
   )
 
-/** A filter of a list whose rows have an index in the order of the list: a page reads few other rows. */
+/** Marks a filter whose rows have an index in the order of the list, so that a page reads few rows that it does not return. */
 export const indexed = <S extends Schema.Top>(filter: S): S["Rebuild"] => filter.annotate({ [indexedKey]: true })
 
 const ofPaging = new Set(["limit", "before", "after"])
 
-/**
- * The parameters of a list with which a page may read any number of rows before it is full: its filters, unless they are `indexed`.
- */
+/** The filters of a list that are not `indexed`: with one of them, a page may read any number of rows before it is full. */
 export const scanningFilters = (fields: ReadonlyMap<string, SchemaAST.AST>): ReadonlyArray<string> =>
   [...fields].flatMap(([name, ast]) =>
     ofPaging.has(name) || SchemaAST.resolveAt<boolean>(indexedKey)(ast) === true ? [] : [name]

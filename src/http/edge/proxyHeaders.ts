@@ -38,7 +38,7 @@ const notOfCallers = new Set([
   "x-request-id"
 ])
 
-/** Of one connection, or for the edge alone. */
+/** Headers that end at the edge: those of one connection, and those that only the edge needs. */
 const notOfRouters = new Set([...hopByHop, keyAccepted])
 
 /** The names a Connection header declares to be of that connection alone. */

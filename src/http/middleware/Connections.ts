@@ -50,11 +50,11 @@ interface Connection {
   restedAt: number
   /** The newest running request, the only one whose body can still be arriving; null when no body can. */
   newest: IncomingMessage | null
-  /** Where the watched body was at its last good check; null until its first check. */
+  /** The progress of the newest request's body at its last good check; null until its first check. */
   watched: Watched | null
 }
 
-/** A body at a check: when, and how many bytes its connection had received by then. */
+/** The progress of a body: the time of a check, and the bytes that the connection had received by then. */
 interface Watched {
   readonly request: IncomingMessage
   readonly since: number
@@ -142,8 +142,8 @@ export class Connections {
   }
 
   /**
-   * Connections with a body that is too slow: for `millis` since the first check that saw it, or since its last good check, the
-   * connection has received fewer than `least` bytes. A usual body is over before any check, so requests pay nothing for it.
+   * Connections with a body that is too slow: the connection has received fewer than `least` bytes in the `millis` since the
+   * first check of the body, or since its last good check. Most bodies end before any check, so their requests pay nothing.
    */
   slowBodies(millis: number, least: number): ReadonlyArray<Socket> {
     const now = performance.now()

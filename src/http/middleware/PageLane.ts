@@ -12,7 +12,7 @@ import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
 interface Waiter {
   readonly rows: number
-  /** Whether it is a further piece of an answer that has been read in part. */
+  /** Whether it is a further piece of an answer whose first pieces were already read. */
   readonly further: boolean
   readonly start: () => void
 }
@@ -24,15 +24,15 @@ interface Line {
   readonly waiting: Array<Waiter>
 }
 
-/** The turns of pages of one kind: their rows together have a bound, and those of each principal have a share of it. */
+/** The turns of pages of one kind, small or large. The rows read at once have a limit, in total and for each principal. */
 class Turns {
   private held = 0
   /** In the order of turns: a principal moves to the end when one of its pages starts. */
   private readonly lines = new Map<PrincipalId, Line>()
 
   /**
-   * A further piece goes before the new pages of its principal and is not counted with them: pages that came later must not cut a
-   * begun answer off. An answer waits with one piece at a time.
+   * Waits for a turn. A further piece of a begun answer goes before the new pages of its principal, and does not count towards
+   * their limit: later pages must not cut the answer off. Each answer has at most one waiting piece.
    */
   enter(principal: PrincipalId, rows: number, further: boolean): Effect.Effect<void, Unavailable> {
     return Effect.suspend(() => {

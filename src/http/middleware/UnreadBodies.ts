@@ -98,8 +98,8 @@ export class UnreadBodies {
   }
 
   /**
-   * Returns the same answer. If a body is still arriving, all bytes of the answer leave at once, the answer ends with the body,
-   * and the connection ends with the answer: nobody knows yet whether the body will end within the limits.
+   * Returns the same answer. If a body is still arriving, all bytes of the answer leave at once, but the answer ends only with
+   * the body. The connection then closes, because the headers leave before it is known whether the body keeps the limits.
    */
   answering(
     request: IncomingMessage,

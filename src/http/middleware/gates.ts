@@ -89,7 +89,7 @@ const hashOf = (socket: Socket, key: string): string => {
   return made
 }
 
-/** The partner and key that a request may speak for; null: its key is unknown, or its address is not admitted. */
+/** The partner and key that a request is authenticated as; null: its key is unknown, or its address is not admitted. */
 const credentialOf = (
   exchange: Exchange<PartnerPrincipal>,
   { directory, edgeHosts }: PartnerGateServices
@@ -103,7 +103,9 @@ const credentialOf = (
   return admits(cidrs, sourceAddress(socket.remoteAddress, headers["x-forwarded-for"], edgeHosts)) ? found : null
 }
 
-/** A gate before the key. The body that its refusal leaves counts as that of a good key if the request has one. */
+/**
+ * A gate that is checked before the key. If it refuses a request with a good key, the unread body counts as one with a good key.
+ */
 const beforeKey =
   (judge: (request: IncomingMessage) => WireRefusal | null): PartnerGate =>
   (exchange, services) => {

@@ -79,13 +79,13 @@ const isFlat = (body: unknown): body is object => {
 export const canonicalOf = (body: unknown): string =>
   isFlat(body) ? JSON.stringify(body, Object.keys(body).sort()) : (canonicalize(body) ?? "")
 
-/** Marks the exact form of a body, as `digestMark` does. */
+/** Marks the exact form of a body, as `digestMark` marks a digest. */
 const exactMark = "\u0000exact:"
 
 /**
- * The body by which requests of a route that keeps text are compared: two account numbers of twenty digits are one number for
- * JSON.parse. A plain body is compared by its value alone. Any other also counts with its numbers as written, or, if it has a
- * doubled name, with its text.
+ * The body by which requests are compared on a route that stores JSON text. JSON.parse can make one number of two different
+ * account numbers of twenty digits, so the value alone does not suffice. A plain body is compared by its value; any other body
+ * also by its numbers as written, or by its text if it has a duplicate name.
  */
 export const comparedBody = (value: unknown, text: string): unknown => {
   const exact = parseExact(text)

@@ -22,7 +22,9 @@ export interface Route {
   /** Whether the path names a client. */
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
-  /** Of a list of stored rows: the parameters with which a page may read any number of rows. Null: the route is no list. */
+  /**
+   * The parameters of a list that make a page scan any number of rows (`scanningFilters`). Null: the route lists no stored rows.
+   */
   readonly scanning: ReadonlyArray<string> | null
   readonly form: AnswerForm
 }

@@ -114,8 +114,8 @@ export const OperatorAuthorizationLayer = Layer.effect(
 
 /**
  * A read waits for its turn among the operator's reads. It has a timeout, so the operator gets an answer even if the database
- * gives none. A read that may pass over any number of rows counts as a whole share. Lasting and resident reads skip the lane, and
- * reads give way to a write.
+ * gives none. A read that may scan any number of rows counts as a principal's whole share. Lasting and resident reads skip the
+ * lane. Reads give way to writes.
  */
 const inTurn = <A, E, R>(
   work: Effect.Effect<A, E, R>,

@@ -58,7 +58,7 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly tearing: boolean
   /** Tear-ups asked for so far: each has a name of its own. */
   readonly tearUps: number
-  /** The venue never received a tear-up, which may still turn up. A refused one may not. */
+  /** The venue never received a tear-up, so its execution may still be reported. A refused tear-up is final. */
   readonly isTearUpLost: boolean
   /** The levels that the client was told the mark is near to: not again after a restart before the mark has gone away. */
   readonly said: ReadonlyArray<Level>

@@ -61,7 +61,10 @@ export interface WorkingOrder {
   readonly price: string | null
   /** The largest distance between the trades of a conditional order at the market and the mark at which it fires, basis points. */
   readonly boundBps: number | null
-  /** The level of an order that waits for the mark. Absent: the order has fired, or another price fires it. */
+  /**
+   * The trigger level of an order that waits for the mark. Absent: the order has fired, or another price than the mark triggers
+   * it.
+   */
   readonly firesAt?: { readonly price: string; readonly direction: "AT_OR_ABOVE" | "AT_OR_BELOW" }
   readonly reduceOnly: boolean
 }
@@ -136,9 +139,9 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
 
 /** The most that an order may still cost, micro-USDC, rounded up. */
 export interface OrderCost {
-  /** Beside the other orders: reduce-only orders share the quantity that they can reduce, the dearest first. */
+  /** Its share with the other orders counted: reduce-only orders share the quantity that they can reduce, the dearest first. */
   readonly cost: bigint
-  /** Without other reduce-only orders. */
+  /** The cost if it were the only reduce-only order. */
   readonly alone: bigint
 }
 
@@ -172,7 +175,10 @@ export const orderCosts = (
   return costs
 }
 
-/** What reduce-only orders of a side can close at the most: the position on the other side, and what its orders may open. */
+/**
+ * The largest quantity that reduce-only orders of a side can close: the position on the other side, and the orders that may add
+ * to it.
+ */
 const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<WorkingOrder>): Scaled => {
   const held = side === "SELL" ? scaled(netQty) : negated(scaled(netQty))
   const opening = orders.filter((order) => order.side !== side && !order.reduceOnly)
@@ -180,8 +186,9 @@ const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<
 }
 
 /**
- * A conditional order at the market trades within its bound of the mark at which it fires. A limit loses against the mark at which
- * it trades: an order that waits for the mark does not trade before its level.
+ * The loss of one unit, with commission. A conditional order at the market trades within its bound of the mark at which it fires.
+ * The loss of a limit order counts against the mark at which it trades: an order that waits for the mark trades at its level or
+ * beyond.
  */
 const unitCostOf = (
   { side, price, boundBps, firesAt }: WorkingOrder,
@@ -194,7 +201,7 @@ const unitCostOf = (
   return sum(lost, shareOf(side === "BUY" ? sum(mark, lost) : mark, terms.commissionBps))
 }
 
-/** The present mark if it has passed the level already. */
+/** The mark at which the order fires: its level, or the present mark if that has already passed the level. */
 const firedAt = ({ price, direction }: NonNullable<WorkingOrder["firesAt"]>, now: Scaled): Scaled =>
   direction === "AT_OR_ABOVE" ? larger(scaled(price), now) : lesser(scaled(price), now)
 
@@ -206,10 +213,11 @@ const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, term
   )
 
 /**
- * The money beyond the market's margin that closes everything that its orders can open, at the worst price of reduce-only orders.
- * The margin covers the largest exposure. Orders on both sides, or an order that turns the position, can open more in all:
- * reduce-only orders may close in between. Resting reduce-only orders that cost more than half of the margin count with their
- * cost. Micro-USDC, rounded up (F13).
+ * The money needed beyond the market's margin to close the position and everything that its orders can open: half a margin of all
+ * of it, or the cost of the reduce-only orders at their worst prices if that is more, plus the commission of the other orders.
+ * Without an order that opens, only the cost of the reduce-only orders counts. The margin alone covers the largest exposure at one
+ * time. Orders on both sides, or an order that turns the position, can open more in total, because reduce-only orders may close
+ * in between. Micro-USDC, rounded up (F13).
  */
 export const turnoverOf = (
   netQty: Exact,

@@ -86,13 +86,13 @@ export const isBeyond = (side: Side, limit: Exact, bound: Exact): boolean => {
 /** The tighter of two bounds. */
 export const tighterOf = (side: Side, one: string, other: string): string => (isBeyond(side, one, other) ? other : one)
 
-/** The middle and the width of the venue's band. */
+/** The venue's price band: its middle, and its distance to either side. */
 export interface VenueBand {
   readonly mark: { readonly price: Exact }
   readonly bandBps: number
 }
 
-/** The limit, moved inside the venue's band. If the book's prices are better than the band, it is the near edge of the band. */
+/** The limit, moved inside the venue's band. A limit better than the whole band moves to the near edge of the band. */
 export const withinBand = (side: Side, limit: string, { mark, bandBps }: VenueBand, tick: Grid): string => {
   const other = side === "BUY" ? "SELL" : "BUY"
   const [far, near] = [boundAt(side, mark.price, bandBps, tick), boundAt(other, mark.price, bandBps, tick)]

@@ -52,11 +52,14 @@ export interface Facts {
 export interface RecentMarket {
   /** The band of the marks around a moment, Unix ms, widened by `bps` or the market's own band; null: the marks are unknown. */
   bandAt(symbol: string, at: number, bps?: number): PriceBand | null
-  /** The band of the known marks next to a moment, even if others around it were lost; null: none of the minute before it is known. */
+  /**
+   * The band of the known marks nearest to a moment, even if marks around it were lost; null: no mark of the minute before is
+   * known.
+   */
   bandNear(symbol: string, at: number, bps: number): PriceBand | null
   /**
-   * Whether a market (staking markets included) is still listed after a time of the venue, Unix ms. False: the last listing shows
-   * it as delisted, or not at all. Null: no listing of after that time is known.
+   * Whether a market (staking markets included) was still listed after `at`, a time of the venue's clock, Unix ms. False: the
+   * last listing marks it as delisted, or lacks it. Null: no listing made after that time is known.
    */
   isListed(symbol: string, at: number): boolean | null
 }

@@ -48,8 +48,8 @@ const capAt = (bestAsk: Exact, { decimals, step }: Grid): string => {
 }
 
 /**
- * What an order sets aside before it is sent: the worst it can cost. The cap of a MARKET buy lies inside the band that the venue
- * compares it with; null: with none now. Null: a MARKET buy in a market that offers nothing.
+ * The amount reserved for an order before it is sent: its worst cost. The cap of a MARKET buy lies inside the venue's `band`;
+ * null: the venue checks no band now. Returns null for a MARKET buy while the market has no offer.
  */
 export const reservationOf = (
   order: SpotOrder,

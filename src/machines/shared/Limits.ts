@@ -98,9 +98,10 @@ export const bodyBudget = {
 } as const
 
 /**
- * Pages of lists: rows read at once by all principals of a surface and by one, of pages up to `small` rows and of larger ones
- * each; the least that a page counts as; the rows that each read of an operator counts as; waiting pages of one principal and
- * their timeout; how long a page gives way to requests that write. Ours.
+ * Limits on pages of lists. `rows` are read at once for all principals of a surface, `share` for one principal; pages up to
+ * `small` rows and larger pages each have such a budget of their own. A page counts as `least` rows at least, a read of an
+ * operator as `operatorRows`. `waiting` pages of one principal wait at most `waitMillis`. A page gives way to requests that write
+ * for `pauseMillis`. Ours.
  */
 export const pageBudget = {
   rows: 1_000,

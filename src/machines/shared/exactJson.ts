@@ -1,8 +1,8 @@
 /**
- * Parses JSON so that `JSON.stringify` writes the same text again, apart from white space between its tokens and escapes in
- * names. `JSON.parse` changes the digits of numbers such as 1.10 and the order of names such as "2", and drops doubled names. So
- * a number or a string that JavaScript would write in another way becomes a raw JSON value, and an object with such names keeps
- * their order. Lost members are remembered (doc 3, Endpoints; A3-07).
+ * Parses JSON so that `JSON.stringify` writes the same text again, apart from white space between tokens and escapes in names.
+ * `JSON.parse` alone changes the digits of numbers such as 1.10 and the order of names such as "2", and drops duplicate names.
+ * Here a number or a string that JavaScript would write differently becomes a raw JSON value, and an object keeps the order of
+ * its names. An object that lost a duplicate name is recorded as lossy (doc 3, Endpoints; A3-07).
  */
 
 /** The compiler's library lacks raw JSON values. */
@@ -15,7 +15,7 @@ interface RawValue {
   readonly rawJSON: string
 }
 
-/** Objects whose names are not in the order of JavaScript, and objects that lost a doubled name or `__proto__`. */
+/** Objects whose names are not in JavaScript's order, and objects that lost a duplicate name or `__proto__`. */
 const reordered = new WeakSet<object>()
 const lossy = new WeakSet<object>()
 
@@ -25,24 +25,24 @@ export const parseExact = (text: string): unknown => {
   return JSON.stringify(parsed) === text ? parsed : new Parser(text).value()
 }
 
-/** Whether no object inside the value has a doubled name, or the name `__proto__`. */
+/** Whether no object inside the value has a duplicate name or the name `__proto__`. */
 export const isWhole = (value: unknown): boolean =>
   !isContainer(value) ||
   (!lossy.has(value) && !Object.hasOwn(value, "__proto__") && Object.values(value).every(isWhole))
 
-/** Whether `JSON.parse` keeps all that the text says, apart from the order of names: each member, and each number as written. */
+/** Whether `JSON.parse` keeps each member of the text, and each number as written. The order of names does not count. */
 export const isPlain = (value: unknown): boolean =>
   raw.isRawJSON(value)
     ? value.rawJSON.startsWith('"')
     : !isContainer(value) || (isWhole(value) && Object.values(value).every(isPlain))
 
-/** A string, number, boolean or null; a raw JSON value as its text if it is a number. */
+/** The plain value. A raw string becomes a string; a raw number becomes its text, because a number would lose digits. */
 export const plainOf = (value: unknown): unknown => {
   if (!raw.isRawJSON(value)) return value
   return value.rawJSON.startsWith('"') ? JSON.parse(value.rawJSON) : value.rawJSON
 }
 
-/** Puts what `parseExact` kept into `value`: the same text, parsed by another parser. */
+/** Restores the exact members of `written` (from `parseExact`) in `value`, which another parser made from the same text. */
 export const restoreExact = (value: unknown, written: unknown): void => {
   if (!isContainer(value) || !isContainer(written)) return
   for (const [name, member] of Object.entries(written)) {

@@ -19,9 +19,12 @@ export interface VenueMisfitInput {
 }
 
 export interface VenueMisfitContext extends VenueMisfitInput {
-  /** The number of own reads whose answer did not fit. */
+  /** The number of the misfit's own reads whose answer did not fit. */
   readonly reads: number
-  /** An own read is under way: the next answer counts. Answers of other reads in between change the reason only. */
+  /**
+   * The misfit's own read is under way, so the next answer counts. Without one, an answer to another read changes only the
+   * reason.
+   */
   readonly isAwaited: boolean
 }
 
@@ -34,10 +37,12 @@ export interface KeptBand {
   readonly high: string
 }
 
-/** The market by which the reports of an object were judged. A later report is judged by it once the marks are unknown. */
+/**
+ * The market data by which the reports of an object were judged. They judge a later report when the marks are no longer known.
+ */
 export type KeptMarket = {
   readonly bands: ReadonlyArray<KeptBand>
-  /** A listing of after this time of the venue showed the market, Unix ms. Absent: unknown. */
+  /** A listing that the venue made after this time still contained the market, Unix ms. Absent: unknown. */
   readonly listedAt?: number
 }
 
@@ -45,7 +50,7 @@ export type KeptMarket = {
 export const mostBands = 16
 
 export type VenueMisfitEvent =
-  /** The object is read: an own read. */
+  /** The misfit's own read of the object begins. */
   | { readonly type: "READ"; readonly at: number }
   /** An answer does not fit, can't be judged yet, or does not know the object. */
   | { readonly type: "UNFIT"; readonly at: number; readonly reason: string }

@@ -27,7 +27,7 @@ export const venueRequests = {
     group: Schema.NullOr(Schema.String)
   }),
   cancelOrder: Schema.Struct({ ...named, target: Ref }),
-  /** The order's whole quantity from now on. With `boundBps` a conditional order that has not fired gets this bound. */
+  /** Sets the order's whole quantity. `boundBps` also sets the bound of a conditional order that has not fired. */
   amendOrder: Schema.Struct({ ...named, target: Ref, qty: DecimalText, boundBps: BoundBps }),
   requestQuotes: Schema.Struct({
     ...named,

@@ -32,7 +32,7 @@ export const ownerOfRef = (ref: string): RefOwner | null => {
   return Object.hasOwn(refLetters, letters) ? { owner: refLetters[letters as Letters], id: Number(id) } : null
 }
 
-/** The object that one of our own refs names, as the audit names it. */
+/** The object of one of our refs, in the form that the audit uses (KIND:ID). */
 export const objectOfRef = (ref: string): `${VenueOwner}:${number}` => {
   const named = ownerOfRef(ref)
   if (named === null) throw new Error(`${ref} is no ref of ours`)

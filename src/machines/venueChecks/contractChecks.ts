@@ -31,7 +31,10 @@ export interface AskedContract {
   readonly known: { readonly id: number; readonly tradeId: number; readonly openedAt: number } | null
   /** The accepted closing quote, with its price and the time of its accept if known; null: no closing quote was accepted. */
   readonly close: { readonly price: string | null; readonly sentAt: number | null } | null
-  /** A tear-up is in flight, with its time, or was never received; null: none was requested, or the venue has refused it. */
+  /**
+   * A tear-up that may be executed: in flight since `sentAt`, or never received (null). Null: none was requested, or it was
+   * refused.
+   */
   readonly tearUp: { readonly sentAt: number | null } | null
   /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
@@ -85,12 +88,13 @@ const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: As
   return state === "EARLY_CLOSE" ? (close?.price ?? null) : null
 }
 
-/** Whether the mark ended it by a touch of a frozen level. */
+/** Whether the contract ended because the mark touched a frozen level. */
 const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
 
 /**
- * Why the mark can't have touched a frozen level. The feed publishes samples, and the mark between two of them may lie at the edge of
- * the band, from which the market's band reaches as far again. The level is the price, however far the mark has passed it.
+ * An error sentence if the mark can't have touched the frozen level. The feed publishes samples, and between two samples the mark
+ * may move to the edge of the band and then as far again, so the band is doubled. The contract settles at its level, however far
+ * the mark has passed it.
  */
 const touchMisfit = (level: string, endedAt: number, said: VenueContract, asked: AskedContract): string | null => {
   const { bandBps, bandAt, side } = asked

@@ -30,7 +30,7 @@ export const isWorse = (side: "BUY" | "SELL", price: string, limit: string): boo
 
 const samePrice = sameFigure<VenueOrder, AskedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
 
-/** An amendment may have given an order without a bound its first one. */
+/** The bound in force. An amendment may set the first bound of an order that was sent without one. */
 const boundOf = ({ boundBps, amending }: OrderContext): number | null => boundBps ?? amending?.boundBps ?? null
 const isBounded = (order: OrderContext, { price }: VenueOrder): boolean =>
   order.boundBps !== null || (boundOf(order) !== null && price !== null)
@@ -104,7 +104,7 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
       if (order.trigger === null) return "it has fired, but it has no trigger"
       return (
         timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime) ??
-        // The report with which it has fired here was judged.
+        // An order that has fired was judged when the report of its trigger arrived.
         (order.triggeredAt === null ? unreached(triggeredAt, asked) : null)
       )
     }

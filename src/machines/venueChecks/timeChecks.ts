@@ -3,24 +3,26 @@
  * answers. Without the rule the venue could choose a time whose marks are unknown, and no price would be checked (A2-115).
  */
 
-/** A time may lie this much beyond the clocks as they are known, ms. */
+/** A time may lie this much outside the limits that the known clocks allow, ms. */
 export const clockSlackMillis = 5_000
-/** The service believes at most so large a difference between its clock and the venue's, ms. */
+/** The largest difference between its clock and the venue's that the service accepts as drift, ms. */
 export const driftLimit = 15_000
 
 /** The clock of the venue as the service knows it, Unix ms of business time. */
 export interface VenueTime {
   /** The latest time that this clock can have, plus the slack. */
   readonly latest: number
-  /** How far this clock may be behind the service's, ms: as measured, or `driftLimit` before that. */
+  /** How far this clock may be behind the service's, ms: as measured, or `driftLimit` before the first measurement. */
   readonly lag: number
-  /** The largest lag of the last hour at least: requests were sent under it, and the clocks may be corrected since. */
+  /**
+   * The largest lag of at least the last hour, ms. A request keeps the time of its clock, even if the clock was corrected since.
+   */
   readonly pastLag: number
-  /** How far it may be ahead, ms. */
+  /** How far this clock may be ahead of the service's, ms. */
   readonly lead: number
   /**
-   * The last time at which this clock was seen behind the service's. A request of before that may be executed at an earlier time.
-   * In a sandbox alone (C4), where a start of the service counts as such a time.
+   * The last time at which this clock was seen behind the service's. A request that was sent before this time may be executed at
+   * a time that lies before the request. Only in a sandbox, where each start of the service counts as such a time (C4).
    */
   readonly behindUntil: number
 }

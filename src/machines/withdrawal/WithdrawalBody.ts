@@ -35,9 +35,9 @@ export interface WithdrawalBody extends MoneyBody {
 export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBody } | BodyFaults
 
 /**
- * Judges the body of a withdrawal request. If `text`, the JSON that the body was parsed from, is given, the destination is taken
- * from it as written. On refusal `sentence` is that of the first failing field in the documented order (partnerRef,
- * currency, amount, destination) and `errors` names all of them (400 code 4000).
+ * Judges the body of a withdrawal request. `text` is the JSON of the body; if it is given, the destination is taken from it as
+ * written. On refusal `sentence` is that of the first failing field in the documented order (partnerRef, currency, amount,
+ * destination) and `errors` names all of them (400 code 4000).
  */
 export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawal =>
   judgeBody(body, labels, (raw, add) => {
@@ -61,7 +61,7 @@ const decodeBody = Fields.decoderOf(WithdrawalBody)
 
 const lostMember = `${labels.destination} must not contain the same name twice in one object, nor the name __proto__.`
 
-/** Written as JSON, the destination is counted and stored (A3-07). */
+/** The destination. Its JSON text is measured and stored (A3-07). */
 const destinationOf = (body: unknown): Fields.JsonRecord | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
   return Fields.isRecord(destination) ? destination : null

@@ -45,7 +45,7 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number
   /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
   readonly userMode?: UserMode
-  /** The time in which the server has to end, wall ms; without it each signal has its usual time. */
+  /** The time left for the server to end, wall ms. Absent: each signal has its usual time. */
   readonly left?: () => number
 }
 

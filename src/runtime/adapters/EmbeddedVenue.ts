@@ -32,7 +32,7 @@ export interface EmbeddedVenueOptions {
   readonly idleMillis?: number
   /** Longest time from its start until it listens, wall ms. */
   readonly startMillis?: number
-  /** The time in which it has to end, wall ms; without it each signal has its usual time. */
+  /** The time left for the venue to end, wall ms. Absent: each signal has its usual time. */
   readonly left?: () => number
 }
 

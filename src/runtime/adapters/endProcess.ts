@@ -1,15 +1,15 @@
 /**
- * Ends a server process that this service started: one signal after the other, from the orderliest to SIGKILL. Each signal has its
- * time, less of it when the stop of the service has little left.
+ * Ends a server process that this service started, by one signal after the other, from the most orderly to SIGKILL. Each signal
+ * gets its usual time, or less if the stop of the service has little time left.
  */
 import { Effect } from "effect"
 import { isRunning } from "./postmasterPid.ts"
 
-/** The least time of a signal, wall ms. */
+/** The least time that each signal gets, wall ms. */
 const leastMillis = 400
 
 export interface Ending {
-  /** Of the process of this moment; 0 for none. */
+  /** The id of the present process; 0: none runs. */
   readonly pid: () => number
   /** The signals in their order, each with its usual time, wall ms. */
   readonly signals: ReadonlyArray<readonly [signal: NodeJS.Signals, millis: number]>

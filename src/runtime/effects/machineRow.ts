@@ -18,7 +18,7 @@ export interface Stepped<T extends MachineTable> {
   readonly effects: ReadonlyArray<MachineEffect>
 }
 
-/** The first row of an object: after its creation event, where one is given. Throws when the machine refuses that event. */
+/** The first row of an object, after its creation event if one is given. Throws if the machine refuses that event. */
 export const firstRow = <T extends MachineTable>(
   table: T,
   input: InputOf<T>,

@@ -1,10 +1,11 @@
 /**
- * A timer for answers that come over a socket. A process that continues after a pause finds its timers due before it reads its
- * sockets. So an answer that has arrived gets some turns of the event loop to come first, and work that was paused for long gets
- * another second, once: in a process that is starved again and again every deadline passes all the same.
+ * A deadline for answers that come over a socket. A process that continues after a pause runs its due timers before it reads its
+ * sockets. So a due deadline first waits some turns of the event loop, in which an answer that has already arrived can come
+ * through. After a long pause the work gets another second, but only once, so that a process that is starved repeatedly still
+ * times out.
  */
 
-/** Turns of the event loop in which an answer goes from its socket to the fiber that waits for it. */
+/** The turns of the event loop that an answer needs from its socket to the waiting fiber. */
 const turnsOfAnswer = 4
 
 /** A timer that fires later than this shows that the process was paused or starved, wall ms. */
@@ -13,7 +14,7 @@ const pausedMillis = 500
 /** The time that work then gets to end, wall ms. */
 const afterPauseMillis = 1_000
 
-/** Calls `late` after `millis` of wall time, unless the result is called first. */
+/** Calls `late` after `millis` of wall time. The returned function cancels that. */
 export const deadline = (millis: number, late: () => void): (() => void) => {
   const due = performance.now() + millis
   let cancel = (): void => clearTimeout(timer)
@@ -21,7 +22,7 @@ export const deadline = (millis: number, late: () => void): (() => void) => {
   return () => cancel()
 }
 
-/** The end of a deadline whose timer has fired. `due`: when it had to fire, by `performance.now()`. */
+/** Decides a deadline whose timer has fired. `due`: the time at which it was to fire, by `performance.now()`. */
 const settle = (due: number, late: () => void): (() => void) =>
   performance.now() < due + pausedMillis ? afterTurns(turnsOfAnswer, late) : extended(late)
 

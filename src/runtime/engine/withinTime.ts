@@ -38,7 +38,7 @@ export const waitAtMost = <A, E, R, E2>(
 const start = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Fiber.Fiber<A, E>, never, R> =>
   Effect.forkDetach(work, { startImmediately: true })
 
-/** One timer and no further fiber, because every read waits here. */
+/** Waits with one timer and no further fiber, because every read waits here. */
 const joined = <A, E, E2>(
   running: Fiber.Fiber<A, E>,
   late: () => E2,
@@ -57,8 +57,8 @@ const joined = <A, E, E2>(
   })
 
 /**
- * Runs work in its turn, for which it waits at most `patience`; work that has begun has no limit here. A caller that is
- * interrupted gives its turn up.
+ * Runs work once the caller has its turn, and waits for the turn at most `patience`. Work that has begun has no limit here. An
+ * interrupted caller gives up its turn.
  */
 export const inTurn = <A, E, R>(
   turn: Semaphore.Semaphore,

@@ -1,4 +1,4 @@
-/** A misfit keeps the market by which its reports were judged: a restart forgets the marks (A2-115). */
+/** A misfit keeps the market data by which its reports were judged, because a restart loses the marks (A2-115). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,6 +1,6 @@
 /**
  * Gives the index of each list one direction, owner and id. A page reads it backward by `ORDER BY owner DESC, id DESC`, which an
- * index of two directions can't serve.
+ * index of mixed directions can't serve.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** The venue's time up to which an account's events are taken. Prices of earlier times are judged by present marks (A2-115). */
+/** The venue time up to which an account's events are processed. Present marks judge prices of earlier times (A2-115). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** The last listing of the venue that was believed, for a start at which the venue lists nothing possible (A2-114). */
+/** The venue's last accepted listing, for a start at which the venue's listing is empty or impossible (A2-114). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 

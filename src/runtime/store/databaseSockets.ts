@@ -2,8 +2,8 @@
  * Sockets to the database with a timeout in this process. A network path that drops packets closes no connection, and a driver
  * would wait forever. So a connection is destroyed after several ticks in which it sent nothing and received almost nothing. Idle
  * connections are included, because their path may be dead too. One timer serves all sockets, so that a paused process loses no
- * connection and a statement costs nothing. Each judgement follows a turn of the event loop: a timer fires before the sockets
- * are read, and a paused process has answers in them.
+ * connection and a statement costs nothing. After a pause, timers fire before sockets are read, and answers may already have
+ * arrived. So a connection is judged only after another turn of the event loop.
  */
 import { Effect, Redacted, type Scope } from "effect"
 import { connect, type Socket } from "node:net"

@@ -50,9 +50,9 @@ export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row
 const decodedAtOnce = 100
 
 /**
- * The column of the owner whose rows a page has, if no other column must have one value: their index is of owner and id. For an
- * owner of many rows the server would rather scan the rows of all owners, the newest first. It can't when the owner is a range and
- * in the order.
+ * The column of the owner, if the page has no other condition of equality: the index of such a list is on owner and id. For an
+ * owner of many rows PostgreSQL would prefer to scan the rows of all owners by id. To prevent that, the owner's value is tested
+ * as a range (`inOrder`), and ORDER BY names the owner first.
  */
 const ownerOf = (conditions: ReadonlyArray<Condition>): string | null => {
   const equal = conditions.filter(({ comparison }) => comparison === undefined).map(({ column }) => column)

@@ -58,10 +58,10 @@ describe("a preview on SPOT", () => {
       const { reservationPrice, reservation, bound } = judge(order, { bandBps: 100, bestAsk })
       return [reservationPrice, reservation, bound.limit]
     }
-    // 2 % above the offer lies beyond 1 % of the mark.
+    // The cap of 2 % above the offer lies outside the band of 1 % around the mark.
     assert.deepStrictEqual(capAt("60010"), ["60600.0", micro("6066.06"), "60600.0"])
     assert.deepStrictEqual(capAt("59000"), ["60180.0", micro("6024.018"), "60180.0"])
-    // The offer itself lies below the band, and then above it.
+    // The offer itself lies outside the band: first below, then above.
     assert.strictEqual(capAt("58000")[0], "59400.0")
     assert.strictEqual(capAt("61000")[0], "60600.0")
     const stop = { price: "61000", limitPrice: null }

@@ -16,7 +16,7 @@ export class Trader {
   private readonly stored = new Map<TableName, Map<number, object>>()
   readonly recall: Recall
   beyond = 0n
-  /** What the last step may still cost, and what the house had paid before it. */
+  /** The possible cost of the last step, and the money that the house had paid before it. */
   open = 0n
   paidBefore = 0n
   closed = 0n

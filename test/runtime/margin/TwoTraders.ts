@@ -71,8 +71,9 @@ export interface Standing {
   readonly equity: bigint
   readonly writtenOff: bigint
   /**
-   * What steps of the figures have cost beyond the equity until the service and the venue came to rest, with what the last step
-   * may still cost. The orders that work at a step count as filled, a stop that fires within the step at its full bound.
+   * The cost beyond the equity of all steps of the figures until the service and the venue came to rest, with the possible cost
+   * of the last step. The orders that work at a step count as filled; a stop that fires within the step counts as filled at its
+   * full bound.
    */
   readonly beyond: bigint
   /** The value of all that reduce-only orders have closed, at the marks of that moment. */
@@ -243,7 +244,7 @@ export class TwoTraders {
     }
   }
 
-  /** What a step has cost is counted once the cancels that followed from it are at the venue. */
+  /** Counts the cost of a step once the venue has the cancels that followed from it. */
   private closeStep(): void {
     for (const trader of this.traders) {
       const paid = this.paidBy(trader) - trader.paidBefore
@@ -253,7 +254,7 @@ export class TwoTraders {
     }
   }
 
-  /** What the house has paid for a client, or will have to. */
+  /** The money that the house has paid, or will have to pay, for a client. */
   private paidBy(trader: Trader): bigint {
     const { closeOutEquity } = accountIn(trader.state, this.facts).risk
     return trader.writtenOff() + (closeOutEquity < 0n ? -closeOutEquity : 0n)

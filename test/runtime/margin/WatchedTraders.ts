@@ -14,7 +14,7 @@ import { watchOn } from "./watchOn.ts"
 
 export class WatchedTraders extends TwoTraders {
   private watched = this.started()
-  /** Clients whose turn changed nothing: the index has them again after a second. */
+  /** Clients whose turn changed nothing. The index receives them again after a second. */
   private readonly restless = new Set<number>()
 
   /** A start reads the accounts again. */
@@ -50,7 +50,7 @@ export class WatchedTraders extends TwoTraders {
       watch.lookAround()
       for (const id of this.restless) Effect.runSync(watch.reread(id))
       this.restless.clear()
-      // The monitor looks at accounts in a close-out each second.
+      // The monitor checks accounts in a close-out each second.
       for (const trader of this.traders) if (recordedIn(trader.state) === "CLOSE_OUT") this.judge(trader)
     } else this.watched.mark(cause.mark, this.markOf(cause.mark))
     this.follow()

@@ -19,7 +19,10 @@ export type Act =
   | { readonly act: "drift"; readonly symbol: string; readonly steps: number; readonly away: number }
   /** An order rests while the mark drifts past it, and the other client then takes what is left of it. */
   | { readonly act: "leave"; readonly at: number; readonly wish: Asked; readonly steps: number }
-  /** Both marks rise or fall and return, so the losses of the day are told. A reduce-only limit rests while they go there again. */
+  /**
+   * Both marks move and return, so the losses of the day are already reported. A reduce-only limit then rests while they move
+   * again.
+   */
   | { readonly act: "overtake"; readonly at: number; readonly steps: number }
   | { readonly act: "fund"; readonly symbol: string; readonly bps: number }
   | { readonly act: "categorize"; readonly at: number; readonly as: "RETAIL" | "PROFESSIONAL" }
@@ -270,13 +273,13 @@ export const begun = (Kind: typeof TwoTraders = TwoTraders): TwoTraders => {
   return world
 }
 
-/** The first client's positions in lots, and what earlier losses have left of its margin, percent. Null: it has no losses. */
+/** The first client's positions in lots, and the share of its margin that earlier losses have left, percent. Null: no losses. */
 export interface Start {
   readonly held: Readonly<Record<string, number>>
   readonly level: number | null
 }
 export const moneyAlone: Start = { held: {}, level: null }
-/** With these seeds the sample would find a service that sends an order that opens without margin. */
+/** The seeds are chosen so that the short sample fails if the service sends an order that opens without margin. */
 export const runs = (seed: number) => (isDeep ? { numRuns: 3_000 } : { numRuns: 60, seed })
 export const startAt = (...levels: ReadonlyArray<number>): fc.Arbitrary<Start> =>
   fc.record({

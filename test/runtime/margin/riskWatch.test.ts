@@ -125,7 +125,7 @@ describe("what the risk index is fed with", () => {
             yield* watch.catchUp
             return watch.takeLacking()
           })
-        // Ten thousand a bitcoin are covered, less commission.
+        // The equity covers a loss of ten thousand for each bitcoin, less commission.
         for (let price = 59_000; price > 50_100; price -= 1_000)
           assert.deepStrictEqual(yield* judgedAt(String(price)), [])
         assert.deepStrictEqual(yield* judgedAt("49900"), [1])

@@ -42,7 +42,7 @@ describe("resting orders of accounts that marks concern", () => {
       const world = begunWith(1_300n)
       open(world, { symbol: gold, side: "SELL", qty: "1.5000" }, "4000.0")
       open(world, { symbol: perp, side: "BUY", qty: "0.1000" }, "60000.0")
-      // The losses of the day are told on the way there, so the return to them requests no turn.
+      // The first way there reports the losses of the day, so reaching them again requests no turn.
       const both = (step: number): void => {
         world.drift(perp, [String(60_000 + step * 500)])
         world.drift(gold, [String(4_000 + step * 33)])
@@ -67,7 +67,7 @@ describe("resting orders of accounts that marks concern", () => {
       assert.isTrue(world.place(0, { symbol: perp, side: "BUY", type: "STOP_LIMIT", qty: "0.0500", trigger }))
       world.settle()
       world.drift(perp, steps(60_000, 46_000, 50))
-      // A trade at any mark can fire the other.
+      // A trigger on the last price can fire at any mark.
       assert.deepStrictEqual(world.ordersOf(0), [source === "MARK" ? "PENDING_TRIGGER, 0" : notCovered])
     }
   })

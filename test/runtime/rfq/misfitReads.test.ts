@@ -50,7 +50,7 @@ const executed = (shows: VenueContract): DefiniteOutcome => ({
   swap: null
 })
 
-/** The last mark before the present is known, and no later one. The market is listed, by a listing of before the present. */
+/** A market whose last known mark, and whose last listing, are from before the present. */
 const marked = (turn: Turn): Turn => {
   const mark = new MoneyDecimal("60000")
   const band = { ...bandOfMarks(mark, mark, 100), isWhole: false }

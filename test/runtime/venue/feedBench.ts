@@ -16,7 +16,7 @@ export const start = 1_764_000_000_000
 /** Lets what has come be taken. */
 export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-/** Ends with the test's scope. `prepare` before it connects. `store` has what processes before kept. */
+/** A feed that ends with the test's scope. `prepare` runs before it connects. `store` holds the rows of earlier processes. */
 export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}, store = new MemoryStore()) =>
   Effect.gen(function* () {
     yield* TestClock.setTime(start)

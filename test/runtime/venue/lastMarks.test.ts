@@ -1,6 +1,7 @@
 /**
- * Last marks: the worth of a market stays known when it is delisted, regridded or without a mark, and is written seldom however
- * often it ticks (F3, F23, F25). The last believed listing outlives the process, too, and is written only when it has changed (A2-114).
+ * Last marks: the worth of a market stays known when it is delisted, regridded or without a mark, and is stored rarely even if it
+ * ticks often (F3, F23, F25). The last accepted listing also outlives the process, and is stored only when it has changed
+ * (A2-114).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"

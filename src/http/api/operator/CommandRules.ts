@@ -21,7 +21,7 @@ export interface CommandRules {
   readonly lasts?: true
   /** A read without a query of the database: it waits for no other read. */
   readonly resident?: true
-  /** A read that may pass over any number of rows, whatever its query is. */
+  /** A read that may scan any number of rows, with any query. */
   readonly heavy?: true
   /** A piece of another command of the command line, which has none of its own for it. */
   readonly partOf?: string

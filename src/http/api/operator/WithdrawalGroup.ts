@@ -11,7 +11,7 @@ import { indexed } from "../Parameters.ts"
 
 const request = { requestId: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
-/** A destination passes as it is. The encoder would copy a record, and lose the order of its names. */
+/** The destination is not encoded: the encoder would copy the record and lose the order of its names. */
 const shown = { ...WithdrawalRequest.fields, destination: Schema.Unknown }
 const Shown = Schema.Struct(shown)
 const guarded = Answer(Schema.Union([ApprovalPending, Shown]))

@@ -14,7 +14,7 @@ export interface OperatorCommand extends CommandRules {
   readonly method: string
   readonly path: string
   readonly bodyCap: number
-  /** Parameters of a list with which a page may read any number of rows. */
+  /** The parameters of a list that make a page scan any number of rows (`scanningFilters`). */
   readonly scanning: ReadonlyArray<string>
 }
 

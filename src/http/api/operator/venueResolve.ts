@@ -11,8 +11,9 @@ import { resolutions } from "./operatorTokens.ts"
 import { ApprovalPending, rangeOf, Reason } from "./OperatorFieldSchemas.ts"
 
 /**
- * `executed` needs tradeId, price and qty, of a take or swap no price; `closed`, of a contract alone, the price; `void` nothing. Of a
- * swap that is taken, `executed` is one payment, with the venue's id of it.
+ * `executed` needs tradeId, price and qty; for a take or swap it needs no price. `closed` is for contracts only and needs the
+ * price. `void` needs nothing. For a swap that was already taken, `executed` is one payment, and tradeId is the venue's id of the
+ * payment.
  */
 export const ResolveBody = Schema.Struct({
   /** KIND:ID, as the audit names it. */

@@ -13,11 +13,11 @@ export class BusinessClock extends Context.Service<
     readonly offset: () => number
     /** The times that messages of the venue can have. A jump may play the venue ahead of this clock (C4). */
     readonly venueTime: () => VenueTime
-    /** Measures the venue's clock by the time of a message that has just come, Unix ms. */
+    /** Measures the venue's clock by the time of a message that has just arrived, Unix ms. */
     readonly measure: (at: number) => void
     /** The venue is asked to play to here before this clock follows; 0: it is not. */
     readonly expect: (to: number) => void
-    /** Records that the venue's clock is, or may have been, behind this one until now: a sandbox's (C4). */
+    /** Records that the venue's clock is, or may have been, behind this one until now. Only in a sandbox (C4). */
     readonly noteBehind: () => void
     /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void
@@ -59,19 +59,19 @@ export class BusinessClock extends Context.Service<
     )
 }
 
-/** Samples older than one to two of these spans no longer count, ms. */
+/** The length of a span of samples, ms. A sample counts until the end of the next span. */
 const driftSpan = 10_000
-/** A lag counts for requests that were sent under it for one to two of these spans, ms. */
+/** The length of a span of lags, ms. A lag excuses earlier requests until the end of the next span. */
 const lagSpan = 3_600_000
 
 /**
- * The difference between the venue's clock and this one. A message takes time to come, so the largest sample is the nearest to the
- * truth. A larger difference than the limit is no drift: a clock has jumped, or the venue does not tell the truth.
+ * The difference between the venue's clock and this one. A message takes time to arrive, so the largest sample is the most
+ * accurate. A difference beyond `driftLimit` is not drift: a clock has jumped, or the venue reports false times.
  */
 class Drift {
   private span = { from: -Infinity, ahead: -Infinity }
   private before = -Infinity
-  /** The largest lags of this span and of the one before. A start does not know the lag of earlier requests. */
+  /** The largest lags of this span and of the one before: `driftLimit` at first, because a start does not know earlier lags. */
   private readonly lags = { from: -Infinity, span: driftLimit, before: driftLimit }
 
   /** `ahead`: the time of a message minus this clock's time, ms. */
@@ -84,7 +84,7 @@ class Drift {
     } else this.span.ahead = Math.max(this.span.ahead, ahead)
   }
 
-  /** Keeps the lag of the span that ends, which is not the lag of one late message. */
+  /** Keeps the lag of the span that ends. The whole span is used, so that one late message does not raise the lag. */
   private keepLag(now: number): void {
     const { lags } = this
     if (now >= lags.from + lagSpan) Object.assign(lags, { from: now, span: 0, before: lags.span })
@@ -95,7 +95,7 @@ class Drift {
     return this.ahead === -Infinity ? driftLimit : Math.max(0, -this.ahead)
   }
 
-  /** The largest lag of an hour at least: a corrected clock leaves requests whose times it wrote before. */
+  /** The largest lag of at least an hour: requests keep the times that a clock gave them before it was corrected. */
   get pastLag(): number {
     return Math.max(this.lag, this.lags.span, this.lags.before)
   }

@@ -74,7 +74,7 @@ export const step = <M extends AnyStateMachine>(
     : { state: moved.state, context: moved.context as ContextFrom<M>, effects: moved.effects, changed: true }
 }
 
-/** `begin` and then the creation event, for machines whose first state NEW is never stored. With the effects of both. */
+/** Runs `begin` and then the creation event, for machines whose first state NEW is never stored. Returns the effects of both. */
 export const create = <M extends AnyStateMachine>(
   machine: M,
   input: InputFrom<M>,

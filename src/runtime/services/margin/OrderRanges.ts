@@ -1,6 +1,6 @@
 /**
- * The marks between which an account covers all of its working orders (F13), of accounts whose orders could cost more than their
- * positions' margin covers. A mark finds the accounts whose range it has left, and no others. Without IO.
+ * For each account whose orders could cost more than the margin of its positions covers: the marks between which its equity
+ * covers all of its working orders (F13). A new mark finds exactly the accounts whose range it has left. Without IO.
  */
 import type { OrderRange } from "../order/orderBounds.ts"
 import { type Entries, nowhere } from "./LevelHeap.ts"
@@ -23,7 +23,7 @@ export class OrderRanges {
     return this.ranges.has(clientId)
   }
 
-  /** Puts an account's ranges in place of earlier ones. Without ranges the account leaves. */
+  /** Replaces an account's ranges. No ranges: the account is removed. */
   put(clientId: number, ranges: ReadonlyArray<OrderRange>): void {
     this.remove(clientId)
     if (ranges.length === 0) return
@@ -36,7 +36,7 @@ export class OrderRanges {
     this.ranges.set(clientId, entered)
   }
 
-  /** The accounts whose range a mark has left, up to `most`. They are out until they are put again. */
+  /** Removes and returns the accounts whose range a mark has left, up to `most`. */
   left(symbol: string, price: number, most: number): ReadonlyArray<number> {
     const market = this.markets.get(symbol)
     const found: Array<number> = []

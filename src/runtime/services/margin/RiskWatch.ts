@@ -23,7 +23,7 @@ import { dayOf, watchedIn } from "./watchedAccount.ts"
 const most = 2_048
 /** Accounts that are read side by side. */
 const atOnce = 64
-/** Accounts with perpetual orders that are read in a second after the start. */
+/** The number of accounts with perpetual orders that are read each second after the start. */
 const readAtStart = 512
 const notRead = "an account could not be read for the risk index"
 
@@ -47,7 +47,7 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
 class Watch {
   readonly index: RiskIndex
   private readonly ranges = new OrderRanges()
-  /** Accounts whose equity no longer covers their orders, and those of them that no turn was asked for yet. */
+  /** Accounts whose equity no longer covers their orders, and those of them for which no turn was requested yet. */
   private readonly lacking = new Set<number>()
   private readonly notTaken = new Set<number>()
   /** Clients with perpetual orders at the start, whose accounts are not read yet. */
@@ -151,7 +151,7 @@ class Watch {
     }
   }
 
-  /** The accounts whose orders have to be judged in a turn now. */
+  /** Removes and returns the accounts whose orders a turn has to judge now. */
   takeLacking(): ReadonlyArray<number> {
     const taken = [...this.notTaken]
     this.notTaken.clear()
@@ -203,7 +203,7 @@ class Watch {
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }
 
-  /** `opens`: it has a position or a perpetual order now. A mark concerns no other accounts, once all are known. */
+  /** `opens`: the account has a position or a perpetual order now. Once all accounts are known, marks matter to no others. */
   private touch(clientId: number, opens = false, counts = true): void {
     if (!counts || !(opens || !this.begun || this.index.has(clientId) || this.ranges.has(clientId))) return
     this.touched.add(clientId)

@@ -215,7 +215,7 @@ export class FeedSession {
     this.heard()
     if ("heartbeat" in line) {
       this.number = line.number
-      // The venue has said nothing since the listing was asked for, so the listing still holds.
+      // The venue has sent nothing since the listing was requested, so the listing still holds.
       if (line.number === this.listedNumber) this.parts.mirror.confirm(line)
       return null
     }
@@ -229,7 +229,7 @@ export class FeedSession {
     readonly resync: boolean
     readonly aside: Effect.Effect<void> | null
   } {
-    // Prices are judged by the marks of tickers, so these alone show how far the venue's clock is.
+    // Only tickers measure the venue's clock, because prices are judged by the marks of tickers.
     if (message.channel === "ticker") this.parts.measure(message.ts)
     const { resync, absurd } = this.parts.mirror.take(message, this.parts.latest())
     if (absurd === null) return { resync, aside: null }

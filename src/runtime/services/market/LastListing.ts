@@ -1,7 +1,7 @@
 /**
- * The last listing that is believed. Each reader of the venue's listing believes by it, so an impossible part keeps the same last
- * possible state for all of them. It outlives a restart: one row, written only when the listing has changed, every five seconds at
- * most, and at the end. A crash loses no more than that (A2-114).
+ * The last listing that the service accepted. All readers of the venue's listing share it, so an impossible part keeps the same
+ * last possible state for each of them. It outlives a restart: one row holds it, written only when the listing has changed, at
+ * most every five seconds, and at the end. A crash loses at most five seconds of changes (A2-114).
  */
 import { Context, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/venue/believedListing.ts"
@@ -9,18 +9,18 @@ import { VenueListing } from "../../../machines/venue/VenueMarket.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 
-/** A larger listing is not kept over a restart, UTF-16 units of its text. */
+/** The largest listing that is stored for a restart, UTF-16 units of its text. */
 const mostText = 1 << 20
 const keepEvery = Schedule.spaced("5 seconds")
 /** The longest wait for the last write at the end. */
 const endWithin = "1 second"
 
 export interface LastListingShape {
-  /** The listing that the process before has kept. Null: none. */
+  /** The listing that the previous process stored. Null: none. */
   readonly recalled: VenueListing | null
-  /** Null: no possible listing was ever read. */
+  /** The listing accepted last. Null: no possible listing was ever read. */
   readonly last: () => VenueListing | null
-  /** The listing to believe from one that was read. It is the last one from then on. */
+  /** Turns a listing that was read into the one to use: it becomes the last listing. */
   readonly believe: (read: ReadListing) => BelievedListing
 }
 
@@ -43,7 +43,7 @@ const decode = Schema.decodeUnknownOption(VenueListing)
 export class LastListing extends Context.Service<LastListing, LastListingShape>()(
   "brokerage/runtime/services/market/LastListing"
 ) {
-  /** Recalls the listing of the process before. A row that this release can't read counts as none. */
+  /** Reads the listing of the previous process. A row that this release can't read counts as none. */
   static readonly layer: Layer.Layer<LastListing, never, RowReads> = Layer.effect(
     LastListing,
     Effect.gen(function* () {

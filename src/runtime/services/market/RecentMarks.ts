@@ -6,7 +6,10 @@ import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 const numbersKept = 64
 /** Losses divide a second, a minute or an hour into at most so many spans: the venue can cause losses at will. */
 const partsKept = 4
-/** Losses leave a moment's marks unknown, but an outage does if it lasts longer than this, ms. */
+/**
+ * The oldest mark before a moment that still judges it when later ones were lost, ms. A longer gap is an outage: the band is
+ * unknown.
+ */
 const outageMillis = 60_000
 
 /** The marks of one span of time. Lost marks end a span. */
@@ -41,7 +44,7 @@ export class RecentMarks {
     return this.finest(at).bandAt(at, bps)
   }
 
-  /** The band of the known marks next to a moment, losses or not. Null: no mark of the minute before the moment is known. */
+  /** The band of the known marks nearest to a moment, despite losses. Null: no mark of the minute before the moment is known. */
   bandNear(at: number, bps: number): PriceBand | null {
     return this.finest(at).bandNear(at, bps)
   }
@@ -101,8 +104,9 @@ class Spans {
   }
 
   /**
-   * As above. The marks are known if one before the moment is, and none was lost from there to the moment; the band is whole with
-   * another one at the moment or later. A loss further away ends the band, because the venue can cause losses at will.
+   * As `RecentMarks.bandAt`. The marks are known if there is a mark before the moment and none was lost between the two. The band
+   * is whole if another mark is known at the moment or later. A loss further away only shortens the time that the band covers,
+   * because the venue can cause losses at will.
    */
   bandAt(at: number, bps: number): PriceBand | null {
     const { kept } = this
@@ -131,7 +135,10 @@ class Spans {
     return { ...bandOfMarks(low, high, bps), isWhole }
   }
 
-  /** As above: the marks next to the moment at both sides, and all within five seconds. It is whole with a mark at the moment or later. */
+  /**
+   * As `RecentMarks.bandNear`: the nearest marks before and after the moment, and all within five seconds. Whole with a mark at
+   * the moment or later.
+   */
   bandNear(at: number, bps: number): PriceBand | null {
     const before = this.kept.findLast(({ from }) => from < at)
     if (before === undefined || before.to < at - outageMillis) return null

@@ -1,9 +1,9 @@
 /**
- * A question that outlives the process (D6; A2-96): an order that is over here and was said to work at the venue, or to be filled
- * further, is asked for half a second later (`Unsettled`, `OrderResync`), and what only memory knows is forgotten by a crash. At
- * the start all that works is asked for; such an order is not among it. So the commit that hears the word sets a timer, and the
- * one that hears the answer clears it. So is the cancel of an order that has nothing left to reduce (A2-39): one that the venue has
- * refused is asked for again, ever later, as those of a close-out are. A refused bound is sent again in the same way (F13).
+ * Queries that outlive the process. The venue may report that an order which has ended here still works, or has further fills.
+ * Memory schedules a query of the order half a second later (`Unsettled`, `OrderResync`), but a crash loses that schedule, and
+ * the queries of a start cover working orders alone. So the commit that processes the report sets a timer, and the commit that
+ * processes the answer clears it. Timers with growing pauses also retry a refused cancel of an order that has nothing left to
+ * reduce, as they do in a close-out, and a refused amendment of a bound (D6, F13; A2-39, A2-96).
  */
 import type { TimerName } from "../../../machines/timerNames.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"

@@ -93,8 +93,8 @@ const valueOf = ({ facts }: BoundedClient, { symbol, netQty }: PositionRow): Sca
 }
 
 /**
- * The most that the working orders may cost the account, plus the cost of closing the positions of the other markets at the
- * second step. Micro-USDC. Null: an order or a position has no mark.
+ * The most that the working orders (without `except`) may cost the account, plus the cost of closing the positions of the other
+ * markets at the second step of a close-out. Micro-USDC. Null: an order or a position has no mark.
  */
 const spokenFor = (at: BoundedClient, symbol: string, except: number | null): bigint | null => {
   const costs = costsOf(
@@ -149,10 +149,10 @@ export const coversOrders = (at: Pick<BoundedClient, "facts" | "positions" | "or
 const beyondStep = "its price lies beyond the bound of the close-out"
 const notCovered = "the equity no longer covers its worst price"
 
-/** What has to change of an account's working orders. */
+/** The changes that an account's working orders need. */
 export interface BoundChanges {
   readonly cancel: ReadonlyArray<OrderRow>
-  /** Why, as the notes of the cancelled orders tell the partner. */
+  /** The reason in the notes of the cancelled orders, which the partner reads. */
   readonly why: string
   /** Waiting conditional orders that get another bound, basis points. */
   readonly amend: ReadonlyArray<{ readonly row: OrderRow; readonly boundBps: number }>
@@ -160,9 +160,10 @@ export interface BoundChanges {
 
 /**
  * In a close-out the client's reduce-only orders trade no further than the episode's present step: a limit that lies beyond is
- * cancelled, and a waiting conditional order gets the step as its bound. Outside a close-out orders change only if the equity no
- * longer covers the worst of all of them: the dearest are cancelled. Waiting conditional orders then get the bound of new ones,
- * as those do that a close-out left with less, and those without a bound at any time.
+ * cancelled, and a waiting conditional order gets the step as its bound. Outside a close-out the dearest orders are cancelled,
+ * and only if the equity no longer covers the worst cost of all. A waiting conditional order gets the bound of new orders: if its
+ * own is wider and the equity does not cover that; if a close-out left it a narrower one and the equity covers the usual one; and
+ * always if it has none.
  */
 export const boundChanges = (at: BoundedClient): BoundChanges => {
   const { risk, recorded } = at.account
@@ -179,7 +180,7 @@ const changesInCloseOut = (at: BoundedClient): BoundChanges => {
   return { cancel: rows.filter((row) => !waits(row) && isBeyondStep(at, row)), why: beyondStep, amend }
 }
 
-/** The working perpetual orders that no cancel is sent for. */
+/** The working perpetual orders without a cancel in flight. */
 const changeable = ({ orders }: BoundedClient): ReadonlyArray<OrderRow> =>
   orders.filter((row) => isPerpAtWork(row) && row.state !== "PENDING_CANCEL")
 
@@ -213,7 +214,7 @@ const usualBps = (at: BoundedClient, { symbol, context }: OrderRow): number => {
   return context.reduceOnly ? reducingBps(market) : Math.min(at.facts.terms.slippageBps, market.bandBps)
 }
 
-/** The ids of the orders that may be cancelled, those first that cost most by themselves. */
+/** The ids of the orders that may be cancelled, by their cost alone, the dearest first. */
 const dearestFirst = (costs: ReadonlyArray<Cost>): ReadonlyArray<number> =>
   costs
     .filter(({ row, alone }) => {
@@ -223,7 +224,7 @@ const dearestFirst = (costs: ReadonlyArray<Cost>): ReadonlyArray<number> =>
     .toSorted((one, other) => (one.alone < other.alone ? 1 : one.alone > other.alone ? -1 : 0))
     .map(({ row }) => row.id)
 
-/** The least count that is enough, up to `all`. Each order that is dropped makes the others cost no more, so halving finds it. */
+/** The least count that is enough, up to `all`, by binary search: dropping an order never makes the others cost more. */
 const fewestDropped = (all: number, isEnough: (count: number) => boolean): number => {
   let [low, high] = [0, all]
   while (low < high) {
@@ -253,7 +254,7 @@ const isUnbounded = (row: OrderRow): boolean => {
 /** Whether a conditional order has not fired. */
 const waits = ({ context: { trigger, triggeredAt } }: OrderRow): boolean => trigger !== null && triggeredAt === null
 
-/** The bound of a waiting order, or the one that the venue is asked for. Null: it has none. */
+/** The bound that was last requested from the venue, else the confirmed one. Null: the order has none. */
 const boundNow = ({ context: { boundBps, amending } }: OrderRow): number | null => amending?.boundBps ?? boundBps
 
 /** Whether a resting limit lies beyond the step. An order that trades at once ends before a cancel could arrive. */
@@ -273,15 +274,15 @@ export interface OrderRange {
   readonly high: number
 }
 
-/** The change of an order's cost for a move of the mark by one, at the most. */
+/** The largest change of an order's cost, for each unit, when the mark moves by one. */
 const steepest = 1.1
-/** The least part of the mark that a range reaches, so that no mark after the next finds the same account. */
+/** A range reaches at least this share of the mark to either side, so that not every mark finds the same account. */
 const leastShare = 1e-4
 
 /**
- * The ranges of an account's marks. None: its margin covers the orders wherever the marks go, or it is in a close-out, which is
- * looked at every second. Null: an order has to be cancelled or amended now. In floating point, beside the exact figures of the
- * turn.
+ * The ranges of the marks of an account's markets. Empty: the margin covers the orders at any mark, or the account is in a
+ * close-out, which is checked every second. Null: an order has to be cancelled or amended now. Floating point suffices, because
+ * the turn decides by exact figures.
  */
 export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null => {
   const { risk, recorded } = at.account
@@ -289,7 +290,7 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   if (orders.length === 0 || graverOf(risk.riskState, recorded) === "CLOSE_OUT") return []
   const { cancel, amend } = changesOutside(at)
   if (cancel.length > 0 || amend.some(({ row }) => isAmendable(row, at.facts.takenAt ?? 0))) return null
-  // Their costs and the margin of their positions are fixed shares of the marks.
+  // The costs of these orders and the margin of their positions are both fixed shares of the marks.
   if (orders.every((row) => row.context.reduceOnly && costsUsual(at, row))) return []
   const total = totalOf(costsOf(at, orders) ?? [])
   const held = at.positions.filter(({ state }) => state === "OPEN")
@@ -298,7 +299,7 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   const room = Math.max(Number(risk.closeOutEquity - total - risk.barrierMargin) / 1e6, 0) / symbols.length
   return symbols.map((symbol) => {
     const mark = at.facts.marks.get(symbol)?.price.toNumber()
-    // The first mark leads to a look.
+    // The first mark leads to a check.
     if (mark === undefined) return { symbol, low: Infinity, high: Infinity }
     const left = orders.filter((row) => row.symbol === symbol).map(({ context }) => Number(context.qty))
     const qty = Math.abs(Number(held.find((row) => row.symbol === symbol)?.netQty ?? 0))
@@ -308,7 +309,7 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   })
 }
 
-/** Whether the order waits with a bound that half of the margin covers, and no other bound is on its way to the venue. */
+/** Whether the order waits with a bound no wider than that of new orders, which half of the margin covers. */
 const costsUsual = (at: BoundedClient, row: OrderRow): boolean => {
   const { boundBps } = workingOf(row)
   return boundBps !== null && boundBps <= usualBps(at, row)

@@ -30,7 +30,7 @@ export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => rowsI
 export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefined =>
   positionsInTurn(turn).find((row) => row.symbol === symbol)
 
-/** What of a trade says how it changed the position, and when. */
+/** The members of a trade that show how it changed the position, and when. */
 export type FillInTime = Pick<FillRow, "side" | "qty" | "ts" | "tradeId">
 
 const inTime = ({ side, qty, ts, tradeId }: FillRow): FillInTime => ({ side, qty, ts, tradeId })
@@ -137,14 +137,14 @@ export const cancelOrder = ({ turn, of }: OwnedTurn, row: OrderRow, note: string
   return advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note }, { of })
 }
 
-/** Asks the venue for another bound of a waiting conditional order, once at a time; a refused one is asked for again later. */
+/** Requests another bound for a waiting conditional order, one amendment at a time. A refused amendment is retried later. */
 export const amendBound = ({ turn, of }: OwnedTurn, row: OrderRow, boundBps: number): void => {
   const { amends, qty } = row.context
   if (!isAmendable(row, turn.now)) return
   advance(turn, "orders", row, { type: "AMEND", at: turn.now, attempt: amends + 1, qty, boundBps }, { of })
 }
 
-/** Whether the venue can be sent another bound of the order now. */
+/** Whether an amendment of the order's bound can be sent now. */
 export const isAmendable = ({ state, context }: OrderRow, now: number): boolean =>
   state === "PENDING_TRIGGER" && context.amending === null && now >= (context.boundRetryAt ?? 0)
 

@@ -225,8 +225,8 @@ const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOu
 }
 
 /**
- * Another quantity shows in what the venue says of the order, before or without the answer: what is filled is judged by it. Another
- * bound does not.
+ * Confirms an amended quantity once the venue's report of the order shows it, before or without the answer to the amendment: the
+ * fills are judged by the new quantity. Reports do not show an amended bound.
  */
 const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): OrderRow => {
   const { amending } = row.context

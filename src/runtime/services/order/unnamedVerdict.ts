@@ -69,7 +69,7 @@ const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): stri
   return decimalText(held)
 }
 
-/** An own trade that does not fit waits this long for earlier trades, ms. Reads of a misfit end before. */
+/** A trade of the venue's own that does not fit waits this long for earlier trades, ms. The reads of a misfit take less time. */
 const missingFor = 60_000
 
 /** Whether the service still queries the venue for trades of the account. */
@@ -81,7 +81,7 @@ const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
   if (mark === null) return null
   return judgedOn(
     turn,
-    // A stamp whose price comes late is open since its time.
+    // A funding stamp that waits for its late price has been open here since its time, so the venue did not choose the time.
     { symbol, at: settledAt, isKnown: openFundingOf(turn, stamp) !== undefined },
     ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
     () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")

@@ -123,13 +123,13 @@ const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, see
 
 interface ClosingRequest {
   readonly row: RfqRow
-  /** The accept that stands; null: the venue's refusal ended it, or there was none. */
+  /** The accept that the venue may execute; null: there was none, or the venue refused it. */
   readonly close: AskedContract["close"]
 }
 
 /**
- * The request to close whose accept has ended the contract early. An accept that the venue never received may turn up although
- * later requests exist, so the last one counts first, and an earlier one where only that fits. Null: there was no request.
+ * The request to close whose accept has ended the contract early: the last one if its accept fits, else an earlier one that fits.
+ * An accept that counts as never received may still be executed although later requests exist. Null: there was no request.
  */
 export const closingRequest = (
   at: Judging,
@@ -147,13 +147,13 @@ export const closingRequest = (
   const newest = last === null ? null : closeOf(at, last)
   if (newest !== null && isOf(newest)) return newest
   const stored = recall.since(turn, "rfqs", { symbol, close_contract_id: String(id) }, {}, (row) => row)
-  // The turn may have written some of them again.
+  // Rows that this turn has changed replace the stored ones.
   const rows = new Map([...stored, ...turn.draft.written("rfqs")].map((row) => [row.id, row]))
   const earlier = [...rows.values()].map((row) => closeOf(at, row))
   return earlier.find(isOf) ?? newest
 }
 
-/** A request to close with the accept that stands. An accept that was never received may turn up; a refused one may not. */
+/** A request to close with its valid accept. An accept that was never received may still be executed; a refused one is final. */
 const closeOf = ({ board }: Judging, row: RfqRow): ClosingRequest => {
   const { accepting, acceptedQuoteId, refusedQuotes, quotes } = row.context
   if (accepting !== null) return { row, close: { price: accepting.price, sentAt: accepting.at } }

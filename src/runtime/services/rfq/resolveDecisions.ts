@@ -1,7 +1,7 @@
 /**
- * What staff end with the venue's evidence, in the client's turn: a call of a request that the venue never answers (A2-116), a
- * contract that it does not know (D5), and a request or contract whose misfit stands (A2-115). The consequences are those of the
- * venue's own report.
+ * Staff end objects with the venue's evidence, in the client's turn: a request's call that the venue never answers (A2-116), a
+ * contract that the venue does not know (D5), and a request or contract whose misfit stands (A2-115). The consequences are those
+ * of a report by the venue.
  */
 import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, usdcMinor } from "../../../machines/shared/Money.ts"
@@ -41,7 +41,7 @@ export const callInFlight = (state: SubjectState, row: RfqRow): string | null =>
   return refs.find((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ?? refs[0] ?? null
 }
 
-/** The call that staff can end: the one in flight, else the one whose misfit stands. Null: none. */
+/** The call that staff can end: the one in flight, else the one with a standing misfit. Null: none. */
 export const openCall = (state: SubjectState, row: RfqRow): string | null =>
   callInFlight(state, row) ?? standingMisfit(state, [`rfq:${row.id}`])?.ref ?? null
 
@@ -68,8 +68,8 @@ export const requestRefusal = (
 }
 
 /**
- * Why a contract can't be ended so; null when it can. `isUnknown`: the venue was queried and does not know it. A report whose
- * misfit stands can be void: nothing of it is booked, and the contract stays as it is.
+ * The reason why staff can't resolve a contract in this way; null when they can. `isUnknown`: the venue was queried and does not
+ * know the contract. A report whose misfit stands can be declared void: nothing of it is booked, and the contract stays as it is.
  */
 export const contractRefusal = (
   state: SubjectState,
@@ -133,7 +133,7 @@ export const resolveExecuted = (
   endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract }, { isTrusted: true })
   endMisfits(turn, [`rfq:${row.id}`])
   const state = rfqInTurn(turn, row.id)?.state ?? row.state
-  // Without a hold the booking has opened the break: of the part that the client's free margin does not cover.
+  // Without a hold the booking itself has opened a break, for the part that the client's free margin does not cover.
   if (accepting === null) return accept({ state, breakId: turn.draft.written("reconBreaks").at(-1)?.id ?? null })
   const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
   const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }

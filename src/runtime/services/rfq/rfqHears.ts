@@ -240,7 +240,7 @@ const opened = (
   if (end !== null) endKnown(owned, opens, end)
 }
 
-/** What an accept in time would have been held against: money behind the loss of working orders is not free (F13). */
+/** The money that an accept in time could have used. Money that covers the loss of working orders is not free (F13). */
 const spendable = (turn: Turn): bigint => {
   const client = oneInTurn(turn, "clients")
   return client === undefined ? 0n : spendableOf(accountInTurn(turn, client).risk)

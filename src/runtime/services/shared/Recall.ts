@@ -17,13 +17,15 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
-/** Rows that `since` reads at a time, and the most that it reads in all. */
+/** The rows that `since` reads at a time, and the most in total. */
 const sinceRows = { page: 1_000, most: 100_000 } as const
 
 interface Found {
   /** The client's commit token when they were read: with another one they may have changed. */
   readonly token: number | null
-  /** By table and id, or what was asked for; null: there is none of this client. "away": it could not be read. "many": beyond the bound. */
+  /**
+   * By table and id, or by query; null: the client has no such row. "away": the read failed. "many": more rows than the limit.
+   */
   readonly rows: Map<string, object | null | "away" | "many">
 }
 
@@ -75,9 +77,9 @@ export class Recall {
   }
 
   /**
-   * What `keep` takes of each stored row of the turn's client with the values of `equal` in their columns and at least those of
-   * `least`, newest id first. Memory holds one page of rows and what is kept. Throws as `matching` does, and an error beyond the
-   * most rows: the event is set aside.
+   * Maps, by `keep`, each stored row of the turn's client whose columns have the values of `equal` and at least those of `least`,
+   * newest id first. Memory holds one page of rows and the results. Throws as `matching` does, and an Error if there are more
+   * rows than the limit: the event is quarantined.
    */
   since<T extends ClientTable, K>(
     turn: Turn,

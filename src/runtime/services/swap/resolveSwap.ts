@@ -1,7 +1,7 @@
 /**
- * What staff end with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116), and a take or a
- * swap whose misfit stands (A2-115). The consequences are those of the venue's own report. The evidence of a take has no id of the
- * contract: the venue's next report brings it.
+ * Staff end swaps with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116), and a take or a
+ * swap whose misfit stands (A2-115). The consequences are those of a report by the venue. The evidence of a take lacks the id of
+ * the contract, which the venue's next report brings.
  */
 import { formatAmount, minorOf, MoneyDecimal, parsePositiveAmount } from "../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
@@ -25,8 +25,8 @@ export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): R
   unlessUnknown(state, swapRef(id), `swap:${id}`)
 
 /**
- * Ends a take as one that the venue never received: its reserve comes back at once. Of any other take or swap the report is void:
- * nothing of it is booked.
+ * Ends an unanswered take as one that the venue never received: its reserve is released at once. For any other take or swap only
+ * the report is void, and nothing of it is booked.
  */
 export const resolveTakeVoid = (
   owned: OwnedTurn,
@@ -53,8 +53,8 @@ export const resolveTakeVoid = (
 }
 
 /**
- * Ends a take as executed; a smaller quantity than that of the take is a break. Of a swap that is taken the evidence is that of one
- * payment: an amount beyond the outstanding one is a break.
+ * Ends a take as executed; a quantity smaller than that of the take is a break. For a swap that was already taken, the evidence
+ * is of one payment; an amount above the outstanding one is a break.
  */
 export const resolveTakeExecuted = (
   owned: OwnedTurn,

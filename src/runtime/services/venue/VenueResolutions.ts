@@ -66,9 +66,9 @@ export type ResolveRequest = {
   readonly outsideBand?: boolean
   /** The request's call that was in flight when it was asked for: no other one is ended. */
   readonly ref?: string
-  /** The take, payment or report that the evidence is of, as the check has found it (`evidenceOf`): no other one is ended. */
+  /** The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). The grant ends no other one. */
   readonly evidenceOf?: string
-  /** The account, which the person who grants has to see: bound, and no part of a request. */
+  /** The account, which the granting person has to see. The check adds it; a request never has it. */
   readonly clientUid?: string
 }
 
@@ -245,7 +245,7 @@ const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order
 
 const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
 
-/** The take, the payment or the object that evidence is of, with the misfit that stands, in words for the person who grants. */
+/** The take, payment or object that the evidence belongs to, with its standing misfit, in words for the granting person. */
 const evidenceOf = (state: SubjectState, named: Named): string => {
   const { table, row } = named
   const misfit = standingMisfit(state, table === "barrierContracts" ? contractNames(row) : [objectOf(named)])
@@ -316,8 +316,8 @@ const evidenceErrors = (
 }
 
 /**
- * Rejects a price beyond the order's bound, outside the band of the present marks, or without marks that could check it, as a typing
- * error, unless staff confirm it.
+ * Rejects a price as a possible typing error, unless staff confirm it: a price beyond the order's bound, outside the band of the
+ * present marks, or with no marks to check it.
  */
 const bandError = (facts: Facts, named: Named, request: ResolveRequest): Refusal | null => {
   const { price, qty, outsideBand: isMeant = false } = request

@@ -1,6 +1,6 @@
 /**
- * The marks that an open misfit keeps in its row. A restart forgets the recent marks, and an hour passes them by: without kept
- * marks a report that stood outside the band would fit from then on (A2-115).
+ * The marks that an open misfit keeps in its row. A restart loses the recent marks, and the exact ones expire. Without kept marks
+ * a report that was outside the band would fit from then on (A2-115).
  */
 import type { PriceBand } from "../../../machines/market/PriceBand.ts"
 import { exactText, scaled } from "../../../machines/shared/Exact.ts"
@@ -9,7 +9,7 @@ import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 
-/** The marks about a time are known by the second for this long, ms. Until then they replace the kept ones. */
+/** The marks around a time are known by the second for this long, ms. Until then known marks replace the kept ones. */
 const bySecondMillis = 60_000
 
 export const nothingKept: KeptMarket = { bands: [] }
@@ -22,13 +22,16 @@ export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyA
     .reduce((all, { market }) => withMarket(all, market), nothingKept)
 }
 
-/** The bands of both; a band of the second replaces one of the first. When it is full, no band is added. */
+/**
+ * The bands of both, at most `mostBands`; a band of the second replaces one of the first for the same time. Later ones are
+ * dropped.
+ */
 export const withMarket = (before: KeptMarket, { bands, listedAt }: KeptMarket): KeptMarket => {
   const all = new Map([...before.bands, ...bands].map((band) => [nameOf(band), band]))
   return withListing({ ...before, bands: [...all.values()].slice(0, mostBands) }, listedAt)
 }
 
-/** The same with the later of two listings. */
+/** The same with the later of the two listing times. */
 const withListing = (market: KeptMarket, at: number | undefined): KeptMarket =>
   at === undefined || at <= (market.listedAt ?? -Infinity) ? market : { ...market, listedAt: at }
 
@@ -62,14 +65,14 @@ export class KeptMarks {
     return known
   }
 
-  /** As `known`, which says whether the market was listed after a time; a kept listing of after that time says it as well. */
+  /** Whether the market was listed after a time: `known`, or true if that is null and a kept listing is later than the time. */
   isListed(at: number, known: boolean | null): boolean | null {
     if (known === null && at <= (this.before.listedAt ?? -Infinity)) return true
     if (known === true) this.market = withListing(this.market, at)
     return known
   }
 
-  /** The venue can't choose among times for ever: a misfit that keeps no further band takes no time whose marks are unknown. */
+  /** The venue can't try one time after another: once the misfit's bands are full, a new time with unknown marks does not fit. */
   tooManyTimes(): string | null {
     return this.lacks ? `it was reported at more than ${mostBands} times, and the marks of the last are unknown` : null
   }

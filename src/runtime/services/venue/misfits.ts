@@ -65,7 +65,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   if (countUnfit(turn, withMarks(turn, before, market), reason) && misfit.isEarly) putBytesAside()
 }
 
-/** Keeps the marks by which another report of the object was judged. */
+/** Adds the marks by which a further report of the object was judged. */
 const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMisfitRow => {
   const kept = { ...row, market: withMarket(row.market, market) }
   if (isDeepStrictEqual(kept.market, row.market)) return row
@@ -75,7 +75,7 @@ const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMi
 
 /** Counts an answer that does not fit. True: it was the last one, and a break pauses the client's money. */
 const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean => {
-  // Only the answer to an own read counts, and only another reason is news.
+  // An answer to another read is not counted. It changes the row only if the reason is different.
   if (!before.context.isAwaited && before.context.reason === reason) return false
   const now = advance(turn, "venueMisfits", before, { type: "UNFIT", at: turn.now, reason })
   if (now?.state !== "STANDING") return false
@@ -103,7 +103,7 @@ export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow
 const sentenceOf = (ref: string, reason: string): string =>
   `The venue's report of ${objectOfRef(ref)} does not fit the request: ${reason}.`
 
-/** A misfit that stands, of one of these objects. */
+/** A standing misfit of one of these objects. */
 export const standingMisfit = (state: SubjectState, objects: ReadonlyArray<string>): VenueMisfitRow | undefined =>
   state.all("venueMisfits").find((row) => row.state === "STANDING" && objects.includes(objectOfRef(row.ref)))
 

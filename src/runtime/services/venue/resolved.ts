@@ -6,7 +6,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { standingMisfit } from "./misfits.ts"
 
-/** Null: staff can resolve the object, because a call is not answered, or because a misfit of the object stands. */
+/** Null: staff can resolve the object, because its call is unanswered or a misfit of it stands. */
 export const unlessUnknown = (
   state: SubjectState,
   ref: string,

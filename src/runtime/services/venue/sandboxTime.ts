@@ -65,8 +65,8 @@ class Watch {
 
   constructor(parts: WatchParts) {
     this.parts = parts
-    // How far the venue was behind is not stored: a request that the last process sent may be executed at an earlier time. It can
-    // only be behind a clock that has been moved.
+    // The venue's lag is not stored, so requests of the previous process may be executed at an earlier time than they were sent.
+    // The venue can only be behind a clock that has been moved.
     if (parts.clock.offset() > 0) parts.clock.noteBehind()
   }
 

@@ -18,7 +18,7 @@ export interface Misfit {
   readonly worth: bigint
   /** A later mark or listing may still explain the report. */
   readonly isEarly?: true
-  /** The market by which the report was judged. Absent: no price was judged. */
+  /** The market data by which the report was judged. Absent: no price was judged. */
   readonly market?: KeptMarket
 }
 
@@ -27,7 +27,10 @@ export type Verdict = Misfit | null
 
 /** The market around a time of the venue, as a check sees it. */
 export interface MarketSeen {
-  /** The marks about a time of the venue, wider where some were lost; null: an outage or a restart of the service leaves them unknown. */
+  /**
+   * The band of the marks around a time, wider if some were lost; null: unknown, because of an outage or a restart of the
+   * service.
+   */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   /** The market's own band, basis points; undefined: it is not listed. */
   readonly bandBps: number | undefined
@@ -35,26 +38,26 @@ export interface MarketSeen {
   readonly venueTime: VenueTime
 }
 
-/** The latest venue time of the events that are taken of the turn's account. 0: unknown. */
+/** The latest venue time of the account's events that were processed. 0: unknown. */
 export const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
-/** Where the marks around a time were lost, the nearest ones judge it within so many bands, and present ones judge a passed time. */
+/** The market's band is widened by this factor where marks were lost, or where present marks judge a passed time. */
 const movedSince = 5
 
 interface Reported {
   readonly symbol: string
   /** The message's time. */
   readonly at: number
-  /** The refs of the object's calls begin with these objects (`objectOfRef`). Absent: the report names no object of ours. */
+  /** The objects whose open misfits keep marks for the report (`objectOfRef`). Absent: the report names no object of ours. */
   readonly of?: ReadonlyArray<string>
-  /** The venue has reported the time before, so it can't choose the time now. */
+  /** The time is already known here, so the venue can't choose it now. */
   readonly isKnown?: boolean
 }
 
 /**
- * Judges a message against the known market. A message that fits only without the market is early for five seconds after its time,
- * and fits from then on. So a price alone sets nothing aside while marks are missing. An object whose misfit is open is judged by
- * the marks that the misfit keeps.
+ * Judges a message against the known market. If only missing market data can make a message fit, it is early for five seconds
+ * after its time, and fits from then on. So a price alone quarantines nothing while marks are missing. The marks that an open
+ * misfit keeps judge the later reports of its object.
  */
 export const judgedOn = (
   turn: Pick<Turn, "facts" | "now" | "state" | "draft">,
@@ -71,7 +74,7 @@ export const judgedOn = (
   /** The account's events have passed such a time, so no outage of the service excuses that its marks are unknown. */
   const isPassed = (time: number): boolean => !isKnown && time < takenToIn(turn) - clockSlackMillis
   const bandBps = facts.instruments.get(symbol)?.bandBps
-  /** The bands of lost marks; null: the market is not listed. */
+  /** A band from `by`, widened because marks were lost; null: the market is not listed, or `by` knows no marks. */
   const widened = (by: RecentMarket["bandNear"], time: number, bps = 0): PriceBand | null =>
     bandBps === undefined ? null : by(symbol, time, Math.max(bps, bandBps * movedSince))
   const nearest = (time: number, bps?: number): PriceBand | null => widened(recent.bandNear, time, bps)
@@ -87,7 +90,7 @@ export const judgedOn = (
     bandAt: (time, bps) => {
       const band = kept.bandAt(time, bps ?? null, () => known(time, bps))
       if (band?.isWhole === true) return band
-      // Prices may have moved since a passed time.
+      // Present marks judge a passed time by a wide band, because prices may have moved since.
       if (isPassed(time)) return nearest(time, bps) ?? widened(recent.bandAt, venueNow, bps)
       // A time further ahead than the clocks can differ comes from a jump of the clock, during which no marks come.
       if (time > venueNow + clockSlackMillis) return null
@@ -110,7 +113,7 @@ export const judgedOn = (
   const reason = checked(true)
   if (reason === null) return null
   const certain = early ? checked(false) : reason
-  // A later report of this time may have another misfit, whose price is judged after a restart.
+  // Keeps the band even if no price was judged: a later report of this time may have one, and a restart loses the marks.
   seen(false).bandAt(at)
   const found = { worth: worthOf(), market: kept.market }
   return certain === null

@@ -78,7 +78,7 @@ export const readExposures = (
 /** Clients of one page. */
 const clientsAtOnce = 25_000
 
-/** Gives the clients of a page that have a working perpetual order; the last one, null at the end. */
+/** Passes the clients of one page that have a working perpetual order to `take`. Returns the last client; null at the end. */
 export const readOrdering = (
   sql: PgClient.PgClient,
   after: number,

@@ -20,7 +20,7 @@ export interface VenueCallRow {
 export interface VenueAccountRow {
   readonly clientId: number
   readonly sequence: number
-  /** The latest venue time of these events; 0: unknown. A later event of the account has no earlier time, Unix ms. */
+  /** The latest venue time of these events, Unix ms; 0: unknown. Later events of the account have this time or a later one. */
   readonly takenTo: number
 }
 
