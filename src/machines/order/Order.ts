@@ -68,7 +68,7 @@ export interface Cancelling {
   readonly from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER"
 }
 
-/** What an amendment asks for. */
+/** The requested changes of an amendment. */
 export interface Amendment {
   readonly qty: string
   /** Absent: the bound stays. */
@@ -92,9 +92,9 @@ export interface OrderContext extends OrderInput {
   /** Another quantity or bound that the venue has not confirmed. */
   readonly amending: (Amendment & { readonly attempt: number }) | null
   readonly amends: number
-  /** How many of them asked for another bound alone. Absent: none. */
+  /** The number of these amendments that requested another bound only. Absent: none. */
   readonly boundAmends?: number
-  /** When a refused amendment of the bound is due again, Unix ms. Absent: the venue has refused none. */
+  /** The time at which a refused amendment of the bound is sent again, Unix ms. Absent: the venue has refused none. */
   readonly boundRetryAt?: number
   readonly triggeredAt: number | null
   readonly reject: string | null
@@ -165,7 +165,7 @@ export type OrderEvent =
   /** Another quantity of an attached order that follows its parent (A2-40), or another bound of a waiting order (F13). */
   | ({ readonly type: "AMEND"; readonly at: number; readonly attempt: number } & Amendment)
   | ({ readonly type: "AMENDED"; readonly at: number } & Amendment)
-  /** `askAgainAt`: when the amendment of a bound is due again; null: it is not repeated. */
+  /** `askAgainAt`: the time at which the amendment of a bound is sent again; null: it is not repeated. */
   | { readonly type: "AMEND_REFUSED"; readonly at: number; readonly askAgainAt: number | null }
   /** The orders that protect it, and what became of one that could not be placed. */
   | {

@@ -49,8 +49,9 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
     Effect.gen(function* () {
       const [row] = yield* Effect.orDie((yield* RowReads).all("lastListings"))
       const read = Option.getOrNull(decode(row?.listing))
-      if (row !== undefined && read === null) yield* Effect.logWarning("the last listing that was kept can't be read")
-      // An earlier release may have believed more than this one.
+      if (row !== undefined && read === null)
+        yield* Effect.logWarning("the stored listing can't be read: no market is shown until the venue answers")
+      // An earlier release may have accepted parts that this one rejects as impossible.
       return LastListing.of(makeLastListing(read === null ? null : believedListing(null, read).listing))
     })
   )
@@ -67,13 +68,15 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
         if (listing === null || text === kept) return Effect.void
         if (text.length > mostText) {
           kept = text
-          return Effect.logWarning("the venue's listing is too large to be kept over a restart")
+          return Effect.logWarning("the venue's listing is too large to be stored: a restart will not know it")
         }
         return host.record({ lastListings: [{ id: 1, listing }] }, "internal").pipe(
           Effect.andThen(Effect.sync(() => void (kept = text))),
-          Effect.catch((error) => Effect.logDebug("the last listing could not be kept", error)),
+          Effect.catch((error) => Effect.logDebug("the last listing could not be stored: it is tried again", error)),
           // A defect must not end the writes.
-          Effect.catchDefect((defect) => Effect.logError("the last listing could not be kept", defect))
+          Effect.catchDefect((defect) =>
+            Effect.logError("the last listing could not be stored: it is tried again", defect)
+          )
         )
       })
       yield* Effect.forkScoped(Effect.schedule(keep, keepEvery))

@@ -18,7 +18,7 @@ export interface LastMarkRow {
   readonly at: number
 }
 
-/** The one row of the last believed listing (A2-114). */
+/** The single row of the last accepted listing (A2-114). */
 export interface LastListingRow {
   readonly id: number
   readonly listing: VenueListing
