@@ -49,7 +49,7 @@ interface Column {
   readonly type: string
 }
 
-/** What a row has in a column that must have a value; `n` is the number of the row. */
+/** The SQL of a value for a column that must have one; `n` is the number of the row. */
 const filler: Readonly<Record<string, string>> = {
   bigint: "n",
   integer: "1",

@@ -93,7 +93,7 @@ export class VenueAudit {
     const applied =
       contracts.isApplied(fact) ?? orders.isApplied(fact) ?? funding.isApplied(fact) ?? swaps.isApplied(fact)
     const isAside = (): boolean => store.rows("venueQuarantine").some((row) => row.number === number)
-    // A read of the object recovers the facts behind a lie that was set aside, as the end of the run shows.
+    // A read of the object recovers the facts behind a quarantined lie, as the end of the run shows.
     if (applied !== null) return applied || (venue.lied.has(number) && isAside())
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)

@@ -200,7 +200,7 @@ const cancelAgain = order.assign(({ context, event }) =>
       }
     : {}
 )
-/** A durable timer retries a refused cancel of an order that must not work on, and a refused bound. */
+/** A durable timer retries a refused cancel of an order that must not continue to work, and a refused amendment of a bound. */
 const askLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
   if (!("askAgainAt" in event) || event.askAgainAt === null) return
   const name =

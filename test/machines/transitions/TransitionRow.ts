@@ -3,7 +3,7 @@
  * `test/machines/transitions.test.ts` plays them all and names a machine that has none; the machine docs cite their titles.
  */
 
-/** From a creation (`input`) and accepted events (`given`) to a state, one event, and what must come of it. */
+/** A creation (`input`) and accepted events (`given`) lead to a state; one event then has the expected state and effects. */
 export interface TransitionRow {
   readonly title: string
   readonly from: string

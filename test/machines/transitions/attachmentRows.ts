@@ -14,7 +14,7 @@ const place: AttachmentEvent = { type: "PLACE", at: 10, standing: placedStanding
 const stand: AttachmentEvent = { type: "STAND", at: 20, standing: placedStanding }
 const fire: AttachmentEvent = { type: "FIRE", at: 30, standing: firedStanding }
 const close: AttachmentEvent = { type: "CLOSE", at: 40, standing: closedStanding }
-/** Closed while the parent works on. */
+/** The protection closes while the parent order still works. */
 const closeEarly: AttachmentEvent = { ...close, standing: { ...closedStanding, parentWorks: true } }
 const follow: AttachmentEvent = { type: "FOLLOW", at: 50, standing: placedStanding }
 

@@ -15,7 +15,7 @@ const triggered: OrderEvent = { type: "TRIGGERED", at: 12 }
 const refused: OrderEvent = { type: "REFUSED", at: 11, reason: "market halted", isVoid: false }
 const neverThere: OrderEvent = { type: "REFUSED", at: 60, reason: "not found at the venue", isVoid: true }
 const part: OrderEvent = { ...partialFill, at: 20 } as OrderEvent
-/** Another trade of as much: the same one would not be posted twice. */
+/** Another trade of the same size: a repeated trade would not be posted twice. */
 const more: OrderEvent = { ...partialFill, at: 20, tradeId: 72 } as OrderEvent
 const rest: OrderEvent = { ...lastFill, at: 30 } as OrderEvent
 const ended: OrderEvent = { type: "ENDED", at: 40, how: "CANCELLED", reason: "not filled at once" }
@@ -33,7 +33,7 @@ const protectedBy: OrderEvent = { type: "ATTACHED", at: 21, legs: [4, 5], note: 
 const rejects = ["notify ORDER_REJECTED", "audit order.reject"]
 const ends = ["audit order.end"]
 const cancels = ["venue.call cancelOrder", "audit order.cancel"]
-/** What the samples' trades post: a loss and a commission; on spot what the exchange moves. */
+/** The postings of the samples' trades: a loss and a commission; on spot the exchanged amounts. */
 const lastPosts = ["ledger.post PNL", "ledger.post COMMISSION"]
 const spotPosts = ["ledger.post SPOT_RELEASE", "ledger.post SPOT_SETTLE", "ledger.post COMMISSION"]
 /** The partial sample on a perpetual, where nothing is reserved. */
@@ -46,7 +46,7 @@ const waiting = [send, ack]
 const cancelling = [send, ack, cancel]
 const noCancel = { cancelling: null }
 
-/** What happens to an order in the venue's hands, but for its acknowledgement. */
+/** The events of an order at the venue, except its acknowledgement. */
 const worked = (
   state: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER",
   given: ReadonlyArray<OrderEvent>,
@@ -110,7 +110,7 @@ const bounds = [
   )
 ]
 
-/** The venue is right in what it executed, also after the end here. */
+/** Executions at the venue count, even after the order has ended here. */
 const late = (state: "CANCELLED" | "REJECTED", given: ReadonlyArray<OrderEvent>, asked: number) => [
   row(`D6: ${state}, late fill, complete`, state, given, rest, "FILLED", [...fills, "audit order.lateFill"], {
     filledQty: "0.1000"

@@ -37,7 +37,7 @@ const withdraw = "venue.call cancelRequest"
 const open = [confirmed]
 const inFlight = [confirmed, accept]
 
-/** What is still heard of a request that ended here before the venue said so. */
+/** Reports on a request that ended here before the venue reported its end. */
 function afterEnd(state: "CANCELLED" | "EXPIRED", given: ReadonlyArray<RfqEvent>, next: RfqEvent) {
   return [
     row(`D4: ${state}, the venue follows`, state, given, ended("EXPIRED"), state, [], { venueOpen: false }),

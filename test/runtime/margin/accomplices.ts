@@ -1,4 +1,4 @@
-/** The acts of two clients that trade only with each other, at random, and the bounds of what the house pays for them. */
+/** Random acts of two clients that trade only with each other, and the limits of the house's payments for them. */
 import { assert } from "@effect/vitest"
 import * as fc from "fast-check"
 import { isDeep } from "../../support/every.ts"

@@ -354,7 +354,7 @@ describe("A2-97: the venue's own trades, booked in any order", () => {
     readonly units: number
     readonly tradeId: number
     readonly isOwn: boolean
-    /** The client's own trade that a look-up books before all events. */
+    /** The client's own trade, which a query books before all events. */
     readonly isFound: boolean
   }
   const signed = (units: number): string => (units / 100).toFixed(2)

@@ -308,7 +308,7 @@ export class EventDecisions {
     const ref = refOfFact(fact)
     const { handlers } = this.parts
     const isWhole = fact.sequence === known + 1
-    // A query for lost trades begins before the verdict, which waits for them.
+    // The query for lost trades begins before the verdict, because the verdict waits for these trades.
     if (!isWhole) handlers.doubted(turn)
     const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
     if (verdict?.isEarly === true) return { is: "early" }

@@ -31,7 +31,7 @@ interface Found {
   readonly bytes: unknown
 }
 
-/** Begins a misfit, or counts the answer to a read of one that is open. The last answer that does not fit opens the break. */
+/** Begins a misfit, or counts the answer to a read of an open misfit. The last counted answer opens the break. */
 export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   const client = oneInTurn(turn, "clients")
   if (client === undefined) throw new Error(`${turn.state.subject} has no client`)

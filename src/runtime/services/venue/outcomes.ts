@@ -58,7 +58,7 @@ export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccoun
 export const hearItsEvent = (turn: Turn, clientId: number, { ref, outcome, sequence }: DefiniteOutcome): void => {
   const { sequence: before, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
   if (sequence === (before ?? 0) + 1) {
-    // The answer may come long after the event, but the event is no earlier than the request.
+    // The answer may arrive long after its event, so only the time of the request bounds the time of the event.
     const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.pastLag
     turn.draft.put("venueAccounts", { clientId, sequence, takenTo: Math.max(takenTo, sentAt) })
   } else if (before === null && outcome === "EXECUTED") {
