@@ -128,7 +128,8 @@ describe("late objects", () => {
     const closed = { state: "CLOSED", settlePrice: "60110.0", endedAt: begin + 4_500 } as const
     const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
     for (const change of [{}, closed, touched]) world.venue.say(account, saying(contractOf(rfqId, change)))
-    world.run(1_000)
+    // A settlement with its market waits 5 s for a listing that could refute it.
+    world.run(6_000)
     const [contract] = world.store.rows("barrierContracts")
     assert.strictEqual(contract?.state, "CLOSED")
     const breaks = world.store.rows("reconBreaks").map(({ amount }) => amount)

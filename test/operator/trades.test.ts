@@ -285,7 +285,7 @@ describe("venue resolve", () => {
     assert.match(ref, new RegExp(`^A-${hung}-[0-9]+$`))
     // Whoever grants sees whose it is.
     const { clientUid } = await service.done(["client", "show", String(clientId)])
-    assert.deepStrictEqual(inFlight, accept({ ...waiting, ref, clientUid }))
+    assert.deepStrictEqual(inFlight, accept({ ...waiting, ref, clientUid, evidenceOf: "rfq" }))
     // Evidence of one accept is none of the next.
     const ofEarlier = { ...waiting, ref: `A-${hung}-999999` }
     assert.deepStrictEqual(
@@ -299,7 +299,11 @@ describe("venue resolve", () => {
     )
     const contractId = await unheardOf()
     const close = { ...asked, object: `contract:${contractId}`, as: "closed", price: "60100.0" } as const
-    assert.deepStrictEqual(await check(close), accept({ ...close, object: `barrierContract:${contractId}`, clientUid }))
+    const known = `barrierContract:${contractId}`
+    assert.deepStrictEqual(
+      await check(close),
+      accept({ ...close, object: known, clientUid, evidenceOf: "barrierContract" })
+    )
     await service.done(closing(contractId))
     assert.deepStrictEqual(await check(close), refuse(conflict("ALREADY", "The contract is CLOSED already.")))
   })
