@@ -113,8 +113,10 @@ export class PlantedTree {
 }
 
 const nextMigration = (): string => {
-  const migrations = readdirSync(join(project, "src/runtime/migrations")).filter((name) => /^\d{4}_/.test(name))
-  return String(migrations.length + 1).padStart(4, "0")
+  const numbers = readdirSync(join(project, "src/runtime/migrations"))
+    .filter((name) => /^\d{4}_/.test(name))
+    .map((name) => Number(name.slice(0, 4)))
+  return String(Math.max(...numbers) + 1).padStart(4, "0")
 }
 
 const placesOf = (): ReadonlyMap<string, Place> => {
