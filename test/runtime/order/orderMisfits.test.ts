@@ -14,6 +14,7 @@ import type { RecentMarket } from "../../../src/machines/market/Facts.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { RecentMarks } from "../../../src/runtime/services/market/RecentMarks.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
+import { plainOrder } from "../../fixtures/orders.ts"
 import { reportOf, venueOrder } from "../../support/venueOrders.ts"
 import { perp } from "./leverageTurns.ts"
 import { TradingWorld } from "./TradingWorld.ts"
@@ -23,19 +24,7 @@ const traded = () => {
   const world = new TradingWorld()
   world.mark(perp, "60000")
   world.deposit("USDC", "10000")
-  const placed = world.place({
-    symbol: perp,
-    side: "BUY",
-    type: "LIMIT",
-    qty: "0.1",
-    price: "60000",
-    tif: "GTC",
-    reduceOnly: false,
-    trigger: null,
-    attach: null,
-    ocoGroup: null,
-    leverage: null
-  })
+  const placed = world.place({ ...plainOrder, qty: "0.1" })
   const id = placed.id ?? assert.fail("it was not placed")
   const { context } = world.order(id)
   const order = reportOf(context, 900, { filledQty: context.qty, state: "FILLED" })
@@ -368,17 +357,9 @@ describe("A2-97: the venue's own trades, booked in any order", () => {
     for (const { units, tradeId, isOwn } of trades) {
       if (isOwn) continue
       const placed = world.place({
-        symbol: perp,
+        ...plainOrder,
         side: units > 0 ? "BUY" : "SELL",
-        type: "LIMIT",
-        qty: signed(Math.abs(units)),
-        price: "60000",
-        tif: "GTC",
-        reduceOnly: false,
-        trigger: null,
-        attach: null,
-        ocoGroup: null,
-        leverage: null
+        qty: signed(Math.abs(units))
       })
       ids.set(tradeId, placed.id ?? assert.fail("it was not placed"))
     }

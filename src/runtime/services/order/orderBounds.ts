@@ -274,9 +274,15 @@ export interface OrderRange {
   readonly high: number
 }
 
-/** The largest change of an order's cost, for each unit, when the mark moves by one. */
+/**
+ * The largest change of an order's cost, for each unit, when the mark moves by one: a limit's loss moves with the mark, and its
+ * commission, allowance or bound is less than a tenth of it.
+ */
 const steepest = 1.1
-/** A range reaches at least this share of the mark to either side, so that not every mark finds the same account. */
+/**
+ * A range reaches at least this share of the mark to either side, so that small moves do not find the same account each time. Its
+ * equity may lack at most this share of its orders' value before the account is judged.
+ */
 const leastShare = 1e-4
 
 /**

@@ -10,6 +10,7 @@ import { swapRef } from "../../../machines/swap/Swap.ts"
 import { dayMillis, swapReward } from "../../../machines/swap/swapFigures.ts"
 import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../effects/Instance.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
@@ -17,6 +18,7 @@ import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
 import { endMisfits } from "../venue/misfits.ts"
 import { endCall } from "../venue/outcomes.ts"
 import { noteResolved, unlessUnknown } from "../venue/resolved.ts"
+import type { DefiniteOutcome } from "../venue/VenueHandler.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
@@ -39,12 +41,7 @@ export const resolveTakeVoid = (
   if (refusal !== null) return refuse(refusal)
   noteResolved(owned, `swap:${row.id}`, row.state, reason)
   if (row.state === "ACCEPTING") {
-    endCall(
-      turn,
-      handlers,
-      { ...none, ref: swapRef(row.id), outcome: "VOID", reason, at: turn.now },
-      { isTrusted: true }
-    )
+    endTake(turn, handlers, row, { outcome: "VOID", reason, swap: null })
     const missed = swapInTurn(turn, row.id) ?? row
     stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
   }
@@ -74,12 +71,7 @@ export const resolveTakeExecuted = (
   }
   noteResolved(owned, `swap:${row.id}`, row.state, reason)
   const swap = swapOf(turn.now, row, { tradeId, qty })
-  endCall(
-    turn,
-    handlers,
-    { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap },
-    { isTrusted: true }
-  )
+  endTake(turn, handlers, row, { outcome: "EXECUTED", reason, swap })
   const asset = assetOf(row)
   const less = minorOf(notional, asset) - minorOf(qty, asset)
   const mark = holdingMark(asset, turn.facts)
@@ -106,16 +98,20 @@ const resolvePaid = (
   noteResolved(owned, `swap:${row.id}`, row.state, reason)
   const taken = swapOf(turn.now, row, { tradeId: row.context.tradeId ?? 0, qty: notional })
   const swap = { ...taken, fee, payments: [{ id: tradeId, amount: qty, at: turn.now }] }
-  endCall(
-    turn,
-    handlers,
-    { ...none, ref: swapRef(row.id), outcome: "EXECUTED", reason, at: turn.now, swap },
-    { isTrusted: true }
-  )
+  endTake(turn, handlers, row, { outcome: "EXECUTED", reason, swap })
   return accept({ state: stateOf(owned, row), breakId: turn.draft.written("reconBreaks").at(-1)?.id ?? null })
 }
 
-const none = { order: null, rfq: null, contract: null, swap: null } as const
+/** Ends the call of the take by the evidence of staff, which is already checked. */
+const endTake = (
+  turn: Turn,
+  handlers: VenueHandlers,
+  { id }: SwapRow,
+  evidence: Pick<DefiniteOutcome, "outcome" | "reason" | "swap">
+): void => {
+  const said = { ref: swapRef(id), at: turn.now, order: null, rfq: null, contract: null, ...evidence }
+  endCall(turn, handlers, said, { isTrusted: true })
+}
 
 /** The swap as the venue would show it, opened by the execution; zero: nobody knows the contract's id yet. */
 const swapOf = (now: number, { context }: SwapRow, { tradeId, qty }: Pick<Execution, "tradeId" | "qty">): VenueSwap => {
