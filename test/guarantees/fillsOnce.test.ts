@@ -3,7 +3,7 @@
  * as the trades of an order that were asked for beside the stream (A2-44, A2-96).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { ofClient } from "../support/Builders.ts"
+import { ofClient, query } from "../support/Builders.ts"
 import { deliveries } from "../support/deliveries.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"
 import { openScenario } from "../support/Scenario.ts"
@@ -81,4 +81,36 @@ describe("A2-44: each trade once", () => {
     await until(maker, orderId, ({ state }) => state === "FILLED")
     await assertOnce(maker, taker)
   }, 60_000)
+
+  it("a filled market order is two commits of its client and one call of the venue", async () => {
+    const [maker, taker] = [await trader(), await trader()]
+    // The first order of an account opens it.
+    await place(taker, limit("BUY", "0.01", "59900", { tif: "IOC" }))
+    await placed(maker, limit("SELL", "0.08", "60000"))
+    const tokenOf = async () =>
+      (await query(service, `SELECT token FROM subjects WHERE subject = 'client:${taker}'`))[0]
+    const taken = async () =>
+      (await query(service, `SELECT sequence FROM venue_accounts WHERE client_id = ${taker}`))[0]?.sequence
+    const before = Number((await tokenOf())?.token)
+    const asked: Array<string> = []
+    world.failing((what) => {
+      asked.push(what)
+      return {}
+    })
+    const answer = await place(taker, {
+      symbol: limit("BUY", "1", "1").symbol,
+      side: "BUY",
+      type: "MARKET",
+      qty: "0.08"
+    })
+    assert.strictEqual(answer.json.state, "FILLED", answer.text)
+    const uid = (await query(service, `SELECT uid FROM clients WHERE id = ${taker}`))[0]?.uid as string
+    await looking(taken, (sequence) => Number(sequence) === world.venue.account(uid)?.sequence)
+    assert.deepStrictEqual([asked, Number((await tokenOf())?.token) - before], [["placeOrder"], 2])
+    world.failing(() => ({}))
+    await looking(
+      () => bookedOf(maker),
+      ({ netQty }) => netQty === "-0.0800"
+    )
+  })
 })

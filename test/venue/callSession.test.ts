@@ -59,26 +59,34 @@ describe("opening", () => {
 })
 
 describe("calls", () => {
-  it("each is answered by its id with what a call on its own would be answered, and names its only event", async () => {
+  it("each is answered by its id with what a call on its own would be answered, and names its event", async () => {
     const [one, other] = [ref(), ref()]
     session.say(placing(1, one))
     session.say(placing(2, other, { price: "1" }))
     const [placed, refused] = [await answerTo(1), await answerTo(2)]
-    const { sequence, ...outcome } = placed.outcome
+    const { events: made, ...outcome } = placed.outcome
     assert.deepStrictEqual([placed.trouble, outcome.outcome, outcome.order.state], [null, "EXECUTED", "WORKING"])
     const again = await venue.client.ask("/venue/v1/orders", restingOrder(one))
     assert.deepStrictEqual(again.json, outcome)
-    const { events } = (await venue.client.ask(`/venue/v1/accounts/CL1/events?after=${sequence - 1}`)).json
+    const { events } = (await venue.client.ask(`/venue/v1/accounts/CL1/events?after=${made.first - 1}`)).json
     assert.deepStrictEqual([events[0].fact.type, events[0].fact.order], ["order", outcome.order])
     assert.strictEqual(refused.outcome.outcome, "REFUSED")
     session.say({ id: 3, name: "cancelOrder", request: { ref: ref(), account: "CL1", target: one } })
     assert.deepInclude((await answerTo(3)).outcome.order, { ref: one, state: "CANCELLED" })
   })
 
-  it("one that trades names no event: it made more than one", async () => {
+  it("one that trades brings its trades, each with the sequence of its event", async () => {
     session.say(placing(4, ref(), { price: null, tif: "IOC", qty: "0.01" }))
     const { outcome } = await answerTo(4)
-    assert.deepStrictEqual([outcome.order.state, outcome.sequence], ["FILLED", undefined])
+    const { events } = (await venue.client.ask(`/venue/v1/accounts/CL1/events?after=${outcome.events.first - 1}`)).json
+    assert.strictEqual(outcome.order.state, "FILLED")
+    assert.deepStrictEqual(
+      outcome.fills,
+      events.flatMap(({ fact: { type, sequence, fill } }: { fact: { type: string; sequence: number; fill: object } }) =>
+        type === "fill" ? [{ sequence, fill }] : []
+      )
+    )
+    assert.strictEqual(outcome.events.last, events.at(-1).fact.sequence)
   })
 
   it("very many at once are all answered, each once", async () => {

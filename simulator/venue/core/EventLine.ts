@@ -63,8 +63,9 @@ export class EventLine {
     this.put(at, { type: "listing", version, symbol })
   }
 
-  get last(): VenueEvent | undefined {
-    return this.events.at(-1)
+  /** The events after a number that is at most some inputs old, oldest first. */
+  since(number: number): ReadonlyArray<VenueEvent> {
+    return number === this.number ? [] : this.events.slice(number - this.number)
   }
 
   /** Null when they are not kept any more, or no event has that number. */

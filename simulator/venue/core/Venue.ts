@@ -4,8 +4,8 @@
  * from outside or a transport.
  */
 import type { ChannelMessage, KlinePage } from "../../../src/machines/venue/marketData.ts"
-import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
-import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import { outcomeFillLimit, type VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueEvent, VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueListing, VenueOffer } from "../../../src/machines/venue/VenueMarket.ts"
 import type { VenueAccount, VenueFill } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueView } from "../../../src/venue/VenueCommand.ts"
@@ -115,16 +115,25 @@ export class Venue {
     }
   }
 
-  /** A call; its outcome names the event that it made where that is a single one and shows what the outcome shows. */
+  /** Executes a call. Its outcome covers the events of its account up to the first that reports more than the outcome does. */
   private called(call: VenueCall): VenueOutcome {
     const { events } = this.parts
     const before = events.number
     const outcome = this.calls.call(call)
-    const fact = events.number === before + 1 ? events.last?.fact : undefined
-    const isSaid =
-      (fact?.type === "order" && fact.order.ref === outcome.order?.ref) ||
-      (fact?.type === "rfq" && fact.rfq.ref === outcome.rfq?.ref)
-    return isSaid ? { ...outcome, sequence: fact.sequence } : outcome
+    const fills: Array<NonNullable<VenueOutcome["fills"]>[number]> = []
+    let [first, last] = [0, 0]
+    const made = events.since(before)
+    for (const { fact } of made) {
+      if (!("account" in fact) || fact.account !== call.request.account) continue
+      if (!reports(outcome, fact, made.length === 1) || (fact.type === "fill" && fills.length === outcomeFillLimit))
+        break
+      const { sequence } = fact
+      if (fact.type === "fill") fills.push({ sequence, fill: fact.fill })
+      if (first === 0) first = sequence
+      last = sequence
+    }
+    if (first === 0) return outcome
+    return { ...outcome, events: { first, last }, ...(fills.length === 0 ? {} : { fills }) }
   }
 
   listing(): VenueListing {
@@ -268,5 +277,18 @@ export class Venue {
       if (error instanceof CommandRefused) return { ...nothing, refusal: error.message }
       throw error
     }
+  }
+}
+
+/** Whether the outcome reports all that an event does. An accept makes several events, and each of them has more to report. */
+const reports = ({ order, rfq }: VenueOutcome, fact: VenueFact, isOnly: boolean): boolean => {
+  switch (fact.type) {
+    case "order":
+    case "fill":
+      return order !== null && fact.order.ref === order.ref
+    case "rfq":
+      return isOnly && fact.rfq.ref === rfq?.ref
+    default:
+      return false
   }
 }

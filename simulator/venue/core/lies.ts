@@ -129,7 +129,14 @@ export const lieOfFact = <Fact extends VenueFact>(kind: LieKind, fact: Fact): Fa
   lieIn(kind, fact, fact.type === "funding" ? { funding: fact.funding } : objectsOfFact(fact))
 
 /** An answer or a look-up with one lie in it. Null: the lie does not apply to its objects. */
-export const lieOfOutcome = (kind: LieKind, outcome: VenueOutcome): VenueOutcome | null => lieIn(kind, outcome, outcome)
+export const lieOfOutcome = (kind: LieKind, { fills, ...outcome }: VenueOutcome): VenueOutcome | null => {
+  const [first, ...others] = fills ?? []
+  if (first === undefined) return lieIn(kind, outcome, outcome)
+  const lied = lieIn(kind, { ...outcome, fill: first.fill }, { ...outcome, fill: first.fill })
+  if (lied === null) return null
+  const { fill, ...rest } = lied
+  return { ...rest, fills: [{ ...first, fill }, ...others] }
+}
 
 /** A trade of an order with one lie in it. Null: the lie is about another object. */
 export const lieOfFill = (kind: LieKind, fill: VenueFill): VenueFill | null =>

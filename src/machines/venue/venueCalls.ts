@@ -4,7 +4,7 @@
  * leaves a doubt for ever, and no call is ever made twice (A2-26, A2-111).
  */
 import { Schema } from "effect"
-import { VenueContract, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
+import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
 import { DecimalText, Millis, Ref, Side, Symbol, VenueId, Words } from "./values.ts"
 
 const BoundBps = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 })))
@@ -74,6 +74,9 @@ export const refusalReason = ({ outcome, reason }: Pick<VenueOutcome, "outcome" 
   return reason === null || reason === notReceived ? "refused" : reason
 }
 
+/** Trades that one outcome carries at most. */
+export const outcomeFillLimit = 100
+
 export const VenueOutcome = Schema.Struct({
   ref: Ref,
   outcome: Schema.Literals(outcomes),
@@ -84,10 +87,14 @@ export const VenueOutcome = Schema.Struct({
   contract: Schema.NullOr(VenueContract),
   swap: Schema.NullOr(VenueSwap),
   /**
-   * The account's sequence of the one event that the call made, when that says nothing which the outcome does not say: whoever
-   * has the outcome needs that event no more. Never of a look-up.
+   * Sequences of the account's events that the call made and that report nothing beyond this outcome. A reader of the outcome
+   * needs none of them. Never of a look-up.
    */
-  sequence: Schema.optionalKey(Schema.Int)
+  events: Schema.optionalKey(Schema.Struct({ first: Schema.Int, last: Schema.Int })),
+  /** The order's trades among these events, each with the sequence of its event. Further trades come with the stream. */
+  fills: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ sequence: Schema.Int, fill: VenueFill })).check(Schema.isMaxLength(outcomeFillLimit))
+  )
 })
 export type VenueOutcome = typeof VenueOutcome.Type
 

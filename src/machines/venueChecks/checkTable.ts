@@ -95,7 +95,8 @@ const outcome: Rows<VenueOutcome> = {
   rfq: seen,
   contract: seen,
   swap: seen,
-  sequence: row("Only the next event of the account counts as taken by it (outcomes.ts, hearItsEvent).")
+  events: row("Only the next events of the account count as taken by it (outcomes.ts, takeItsEvents)."),
+  fills: row("Each trade is checked as that of an event (orderVerdict.ts), after the trades before it.")
 }
 
 const offered: Rows<VenueQuote> = {

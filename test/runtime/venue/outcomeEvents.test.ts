@@ -19,7 +19,7 @@ const naming =
       ...venue,
       write: (name, request) =>
         Effect.map(venue.write(name, request), (outcome) =>
-          outcome.order === null ? outcome : { ...outcome, sequence: ++made + off }
+          outcome.order === null ? outcome : { ...outcome, events: { first: ++made + off, last: made + off } }
         )
     }
   }

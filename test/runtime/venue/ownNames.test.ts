@@ -144,8 +144,8 @@ describe("two services with the same accounts and refs at one venue", () => {
           [other, second],
           [alone, third]
         ] as const) {
-          const { sequence, ...outcome } = mine
-          assert.deepStrictEqual([(yield* venue.lookup(["P-1"]))[0], sequence], [outcome, 1])
+          const { events, ...outcome } = mine
+          assert.deepStrictEqual([(yield* venue.lookup(["P-1"]))[0], events], [outcome, { first: 1, last: 1 }])
           assert.deepStrictEqual(
             (yield* venue.account(account))?.orders.map(({ id, ref, account: of }) => [id, ref, of]),
             [[mine.order?.id ?? 0, "P-1", account]]

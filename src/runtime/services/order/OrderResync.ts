@@ -18,6 +18,7 @@ import { answerWithin } from "../venue/CallAnswers.ts"
 import { misfitUnknown } from "../venue/misfits.ts"
 import { orderOfTimer, wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
+import { isSettled } from "./OrderWaits.ts"
 import { Unsettled } from "./Unsettled.ts"
 
 /** What was said is mostly here within this time: events follow their answers. Wall ms. */
@@ -72,6 +73,9 @@ class Resync {
     parts.host.onCommitted("timers", ({ name }) => {
       const orderId = orderOfTimer(name)
       if (orderId !== null) this.timed.add(orderId)
+    })
+    parts.host.onCommitted("orders", (row) => {
+      if (isSettled(row, parts.unsettled)) parts.unsettled.caughtUp(row.id)
     })
     parts.unsettled.addAll()
   }

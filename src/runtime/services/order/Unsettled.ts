@@ -26,6 +26,8 @@ export class Unsettled extends Context.Service<
     of(orderId: number): UnsettledOrder | undefined
     /** It was asked for. */
     settled(orderId: number): void
+    /** The order's row now has all that the venue reported: a query of the order has nothing to add. */
+    caughtUp(orderId: number): void
     /** Takes all there are; `everything`: every working order is to be asked for besides. */
     take(): { readonly everything: boolean; readonly orders: ReadonlyArray<UnsettledOrder> }
     /** Open while there are any. */
@@ -57,6 +59,13 @@ export const unsettledOrders = (): Unsettled["Service"] => {
     settled: (orderId) => {
       if (!waiting.has(orderId)) orders.delete(orderId)
     },
+    caughtUp: (orderId) => {
+      const order = orders.get(orderId)
+      if (order === undefined || order.wasOver || !isAhead(order)) return
+      orders.delete(orderId)
+      waiting.delete(orderId)
+      if (waiting.size === 0 && !everything) some.closeUnsafe()
+    },
     take: () => {
       const asked = [...waiting].flatMap((orderId) => orders.get(orderId) ?? [])
       const taken = { everything, orders: asked }
@@ -67,3 +76,6 @@ export const unsettledOrders = (): Unsettled["Service"] => {
     }
   }
 }
+
+/** The venue has reported progress. Without it, a doubt is the reason for the query, and no booking settles it. */
+const isAhead = ({ filledQty, ended }: UnsettledOrder): boolean => ended || filledQty !== "0"

@@ -67,9 +67,9 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
     const row = parts.recall.row(turn, "orders", said.id)
     return row === null ? null : orderVerdict({ turn, recall: parts.recall }, row, said)
   },
-  ended: (turn, { id, outcome }) => {
+  ended: (turn, { id, outcome, fills = [] }) => {
     const row = parts.recall.row(turn, "orders", id)
-    if (row !== null) heardOfCall(hearing(turn, parts), row, outcome)
+    if (row !== null) heardOfCall(hearing(turn, parts), row, outcome, fills)
   },
   said: (turn, { id, fact }) => {
     const row = parts.recall.row(turn, "orders", id)
@@ -161,17 +161,17 @@ export const heardWhole = (
 
 /** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
 export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
-  for (const { clientId, id: orderId, context } of ordersInTurn(turn)) {
+  for (const { clientId, id: orderId } of ordersInTurn(turn)) {
     if (unsettled.of(orderId) === undefined) {
-      unsettled.add({ clientId, orderId, filledQty: context.filledQty, ended: false, wasOver: false })
+      unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })
     }
   }
 }
 
-const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome): void => {
+const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome, fills: ReadonlyArray<VenueFill>): void => {
   switch (callOfRef(outcome.ref)) {
     case "place":
-      return heardOfPlacing(at, row, outcome)
+      return heardOfPlacing(at, row, outcome, fills)
     case "cancel":
       return heardOfCancel(at, row, outcome)
     case "amend":
@@ -179,11 +179,18 @@ const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome): void
   }
 }
 
-const heardOfPlacing = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
+const heardOfPlacing = (
+  at: Hearing,
+  row: OrderRow,
+  { outcome, reason, order }: DefiniteOutcome,
+  fills: ReadonlyArray<VenueFill>
+): void => {
   const { turn, of } = at
   if (outcome === "EXECUTED") {
-    if (order !== null) heardOrder(at, row, order)
-    return
+    if (order === null) return
+    // The trades are the venue's next events: booked here, they need no event and no look-up.
+    const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), row)
+    return heardOrder(at, traded, order)
   }
   const isVoid = outcome === "VOID"
   const event = { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }), isVoid } as const

@@ -1,6 +1,7 @@
 /** Checks whether the venue's report of an order, and each of its trades, fits the order as sent (A2-115). */
 import { fillMisfit } from "../../../machines/venueChecks/fillChecks.ts"
 import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
+import { fixedText, scaled, sum } from "../../../machines/shared/Exact.ts"
 import { floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueFill, VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -18,15 +19,31 @@ interface Judging {
 export const orderVerdict = (
   at: Judging,
   row: OrderRow,
-  { order = null, fill, at: saidAt, ...said }: SaidOfObject
+  { order = null, fill, fills = [], at: saidAt, ...said }: SaidOfObject
 ): Verdict => {
   if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) {
     return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
   }
   const verdict = order === null ? null : reportVerdict(at, row, order, saidAt)
   if (verdict !== null) return verdict
-  return fill === undefined ? null : tradeVerdict(at, row, fill, order)
+  if (fill !== undefined) return tradeVerdict(at, row, fill, order)
+  let judged = row
+  for (const { fill: next } of fills) {
+    const misfit = tradeVerdict(at, judged, next, order)
+    if (misfit !== null) return misfit
+    if (!isBooked(at, row, next)) judged = withTrade(judged, next)
+  }
+  return null
 }
+
+/** The order as the check of its next trade sees it. */
+const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
+  ...row,
+  context: {
+    ...row.context,
+    filledQty: fixedText(sum(scaled(row.context.filledQty), scaled(qty)), row.context.qtyDecimals)
+  }
+})
 
 /** Whether a report of an order fits. */
 export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, saidAt: number): Verdict =>

@@ -22,7 +22,7 @@ import { CallWaiters } from "./CallWaiters.ts"
 import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
-import { definite, endCall, hearItsEvent } from "./outcomes.ts"
+import { definite, endCall, takeItsEvents } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import { byVenue } from "./venueQuarantine.ts"
@@ -358,7 +358,7 @@ class Executor {
           // What an event has said of it already stays: the venue has it.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return ended.push(outcome.ref)
           if (!endCall(turn, this.parts.handlers, outcome)) return true
-          hearItsEvent(turn, clientId, outcome)
+          takeItsEvents(turn, clientId, outcome)
           return ended.push(outcome.ref)
         })
         return { taken, ended }

@@ -27,6 +27,8 @@ export interface CallEnd {
   readonly outcome: DefiniteOutcome
   /** The call as it was in flight; null: its end is known already, or the venue had it against all it said (D6). */
   readonly call: VenueCallRow | null
+  /** The order's trades that the outcome reports and that come next in the account's sequence. */
+  readonly fills?: ReadonlyArray<VenueFill>
 }
 
 /** Something that the venue says of an object. */
@@ -63,6 +65,7 @@ export interface SaidOfObject {
   readonly at: number
   readonly order?: VenueOrder | null
   readonly fill?: VenueFill
+  readonly fills?: VenueOutcome["fills"]
   readonly rfq?: VenueRfq | null
   readonly contract?: VenueContract | null
   readonly swap?: VenueSwap | null

@@ -3,7 +3,9 @@ import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { VenueAccountRow } from "../../store/tables/venue.ts"
 import { endMisfit, noteMisfit } from "./misfits.ts"
@@ -40,7 +42,7 @@ export const endCall = (
   }
   if (isRead || isTrusted || call !== null) endMisfit(turn, ref)
   if (call !== null) turn.draft.endCall(ref)
-  handler.ended(turn, { id: named.id, outcome, call })
+  handler.ended(turn, { id: named.id, outcome, call, fills: nextFills(turn, outcome) })
   if (call === null) return true
   handlers.answered(turn, ref)
   passPausePoint("before-result")
@@ -51,17 +53,31 @@ export const endCall = (
 export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccountRow | undefined =>
   draft.peek("venueAccounts", String(clientId)) ?? state.one("venueAccounts")
 
+/** The sequence up to which the events of the account are taken, as the turn sees it. */
+const takenIn = (turn: Turn): number => oneInTurn(turn, "venueAccounts")?.sequence ?? 0
+
 /**
- * Where the call made the account's next event and no other, its outcome was all of it: when that comes, it takes no turn. The
- * account of an executed call is known from then on: it is read again after a loss of events, though none was ever heard.
+ * The trades of an outcome that are the next events of the account. Where an earlier event is still missing, the trades wait for
+ * the stream: funding counts the position at its place in the sequence.
  */
-export const hearItsEvent = (turn: Turn, clientId: number, { ref, outcome, sequence }: DefiniteOutcome): void => {
-  const { sequence: before, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
-  if (sequence === (before ?? 0) + 1) {
-    // The answer may arrive long after its event, so only the time of the request bounds the time of the event.
+const nextFills = (turn: Turn, { events, fills = [] }: DefiniteOutcome): ReadonlyArray<VenueFill> => {
+  const taken = takenIn(turn)
+  if (events === undefined || events.first > taken + 1) return []
+  return fills.filter(({ sequence }) => sequence > taken).map(({ fill }) => fill)
+}
+
+/**
+ * Counts the events that the outcome reports as taken, if no earlier one is missing: they take no turn when they come. The
+ * account of an executed call is known from then on, so that it is read again after a loss of events.
+ */
+export const takeItsEvents = (turn: Turn, clientId: number, { ref, outcome, events }: DefiniteOutcome): void => {
+  const { sequence, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
+  const taken = sequence ?? 0
+  if (events !== undefined && events.first <= taken + 1 && events.last > taken) {
+    // The answer may arrive long after its events, so only the time of the request bounds their time.
     const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.pastLag
-    turn.draft.put("venueAccounts", { clientId, sequence, takenTo: Math.max(takenTo, sentAt) })
-  } else if (before === null && outcome === "EXECUTED") {
+    turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, sentAt) })
+  } else if (sequence === null && outcome === "EXECUTED") {
     turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo })
   }
 }
