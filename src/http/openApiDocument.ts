@@ -186,5 +186,17 @@ export const PublishedApi = PartnerApi.annotate(OpenApi.Transform, (described) =
 /** The document as a plain value; a copy on each call, so keep it. */
 export const openApiDocument = (): OpenApiDocument => OpenApi.fromApi(PublishedApi) as OpenApiDocument
 
-/** The document as the text that is served and kept in docs/openapi.json. */
-export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`
+/** An object as JSON whose members, down to a depth, stand on lines of their own. */
+const linesOf = (value: unknown, depth: number): string =>
+  depth === 0 || typeof value !== "object" || value === null
+    ? JSON.stringify(value)
+    : `{\n${Object.entries(value)
+        .map(([name, member]) => `${JSON.stringify(name)}: ${linesOf(member, depth - 1)}`)
+        .join(",\n")}\n}`
+
+/** The document as the text that is served and kept in docs/openapi.json: a line for each operation and each component. */
+export const openApiText = (): string => {
+  const { paths, components, ...rest } = openApiDocument()
+  const head = Object.entries(rest).map(([name, member]) => `${JSON.stringify(name)}: ${JSON.stringify(member)}`)
+  return `{\n${[...head, `"paths": ${linesOf(paths, 2)}`, `"components": ${linesOf(components, 2)}`].join(",\n")}\n}\n`
+}
