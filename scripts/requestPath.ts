@@ -196,7 +196,8 @@ const paths: ReadonlyArray<Path> = [
   },
   {
     name: "a take",
-    before: async () => (await partner("GET", "/partner/v1/staking/offers?symbol=USDC-SWAP")).json.data.offers[0].offerId,
+    before: async () =>
+      (await partner("GET", "/partner/v1/staking/offers?symbol=USDC-SWAP")).json.data.offers[0].offerId,
     request: (offerId) => partner("POST", `${ofClient}/staking/${offerId}/accept`, { qty: "1.00" })
   }
 ]
