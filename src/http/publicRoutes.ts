@@ -17,7 +17,6 @@ import { sourceAddress } from "./middleware/sourceAddress.ts"
 import { type VisitorBounds, VisitorLimits } from "./middleware/VisitorLimits.ts"
 import { Page } from "./Page.ts"
 import { gateRefusals } from "./toWire.ts"
-import { welcomePage } from "./welcomePage.ts"
 
 export interface PublicRoutesOptions {
   /** Addresses and ranges of the operator's own edge hosts (A1-08): they speak for the readers behind them. */
@@ -182,3 +181,30 @@ export const publicApp = (options: PublicRoutesOptions) =>
   Effect.flatMap(pageRoutes(options), (paged) =>
     Effect.map(Effect.all([siteRoutes(paged), routerRoutes(paged)]), ([site, router]) => appOf({ ...site, ...router }))
   )
+
+/** Links of the page at `/`, for a visitor who has the address alone. */
+const links = [
+  ["/docs", "Reference", "guides, every route and webhook, and a console that sends requests"],
+  ["/openapi.json", "Description", "the same as OpenAPI 3.1, for tools"],
+  ["/healthz", "Health", "whether the service answers"]
+] as const
+
+const welcomePage = (title: string): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="icon" href="data:,">
+    <title>${title}</title>
+    <style>
+      body { font: 16px/1.6 system-ui, sans-serif; max-width: 40rem; margin: 12vh auto; padding: 0 1.5rem; color-scheme: light dark; }
+    </style>
+  </head>
+  <body>
+    <h1>${title}</h1>
+    <ul>
+${links.map(([href, name, says]) => `      <li><a href="${href}">${name}</a>: ${says}</li>`).join("\n")}
+    </ul>
+  </body>
+</html>
+`

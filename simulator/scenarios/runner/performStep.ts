@@ -4,14 +4,13 @@ import type { PartnerClient } from "../../partner/PartnerClient.ts"
 import type { ReceivedDelivery } from "../../partner/WebhookReceiver.ts"
 import { withMembers } from "./bodies.ts"
 import { type Answer, ofCommand, ofRoute, unexpectedIn } from "./Answer.ts"
-import { splitLine } from "./commandLine.ts"
 import { eventually, usualLimitMillis } from "./eventually.ts"
 import { killStep } from "./killStep.ts"
 import { compareDecimals, difference, hasEachBy, Matcher, shown } from "./matching.ts"
 import type { AnswerForm, EventStep, OperatorStep, PartnerStep, ReceiverStep, SentStep, Step } from "./Scenario.ts"
 import { type Broken, broken, type Firm, reactionOf, type Session } from "./Session.ts"
 import { memberAt, millisOf, UnknownVariable } from "./variables.ts"
-import { parseLine, type Method } from "./vocabulary.ts"
+import { type Method, parseLine } from "./vocabulary.ts"
 
 type Performed = Effect.Effect<void, Broken, Scope.Scope>
 
@@ -312,3 +311,10 @@ const guarded = <A>(make: () => A): Effect.Effect<A, Broken> =>
       throw error
     }
   })
+
+/** Splits a command line as a shell does: words between blanks, quotation marks keep blanks together. Null: a mark is not closed. */
+export const splitLine = (line: string): ReadonlyArray<string> | null => {
+  if (/["']/.test(line.replaceAll(/"[^"]*"|'[^']*'/g, ""))) return null
+  const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
+  return words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"))
+}

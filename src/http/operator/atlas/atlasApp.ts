@@ -8,7 +8,7 @@ import { Clock, Effect, Semaphore } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Kind } from "../../../machines/registry.ts"
 import { readTimes } from "../../../machines/shared/Limits.ts"
-import { unknown as notFound, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { type Refusal, unknown as notFound, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { Unavailable } from "../../../runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../../../runtime/engine/sealing/SealingService.ts"
@@ -22,7 +22,6 @@ import { mayRun } from "../../api/operator/commands.ts"
 import { toWire } from "../../toWire.ts"
 import { atlasPage, closedPage, entrancePage, sent } from "./atlasPage.ts"
 import { keyOfTicket, makeTicket, ticketMillis } from "./atlasTickets.ts"
-import { boundedReads } from "./boundedReads.ts"
 import { nextOf, pathOf } from "./objectPath.ts"
 
 export const atlasPrefix = "/atlas"
@@ -179,4 +178,24 @@ const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>)
     })
     // One read at a time: whoever waits finds what the first one read.
     return turn.withPermits(1)(look)
+  })
+
+/** Database reads of all open pages at a time, and how many more may wait: partners' requests keep the database. */
+export const pageReads = { atOnce: 4, waiting: 60 } as const
+
+/** Limits reads to `pageReads`; further ones get `refused` at once, and the page retries. */
+export const boundedReads = <A>(
+  refused: A
+): Effect.Effect<<E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>> =>
+  Effect.map(Semaphore.make(pageReads.atOnce), (turn) => {
+    let asked = 0
+    return (read) =>
+      Effect.suspend(() => {
+        if (asked >= pageReads.atOnce + pageReads.waiting) return Effect.succeed(refused)
+        asked++
+        return Effect.ensuring(
+          turn.withPermits(1)(read),
+          Effect.sync(() => void asked--)
+        )
+      })
   })

@@ -38,11 +38,12 @@ import {
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type FoundInstance, type PendingTimer } from "./machineInstances.ts"
 import { kindNamed } from "./machineNames.ts"
-import { type OpenCall, openCalls } from "./openCalls.ts"
 import { type OwnStep, ownSteps } from "./ownSteps.ts"
 import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { Found } from "../venue/LostCalls.ts"
 
 export interface ClientRowView extends ClientWire {
   readonly partnerId: number
@@ -266,3 +267,34 @@ const balanceView = (row: BalanceRow) => {
     total: money(row.cash + row.reserved)
   }
 }
+
+export interface OpenCall {
+  readonly ref: string
+  readonly call: string
+  /** In flight since, Unix ms. */
+  readonly at: number
+  /** Status queries of this process to the venue. */
+  readonly asked: number
+  /** The venue's last answer about it; BEING_MADE: no query was sent yet. */
+  readonly found: "BEING_MADE" | Found
+}
+
+/** Calls of the venue in flight of one object, the oldest first (D6). */
+const openCalls = (
+  state: SubjectState,
+  { kind, id }: { readonly kind: Kind; readonly id: number },
+  { questionsOn }: Pick<VenueCalls["Service"], "questionsOn">
+): ReadonlyArray<OpenCall> =>
+  state
+    .all("venueCalls")
+    .filter(({ ref }) => {
+      // A close-out waits for whatever of its client is in flight.
+      if (kind === "closeOut") return true
+      const owner = ownerOfRef(ref)
+      return owner !== null && owner.owner === kind && owner.id === id
+    })
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ ref, call, at }) => {
+      const questions = questionsOn(ref)
+      return { ref, call, at, asked: questions?.asked ?? 0, found: questions?.found ?? "BEING_MADE" }
+    })

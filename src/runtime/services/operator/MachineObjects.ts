@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { type Kind, kinds } from "../../../machines/registry.ts"
+import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { accept, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { objectName } from "../../effects/advance.ts"
@@ -21,7 +21,6 @@ import { whenAway } from "../../store/whenAway.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import { Directory } from "../partner/Directory.ts"
-import { objectOfApproval } from "./approvalObjects.ts"
 import { findInstance } from "./machineInstances.ts"
 import { systemSubject } from "./OperatorKeys.ts"
 import { kindNamed, stateNamed } from "./machineNames.ts"
@@ -162,4 +161,32 @@ const keyOfName = (kind: Kind, name: string): ReadonlyArray<string | bigint> | u
   const [first = "", ...rest] = name.split(":")
   const id = parseId(first)
   return id === undefined || rest.length !== keyLength(kind) - 1 ? undefined : [BigInt(id), ...rest]
+}
+
+interface ObjectName {
+  readonly kind: Kind
+  readonly id: string
+}
+
+/** The nearest object first: a client or a partner only where no object of theirs is named. */
+const kindOfArgument = [
+  ["requestId", "withdrawalRequest"],
+  ["breakId", "reconBreak"],
+  ["swapId", "swap"],
+  ["closeOutId", "closeOut"],
+  ["client", "client"],
+  ["partner", "partner"]
+] as const satisfies ReadonlyArray<readonly [argument: string, kind: Kind]>
+
+/** The object of a command that waits for a second operator key, as its arguments name it. Null: they name none. */
+const objectOfApproval = ({ args }: Pick<ApprovalRow, "args">): ObjectName | null => {
+  const [named = "", ...rest] = typeof args["object"] === "string" ? args["object"].split(":") : []
+  // `venue resolve` abbreviates the kind.
+  const given = named === "contract" ? "barrierContract" : named
+  if (isKind(given)) return { kind: given, id: rest.join(":") }
+  for (const [argument, kind] of kindOfArgument) {
+    const id = args[argument]
+    if (typeof id === "string" || typeof id === "number") return { kind, id: String(id) }
+  }
+  return null
 }

@@ -22,15 +22,18 @@ import { Recall } from "../shared/Recall.ts"
 import { Unsettled } from "../order/Unsettled.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
-import { type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
-import { type OrderDifference, orderDifferences, settleOrderDifferences } from "./orderComparison.ts"
-import { ordersOf } from "./orderLook.ts"
-import { type MoneyApart, moneyDifferences, settleMoneyDifferences, standing } from "./moneyComparison.ts"
-import { lossOf, moneyOf } from "./moneyLook.ts"
+import { contractsOf, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+import { type OrderDifference, orderDifferences, ordersOf, settleOrderDifferences } from "./orderComparison.ts"
+import {
+  lossOf,
+  type MoneyApart,
+  moneyDifferences,
+  moneyOf,
+  settleMoneyDifferences,
+  standing
+} from "./moneyComparison.ts"
 import { misfitsOf, notApplied } from "./misfitLook.ts"
-import { contractsOf } from "./contractLook.ts"
-import { settleSwapDifferences, type SwapDifference, swapDifferences } from "./swapComparison.ts"
-import { swapsOf } from "./swapLook.ts"
+import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
 
 /** Between two slices, ms. */
 const sliceEvery = 60_000

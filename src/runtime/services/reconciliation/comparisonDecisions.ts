@@ -3,14 +3,15 @@
  * the venue has ended, or opened for a request of ours, is taken over; everything else opens a break of the difference, which
  * staff close. Figures of breaks: what the service has more than the venue, micro-USDC.
  */
+import { Effect } from "effect"
 import { figuresAt } from "../../../machines/barrier/barrierFigures.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
-import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { openContractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
-import type { VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
+import type { VenueAccount, VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { contractInTurn, endOf, openContracts, unknownAtVenue } from "../barrier/contractDecisions.ts"
 import { rfqInTurn } from "../rfq/rfqDecisions.ts"
@@ -19,6 +20,9 @@ import { endKnown, type HearingParts, rfqHandler } from "../rfq/rfqHears.ts"
 import { misfitFound } from "../venue/misfits.ts"
 import type { SaidOfObject } from "../venue/VenueHandler.ts"
 import { breakOfClient } from "./clientBreaks.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 
 /** What is open here and there. */
 export interface Compared {
@@ -207,3 +211,42 @@ const clientOf = (turn: Turn): { readonly clientId: number; readonly partnerId: 
   if (client === undefined) throw new Error(`${turn.state.subject} has no client`)
   return { clientId: client.id, partnerId: client.partnerId }
 }
+
+/** Open rows of a client; it may have 1,000 contracts and 50 requests (A2-22). */
+const openAtMost = 2_000
+
+interface Sources {
+  readonly stored: RowReads["Service"]
+  readonly venue: Venue["Service"]
+}
+
+/** Reads the open contracts and requests of a client from stored rows and from the venue. Takes no turn. */
+export const contractsOf = (
+  { stored, venue }: Sources,
+  { id }: ClientRow,
+  account: VenueAccount | null
+): Effect.Effect<Compared, Unavailable | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const open = <T extends "barrierContracts" | "rfqs">(table: T) =>
+      stored.page(
+        table,
+        [
+          { column: "client_id", value: id },
+          { column: "state", value: "OPEN" }
+        ],
+        { limit: openAtMost }
+      )
+    const contracts = yield* open("barrierContracts")
+    const requests = (yield* open("rfqs")).filter(({ context }) => context.venueRfqId !== null)
+    const theirs = (account?.contracts ?? []).filter(({ state }) => state === "OPEN")
+    const there = new Set(theirs.map((each) => each.id))
+    const missing = contracts.filter(({ context }) => !there.has(context.venueContractId))
+    const refs = [
+      ...missing.map(({ rfqId, context }) => acceptRef(rfqId, context.quoteId)),
+      ...requests.map((request) => requestRef(request.id))
+    ]
+    const outcomes = new Map(
+      (refs.length === 0 ? [] : yield* venue.lookup(refs.slice(0, lookupLimit))).map((each) => [each.ref, each])
+    )
+    return { clientId: id, contracts, requests, theirs, outcomes }
+  })

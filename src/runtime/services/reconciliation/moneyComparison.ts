@@ -2,13 +2,17 @@
  * Where the ledger and the venue's own books differ in the money of one client, and what follows in its turn (A2-103): a break
  * of the difference with both figures, which pauses money out. Nothing here moves money.
  */
+import { Effect } from "effect"
 import { holdingMark } from "../../../machines/market/holdingMark.ts"
-import { isCurrency } from "../../../machines/shared/Currency.ts"
+import { currencyCodes, isCurrency } from "../../../machines/shared/Currency.ts"
 import { decimalText, floorToMinor, type MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { type MoneyDifference, moneyApart, ownMoney, type OwnMoney, venueMoney } from "../../../machines/venue/money.ts"
+import { moneyApart, type MoneyDifference, ownMoney, type OwnMoney, venueMoney } from "../../../machines/venue/money.ts"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
-import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { breakOfClient } from "./clientBreaks.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { lossIn } from "../venue/venueQuarantine.ts"
 
 /** A client's money here and there. */
 export interface ComparedMoney {
@@ -87,4 +91,38 @@ export const settleMoneyDifferences = (
 const valueOf = ({ facts }: Turn, asset: string, amount: MoneyDecimal): bigint => {
   const mark = isCurrency(asset) ? holdingMark(asset, facts) : null
   return mark === null ? 0n : floorToMinor(amount.mul(mark.price), "USDC")
+}
+
+/** The number of newest quarantined rows of an account that are searched for a loss of events. */
+const lossesRead = 64
+
+/**
+ * Reads the money of a client without a turn: one row for each currency, one of the totals and one of the account, each by the
+ * client's key, all from one snapshot. Sums no history.
+ */
+export const moneyOf = (
+  stored: RowReads["Service"],
+  { id: clientId }: ClientRow,
+  account: VenueAccount | null
+): Effect.Effect<ComparedMoney, Unavailable> =>
+  Effect.map(
+    stored.together(["venueAccounts", "accountTotals", "balances"], clientId, currencyCodes.length),
+    ({ venueAccounts: [taken], accountTotals: [totals], balances }) => ({
+      clientId,
+      ours: { balances, totals },
+      taken: taken?.sequence ?? 0,
+      account
+    })
+  )
+
+/** A sentence about events of the account that the venue no longer provides. They explain a difference of money. Null: none. */
+export const lossOf = (
+  stored: RowReads["Service"],
+  { uid }: Pick<ClientRow, "uid">
+): Effect.Effect<string | null, Unavailable> => {
+  const ofAccount = [{ column: "account", value: uid }]
+  return Effect.map(stored.page("venueQuarantine", ofAccount, { limit: lossesRead }), (rows) => {
+    const losses = rows.filter(({ droppedAt }) => droppedAt === null).map(lossIn)
+    return losses.find((loss) => loss !== null) ?? null
+  })
 }

@@ -4,19 +4,30 @@
  * one (A2-96). What still differs then opens a break with both figures: what the service has more than the venue, micro-USDC at
  * the last mark. Open orders pause no money out; trades and positions do.
  */
+import { Effect } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import { isWorking, orderRef } from "../../../machines/order/Order.ts"
+import { isWorking, orderRef, workingStates } from "../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { isLive } from "../../../machines/venue/holdings.ts"
-import { type Trade, tradeFigure } from "../../../machines/venue/trades.ts"
-import type { VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
+import {
+  bookedTrades,
+  type Trade,
+  tradeFigure,
+  tradesCompared,
+  tradesKnownToBoth,
+  venueTrades
+} from "../../../machines/venue/trades.ts"
+import type { VenueAccount, VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
 import { anyTime } from "../../../machines/venueChecks/timeChecks.ts"
-import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { orderInTurn, positionInTurn } from "../order/orderDecisions.ts"
 import { breakOfClient } from "./clientBreaks.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import { accountEventsAtMost, type Venue, type VenueUnanswered } from "../../ports/Venue.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 
 /** What a client trades, here and there. */
 export interface ComparedOrders {
@@ -199,3 +210,58 @@ const priceOf = ({ marks }: Facts, symbol: string): string | null => {
 }
 
 const valueOf = (qty: MoneyDecimal, price: string): bigint => floorToMinor(qty.mul(price), "USDC")
+
+/** Markets of a client at most, and working orders in each state: attached legs come on top of what a client may place (A2-94). */
+const mostRows = 2_000
+
+interface Sources {
+  readonly stored: RowReads["Service"]
+  readonly venue: Venue["Service"]
+}
+
+/** Reads orders, positions and trades of a client from stored rows and from the venue. Takes no turn. */
+export const ordersOf = (
+  { stored, venue }: Sources,
+  { id: clientId }: ClientRow,
+  account: VenueAccount | null
+): Effect.Effect<ComparedOrders, Unavailable | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const ofClient = { column: "client_id", value: clientId } as const
+    const positions = yield* stored.page(
+      "positions",
+      [ofClient, { column: "state", value: "FLAT", comparison: "<>" }],
+      {
+        limit: mostRows
+      }
+    )
+    const orders: Array<OrderRow> = []
+    for (const state of workingStates) {
+      const rows = yield* stored.page("orders", [ofClient, { column: "state", value: state }], { limit: mostRows })
+      orders.push(...rows.filter(({ context }) => context.venueOrderId !== null))
+    }
+    const theirPositions = account?.positions ?? []
+    // Without a position on either side the trades add up to the same: no query is needed.
+    const isTrader = positions.length > 0 || theirPositions.length > 0
+    return {
+      clientId,
+      positions,
+      orders,
+      theirPositions,
+      theirOrders: account?.orders ?? [],
+      trades: account === null || !isTrader ? noTrades : yield* tradesOf({ stored, venue }, clientId, account)
+    }
+  })
+
+const noTrades: ComparedOrders["trades"] = { ours: [], theirs: [] }
+
+const tradesOf = (
+  { stored, venue }: Sources,
+  clientId: number,
+  { account, sequence }: VenueAccount
+): Effect.Effect<ComparedOrders["trades"], Unavailable | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const after = Math.max(0, sequence - accountEventsAtMost)
+    const events = yield* venue.accountEvents(account, after)
+    const booked = yield* stored.page("fills", [{ column: "client_id", value: clientId }], { limit: tradesCompared })
+    return tradesKnownToBoth(bookedTrades(booked), venueTrades(events, { after, last: sequence }))
+  })

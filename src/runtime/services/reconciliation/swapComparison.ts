@@ -3,22 +3,26 @@
  * what it has taken, paid and ended: that is taken over. A swap that one side alone has opens a break of what is at stake: what
  * the service has more than the venue, micro-USDC at the last mark.
  */
+import { Effect } from "effect"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { minorOf } from "../../../machines/shared/Money.ts"
 import { progressOfSwap, swapRef, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
-import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
-import type { VenueSwap } from "../../../machines/venue/venueObjects.ts"
+import type { VenueAccount, VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
 import { anyTime } from "../../../machines/venueChecks/timeChecks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { swapHandler, type SwapParts } from "../swap/swapHears.ts"
 import { misfitFound } from "../venue/misfits.ts"
 import { breakOfClient } from "./clientBreaks.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 
 /** What a client has lent, here and there. */
 export interface ComparedSwaps {
@@ -143,3 +147,36 @@ const worthOf = (turn: Turn, asset: Currency, amount: bigint): bigint => {
   const mark = holdingMark(asset, turn.facts)
   return mark === null ? 0n : valueAt(asset, amount, mark)
 }
+
+/** The most swaps of a client in one state that are compared, newest first. */
+const mostRows = 2_000
+
+interface Sources {
+  readonly stored: RowReads["Service"]
+  readonly venue: Venue["Service"]
+}
+
+/** Reads the swaps of a client from stored rows and from the venue. Takes no turn. */
+export const swapsOf = (
+  { stored, venue }: Sources,
+  { id }: ClientRow,
+  account: VenueAccount | null
+): Effect.Effect<ComparedSwaps, Unavailable | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const inState = (value: string) =>
+      stored.page(
+        "swaps",
+        [
+          { column: "client_id", value: id },
+          { column: "state", value }
+        ],
+        { limit: mostRows }
+      )
+    const swaps = [...(yield* inState("OPEN")), ...(yield* inState("DEFAULTED"))]
+    const theirs = (account?.swaps ?? []).filter(({ end }) => end === null)
+    const there = new Set(theirs.map((each) => each.id))
+    const missing = swaps.filter(({ contractId }) => contractId === null || !there.has(contractId))
+    const refs = missing.map((swap) => swapRef(swap.id)).slice(0, lookupLimit)
+    const found = refs.length === 0 ? [] : yield* venue.lookup(refs)
+    return { clientId: id, swaps, theirs, outcomes: new Map(found.map((each) => [each.ref, each])) }
+  })

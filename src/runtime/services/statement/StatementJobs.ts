@@ -20,8 +20,8 @@ import type { StatementJobFailureRow, StatementJobRow } from "../../store/tables
 import { systemSubject } from "../operator/OperatorKeys.ts"
 import { makeUntilDone } from "../shared/untilDone.ts"
 import { beginJob, byJobs, filePage, newJob, fileRetry, type PageEnd } from "./jobDecisions.ts"
-import { type JobPart, JobWork } from "./JobWork.ts"
-import { layerJobWork } from "./layerJobWork.ts"
+import type { JobPart } from "./jobBuild.ts"
+import { JobWork } from "./JobWork.ts"
 
 export interface JobsTools {
   readonly host: ActorHost["Service"]
@@ -49,7 +49,7 @@ export const layerStatementWorker: Layer.Layer<never, never, ActorHost | Busines
     })
   )
 
-export const layerStatementJobs = layerStatementWorker.pipe(Layer.provide(layerJobWork))
+export const layerStatementJobs = layerStatementWorker.pipe(Layer.provide(JobWork.layer))
 
 /** Longest pause between two looks for what is due; a clock that is moved ends it. */
 const lookAgainMillis = 30_000

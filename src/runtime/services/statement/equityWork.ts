@@ -13,8 +13,8 @@ import type { DailyEquityRow, HeldThen, StatementJobRow } from "../../store/tabl
 import { breathe } from "../../engine/breathe.ts"
 import { AccountReplay } from "./AccountReplay.ts"
 import { reading, type Reading } from "./Building.ts"
-import { failed, type JobTools } from "./jobBuild.ts"
-import { type JobPart, nothingOf } from "./JobWork.ts"
+import { failed, type JobPart, type JobTools, nothingOf } from "./jobBuild.ts"
+
 import { reasonOf } from "./reasonOf.ts"
 
 /** Rows of one commit, about. */

@@ -10,13 +10,34 @@ import type { StatementModels } from "../../ports/StatementModels.ts"
 import { isThere } from "../../store/reads/statementJobReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PartnerRow } from "../../store/tables/partner.ts"
+import type { StatementRow } from "../../store/tables/statement.ts"
+import type { DailyEquityRow } from "../../store/tables/statementJob.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { reading, type Reading } from "./Building.ts"
 import { type BuildTools, factsOf } from "./buildStatement.ts"
-import { newestVersion } from "./fileStatement.ts"
-import { type JobPart, nothingOf } from "./JobWork.ts"
+import { type Filing, newestVersion } from "./fileStatement.ts"
 import type { ModelBuilds } from "./ModelBuilds.ts"
 import { statedOf } from "./Statements.ts"
+
+/** What a job has made of one client. */
+export interface JobPart {
+  readonly clientId: number
+  readonly partnerId: number
+  /** The statement that is to be filed, with the version that it stands in place of. */
+  readonly statement: { readonly filing: Filing; readonly before: StatementRow | null } | null
+  readonly equities: ReadonlyArray<DailyEquityRow>
+  /** Why it could not be made; it is tried again. */
+  readonly failure: string | null
+}
+
+/** A part with nothing to write: the statement is there already, or the client has nothing to state. */
+export const nothingOf = (clientId: number, partnerId: number): JobPart => ({
+  clientId,
+  partnerId,
+  statement: null,
+  equities: [],
+  failure: null
+})
 
 export interface JobTools extends BuildTools {
   readonly sql: PgClient.PgClient

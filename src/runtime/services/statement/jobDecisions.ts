@@ -6,7 +6,7 @@ import { type JobPlan, retryAfter } from "../../../machines/statement/statementJ
 import type { Attribution, Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { StatementJobFailureRow, StatementJobRow } from "../../store/tables/statementJob.ts"
 import { newVersion } from "./fileStatement.ts"
-import type { JobPart } from "./JobWork.ts"
+import type { JobPart } from "./jobBuild.ts"
 
 export const byJobs: Attribution = {
   role: "SYSTEM",

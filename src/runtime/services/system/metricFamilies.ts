@@ -6,6 +6,8 @@ import type { CallFigures } from "../venue/VenueCalls.ts"
 import type { FollowedBooks, Look } from "./followedBooks.ts"
 import type { LagFigures } from "./loopLag.ts"
 import { counter, type Family, gauge } from "./prometheus.ts"
+import type { RiskIndex } from "../margin/RiskIndex.ts"
+import type { FeedFigures } from "../market/MarketFeed.ts"
 
 /** What was read from the database. */
 export const databaseFamilies = (
@@ -159,3 +161,45 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     )
   ]
 }
+
+/** Figures of the risk index: watched accounts, how often marks move them, accounts due for a check. */
+export const riskFamilies = ({ size, positions, waiting, counts }: RiskIndex): ReadonlyArray<Family> => [
+  gauge("brokerage_risk_accounts", "Accounts with positions on perpetuals that are watched.", [{ value: size }]),
+  gauge("brokerage_risk_positions", "Their positions.", [{ value: positions }]),
+  gauge("brokerage_risk_due", "Accounts that may have crossed a line and are not judged yet.", [{ value: waiting }]),
+  counter("brokerage_risk_shares_total", "Times that the room of an account was shared out.", [
+    { value: counts.shares }
+  ]),
+  counter("brokerage_risk_due_total", "Times that an account may have crossed a line.", [{ value: counts.due }])
+]
+
+/** Figures of the market feed: its connection, its messages and their faults. */
+export const feedFamilies = ({
+  connected,
+  connections,
+  listings,
+  kept,
+  counts
+}: FeedFigures): ReadonlyArray<Family> => [
+  gauge("brokerage_feed_connected", "1 while the market feed receives the venue's messages, else 0.", [
+    { value: connected ? 1 : 0 }
+  ]),
+  counter("brokerage_feed_connections_total", "Connections of the market feed that were begun.", [
+    { value: connections }
+  ]),
+  counter("brokerage_feed_listings_total", "Listings of the venue's markets that were read.", [{ value: listings }]),
+  gauge(
+    "brokerage_feed_markets_kept",
+    "Markets that are as they were listed before, because the venue's last listing is impossible for them.",
+    [{ value: kept }]
+  ),
+  counter("brokerage_feed_messages_total", "Messages of the market feed, by what became of them.", [
+    { labels: { end: "applied" }, value: counts.applied },
+    { labels: { end: "old" }, value: counts.old },
+    { labels: { end: "absurd" }, value: counts.absurd }
+  ]),
+  counter("brokerage_feed_gaps_total", "Times that messages of a channel were missing.", [{ value: counts.gaps }]),
+  counter("brokerage_feed_wrong_checksums_total", "Books that did not fit the venue's checksum.", [
+    { value: counts.wrongChecksums }
+  ])
+]
