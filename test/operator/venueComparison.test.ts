@@ -20,20 +20,18 @@ import { type OperatorService, startOperatorService } from "./operatorHarness.ts
 const world = barrierVenue()
 /** How often an account of the venue was read. */
 let looks = 0
-/** A contract that the venue shows besides those of its books. */
-let foreign: VenueContract | null = null
-const showing = (account: VenueAccount | null): VenueAccount | null =>
-  account === null || foreign === null ? account : { ...account, contracts: [...account.contracts, foreign] }
+/** A contract that the venue shows besides those of its books, by the number of the read. */
+let foreign: (read: number) => VenueContract | null = () => null
+const showing = (account: VenueAccount | null, read: number): VenueAccount | null => {
+  const contract = foreign(read)
+  return account === null || contract === null ? account : { ...account, contracts: [...account.contracts, contract] }
+}
 const layerVenue = Layer.effect(
   Venue,
   Effect.map(Venue, (port) =>
     Venue.of({
       ...port,
-      account: (name) =>
-        Effect.map(port.account(name), (found) => {
-          ++looks
-          return showing(found)
-        })
+      account: (name) => Effect.map(port.account(name), (found) => showing(found, ++looks))
     })
   )
 ).pipe(Layer.provide(world.layerVenue))
@@ -48,7 +46,7 @@ beforeAll(async () => {
   service = await startOperatorService({ layerVenue, venue: { progress: progressOn(clock) } })
   const { key } = await service.partner({ code: "CMP", custody: "PARTNER" })
   steps = barrierSteps(service, key, stepsOf(service, key))
-  clientId = await steps.trader()
+  clientId = await steps.trader("5000.00")
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })
 afterAll(() => service.stop())
@@ -87,6 +85,8 @@ const compare = () =>
 const reconcile = (...words: ReadonlyArray<string>) =>
   clock.during(betweenLooks, () => service.done(["venue", "reconcile", ...words]))
 const venueAccount = () => service.run(Effect.flatMap(Venue, ({ account }) => account(uid)))
+const shownContract = async (): Promise<VenueContract> =>
+  (await venueAccount())?.contracts[0] ?? assert.fail("the venue shows no contract")
 const contract = (contractId: number) => service.done(["contract", "show", String(contractId)])
 
 describe("A2-103: service and venue are compared", () => {
@@ -158,19 +158,40 @@ describe("A2-103: service and venue are compared", () => {
   it("A2-115: venue reconcile answers in words where a difference can't be written, and the log has the defect", async () => {
     expectLog(/differences of an account could not be settled/)
     await opened()
-    foreign = {
-      ...((await venueAccount())?.contracts[0] ?? assert.fail("no contract")),
-      id: 9_999,
-      ref: "X-1",
-      qty: "?"
-    }
+    const contract = { ...(await shownContract()), id: 9_999, ref: "X-1", qty: "?" }
+    foreign = () => contract
     const { differences } = await reconcile(uid)
-    foreign = null
+    foreign = () => null
     assert.deepStrictEqual(differences, [
       `The venue's report of ${uid} can't be applied: the log names the difference.`
     ])
     assert.deepStrictEqual((await reconcile(uid)).differences, [])
   }, 60_000)
+
+  it.each([
+    [
+      "a difference that the third pass is the first to find is found by the fourth",
+      2,
+      /^The venue has contract 9002 /
+    ],
+    ["after five passes, each with another difference, the account waits for its slice", Infinity, /^$/]
+  ])(
+    "%s",
+    async (_, lastChange, found) => {
+      await opened()
+      const shown = await shownContract()
+      const before = looks + 1
+      foreign = (read) => {
+        const id = 9_000 + Math.min(read - before, lastChange)
+        return { ...shown, id, ref: `X-${id}` }
+      }
+      if (Number.isFinite(lastChange)) expectLog(/service and venue differ/)
+      const { differences } = await reconcile(uid)
+      foreign = () => null
+      assert.match(differences.join(), found)
+    },
+    60_000
+  )
 
   it("D5: a contract whose expiry has passed unheard is asked for, and takes the venue's end", async () => {
     const contractId = await opened({ "barrier.expiryTs": Date.now() + 3_600_000 })

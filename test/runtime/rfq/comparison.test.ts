@@ -1,5 +1,7 @@
 /** What follows from a difference between service and venue, in the client's turn (A2-103, D4, D5). */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -8,6 +10,7 @@ import {
   differencesOf,
   settleDifferences
 } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
+import { asidePause, WantedAccounts } from "../../../src/runtime/services/reconciliation/WantedAccounts.ts"
 import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
 import { rfqsInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -177,3 +180,32 @@ const endedCalls = (turn: Turn) => {
   for (const { ref } of turn.state.all("venueCalls")) draft.endCall(ref)
   return draft.build(null, null)
 }
+
+describe("A2-103: an account with quarantined events is compared", () => {
+  it.effect("at once, and for the later events of one pause when the pause ends", () =>
+    Effect.gen(function* () {
+      const wanted = new WantedAccounts()
+      yield* Effect.forkChild(wanted.pauses)
+      const taken: Array<string> = []
+      const taking = Effect.map(wanted.take, ({ uids }) => void taken.push(uids.join()))
+      yield* Effect.forkChild(Effect.forever(taking))
+      const passing = (millis: number) => TestClock.adjust(millis)
+      for (let event = 0; event < 3; event++) {
+        wanted.wantAside("A")
+        yield* passing(1_000)
+      }
+      assert.deepStrictEqual(taken, ["A"])
+      yield* passing(asidePause)
+      assert.deepStrictEqual(taken, ["A", "A"])
+      // The want at the end of a pause begins the next one.
+      wanted.wantAside("A")
+      wanted.wantAside("B")
+      yield* passing(1_000)
+      assert.deepStrictEqual(taken.slice(2), ["B"])
+      yield* passing(asidePause)
+      assert.deepStrictEqual(taken.slice(2), ["B", "A"])
+      yield* passing(2 * asidePause)
+      assert.strictEqual(taken.length, 4)
+    })
+  )
+})

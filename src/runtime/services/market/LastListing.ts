@@ -3,17 +3,16 @@
  * last possible state for each of them. It outlives a restart: one row holds it, written only when the listing has changed, at
  * most every five seconds, and at the end. A crash loses at most five seconds of changes (A2-114).
  */
-import { Context, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/venue/believedListing.ts"
 import { VenueListing } from "../../../machines/venue/VenueMarket.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { keepStored } from "./keepStored.ts"
 
 /** The largest listing that is stored for a restart, UTF-16 units of its text. */
 const mostText = 1 << 20
-const keepEvery = Schedule.spaced("5 seconds")
-/** The longest wait for the last write at the end. */
-const endWithin = "1 second"
+const keepEvery = "5 seconds"
 
 export interface LastListingShape {
   /** The listing that the previous process stored. Null: none. */
@@ -62,7 +61,7 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
       const { last, recalled } = yield* LastListing
       const host = yield* ActorHost
       let kept = textOf(recalled)
-      const keep = Effect.suspend(() => {
+      yield* keepStored("the last listing", keepEvery, () => {
         const listing = last()
         const text = textOf(listing)
         if (listing === null || text === kept) return Effect.void
@@ -70,17 +69,8 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
           kept = text
           return Effect.logWarning("the venue's listing is too large to be stored: a restart will not know it")
         }
-        return host.record({ lastListings: [{ id: 1, listing }] }, "internal").pipe(
-          Effect.andThen(Effect.sync(() => void (kept = text))),
-          Effect.catch((error) => Effect.logDebug("the last listing could not be stored: it is tried again", error)),
-          // A defect must not end the writes.
-          Effect.catchDefect((defect) =>
-            Effect.logError("the last listing could not be stored: it is tried again", defect)
-          )
-        )
+        return Effect.map(host.record({ lastListings: [{ id: 1, listing }] }, "internal"), () => void (kept = text))
       })
-      yield* Effect.forkScoped(Effect.schedule(keep, keepEvery))
-      yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(keep, endWithin)))
     })
   )
 }

@@ -4,7 +4,7 @@
  * a mark is new, has moved by a quarter of a percent or was kept ten minutes ago, and at the end. A crash loses no more than
  * that.
  */
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
 import { spotOf } from "../../../machines/market/holdingMark.ts"
 import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
@@ -12,15 +12,14 @@ import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { LastMarkRow } from "../../store/tables/market.ts"
+import { keepStored } from "./keepStored.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 
-const lookEvery = Schedule.spaced("1 minute")
-/** A move by more is kept at the next look, as a part of the price kept. */
+const keepEvery = "1 minute"
+/** A move by more is stored after the next interval, as a part of the stored price. */
 const moved = 0.0025
 /** One that moved less is kept when it was kept so long ago, by the venue's time. */
 const keptLongest = 600_000
-/** At the end the service waits no longer for it. */
-const endWithin = "1 second"
 
 const spots = currencyCodes.map(spotOf)
 
@@ -33,29 +32,23 @@ export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | 
     mirror.recall(new Map(rows.map((row) => [row.symbol, markOf(row)])))
     const kept = new Map(rows.map((row) => [row.symbol, row]))
 
-    const keep = (isDue: (now: LastMarkRow, before: LastMarkRow) => boolean): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const { marks } = host.facts()
-        const now = spots.flatMap((symbol) => {
-          const mark = marks.get(symbol)
-          // The time of a stored mark never decreases.
-          return mark === undefined || mark.at < (kept.get(symbol)?.at ?? 0) ? [] : [rowOf(symbol, mark)]
-        })
-        const due = now.some((row) => {
-          const before = kept.get(row.symbol)
-          return before === undefined || isDue(row, before)
-        })
-        if (!due) return Effect.void
-        return host.record({ lastMarks: now }, "internal").pipe(
-          Effect.andThen(Effect.sync(() => now.forEach((row) => kept.set(row.symbol, row)))),
-          Effect.catch((error) => Effect.logDebug("the last marks could not be kept", error)),
-          // A fault of ours must not end the looks.
-          Effect.catchDefect((defect) => Effect.logError("the last marks could not be kept", defect))
-        )
+    yield* keepStored("the last marks", keepEvery, (isEnd) => {
+      const isDue = isEnd ? isAnother : isWorthIt
+      const { marks } = host.facts()
+      const now = spots.flatMap((symbol) => {
+        const mark = marks.get(symbol)
+        // The time of a stored mark never decreases.
+        return mark === undefined || mark.at < (kept.get(symbol)?.at ?? 0) ? [] : [rowOf(symbol, mark)]
       })
-
-    yield* Effect.forkScoped(Effect.schedule(keep(isWorthIt), lookEvery))
-    yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(keep(isAnother), endWithin)))
+      const due = now.some((row) => {
+        const before = kept.get(row.symbol)
+        return before === undefined || isDue(row, before)
+      })
+      if (!due) return Effect.void
+      return Effect.map(host.record({ lastMarks: now }, "internal"), () =>
+        now.forEach((row) => kept.set(row.symbol, row))
+      )
+    })
   })
 )
 

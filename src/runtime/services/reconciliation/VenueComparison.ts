@@ -1,9 +1,10 @@
 /**
  * The comparison with the venue (A2-103): every account that the venue has spoken of is compared once a day, in slices, and at
- * once where a contract is overdue (D5) or `sim verify` has found a difference. Looking takes no turn; a difference counts when
- * it is seen again 5 s later with nothing in flight, and `comparisonDecisions.ts` says what follows. A break is an alarm, once.
+ * once where a contract is overdue (D5) or `sim verify` has found a difference. A pass takes no turn. A difference counts when
+ * the next pass, 5 s later, finds it with nothing in flight; `comparisonDecisions.ts` decides its consequences. While a pass finds
+ * new differences, further passes follow, a few at most. A break is an alarm, once.
  */
-import { Context, Effect, Latch, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -15,7 +16,6 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { KindRate } from "../market/KindRate.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import type { HearingParts } from "../rfq/rfqHears.ts"
 import { Recall } from "../shared/Recall.ts"
@@ -34,6 +34,7 @@ import {
 } from "./moneyComparison.ts"
 import { misfitsOf, notApplied } from "./misfitLook.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
+import { WantedAccounts } from "./WantedAccounts.ts"
 
 /** Between two slices, ms. */
 const sliceEvery = 60_000
@@ -41,9 +42,11 @@ const sliceEvery = 60_000
 const sliceLength = 500
 /** Between the beginnings of two rounds over all accounts, business ms. */
 const day = 86_400_000
-/** Between the two looks that a difference has to be seen in, ms. */
+/** The pause between two passes, ms. A difference counts when two passes in a row find it. */
 const again = 5_000
-/** So long the second look waits for what the venue had said by then, ms; then the account comes with its next slice. */
+/** Passes after the first. A difference that the last pass is the first to find waits for the account's next slice. */
+const passesMost = 4
+/** A pass waits this long for the venue's earlier events, ms. After that the account waits for its next slice. */
 const backlogMost = 60_000
 /** Differences of an account that one turn settles. */
 const settledAtOnce = 16
@@ -51,8 +54,8 @@ const settledAtOnce = 16
 const atOnce = 8
 /** Accounts that one command compares; the others come with their slice. */
 export const accountsAtMost = 2_000
-/** Accounts that wait to be compared out of turn; others come with their slice. */
-const wantedAtMost = 10_000
+/** The most overdue contracts whose alarm is remembered. */
+const overdueMost = 10_000
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
@@ -109,9 +112,10 @@ export class VenueComparison extends Context.Service<
         hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
       yield* Effect.forkScoped(comparison.run)
+      yield* Effect.forkScoped(comparison.wanted.pauses)
       yield* Effect.forkScoped(comparison.walk)
       return VenueComparison.of({
-        want: (uid) => comparison.want(uid),
+        want: (uid) => comparison.wanted.want(uid),
         compare: (uid) => Effect.map(comparison.compare(uid), ({ sentences }) => sentences),
         compareOne: (uid) => Effect.map(comparison.compare(uid), (found) => reconciled([found], false)),
         compareAll: () => comparison.compareNow(),
@@ -160,7 +164,7 @@ interface Look {
   readonly withoutMoney: boolean
 }
 
-/** Claims of what two looks have both seen, and what is on its way does not explain. */
+/** The claims of the differences that two passes have found, and that nothing on its way explains. */
 const claimsOfBoth = (first: Look, second: Look): ReadonlyArray<string> => {
   const before = new Set([...first.contracts, ...first.orders, ...first.swaps].map(({ claim }) => claim))
   return [
@@ -169,14 +173,12 @@ const claimsOfBoth = (first: Look, second: Look): ReadonlyArray<string> => {
   ].map(({ claim }) => claim)
 }
 
-const differs = ({ contracts, orders, swaps, money }: Look): boolean =>
-  contracts.length + orders.length + swaps.length + money.length > 0
+const countOf = ({ contracts, orders, swaps, money }: Look): number =>
+  contracts.length + orders.length + swaps.length + money.length
 
 class Comparison {
   private readonly parts: Parts
-  private readonly wanted = new Set<string>()
-  private readonly wantedClients = new Set<number>()
-  private readonly wake = Latch.makeUnsafe(false)
+  readonly wanted = new WantedAccounts()
   /** Contracts past their expiry, and whether that was said. */
   private readonly overdue = new Map<number, boolean>()
   private compared = 0
@@ -185,41 +187,27 @@ class Comparison {
   constructor(parts: Parts) {
     this.parts = parts
     parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
-    // Of one in default the venue may know more than it has said.
+    // The venue may know more of a swap in default than its events have shown.
     parts.host.onCommitted(
       "swaps",
-      ({ state, context }: SwapRow) => state === "DEFAULTED" && this.want(context.account)
+      ({ state, context }: SwapRow) => state === "DEFAULTED" && this.wanted.want(context.account)
     )
     // A quarantined event may belong to a trade or a payment in the venue's own books.
-    const asides = new KindRate(() => parts.clock.now())
-    parts.host.onCommitted(
-      "venueQuarantine",
-      ({ account }) => account !== null && asides.pass(account) !== null && this.want(account)
-    )
-    parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wantClient(clientId))
+    parts.host.onCommitted("venueQuarantine", ({ account }) => account !== null && this.wanted.wantAside(account))
+    // A difference that remains after a stamp was posted is one of money (F14).
+    parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wanted.wantClient(clientId))
   }
 
   figures(): ComparisonFigures {
     return { compared: this.compared, alarms: this.alarms }
   }
 
-  want(uid: string): void {
-    if (this.wanted.size < wantedAtMost) this.wanted.add(uid)
-    this.wake.openUnsafe()
-  }
-
-  /** Funding that is posted otherwise than the venue has it: what is still different then is a difference of money (F14). */
-  private wantClient(clientId: number): void {
-    if (this.wantedClients.size < wantedAtMost) this.wantedClients.add(clientId)
-    this.wake.openUnsafe()
-  }
-
-  /** The timer of an overdue contract fires every minute until the venue's word is here: each time the venue is asked (D5). */
+  /** The timer of an overdue contract fires every minute until the venue reports an end. Each time the account is compared (D5). */
   private follow({ id, state, context }: BarrierContractRow): void {
     const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
     if (!isOverdue) return void this.overdue.delete(id)
-    if (!this.overdue.has(id) && this.overdue.size < wantedAtMost) this.overdue.set(id, false)
-    this.want(context.account)
+    if (!this.overdue.has(id) && this.overdue.size < overdueMost) this.overdue.set(id, false)
+    this.wanted.want(context.account)
   }
 
   /** Each overdue contract is an alarm once. */
@@ -234,23 +222,16 @@ class Comparison {
     )
   })
 
-  /** Compares what is wanted, for ever. */
-  readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
-    Effect.andThen(
-      Effect.suspend(() => {
-        this.wake.closeUnsafe()
-        const uids = [...this.wanted]
-        const ids = [...this.wantedClients]
-        this.wanted.clear()
-        this.wantedClients.clear()
-        // Those that can't be read now come with their slice.
-        const clients = Effect.catch(this.parts.stored.among("clients", ids), () => Effect.succeed([]))
-        return Effect.andThen(
-          this.alarmOverdue,
-          Effect.flatMap(clients, (rows) => this.compareAll([...uids, ...rows.map(({ uid }) => uid)]))
-        )
-      })
+  /** Compares the wanted accounts, for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.wanted.take).pipe(
+    Effect.flatMap(({ uids, clientIds }) =>
+      // Clients that can't be read now come with their slice.
+      Effect.catch(this.parts.stored.among("clients", clientIds), () => Effect.succeed([])).pipe(
+        Effect.map((clients) => [...uids, ...clients.map(({ uid }) => uid)])
+      )
     ),
+    Effect.tap(() => this.alarmOverdue),
+    Effect.flatMap((uids) => this.compareAll(uids)),
     Effect.forever({ disableYield: true })
   )
 
@@ -308,22 +289,26 @@ class Comparison {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
-      const first = yield* this.look(client)
-      const nothing = { sentences: yield* misfitsOf(this.parts, client), withoutMoney: first.withoutMoney }
-      if (!differs(first)) return nothing
-      this.askFor(client.id, first.orders)
-      yield* Effect.sleep(again)
-      if (!(yield* this.caughtUp)) return nothing
-      const second = yield* this.look(client)
-      const both = claimsOfBoth(first, second)
-      if (both.length === 0) return nothing
-      // Another comparison of the account may have alarmed some of them at the same moment.
-      const settle = Effect.retry(this.settle(client, second, both), {
-        while: ({ _tag }) => _tag === "ClaimLost",
-        times: 3
-      })
-      const settled = yield* Effect.catchDefect(settle, notApplied(uid))
-      return { ...nothing, sentences: [...new Set([...nothing.sentences, ...settled])] }
+      let before = yield* this.look(client)
+      const { withoutMoney } = before
+      const sentences = new Set(yield* misfitsOf(this.parts, client))
+      for (let pass = 0; pass < passesMost && countOf(before) > 0; pass++) {
+        this.askFor(client.id, before.orders)
+        yield* Effect.sleep(again)
+        if (!(yield* this.caughtUp)) break
+        const next = yield* this.look(client)
+        const both = claimsOfBoth(before, next)
+        // Another comparison of the account may have alarmed some of them at the same moment.
+        const settle = Effect.retry(this.settle(client, next, both), {
+          while: ({ _tag }) => _tag === "ClaimLost",
+          times: 3
+        })
+        if (both.length > 0)
+          for (const sentence of yield* Effect.catchDefect(settle, notApplied(uid))) sentences.add(sentence)
+        if (both.length === countOf(next)) break
+        before = next
+      }
+      return { sentences: [...sentences], withoutMoney }
     })
   }
 

@@ -34,3 +34,6 @@ export const breakOfClient = (
   })
   return id
 }
+
+/** The break that this turn has opened last; null: none. */
+export const openedBreak = ({ draft }: Turn): number | null => draft.written("reconBreaks").at(-1)?.id ?? null

@@ -12,7 +12,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { contractInTurn, endContract, executedFigures } from "../barrier/contractDecisions.ts"
-import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import { breakOfClient, openedBreak } from "../reconciliation/clientBreaks.ts"
 import { endMisfits, standingMisfit } from "../venue/misfits.ts"
 import { endCall } from "../venue/outcomes.ts"
 import type { DefiniteOutcome } from "../venue/VenueHandler.ts"
@@ -134,7 +134,7 @@ export const resolveExecuted = (
   endMisfits(turn, [`rfq:${row.id}`])
   const state = rfqInTurn(turn, row.id)?.state ?? row.state
   // Without a hold the booking itself has opened a break, for the part that the client's free margin does not cover.
-  if (accepting === null) return accept({ state, breakId: turn.draft.written("reconBreaks").at(-1)?.id ?? null })
+  if (accepting === null) return accept({ state, breakId: openedBreak(turn) })
   const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
   const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }
   const difference = held - figures.premium - figures.commission

@@ -13,7 +13,7 @@ import type { OwnedTurn } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"
-import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import { breakOfClient, openedBreak } from "../reconciliation/clientBreaks.ts"
 import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
 import { endMisfits } from "../venue/misfits.ts"
 import { endCall } from "../venue/outcomes.ts"
@@ -99,7 +99,7 @@ const resolvePaid = (
   const taken = swapOf(turn.now, row, { tradeId: row.context.tradeId ?? 0, qty: notional })
   const swap = { ...taken, fee, payments: [{ id: tradeId, amount: qty, at: turn.now }] }
   endTake(turn, handlers, row, { outcome: "EXECUTED", reason, swap })
-  return accept({ state: stateOf(owned, row), breakId: turn.draft.written("reconBreaks").at(-1)?.id ?? null })
+  return accept({ state: stateOf(owned, row), breakId: openedBreak(turn) })
 }
 
 /** Ends the call of the take by the evidence of staff, which is already checked. */

@@ -1,0 +1,27 @@
+/** Stores the last state of the market for the next process. */
+import { Effect, Schedule, type Duration, type Scope } from "effect"
+
+/** The longest wait for the last write at the end. */
+const endWithin = "1 second"
+
+/**
+ * Runs `write` at intervals, and once more when the scope closes (`isEnd`). A failed write is logged and tried again after the
+ * next interval. `called`: the stored state, for the log.
+ */
+export const keepStored = <E>(
+  called: string,
+  every: Duration.Input,
+  write: (isEnd: boolean) => Effect.Effect<void, E>
+): Effect.Effect<void, never, Scope.Scope> => {
+  const failed = `${called} could not be stored: the service tries again`
+  const guarded = (isEnd: boolean): Effect.Effect<void> =>
+    Effect.suspend(() => write(isEnd)).pipe(
+      Effect.catch((error) => Effect.logDebug(failed, error)),
+      // A defect must not end the writes.
+      Effect.catchDefect((defect) => Effect.logError(failed, defect))
+    )
+  return Effect.gen(function* () {
+    yield* Effect.forkScoped(Effect.schedule(guarded(false), Schedule.spaced(every)))
+    yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(guarded(true), endWithin)))
+  })
+}
