@@ -1,7 +1,7 @@
 /** What `brokerage serve` takes (operator surface, Service). The command line fills it in; nothing else reads flags. */
 import type { LeverageProfile } from "./machines/market/marketTerms.ts"
 import type { FirmSettings } from "./runtime/Settings.ts"
-import { cidrSentence } from "./runtime/services/partner/addressRanges.ts"
+import { cidrSentence } from "./runtime/services/partners/addressRanges.ts"
 
 export interface ServeOptions {
   /** What of the service this process is: all of it, the part behind an edge, or the edge alone. */

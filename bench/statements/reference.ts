@@ -9,8 +9,7 @@ import { answerParent } from "../child.ts"
 import { listen, partnerServer } from "../reference/partnerServer.ts"
 import { poolSizes } from "../reference/protocol.ts"
 import type { StatementServerQuestion } from "./protocol.ts"
-import { pdfOf, type ReferenceModel, type ReferenceRow } from "./referenceFiles.ts"
-import { csvOf } from "./referenceFiles.ts"
+import { csvOf, pdfOf, type ReferenceModel, type ReferenceRow } from "./referenceFiles.ts"
 
 interface Params {
   readonly id: string

@@ -4,7 +4,7 @@
  */
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
+import type { PartnerPrincipal } from "../runtime/services/partners/Principal.ts"
 import { largestOperatorBody } from "./api/operator/commands.ts"
 import { atlasPrefix } from "./operator/atlas/atlasApp.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"

@@ -2,7 +2,7 @@
  * An explanation as the wire shows it: its refusals through the one table of codes (doc 1, Errors; doc 3, Money write gates).
  */
 import type { Refusal } from "../machines/shared/Refusal.ts"
-import type { Explanation as Explained } from "../runtime/services/money/Explain.ts"
+import type { Explanation as Explained } from "../runtime/services/shared/Explanation.ts"
 import type { Explanation } from "./api/explanation.ts"
 import { toWire } from "./toWire.ts"
 

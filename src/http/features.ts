@@ -4,7 +4,7 @@
  */
 import { type Effect, Layer } from "effect"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
-import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
+import type { PartnerPrincipal } from "../runtime/services/partners/Principal.ts"
 import { partnerPrefix, type PartnerApi } from "./api/PartnerApi.ts"
 import { account } from "./handlers/account.ts"
 import { appropriateness } from "./handlers/appropriateness.ts"

@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { brokenInvariants, comply, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "../operator/operatorHarness.ts"
 import { operator } from "../support/Service.ts"

@@ -6,7 +6,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { Partners } from "../../src/runtime/services/partner/Partners.ts"
+import { Partners } from "../../src/runtime/services/lifecycle/Partners.ts"
 import { query } from "../support/Builders.ts"
 import { type Answer, operator, startService } from "../support/Service.ts"
 import { openService } from "../support/Scenario.ts"

@@ -6,7 +6,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vi
 import { Effect, Schedule } from "effect"
 import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
 import { settlementChecks } from "../../src/runtime/store/checks/settlementChecks.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { type CuttingProxy, openProxy } from "../runtime/engine/cuttingProxy.ts"
 import { testSealing } from "../runtime/engine/fixtures.ts"
 import { brokenInvariants, collateral, query, rowCounts, rowsOf } from "../support/Builders.ts"

@@ -5,7 +5,7 @@ import type { CollateralReport } from "../../src/machines/collateral/CollateralR
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
 import type { BalancesWire, LedgerPage } from "../../src/machines/account/AccountWire.ts"
-import type { PartnerView } from "../../src/runtime/services/partner/Directory.ts"
+import type { PartnerView } from "../../src/runtime/services/partners/Directory.ts"
 import type { PartnerSummary } from "../../src/machines/partner/PartnerSummary.ts"
 import type { ApiKeyRow } from "../../src/runtime/store/tables/partner.ts"
 

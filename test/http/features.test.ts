@@ -14,7 +14,7 @@ import { done, write } from "../../src/http/handlers/handler.ts"
 import { renderSuccess } from "../../src/http/middleware/answers.ts"
 import { RouteTable } from "../../src/http/middleware/routes.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
-import type { PartnerPrincipal } from "../../src/runtime/services/shared/Principal.ts"
+import type { PartnerPrincipal } from "../../src/runtime/services/partners/Principal.ts"
 
 const order = Schema.Struct({ orderId: Schema.Int, symbol: Schema.String })
 const capped = { idempotent: true, reliance: false, bodyCap: 1_024 } as const

@@ -13,7 +13,7 @@ import {
 } from "../../src/http/api/operator/commands.ts"
 import { writingCommands } from "../../src/http/api/operator/commandTable.ts"
 import { operatorFeature } from "../../src/http/operator/operatorFeature.ts"
-import { guardNothing } from "../../src/runtime/services/operator/guardedCommands.ts"
+import { guardNothing } from "../../src/runtime/services/operations/registries/guardedCommands.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import { commandTable } from "../../scripts/generateCommands.ts"
 

@@ -11,7 +11,7 @@ import type { AnswerForm } from "../../src/http/middleware/answers.ts"
 import { type Group, RouteTable } from "../../src/http/middleware/routes.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { DispatchError, StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import type { PartnerPrincipal } from "../../src/runtime/services/shared/Principal.ts"
+import type { PartnerPrincipal } from "../../src/runtime/services/partners/Principal.ts"
 
 /** What stands behind all stand-ins of a server. */
 interface Behind {

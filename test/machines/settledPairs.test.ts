@@ -11,7 +11,7 @@ import {
   type ScreeningOutcome
 } from "../../src/machines/screening/screen.ts"
 import { clearedFor, identityText } from "../../src/runtime/services/screening/dispositions.ts"
-import { seenBy } from "../../src/runtime/services/screening/rescreening.ts"
+import { seenBy } from "../../src/runtime/services/clients/screening/rescreening.ts"
 import type { DispositionRow } from "../../src/runtime/store/tables/screening.ts"
 import { screenedPerson, watchEntry } from "../fixtures/screening.ts"
 

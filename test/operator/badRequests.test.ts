@@ -3,7 +3,7 @@
  * Envelope; A2-62, F2; operator surface, rules).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { signedAmount } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { openOperator, operatorCalls } from "./operatorScenario.ts"
 
 const service = await openOperator()

@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { signedAmount } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { runRecorded, startOperatorService } from "./operatorHarness.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
 

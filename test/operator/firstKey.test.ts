@@ -10,8 +10,9 @@ import { join } from "node:path"
 import { readIfThere, removeFile } from "../../src/runtime/adapters/dataDirectory.ts"
 import { writeWhole } from "../../src/runtime/adapters/writeWhole.ts"
 import { ActorHost, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import { Directory } from "../../src/runtime/services/partner/Directory.ts"
-import { hashKey, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { Directory } from "../../src/runtime/services/partners/Directory.ts"
+import { OperatorKeys } from "../../src/runtime/services/operations/operator/OperatorKeys.ts"
+import { hashKey } from "../../src/runtime/services/shared/Secret.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-first-key-"))

@@ -1,9 +1,13 @@
 /** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
 import { assert, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
-import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
+import {
+  approvalMillis,
+  grantRefusal,
+  hashArguments
+} from "../../src/runtime/services/operations/operator/approvalDecisions.ts"
 import { ActorHost, type Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import { runningApprovals } from "../../src/runtime/services/operator/runningApprovals.ts"
+import { runningApprovals } from "../../src/runtime/services/operations/operator/runningApprovals.ts"
 import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"
 import { brokenInvariants, query } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
@@ -17,17 +21,8 @@ const { service, key } = await openOperatorScenario({
 })
 const clientId = String(await service.client(key))
 
-const adjust = (amount: string) => [
-  "ledger",
-  "adjust",
-  clientId,
-  "--currency",
-  "USDC",
-  "--amount",
-  amount,
-  "--reason",
-  "correction"
-]
+const adjust = (amount: string) =>
+  `ledger adjust ${clientId} --currency USDC --amount ${amount} --reason correction`.split(" ")
 const cash = async () => (await service.done(["client", "show", clientId])).cashUsdc
 
 describe("operator surface, sim run under four eyes", () => {

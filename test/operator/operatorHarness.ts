@@ -14,7 +14,7 @@ import { HttpServer } from "../../src/http/HttpServer.ts"
 import { operatorServices } from "../../src/http/operator/operatorFeatures.ts"
 import { makeOperatorApp } from "../../src/http/operator/OperatorServer.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
-import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { OperatorKeys } from "../../src/runtime/services/operations/operator/OperatorKeys.ts"
 import { stampDatabase } from "../../src/runtime/store/ServiceStamp.ts"
 import { operator, startService, type ServiceOptions } from "../support/Service.ts"
 

@@ -2,10 +2,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { cidrSentence } from "../../src/runtime/services/partner/addressRanges.ts"
+import { cidrSentence } from "../../src/runtime/services/partners/addressRanges.ts"
 import { uidPrefixShape } from "../../src/http/api/operator/PartnerGroup.ts"
-import { hashKey } from "../../src/runtime/services/operator/OperatorKeys.ts"
-import { derivedPrefix, freePrefixes } from "../../src/runtime/services/partner/uidPrefixes.ts"
+import { hashKey } from "../../src/runtime/services/shared/Secret.ts"
+import { derivedPrefix, freePrefixes } from "../../src/runtime/services/partners/uidPrefixes.ts"
 import { runRecorded } from "./operatorHarness.ts"
 import { openOperator } from "./operatorScenario.ts"
 

@@ -8,7 +8,7 @@ import { Effect, Layer, Logger } from "effect"
 import { HttpEffect } from "effect/http"
 import { operatorServices } from "../../src/http/operator/operatorFeatures.ts"
 import { makeOperatorApp } from "../../src/http/operator/OperatorServer.ts"
-import { clockEnd } from "../../src/runtime/services/system/clockEnd.ts"
+import { clockEnd } from "../../src/runtime/services/shared/clockEnd.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { openOperator, operatorCalls } from "./operatorScenario.ts"
 

@@ -7,7 +7,10 @@ import { Effect, Layer } from "effect"
 import type { RequestFault } from "../../simulator/venue/InProcessVenue.ts"
 import { accept, conflict, refuse } from "../../src/machines/shared/Refusal.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
-import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
+import {
+  type ResolveRequest,
+  VenueResolutions
+} from "../../src/runtime/services/operations/registries/VenueResolutions.ts"
 import { query, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"

@@ -10,7 +10,10 @@ import { acceptRef } from "../../src/machines/rfq/Rfq.ts"
 import { orderRef } from "../../src/machines/order/Order.ts"
 import { swapRef } from "../../src/machines/swap/Swap.ts"
 import { endMisfit } from "../../src/runtime/services/venue/misfits.ts"
-import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
+import {
+  type ResolveRequest,
+  VenueResolutions
+} from "../../src/runtime/services/operations/registries/VenueResolutions.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { ofClient } from "../support/Builders.ts"
 import { inTurn, putOrder } from "../support/orderRows.ts"

@@ -4,8 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { FinanceRuling } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
-import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/money/withdrawal/Withdrawals.ts"
 import { moneyOutSentences } from "../../src/machines/withdrawal/moneyOut.ts"
 import { ofClient } from "../support/Builders.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"

@@ -29,7 +29,7 @@ const compiler = (place: string, file: string, missed: RegExp, part?: RegExp): C
 })
 
 const core = "src/machines/voucher"
-const services = "src/runtime/services/voucher"
+const services = "src/runtime/services/money/voucher"
 const operatorFeatures = "src/http/operator/operatorFeatures.ts"
 
 export const compilerOmissions: ReadonlyArray<CompilerOmission> = [

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { decodeBase64Strict, judgeContent, sniff } from "../../src/runtime/services/document/judgeContent.ts"
+import { decodeBase64Strict, judgeContent, sniff } from "../../src/runtime/services/clients/document/judgeContent.ts"
 import { base64Cases, sniffCases } from "../fixtures/golden.ts"
 
 describe("A1-37: strict base64", () => {

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
 import { m0019 } from "../../src/runtime/migrations/0019_sealed_settlement.ts"
-import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
+import { Interfirm } from "../../src/runtime/services/money/settlement/Interfirm.ts"
 import { brokenInvariants, partners, query } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 

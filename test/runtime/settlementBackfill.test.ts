@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { m0006 } from "../../src/runtime/migrations/0006_settlement.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { brokenInvariants, collateral, query, rowsOf } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 

@@ -8,7 +8,7 @@ import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire
 import { answersFor, type Outcome } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { mifidBlockCodes } from "../../src/machines/verification/Blocks.ts"
-import { Questionnaires } from "../../src/runtime/services/appropriateness/Questionnaires.ts"
+import { Questionnaires } from "../../src/runtime/services/clients/appropriateness/Questionnaires.ts"
 import {
   advance,
   comply,

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Currency, currencyCodes, currencyFacts, scaleOf } from "../../src/machines/shared/Currency.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { advance, collateral, dayMillis, get, onboard, person, query } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 

@@ -3,7 +3,7 @@
  * decide them and the threshold still counts them (D9; F25).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
+import { Deposits } from "../../src/runtime/services/money/deposit/Deposits.ts"
 import { get } from "../support/Builders.ts"
 import { operator } from "../support/Service.ts"
 import { broker, openScenario } from "../support/Scenario.ts"

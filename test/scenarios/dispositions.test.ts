@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
+import { Compliance } from "../../src/runtime/services/clients/compliance/Compliance.ts"
 import { comply, get, named, ofClient, onboard, person, query, watch } from "../support/Builders.ts"
 import { operator } from "../support/Service.ts"
 import { openScenario } from "../support/Scenario.ts"

@@ -4,10 +4,10 @@
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import { partnerAttribution } from "../../src/runtime/services/partner/Caller.ts"
-import { Directory } from "../../src/runtime/services/partner/Directory.ts"
+import { partnerAttribution } from "../../src/runtime/services/partners/Caller.ts"
+import { Directory } from "../../src/runtime/services/partners/Directory.ts"
 import { DocumentContents } from "../../src/runtime/ports/DocumentContents.ts"
-import { Documents } from "../../src/runtime/services/document/Documents.ts"
+import { Documents } from "../../src/runtime/services/clients/document/Documents.ts"
 import { get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
 

@@ -8,7 +8,7 @@ import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
-import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
+import { Lifecycle } from "../../src/runtime/services/lifecycle/Lifecycle.ts"
 import { comply, ofClient, onboard, orlenko, partners, query, rowCounts } from "../support/Builders.ts"
 import { operator } from "../support/Service.ts"
 import { openScenario } from "../support/Scenario.ts"

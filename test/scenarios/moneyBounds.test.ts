@@ -4,11 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
-import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
-import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { Deposits } from "../../src/runtime/services/money/deposit/Deposits.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/money/withdrawal/Withdrawals.ts"
 import { collateral, get, query, rowsOf } from "../support/Builders.ts"
 import { finance, operator, startService } from "../support/Service.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { Effect } from "effect"
 import { broker, openScenario } from "../support/Scenario.ts"
 

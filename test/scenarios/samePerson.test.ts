@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { personClaims } from "../../src/machines/kyc/personKey.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
-import { samePersonAs } from "../../src/runtime/services/client/samePerson.ts"
+import { samePersonAs } from "../../src/runtime/services/clients/client/samePerson.ts"
 import { advance, comply, ofClient, onboard, query, rowsOf } from "../support/Builders.ts"
 import { operator } from "../support/Service.ts"
 import { openScenario } from "../support/Scenario.ts"

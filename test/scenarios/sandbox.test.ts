@@ -29,8 +29,8 @@ import {
   rowsOf,
   watch
 } from "../support/Builders.ts"
-import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
-import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { Deposits } from "../../src/runtime/services/money/deposit/Deposits.ts"
+import type { OperatorCaller } from "../../src/runtime/services/shared/OperatorCaller.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"

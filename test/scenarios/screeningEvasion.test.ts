@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
+import { Lifecycle } from "../../src/runtime/services/lifecycle/Lifecycle.ts"
 import { get, ofClient, onboard, person } from "../support/Builders.ts"
 import { operator } from "../support/Service.ts"
 import type { NameDoubt } from "../../src/machines/screening/foldName.ts"

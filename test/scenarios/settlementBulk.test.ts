@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import { advance, dayMillis, get, partners, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator } from "../support/Service.ts"

@@ -5,7 +5,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { swapRef } from "../../src/machines/swap/Swap.ts"
-import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
+import {
+  type ResolveRequest,
+  VenueResolutions
+} from "../../src/runtime/services/operations/registries/VenueResolutions.ts"
 import { ofClient, query, rowsOf } from "../support/Builders.ts"
 import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"

@@ -5,7 +5,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
-import { notPublic } from "../../src/runtime/services/webhook/WebhookAddresses.ts"
+import { notPublic } from "../../src/runtime/services/webhooks/WebhookAddresses.ts"
 import { brokenInvariants, collateral, get, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Call, operator, type Service, startService } from "../support/Service.ts"
 

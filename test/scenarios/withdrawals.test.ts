@@ -4,7 +4,7 @@
  * figures that no account has yet are in test/machines/withdrawalBody.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/money/withdrawal/Withdrawals.ts"
 import { Effect } from "effect"
 import { comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { finance, type Answer, operator, startService } from "../support/Service.ts"

@@ -10,11 +10,11 @@ import {
   type DispatchError,
   type Turn
 } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import { contractInTurn, tearUp } from "../../src/runtime/services/barrier/contractDecisions.ts"
-import { clientSubject } from "../../src/runtime/services/client/clientState.ts"
-import { resolveVoid } from "../../src/runtime/services/rfq/resolveDecisions.ts"
-import { cancelOpeningRequests, rfqInTurn, windowElapsed } from "../../src/runtime/services/rfq/rfqDecisions.ts"
-import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import { contractInTurn, tearUp } from "../../src/runtime/services/trading/contract/contractDecisions.ts"
+import { clientSubject } from "../../src/runtime/services/account/clientState.ts"
+import { resolveVoid } from "../../src/runtime/services/trading/rfq/resolveDecisions.ts"
+import { cancelOpeningRequests, rfqInTurn, windowElapsed } from "../../src/runtime/services/trading/rfq/rfqDecisions.ts"
+import { venueHandlers } from "../../src/runtime/services/operations/registries/VenueHandlers.ts"
 import type { RfqRow } from "../../src/runtime/store/tables/barrier.ts"
 import type { Services } from "./SimProcess.ts"
 import type { World } from "./World.ts"

@@ -8,12 +8,12 @@ import { Effect } from "effect"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import { systemSubject } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { systemSubject } from "../../src/runtime/services/shared/OperatorCaller.ts"
 import { columnList, decodeRow } from "../../src/runtime/engine/journal/SubjectLoader.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
-import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
-import { Partners } from "../../src/runtime/services/partner/Partners.ts"
+import { Compliance } from "../../src/runtime/services/clients/compliance/Compliance.ts"
+import { Partners } from "../../src/runtime/services/lifecycle/Partners.ts"
 import {
   type WatchEntryBody,
   type WatchEntryView,
@@ -21,7 +21,7 @@ import {
 } from "../../src/runtime/services/screening/WatchLists.ts"
 import { catalogue, type TableName, tableNames, type Tables } from "../../src/runtime/store/Catalogue.ts"
 import type { TableSpec } from "../../src/runtime/store/Table.ts"
-import { ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
+import { ScreeningPasses } from "../../src/runtime/services/clients/screening/ScreeningPasses.ts"
 import { type Answer, operator, type Service } from "./Service.ts"
 
 export const dayMillis = 86_400_000

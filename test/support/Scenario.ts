@@ -4,7 +4,7 @@
  */
 import { afterAll, assert } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
-import type { PartnerBody } from "../../src/runtime/services/partner/Partners.ts"
+import type { PartnerBody } from "../../src/runtime/services/lifecycle/Partners.ts"
 import type { WatchEntryBody } from "../../src/runtime/services/screening/WatchLists.ts"
 import { brokenInvariants, watch } from "./Builders.ts"
 import { type Service, type ServiceOptions, startService } from "./Service.ts"

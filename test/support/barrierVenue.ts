@@ -4,13 +4,12 @@
  */
 import { Effect, Layer, Stream } from "effect"
 import { lieOfFact, lieOfFill, lieOfOutcome } from "../../simulator/venue/core/lies.ts"
-import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { Venue, type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { LieKind } from "../../src/venue/testerTokens.ts"
-import type { Asked, Deliveries } from "../../simulator/venue/InProcessVenue.ts"
 
 export const knockOut = "BTC-USDC-KO"
 

@@ -5,7 +5,7 @@
 import { Clock, Duration, Effect, type Fiber, Layer } from "effect"
 import type { VenueProgress } from "../../src/runtime/ports/VenueProgress.ts"
 import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
-import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import { venueHandlers } from "../../src/runtime/services/operations/registries/VenueHandlers.ts"
 
 interface Sleep {
   readonly millis: number

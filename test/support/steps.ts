@@ -5,8 +5,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
-import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Lifecycle } from "../../src/runtime/services/lifecycle/Lifecycle.ts"
+import { Adjustments } from "../../src/runtime/services/money/ledger/Adjustments.ts"
 import { collateral, comply, get, ofClient, onboard, person } from "./Builders.ts"
 import { type Answer, operator, type Service } from "./Service.ts"
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
-import { signatureOf } from "../../runtime/services/webhook/signature.ts"
+import { signatureOf } from "../../runtime/services/webhooks/signature.ts"
 import { errorSections } from "./errorTable.ts"
 
 /** In the order of the page. */

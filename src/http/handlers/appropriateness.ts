@@ -1,6 +1,6 @@
 /** The routes behind level MICA_MIFID (doc 1, Appropriateness and MiFID blocks). */
 import { Effect } from "effect"
-import { Appropriateness } from "../../runtime/services/appropriateness/Appropriateness.ts"
+import { Appropriateness } from "../../runtime/services/clients/appropriateness/Appropriateness.ts"
 import { AppropriatenessApi } from "../api/AppropriatenessApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, write } from "./handler.ts"

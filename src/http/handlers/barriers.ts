@@ -1,7 +1,7 @@
 /** Knock-out contracts: lists, and asking for quotes to close one (doc 2, Barrier contracts). */
 import { Effect, Layer } from "effect"
-import { Barriers } from "../../runtime/services/barrier/Barriers.ts"
-import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
+import { Barriers } from "../../runtime/services/trading/contract/Barriers.ts"
+import { Rfqs } from "../../runtime/services/trading/rfq/Rfqs.ts"
 import { BarriersApi } from "../api/BarriersApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orUnknown, write } from "./handler.ts"

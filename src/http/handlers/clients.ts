@@ -1,7 +1,7 @@
 /** The routes of clients: onboarding, list, row and look-up by reference (doc 1, Client row and Onboarding request). */
 import { Effect, Layer } from "effect"
-import { Clients } from "../../runtime/services/client/Clients.ts"
-import { Onboarding } from "../../runtime/services/client/Onboarding.ts"
+import { Clients } from "../../runtime/services/clients/client/Clients.ts"
+import { Onboarding } from "../../runtime/services/clients/client/Onboarding.ts"
 import { ClientsApi } from "../api/ClientsApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, orUnknown, write } from "./handler.ts"

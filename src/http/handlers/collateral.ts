@@ -1,7 +1,7 @@
 /** Collateral reports: filed for one client, listed for one or all (doc 3, Collateral report and its rules). */
 import { Effect } from "effect"
 import type { CollateralAnswer } from "../../machines/collateral/CollateralReport.ts"
-import { CollateralReports } from "../../runtime/services/collateral/CollateralReports.ts"
+import { CollateralReports } from "../../runtime/services/money/collateral/CollateralReports.ts"
 import { CollateralApi } from "../api/CollateralApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, orUnknown, writeAs } from "./handler.ts"

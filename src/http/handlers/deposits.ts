@@ -1,7 +1,7 @@
 /** Deposit notices: filed for one client, listed for one or all (doc 3, Deposit notice and Money write gates). */
 import { Effect } from "effect"
 import type { DepositNotice } from "../../machines/deposit/DepositNotice.ts"
-import { Deposits } from "../../runtime/services/deposit/Deposits.ts"
+import { Deposits } from "../../runtime/services/money/deposit/Deposits.ts"
 import { DepositsApi } from "../api/DepositsApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, orUnknown, writeAs } from "./handler.ts"

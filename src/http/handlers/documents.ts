@@ -1,6 +1,6 @@
 /** A client's documents: upload and list (doc 1, Document). */
 import { Effect } from "effect"
-import { Documents } from "../../runtime/services/document/Documents.ts"
+import { Documents } from "../../runtime/services/clients/document/Documents.ts"
 import { DocumentsApi } from "../api/DocumentsApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orUnknown, write } from "./handler.ts"

@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import { accept } from "../../machines/shared/Refusal.ts"
-import { Explain, type ExplainedWrite } from "../../runtime/services/money/Explain.ts"
+import { Explain } from "../../runtime/services/operations/registries/Explain.ts"
+import type { ExplainedWrite } from "../../runtime/services/shared/Explanation.ts"
 import { ExplainApi } from "../api/ExplainApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { feature, handlersOf } from "./feature.ts"

@@ -4,7 +4,7 @@
  */
 import type { Effect, Layer } from "effect"
 import type { HttpApiGroup } from "effect/http-api"
-import type { PartnerPrincipal, Principal } from "../../runtime/services/shared/Principal.ts"
+import type { PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 

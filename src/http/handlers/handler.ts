@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import type { DispatchError, StoreAnswer } from "../../runtime/engine/mailbox/ActorHost.ts"
-import type { PartnerPrincipal, Principal } from "../../runtime/services/shared/Principal.ts"
+import type { PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
 import {
   type AnswerForm,
   type AnswerHeaders,

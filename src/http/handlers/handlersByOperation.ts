@@ -1,6 +1,6 @@
 /** The handlers of a surface, and that its contract is served whole. */
 import { Effect } from "effect"
-import type { Principal } from "../../runtime/services/shared/Principal.ts"
+import type { Principal } from "../../runtime/services/partners/Principal.ts"
 import type { RouteTable } from "../middleware/routes.ts"
 import type { AnyHandlers, AnyRead, AnyWrite, Served } from "./feature.ts"
 

@@ -1,6 +1,6 @@
 /** A client's KYC package: the latest revision and a further one (doc 1, KYC package and KYC update result). */
 import { Effect } from "effect"
-import { KycUpdates } from "../../runtime/services/kyc/KycUpdates.ts"
+import { KycUpdates } from "../../runtime/services/clients/kyc/KycUpdates.ts"
 import { KycApi } from "../api/KycApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orUnknown, write } from "./handler.ts"

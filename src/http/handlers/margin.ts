@@ -1,8 +1,8 @@
 /** The margin of one client, and the leverage of its perpetuals (doc 2, Margin picture). */
 import { Effect, Layer } from "effect"
 import { Margin } from "../../runtime/services/margin/Margin.ts"
-import { Leverages } from "../../runtime/services/order/Leverages.ts"
-import { Orders } from "../../runtime/services/order/Orders.ts"
+import { Leverages } from "../../runtime/services/trading/order/Leverages.ts"
+import { Orders } from "../../runtime/services/trading/order/Orders.ts"
 import { MarginApi } from "../api/MarginApi.ts"
 import { refusingPreview } from "../orderRefusals.ts"
 import { feature, handlersOf } from "./feature.ts"

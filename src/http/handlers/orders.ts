@@ -1,9 +1,9 @@
 /** Orders of a client: placed, read, cancelled, explained (doc 2, Orders). */
 import { Effect, Layer } from "effect"
 import { type Refusal } from "../../machines/shared/Refusal.ts"
-import type { Explanation } from "../../runtime/services/money/Explain.ts"
-import { OrderReads } from "../../runtime/services/order/OrderReads.ts"
-import { Orders } from "../../runtime/services/order/Orders.ts"
+import type { Explanation } from "../../runtime/services/shared/Explanation.ts"
+import { OrderReads } from "../../runtime/services/trading/order/OrderReads.ts"
+import { Orders } from "../../runtime/services/trading/order/Orders.ts"
 import { OrdersApi } from "../api/OrdersApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { refusingOrder } from "../orderRefusals.ts"

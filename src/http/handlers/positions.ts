@@ -1,6 +1,6 @@
 /** What came of a client's orders: positions, trades, closed positions (doc 2, Order). */
 import { Effect } from "effect"
-import { OrderReads } from "../../runtime/services/order/OrderReads.ts"
+import { OrderReads } from "../../runtime/services/trading/order/OrderReads.ts"
 import { PositionsApi } from "../api/PositionsApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orUnknown } from "./handler.ts"

@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
-import type { Caller } from "../../runtime/services/partner/Caller.ts"
-import { Summary } from "../../runtime/services/partner/Summary.ts"
+import type { Caller } from "../../runtime/services/partners/Caller.ts"
+import { Summary } from "../../runtime/services/partners/Summary.ts"
 import { type PartnerProfile, ProfileApi } from "../api/ProfileApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done } from "./handler.ts"

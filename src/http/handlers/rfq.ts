@@ -1,7 +1,7 @@
 /** Requests for quotes on knock-out contracts (doc 2, Barrier contracts). */
 import { Effect } from "effect"
-import type { Explanation } from "../../runtime/services/money/Explain.ts"
-import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
+import type { Explanation } from "../../runtime/services/shared/Explanation.ts"
+import { Rfqs } from "../../runtime/services/trading/rfq/Rfqs.ts"
 import { RfqApi } from "../api/RfqApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { toWire, type WireRefusal } from "../toWire.ts"

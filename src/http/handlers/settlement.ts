@@ -5,9 +5,9 @@
  */
 import { Effect, Layer } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
-import { BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
-import { SettlementItems } from "../../runtime/services/settlement/SettlementItems.ts"
-import { SettlementReports, type WindowQuery } from "../../runtime/services/settlement/SettlementReports.ts"
+import { BulkReports } from "../../runtime/services/money/settlement/BulkReports.ts"
+import { SettlementItems } from "../../runtime/services/money/settlement/SettlementItems.ts"
+import { SettlementReports, type WindowQuery } from "../../runtime/services/money/settlement/SettlementReports.ts"
 import { SettlementApi } from "../api/SettlementApi.ts"
 import { renderRefusal } from "../middleware/answers.ts"
 import { gateRefusals, invalidQuery, toWire } from "../toWire.ts"

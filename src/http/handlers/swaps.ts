@@ -1,7 +1,7 @@
 /** Staking swaps of a client: taken, explained, read (doc 2, Staking). */
 import { Effect } from "effect"
-import type { Explanation } from "../../runtime/services/money/Explain.ts"
-import { Swaps } from "../../runtime/services/swap/Swaps.ts"
+import type { Explanation } from "../../runtime/services/shared/Explanation.ts"
+import { Swaps } from "../../runtime/services/trading/swap/Swaps.ts"
 import { SwapsApi } from "../api/SwapsApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { feature, handlersOf } from "./feature.ts"

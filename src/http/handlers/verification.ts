@@ -1,6 +1,6 @@
 /** A client's level, blocks and open requirements (doc 1, Verification view). */
 import { Effect } from "effect"
-import { Clients } from "../../runtime/services/client/Clients.ts"
+import { Clients } from "../../runtime/services/clients/client/Clients.ts"
 import { VerificationApi } from "../api/VerificationApi.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orUnknown } from "./handler.ts"

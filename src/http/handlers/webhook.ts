@@ -1,7 +1,7 @@
 /** The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's. */
 import { Effect, Layer } from "effect"
 import { DeliveryFigures } from "../../runtime/ports/DeliveryFigures.ts"
-import { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"
+import { Webhooks } from "../../runtime/services/webhooks/Webhooks.ts"
 import { WebhookApi } from "../api/WebhookApi.ts"
 import { toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"

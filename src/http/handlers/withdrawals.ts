@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { WithdrawalRequest } from "../../machines/withdrawal/WithdrawalRequest.ts"
-import { Withdrawals } from "../../runtime/services/withdrawal/Withdrawals.ts"
+import { Withdrawals } from "../../runtime/services/money/withdrawal/Withdrawals.ts"
 import { WithdrawalsApi } from "../api/WithdrawalsApi.ts"
 import { toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"

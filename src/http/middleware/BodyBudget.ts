@@ -5,7 +5,7 @@
  * share a caller waits a little and then gets 503, instead of the process running out of memory.
  */
 import { bodyBudget } from "../../machines/shared/Limits.ts"
-import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
+import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
 /** Who holds memory: a principal, or a surface whose bodies are read before it is known. */
 export type BodyHolder = PrincipalId | "operator"

@@ -1,6 +1,6 @@
 /** One request on its way through the gates: what was read of it and what the gates found out (A1-02). */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Principal } from "../../runtime/services/shared/Principal.ts"
+import type { Principal } from "../../runtime/services/partners/Principal.ts"
 import type { RateVerdict } from "./RateWindows.ts"
 import type { RouteMatch } from "./routes.ts"
 

@@ -8,7 +8,7 @@ import { pageBudget } from "../../machines/shared/Limits.ts"
 import { breathe } from "../../runtime/engine/breathe.ts"
 import { deadline } from "../../runtime/engine/deadline.ts"
 import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
-import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
+import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
 interface Waiter {
   readonly rows: number

@@ -4,7 +4,7 @@
  * the limit, which the operator may set up to 10^9.
  */
 import { rateLimits } from "../../machines/shared/Limits.ts"
-import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
+import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
 export type RateKind = "read" | "trade"
 

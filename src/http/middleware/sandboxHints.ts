@@ -5,7 +5,7 @@
 import { closest } from "../../machines/shared/closest.ts"
 import type { OpenApiDocument } from "../openApiDocument.ts"
 import type { Exchange } from "./Exchange.ts"
-import type { Principal } from "../../runtime/services/shared/Principal.ts"
+import type { Principal } from "../../runtime/services/partners/Principal.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 

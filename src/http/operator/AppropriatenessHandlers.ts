@@ -1,7 +1,7 @@
 /** Handlers of the appropriateness commands: each is one call of the service that serves the questionnaire (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Questionnaires } from "../../runtime/services/appropriateness/Questionnaires.ts"
+import { Questionnaires } from "../../runtime/services/clients/appropriateness/Questionnaires.ts"
 import { AppropriatenessGroup } from "../api/operator/AppropriatenessGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"

@@ -1,7 +1,7 @@
 /** Handlers of the encryption keys: each is one call of the service that rotates them (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { KeyRotation } from "../../runtime/services/operator/KeyRotation.ts"
+import { KeyRotation } from "../../runtime/services/operations/operator/KeyRotation.ts"
 import { EncryptionGroup } from "../api/operator/EncryptionGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"

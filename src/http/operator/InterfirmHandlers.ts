@@ -1,9 +1,9 @@
 /** Handlers of the payments between the firms: each is one call of a service (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Interfirm } from "../../runtime/services/settlement/Interfirm.ts"
-import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
-import { Approvals } from "../../runtime/services/operator/Approvals.ts"
+import { Interfirm } from "../../runtime/services/money/settlement/Interfirm.ts"
+import { MoneyReads } from "../../runtime/services/operations/operator/MoneyReads.ts"
+import { Approvals } from "../../runtime/services/operations/operator/Approvals.ts"
 import { InterfirmGroup } from "../api/operator/InterfirmGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"

@@ -1,7 +1,7 @@
 /** The handler of metrics (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Metrics } from "../../runtime/services/system/Metrics.ts"
+import { Metrics } from "../../runtime/services/operations/system/Metrics.ts"
 import { MetricsGroup } from "../api/operator/MetricsGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { operatorFeature } from "./operatorFeature.ts"

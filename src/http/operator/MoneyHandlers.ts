@@ -1,7 +1,7 @@
 /** Handlers of the reads of collateral reports and settlement items: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { MoneyReads } from "../../runtime/services/operator/MoneyReads.ts"
+import { MoneyReads } from "../../runtime/services/operations/operator/MoneyReads.ts"
 import { CollateralGroup } from "../api/operator/CollateralGroup.ts"
 import { SettlementGroup } from "../api/operator/SettlementGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { cleanText } from "../../machines/shared/Text.ts"
-import { OrderDesk } from "../../runtime/services/order/OrderDesk.ts"
+import { OrderDesk } from "../../runtime/services/trading/order/OrderDesk.ts"
 import { OrderGroup } from "../api/operator/OrderGroup.ts"
 import { PositionGroup } from "../api/operator/PositionGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"

@@ -1,8 +1,8 @@
 /** The handler of `queue`: what waits, and whether the key that asks may decide it (operator surface, queue). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
-import { WaitingQueue, type WaitingItem } from "../../runtime/services/operator/WaitingQueue.ts"
+import type { OperatorCaller } from "../../runtime/services/shared/OperatorCaller.ts"
+import { WaitingQueue, type WaitingItem } from "../../runtime/services/operations/operator/WaitingQueue.ts"
 import { mayRun } from "../api/operator/commands.ts"
 import { QueueGroup } from "../api/operator/QueueGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"

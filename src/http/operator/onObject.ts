@@ -4,7 +4,7 @@ import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { Noun } from "../../machines/shared/RefusalReason.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
-import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import type { OperatorCaller } from "../../runtime/services/shared/OperatorCaller.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 

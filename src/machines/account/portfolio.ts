@@ -3,8 +3,7 @@
  * made here out of the same lines, so that the sum is exactly what its parts add up to.
  */
 import type { AccountRisk } from "../margin/accountRisk.ts"
-import type { HoldingMark } from "../market/holdingMark.ts"
-import { valueAt } from "../market/holdingMark.ts"
+import { type HoldingMark, valueAt } from "../market/holdingMark.ts"
 import { type Currency, currencyCodes } from "../shared/Currency.ts"
 import type { StakedAsset } from "./stakedSwaps.ts"
 

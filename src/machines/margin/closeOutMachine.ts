@@ -1,7 +1,7 @@
 /**
  * A close-out episode. `services/margin/riskDecisions.ts` takes its steps in the turns of its client. The episode ends when
  * another cause closes the last exposure, and it includes exposure that opens meanwhile. A shortfall is written off once. Money
- * that stood behind the write-off repays it after the end (`services/margin/writeOffRepayment.ts`; F9, F10; D23).
+ * that stood behind the write-off repays it after the end (`services/money/writeOffRepayment.ts`; F9, F10; D23).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

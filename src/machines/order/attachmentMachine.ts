@@ -1,6 +1,6 @@
 /**
  * The protection of an order (D7). It keeps where its parent and its legs stand; `protectionPlan.ts` says what follows from
- * that, and `services/order/protection.ts` does it in the client's turn. What has fired or closed goes on as long as its
+ * that, and `services/trading/order/protection.ts` does it in the client's turn. What has fired or closed goes on as long as its
  * parent works: what that fills afterwards is protected anew.
  */
 import { setup } from "xstate"

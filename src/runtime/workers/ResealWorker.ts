@@ -12,7 +12,7 @@ import { passPausePoint } from "../engine/PausePoints.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { describeFailure } from "../engine/journal/sqlFailure.ts"
-import { KeyRotation } from "../services/operator/KeyRotation.ts"
+import { KeyRotation } from "../services/operations/operator/KeyRotation.ts"
 import { layerDatabasePool } from "../store/databasePool.ts"
 import {
   replaceValues,

@@ -4,8 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import type { Facts, Mark } from "../../../src/machines/market/Facts.ts"
-import { noFacts } from "../../../src/machines/market/Facts.ts"
+import { type Facts, type Mark, noFacts } from "../../../src/machines/market/Facts.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"

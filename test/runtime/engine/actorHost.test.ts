@@ -7,7 +7,7 @@ import type { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectSt
 import type { SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
-import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import { foldLength } from "../../../src/runtime/services/venue/folds.ts"
 import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"

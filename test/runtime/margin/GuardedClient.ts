@@ -12,13 +12,13 @@ import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { balanceOf } from "../../../src/runtime/ledger/Ledger.ts"
 import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts"
-import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
-import { stepSwap, takeSwap } from "../../../src/runtime/services/swap/swapDecisions.ts"
+import type { Directory } from "../../../src/runtime/services/partners/Directory.ts"
+import { stepSwap, takeSwap } from "../../../src/runtime/services/trading/swap/swapDecisions.ts"
 import {
   fileWithdrawal,
   ruleOnWithdrawal,
   type WithdrawalRuling
-} from "../../../src/runtime/services/withdrawal/withdrawalDecisions.ts"
+} from "../../../src/runtime/services/money/withdrawal/withdrawalDecisions.ts"
 import { contractsNow } from "../../fixtures/contracts.ts"
 import { NaiveHouse } from "../../fixtures/naiveHouse.ts"
 import { stakingMarket } from "../../support/ScriptedVenue.ts"

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
-import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"

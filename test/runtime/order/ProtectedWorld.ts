@@ -16,17 +16,21 @@ import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
-import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import { cancelOrder, type OrderToPlace, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
-import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
+import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
+import {
+  cancelOrder,
+  type OrderToPlace,
+  placeOrder
+} from "../../../src/runtime/services/trading/order/orderDecisions.ts"
+import { orderHandler } from "../../../src/runtime/services/trading/order/orderHears.ts"
+import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
 import {
   armAttachment,
   endAttempts,
   protectInTurn,
   protectionTimers
-} from "../../../src/runtime/services/order/protection.ts"
-import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+} from "../../../src/runtime/services/trading/order/protection.ts"
+import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { AttachmentRow, OrderRow } from "../../../src/runtime/store/tables/order.ts"

@@ -2,9 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
 import type { OrderInput } from "../../../src/machines/order/Order.ts"
-import { boundChanges, boundedIn, coversOrders, orderRanges } from "../../../src/runtime/services/order/orderBounds.ts"
-import { accountOf, marketsAt, perp } from "./leverageTurns.ts"
-import type { PerpAccount } from "./leverageTurns.ts"
+import {
+  boundChanges,
+  boundedIn,
+  coversOrders,
+  orderRanges
+} from "../../../src/runtime/services/trading/order/orderBounds.ts"
+import { accountOf, marketsAt, perp, type PerpAccount } from "./leverageTurns.ts"
 
 const sixty = marketsAt({ [perp]: { price: "60000" } })
 const judgedAt = (account: PerpAccount, facts: Facts) => {

@@ -12,16 +12,16 @@ import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
-import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import { cancelOrder, orderInTurn, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
+import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
+import { cancelOrder, orderInTurn, placeOrder } from "../../../src/runtime/services/trading/order/orderDecisions.ts"
 import {
   heardOfVenue,
   heardWhole,
   orderHandler,
   type WholeOrder
-} from "../../../src/runtime/services/order/orderHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
-import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+} from "../../../src/runtime/services/trading/order/orderHears.ts"
+import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
 import { marketsAt } from "./leverageTurns.ts"

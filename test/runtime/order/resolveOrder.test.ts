@@ -1,19 +1,23 @@
 /** What staff end with the venue's evidence of an order that the venue never answers (A2-116). */
 import { assert, describe, it } from "@effect/vitest"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
 import {
   cancelOrder,
   orderInTurn,
   placeOrder,
   positionInTurn
-} from "../../../src/runtime/services/order/orderDecisions.ts"
-import { fillOf, resolveOrderExecuted, resolveOrderVoid } from "../../../src/runtime/services/order/resolveOrder.ts"
+} from "../../../src/runtime/services/trading/order/orderDecisions.ts"
+import {
+  fillOf,
+  resolveOrderExecuted,
+  resolveOrderVoid
+} from "../../../src/runtime/services/trading/order/resolveOrder.ts"
 import { orderRef } from "../../../src/machines/order/Order.ts"
 import { perpInput, spotInput } from "../../../src/machines/order/orderSamples.ts"
 import { invalidFields, refuse } from "../../../src/machines/shared/Refusal.ts"
 import { readPauses } from "../../../src/machines/venue/VenueMisfit.ts"
-import { bookFill } from "../../../src/runtime/services/order/fillBooking.ts"
+import { bookFill } from "../../../src/runtime/services/trading/order/fillBooking.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import { reportMisfit } from "../../support/standingMisfit.ts"
 import { reportOf } from "../../support/venueOrders.ts"

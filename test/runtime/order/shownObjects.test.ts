@@ -1,7 +1,7 @@
 /** The partner's view of orders and swaps, where the state decides the value of a member (D6, F22). */
 import { assert, describe, it } from "@effect/vitest"
-import { orderWire } from "../../../src/runtime/services/order/orderView.ts"
-import { swapWire } from "../../../src/runtime/services/swap/swapView.ts"
+import { orderWire } from "../../../src/runtime/services/trading/order/orderView.ts"
+import { swapWire } from "../../../src/runtime/services/trading/swap/swapView.ts"
 import { orderMachine } from "../../../src/machines/order/orderMachine.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { swapMachine } from "../../../src/machines/swap/swapMachine.ts"

@@ -11,8 +11,8 @@ import {
   settleDifferences
 } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
 import { asidePause, WantedAccounts } from "../../../src/runtime/services/reconciliation/WantedAccounts.ts"
-import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
-import { rfqsInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+import { openContracts } from "../../../src/runtime/services/account/contractHoldings.ts"
+import { rfqsInTurn } from "../../../src/runtime/services/account/contractHoldings.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { BarrierContractRow } from "../../../src/runtime/store/tables/barrier.ts"

@@ -2,16 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { tearUpRef } from "../../../src/machines/barrier/BarrierContract.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { contractInTurn, openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
-import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
+import { contractInTurn } from "../../../src/runtime/services/trading/contract/contractDecisions.ts"
+import { openContracts } from "../../../src/runtime/services/account/contractHoldings.ts"
+import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
 import {
   openCall,
   resolveClosed,
   resolveExecuted,
   resolveVoid,
   voidReport
-} from "../../../src/runtime/services/rfq/resolveDecisions.ts"
-import { rfqInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+} from "../../../src/runtime/services/trading/rfq/resolveDecisions.ts"
+import { rfqInTurn } from "../../../src/runtime/services/trading/rfq/rfqDecisions.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { RfqRow } from "../../../src/runtime/store/tables/barrier.ts"
 import { reportMisfit } from "../../support/standingMisfit.ts"

@@ -4,9 +4,9 @@ import { restrictionSentences } from "../../../src/machines/client/Restriction.t
 import type { VenueContract, VenueRfq } from "../../../src/machines/venue/venueObjects.ts"
 import { advance } from "../../../src/runtime/effects/advance.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { restrictClient } from "../../../src/runtime/services/client/clientDecisions.ts"
-import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import { cancelOpeningRequests, rfqInTurn, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+import { restrictClient } from "../../../src/runtime/services/clients/client/clientDecisions.ts"
+import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
+import { cancelOpeningRequests, rfqInTurn, startClose } from "../../../src/runtime/services/trading/rfq/rfqDecisions.ts"
 import { sampleQuote } from "../../../src/machines/rfq/rfqSamples.ts"
 import { decided, clients, contract, handlers, parts, posted, turnWith, view } from "./rfqTurns.ts"
 

@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as fc from "fast-check"
 import { breathe } from "../../../src/runtime/engine/breathe.ts"
-import { DocumentRoom } from "../../../src/runtime/services/document/DocumentRoom.ts"
-import { documentsOf } from "../../../src/runtime/services/document/Documents.ts"
+import { DocumentRoom } from "../../../src/runtime/services/clients/document/DocumentRoom.ts"
+import { documentsOf } from "../../../src/runtime/services/clients/document/Documents.ts"
 import type { DocumentRow } from "../../../src/runtime/store/tables/document.ts"
 
 const hour = 3_600_000

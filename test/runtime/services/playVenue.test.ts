@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 import { eventsKept } from "../../../simulator/venue/core/EventLine.ts"
 import type { VenueControl } from "../../../src/runtime/ports/VenueControl.ts"
 import type { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
-import { playVenue } from "../../../src/runtime/services/system/playVenue.ts"
+import { playVenue } from "../../../src/runtime/services/operations/system/playVenue.ts"
 
 const day = 86_400_000
 

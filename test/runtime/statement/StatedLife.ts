@@ -12,7 +12,7 @@ import { applyEffects } from "../../../src/runtime/effects/Interpreter.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
-import { stepSwap, takeSwap } from "../../../src/runtime/services/swap/swapDecisions.ts"
+import { stepSwap, takeSwap } from "../../../src/runtime/services/trading/swap/swapDecisions.ts"
 import { NaiveAccount, textOf } from "../../fixtures/naiveAccount.ts"
 import {
   type NaiveContract,

@@ -6,16 +6,20 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { statementKinds, type StatementKind } from "../../../src/machines/statement/Statement.ts"
-import { currentRenderer, renderers } from "../../../src/machines/statement/Statement.ts"
+import {
+  currentRenderer,
+  renderers,
+  type StatementKind,
+  statementKinds
+} from "../../../src/machines/statement/Statement.ts"
 import type { Rendering } from "../../../src/runtime/adapters/statements/protocol.ts"
 import { renderCsv } from "../../../src/runtime/adapters/statements/renderCsv.ts"
 import { renderPdf } from "../../../src/runtime/adapters/statements/renderPdf.ts"
 import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
-import { skeletonOf } from "../../../src/runtime/services/statement/modelText.ts"
+import { skeletonOf } from "../../../src/runtime/services/statements/modelText.ts"
 import type { ReadPiece } from "../../../src/runtime/store/writes/statementWrites.ts"
-import { writeModel } from "../../../src/runtime/services/statement/ModelWriter.ts"
+import { writeModel } from "../../../src/runtime/services/statements/ModelWriter.ts"
 import { type ReferenceForm, referenceForms, referenceStatement } from "../../fixtures/referenceStatements.ts"
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")

@@ -4,7 +4,7 @@ import { Effect, Layer, Stream } from "effect"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
 import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementRendererMemory } from "../../../src/runtime/ports/StatementRendererMemory.ts"
-import { StatementFiles } from "../../../src/runtime/services/statement/StatementFiles.ts"
+import { StatementFiles } from "../../../src/runtime/services/statements/StatementFiles.ts"
 import { statementInput } from "../../../src/machines/statement/statementSamples.ts"
 import type { StatementRow } from "../../../src/runtime/store/tables/statement.ts"
 

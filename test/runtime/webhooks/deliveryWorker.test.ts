@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { webhookLimits } from "../../../src/machines/shared/Limits.ts"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { queueDelivery } from "../../../src/runtime/effects/queueDelivery.ts"
-import { signatureOf } from "../../../src/runtime/services/webhook/signature.ts"
+import { signatureOf } from "../../../src/runtime/services/webhooks/signature.ts"
 import { retrySeconds } from "../../fixtures/webhookSignatures.ts"
 import { type Behaviour, secretOf, startReceiver, startWorld, until, type World } from "./webhookWorld.ts"
 

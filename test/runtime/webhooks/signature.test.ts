@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import * as fc from "fast-check"
-import { answerError, connectionError } from "../../../src/runtime/services/webhook/attemptError.ts"
-import { signatureOf, signedHeaders } from "../../../src/runtime/services/webhook/signature.ts"
+import { answerError, connectionError } from "../../../src/runtime/services/webhooks/attemptError.ts"
+import { signatureOf, signedHeaders } from "../../../src/runtime/services/webhooks/signature.ts"
 import { hmacCases, signatureCase } from "../../fixtures/webhookSignatures.ts"
 
 const secret = `whs_${"k".repeat(43)}`

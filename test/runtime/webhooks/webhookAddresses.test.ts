@@ -8,13 +8,13 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import ipaddr from "ipaddr.js"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
-import { isPublicAddress, refusedIPv4, refusedIPv6 } from "../../../src/runtime/services/webhook/publicAddress.ts"
+import { isPublicAddress, refusedIPv4, refusedIPv6 } from "../../../src/runtime/services/webhooks/publicAddress.ts"
 import {
   AddressRefused,
   notPublic,
   type Resolve,
   WebhookAddresses
-} from "../../../src/runtime/services/webhook/WebhookAddresses.ts"
+} from "../../../src/runtime/services/webhooks/WebhookAddresses.ts"
 
 const smokescreen = "stripe/smokescreen a3294a6c pkg/smokescreen/smokescreen_test.go"
 const iana = "IANA special-purpose address registries (RFC 6890)"

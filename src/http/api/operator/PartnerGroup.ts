@@ -78,7 +78,7 @@ export const PartnerBody = Schema.Struct({
   sandbox: Schema.optionalKey(flag("The sandbox mark"))
 })
 
-/** The same number in `runtime/services/partner/addressRanges.ts`. */
+/** The same number in `runtime/services/partners/addressRanges.ts`. */
 const maxCidrs = 256
 
 /** The service judges each range; an empty list opens the partner to every address (A1-08). */

@@ -12,7 +12,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { clientFeed, type FeedPlace, isOfFeed } from "../../store/reads/notificationReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
-import { clientSubject, readersClient } from "../client/clientState.ts"
+import { clientSubject, readersClient } from "./clientState.ts"
 
 export interface FeedQuery {
   /** Inclusive, Unix ms; 24 hours ago when absent. */

@@ -22,7 +22,7 @@ import { reading, type RowsOf } from "../../engine/mailbox/SubjectState.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
-import { termsOf } from "../barrier/contractDecisions.ts"
+import { termsOf } from "./contractHoldings.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import { holdingsOf, type PerpRows, perpRowsOf } from "./perpHoldings.ts"
 

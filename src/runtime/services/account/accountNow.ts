@@ -7,8 +7,8 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
-import { openContracts, termsOf } from "../barrier/contractDecisions.ts"
-import { rfqsInTurn } from "../rfq/rfqDecisions.ts"
+import { openContracts, rfqsInTurn, termsOf } from "./contractHoldings.ts"
+import { refuse } from "../../../machines/shared/Refusal.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { RiskMonitorRow } from "../../store/tables/margin.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -49,3 +49,6 @@ export const recordedIn = (state: SubjectState): RiskState => state.one("riskMon
 
 /** The client's risk monitor as the turn sees it; undefined for one that never left NORMAL. */
 export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined => oneInTurn(turn, "riskMonitors")
+
+/** The refusal of figures that need the venue. */
+export const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

@@ -9,8 +9,8 @@ import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ActorHost, Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { clientSubject, readersClient } from "../client/clientState.ts"
-import type { Directory } from "../partner/Directory.ts"
+import { clientSubject, readersClient } from "./clientState.ts"
+import type { Directory } from "../partners/Directory.ts"
 import { accountIn, accountInTurn, type AccountNow } from "./accountNow.ts"
 
 export interface ClientMoment {

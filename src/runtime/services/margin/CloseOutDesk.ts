@@ -20,11 +20,11 @@ import { advance } from "../../effects/advance.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { CloseOutRow } from "../../store/tables/margin.ts"
-import { clientSubject } from "../client/clientState.ts"
-import { hearing } from "../client/hearing.ts"
-import type { OperatorCaller } from "../operator/OperatorKeys.ts"
-import { Directory } from "../partner/Directory.ts"
-import { firstRow } from "../shared/listReads.ts"
+import { clientSubject } from "../account/clientState.ts"
+import { hearing } from "../account/hearing.ts"
+import type { OperatorCaller } from "../shared/OperatorCaller.ts"
+import { Directory } from "../partners/Directory.ts"
+import { firstRow } from "../shared/firstRow.ts"
 
 // A type instead of an interface, because the approval stores it as JSON.
 export type WidenRequest = {

@@ -20,11 +20,11 @@ import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { FillRow, OrderRow } from "../../store/tables/order.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { accountIn } from "../account/accountNow.ts"
-import { clientSubject } from "../client/clientState.ts"
-import { orderMarkets } from "../order/orderMarkets.ts"
-import { firstRow } from "../shared/listReads.ts"
+import { clientSubject } from "../account/clientState.ts"
+import { orderMarkets } from "../trading/order/orderMarkets.ts"
+import { firstRow } from "../shared/firstRow.ts"
 import { stepOf, waitsOf } from "./closeOutWaits.ts"
-import { type OutsideCash, outsideCash } from "./writeOffRepayment.ts"
+import { type OutsideCash, outsideCash } from "../money/writeOffRepayment.ts"
 
 /** The most orders, contracts and objects behind a write-off that an episode shows, for each kind. */
 const shownOfEach = 100

@@ -1,4 +1,5 @@
 /** A client's margin as partners read it, worked out on the marks of the moment (doc 2, Margin picture; F4, F7). */
+import { accountIn, noVenue } from "../account/accountNow.ts"
 import { Context, Effect, Layer } from "effect"
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { type MarginPicture, marginPictureOf } from "../../../machines/margin/marginPicture.ts"
@@ -7,9 +8,8 @@ import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { accountIn } from "../account/accountNow.ts"
-import { contractsIn } from "../barrier/contractDecisions.ts"
-import { clientSubject, readersClient, usdcBalance } from "../client/clientState.ts"
+import { contractsIn } from "../trading/contract/contractDecisions.ts"
+import { clientSubject, readersClient, usdcBalance } from "../account/clientState.ts"
 
 export class Margin extends Context.Service<
   Margin,
@@ -64,4 +64,3 @@ export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: F
 }
 
 /** What figures on live marks answer without a market. */
-export const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

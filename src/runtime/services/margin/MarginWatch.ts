@@ -12,10 +12,10 @@ import {
 } from "../../../machines/margin/nearAccounts.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { recordedIn } from "../account/accountNow.ts"
-import { clientSubject } from "../client/clientState.ts"
-import { marginPictureIn, noVenue } from "./Margin.ts"
-import { RiskStates } from "./RiskStates.ts"
+import { noVenue, recordedIn } from "../account/accountNow.ts"
+import { clientSubject } from "../account/clientState.ts"
+import { marginPictureIn } from "./Margin.ts"
+import { RiskStates } from "../account/RiskStates.ts"
 import { RiskWatch } from "./RiskWatch.ts"
 
 /** Accounts that are looked at for each one that is shown: shares of room end in another order than accounts are closed out in. */

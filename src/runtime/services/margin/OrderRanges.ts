@@ -2,7 +2,7 @@
  * For each account whose orders could cost more than the margin of its positions covers: the marks between which its equity
  * covers all of its working orders (F13). A new mark finds exactly the accounts whose range it has left. Without IO.
  */
-import type { OrderRange } from "../order/orderBounds.ts"
+import type { OrderRange } from "../trading/order/orderBounds.ts"
 import { type Entries, nowhere } from "./LevelHeap.ts"
 import { MarketEnds } from "./MarketEnds.ts"
 

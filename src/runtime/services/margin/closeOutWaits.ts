@@ -12,9 +12,9 @@ import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { OrderRow } from "../../store/tables/order.ts"
 import { accountIn } from "../account/accountNow.ts"
 import { perpRowsOf } from "../account/perpHoldings.ts"
-import { contractsIn } from "../barrier/contractDecisions.ts"
-import { opensRisk } from "../order/orderDecisions.ts"
-import { mayStillOpen } from "../rfq/rfqDecisions.ts"
+import { contractsIn } from "../trading/contract/contractDecisions.ts"
+import { opensRisk } from "../trading/order/orderDecisions.ts"
+import { mayStillOpen } from "../trading/rfq/rfqDecisions.ts"
 import { type ClosingMarkets, isUnanswered, pausedUntil, positionsIn } from "./positionClosing.ts"
 
 export interface CloseOutMoment {

@@ -25,9 +25,15 @@ import type { CloseOutRow } from "../../store/tables/margin.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { chosenInTurn, openPositions, perpTermsOf } from "../account/perpHoldings.ts"
-import { boundedInTurn, reducingBpsOf } from "../order/orderBounds.ts"
-import { closingAtMarket, opensRisk, orderInTurn, ordersInTurn, type OrderToPlace } from "../order/orderDecisions.ts"
-import type { OrderMarkets } from "../order/orderMarkets.ts"
+import { boundedInTurn, reducingBpsOf } from "../trading/order/orderBounds.ts"
+import {
+  closingAtMarket,
+  opensRisk,
+  orderInTurn,
+  ordersInTurn,
+  type OrderToPlace
+} from "../trading/order/orderDecisions.ts"
+import type { OrderMarkets } from "../trading/order/orderMarkets.ts"
 
 /**
  * Markets as a close-out meets them: listed or not, halted by the venue or not, with who is there to trade with. A halt of ours

@@ -20,14 +20,15 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
 import { accountInTurn, cashInTurn, monitorInTurn } from "../account/accountNow.ts"
 import { openPositions } from "../account/perpHoldings.ts"
-import { openContracts, tearUp } from "../barrier/contractDecisions.ts"
-import { type ClientTurn, liftRestriction, restrictClient } from "../client/clientDecisions.ts"
-import { instanceOf } from "../client/clientState.ts"
-import type { Directory } from "../partner/Directory.ts"
-import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
-import { boundChanges, boundedInTurn, coversOrders } from "../order/orderBounds.ts"
-import { amendBound, cancelOpeningOrders, cancelOrder, placeOrder } from "../order/orderDecisions.ts"
-import { cancelOpeningRequests, mayStillOpen, rfqsInTurn, withdrawEndedRequests } from "../rfq/rfqDecisions.ts"
+import { tearUp } from "../trading/contract/contractDecisions.ts"
+import { openContracts, rfqsInTurn } from "../account/contractHoldings.ts"
+import { type ClientTurn, liftRestriction, restrictClient } from "../clients/client/clientDecisions.ts"
+import { instanceOf } from "../account/clientState.ts"
+import type { Directory } from "../partners/Directory.ts"
+import { partnerOfTurn } from "../partners/partnerOfTurn.ts"
+import { boundChanges, boundedInTurn, coversOrders } from "../trading/order/orderBounds.ts"
+import { amendBound, cancelOpeningOrders, cancelOrder, placeOrder } from "../trading/order/orderDecisions.ts"
+import { cancelOpeningRequests, mayStillOpen, withdrawEndedRequests } from "../trading/rfq/rfqDecisions.ts"
 import {
   cancelDue,
   closingOrder,
@@ -40,7 +41,7 @@ import {
   positionsToClose,
   triedWith
 } from "./positionClosing.ts"
-import { repayWriteOffs, writeOffNow } from "./writeOffRepayment.ts"
+import { repayWriteOffs, writeOffNow } from "../money/writeOffRepayment.ts"
 
 /** Whom a turn's client belongs to, and the markets in which its positions are closed. */
 export interface RiskParts {

@@ -3,8 +3,8 @@ import { usdcMinor } from "../../../machines/shared/Money.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { recordedIn } from "../account/accountNow.ts"
 import { chosenIn } from "../account/perpHoldings.ts"
-import { contractsIn } from "../barrier/contractDecisions.ts"
-import { usdcBalance } from "../client/clientState.ts"
+import { contractsIn } from "../trading/contract/contractDecisions.ts"
+import { usdcBalance } from "../account/clientState.ts"
 import type { WatchedAccount, WatchedPosition } from "./RiskIndex.ts"
 
 const dayMillis = 86_400_000

@@ -2,8 +2,7 @@
  * One market's order book as the venue's channel describes it: a snapshot, then what changed, checked level by level and by
  * the venue's checksum (F30). What does not fit leaves the book as it was and says why.
  */
-import type { Grid } from "../../../machines/market/Grid.ts"
-import { onGrid } from "../../../machines/market/Grid.ts"
+import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
 import type { OrderBookWire } from "../../../machines/market/MarketWire.ts"
 import type { BookMessage } from "../../../machines/venue/marketData.ts"
 import { bookChecksum, type Level } from "./bookChecksum.ts"

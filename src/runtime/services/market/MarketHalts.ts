@@ -18,8 +18,8 @@ import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { type MarketPrices, ListedMarkets } from "../../ports/ListedMarkets.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { TradingHaltRow } from "../../store/tables/market.ts"
-import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
-import { clockEnd } from "../system/clockEnd.ts"
+import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
+import { clockEnd } from "../shared/clockEnd.ts"
 
 /** A halt as the operator sees it. */
 export interface HaltView extends TradingHaltContext {

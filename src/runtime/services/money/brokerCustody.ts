@@ -6,10 +6,10 @@ import { Effect } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { type Caller, partnerNow } from "../partner/Caller.ts"
-import { ownClient } from "../client/clientState.ts"
-import type { Directory, PartnerView } from "../partner/Directory.ts"
-import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { type Caller, partnerNow } from "../partners/Caller.ts"
+import { ownClient } from "../account/clientState.ts"
+import type { Directory, PartnerView } from "../partners/Directory.ts"
+import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 
 export const notUnderBroker = conflict(
   "PARTNER_CUSTODY",

@@ -9,7 +9,7 @@ import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { blockStatuses, clientContext } from "../client/clientState.ts"
+import { blockStatuses, clientContext } from "../account/clientState.ts"
 
 /** What every money write knows of its client and its reference. */
 export interface MoneyFacts {

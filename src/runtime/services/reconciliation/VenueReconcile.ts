@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueUnanswered } from "../../ports/Venue.ts"
-import { findClient } from "../client/findClient.ts"
+import { findClient } from "../account/findClient.ts"
 import { venueAway } from "../venue/venueAway.ts"
 import { type Reconciled, VenueComparison } from "./VenueComparison.ts"
 

@@ -9,7 +9,7 @@ import { decimalText, floorToMinor, type MoneyDecimal } from "../../../machines/
 import { moneyApart, type MoneyDifference, ownMoney, type OwnMoney, venueMoney } from "../../../machines/venue/money.ts"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { breakOfClient } from "./clientBreaks.ts"
+import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { lossIn } from "../venue/venueQuarantine.ts"

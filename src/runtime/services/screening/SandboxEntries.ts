@@ -7,7 +7,7 @@ import { sandboxEntries, sandboxSource } from "../../../machines/sandbox/sandbox
 import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { Settings } from "../../Settings.ts"
-import { systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { systemInstance, systemSubject } from "../shared/OperatorCaller.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Screening } from "./Screening.ts"
 

@@ -36,7 +36,7 @@ import {
   isComing,
   takeEntries
 } from "./importDecisions.ts"
-import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
+import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 import { decideUnmoved } from "../shared/unmoved.ts"
 import { whenAway } from "../../store/whenAway.ts"
 

@@ -4,7 +4,7 @@ import { screeningRulesVersion } from "../../../machines/screening/screen.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Attribution, Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { ScreeningPassRow } from "../../store/tables/screening.ts"
-import { systemInstance } from "../operator/OperatorKeys.ts"
+import { systemInstance } from "../shared/OperatorCaller.ts"
 import { advance, start } from "../../effects/advance.ts"
 
 export const byScreening: Attribution = {

@@ -1,5 +1,7 @@
 /** A request under an Idempotency-Key, and what makes another one with the key the same (doc 1, Idempotency; A1-52). */
-import type { PrincipalId } from "./Principal.ts"
+
+/** Stored with answers: a kind is never renamed. */
+export type PrincipalId = `partner:${number}` | `operator:${number}`
 
 export interface KeyedRequest {
   readonly principal: PrincipalId

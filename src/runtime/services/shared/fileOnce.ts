@@ -23,7 +23,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
-import { firstRow } from "./listReads.ts"
+import { firstRow } from "./firstRow.ts"
 import { decideHeld } from "./unmoved.ts"
 
 interface Tools {

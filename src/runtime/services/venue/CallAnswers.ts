@@ -9,7 +9,7 @@ import type { Commit } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { Tables } from "../../store/Catalogue.ts"
-import { clientSubject } from "../client/clientState.ts"
+import { clientSubject } from "../account/clientState.ts"
 
 /** Longest wait for the venue's answer, wall ms. */
 export const answerWithin = 5_000

@@ -5,7 +5,7 @@
 import { Context, Effect, Latch, Layer } from "effect"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
-import { Unsettled } from "../order/Unsettled.ts"
+import { Unsettled } from "./Unsettled.ts"
 
 /** An object to read. */
 export interface WantedRead {

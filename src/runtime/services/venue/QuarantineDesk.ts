@@ -6,7 +6,7 @@ import { ActorHost, type DispatchError, type Unavailable } from "../../engine/ma
 import { RowReads } from "../../ports/RowReads.ts"
 import type { PageQuery } from "../../store/paging.ts"
 import type { VenueQuarantineRow } from "../../store/tables/venue.ts"
-import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
+import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 
 export interface QuarantineView extends Omit<VenueQuarantineRow, "id"> {
   readonly quarantineId: number

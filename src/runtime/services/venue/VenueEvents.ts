@@ -15,7 +15,7 @@ import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { LastListing } from "../market/LastListing.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { type EventFigures, EventIntake } from "./EventIntake.ts"
-import type { VenueHandlers } from "./VenueHandlers.ts"
+import type { VenueHandlers } from "./VenueHandler.ts"
 import { VenueLink } from "./VenueLink.ts"
 import { AsideAlarms } from "./venueQuarantine.ts"
 

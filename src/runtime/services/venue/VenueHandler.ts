@@ -3,6 +3,7 @@
  * the object by itself. Both run in the client's turn, several in one turn: what came before in it is in the draft, so a
  * handler looks there first (`turn.draft.peek`), then at the state. `VenueHandlers.ts` has one for every kind.
  */
+import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import type {
@@ -89,4 +90,19 @@ export interface VenueHandler {
    * (A2-22). The same one may be heard again. Null: nobody quotes for objects of this kind.
    */
   readonly quoted: ((quoted: Quoted) => void) | null
+}
+
+/** One for every kind that calls: what is missing does not compile. */
+export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
+  /** Answers whoever waits for the end of a call, in the turn that takes it. */
+  readonly answered: (turn: Turn, ref: string) => void
+  /** Whether a fact that names no object of ours is possible. The check precedes every booking (A2-97, F14). */
+  readonly unnamedVerdict: (turn: Turn, fact: AccountFact) => Verdict
+  /**
+   * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it, words when they say
+   * why.
+   */
+  readonly unnamed: (turn: Turn, fact: AccountFact, said: Unnamed) => boolean | string
+  /** What was said of the turn's client may be lost; null: of anybody. */
+  readonly doubted: (turn: Turn | null) => void
 }

@@ -16,7 +16,7 @@ import type {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { CommitBuilder, PartnerStamp } from "../../engine/journal/Commit.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import { clientSubject } from "../client/clientState.ts"
+import { clientSubject } from "../account/clientState.ts"
 import type { KeyedRequest } from "../shared/KeyedRequest.ts"
 import type { CallAnswers, Written } from "./CallAnswers.ts"
 import type { VenueCalls } from "./VenueCalls.ts"

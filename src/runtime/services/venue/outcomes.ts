@@ -9,8 +9,7 @@ import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { VenueAccountRow } from "../../store/tables/venue.ts"
 import { endMisfit, noteMisfit } from "./misfits.ts"
-import type { DefiniteOutcome } from "./VenueHandler.ts"
-import type { VenueHandlers } from "./VenueHandlers.ts"
+import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
 
 interface EndedBy {
   /** The outcome answers a read that followed a misfit. */

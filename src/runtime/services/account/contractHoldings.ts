@@ -1,0 +1,29 @@
+/** Knock-out contracts and requests for quotes among the holdings of an account. */
+import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
+import { usdcMinor } from "../../../machines/shared/Money.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+
+/** The terms of a contract, from which its figures are calculated. */
+export const termsOf = ({ context }: Pick<BarrierContractRow, "context">): ContractTerms => {
+  const { symbol, side, qty, entry, barrier, takeProfit, premium, potentialProfit, strict } = context
+  return {
+    symbol,
+    side,
+    qty,
+    entry,
+    barrier,
+    takeProfit,
+    premium: usdcMinor(premium),
+    potentialProfit: potentialProfit === null ? null : usdcMinor(potentialProfit),
+    strict
+  }
+}
+
+/** The open contracts as the turn sees them. */
+export const openContracts = (turn: Turn): ReadonlyArray<BarrierContractRow> =>
+  rowsInTurn(turn, "barrierContracts").filter(({ state }) => state === "OPEN")
+
+/** The requests as the turn sees them, ended ones that the venue may still have open included. */
+export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => rowsInTurn(turn, "rfqs")

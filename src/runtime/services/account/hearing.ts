@@ -1,0 +1,18 @@
+/** A client's turn that nobody asked for, because it hears of the venue: with whom what happens in it belongs to. */
+import type { OwnedTurn } from "../../effects/Instance.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
+import type { Directory } from "../partners/Directory.ts"
+import { partnerOfTurn } from "../partners/partnerOfTurn.ts"
+import { instanceOf } from "./clientState.ts"
+
+/** `parts`: what hearing takes besides the client. */
+export const hearing = <Parts extends { readonly directory: Directory["Service"] }>(
+  turn: Turn,
+  parts: Parts
+): Parts & OwnedTurn => {
+  const client = oneInTurn(turn, "clients")
+  const partner = client === undefined ? null : partnerOfTurn(turn, parts.directory, client)
+  if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
+  return { ...parts, turn, of: instanceOf(client, partner) }
+}

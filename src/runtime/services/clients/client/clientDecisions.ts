@@ -1,0 +1,320 @@
+/**
+ * What compliance does to a client, inside the client's turn: the client, its package, its blocks and its cases each take
+ * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
+ */
+import { type AssessmentEvent, factsOf } from "../../../../machines/appropriateness/Assessment.ts"
+import type { AppropriatenessFacts, ClientEvent } from "../../../../machines/client/Client.ts"
+import { openingRestriction } from "../../../../machines/client/openingRisk.ts"
+import type { Restriction } from "../../../../machines/client/Restriction.ts"
+import type { CaseEvent } from "../../../../machines/compliance/Case.ts"
+import type { KycPackageEvent } from "../../../../machines/kyc/KycPackage.ts"
+import type { ScreeningOutcome } from "../../../../machines/screening/screen.ts"
+import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { BlockEvent, RoleLabel } from "../../../../machines/verification/Block.ts"
+import {
+  type BlockCode,
+  blockCodes,
+  type BlockStatus,
+  type BlockStatuses,
+  micaBlockCodes,
+  mifidBlockCodes
+} from "../../../../machines/verification/Blocks.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { Instance } from "../../../effects/Instance.ts"
+import { keyOf } from "../../../store/Catalogue.ts"
+import type { AssessmentRow } from "../../../store/tables/appropriateness.ts"
+import type { BlockRow } from "../../../store/tables/verification.ts"
+import type { CaseRow } from "../../../store/tables/compliance.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import type { PackageRow } from "../../../store/tables/kyc.ts"
+import { blockStatuses, clientContext } from "../../account/clientState.ts"
+import { cancelOpeningRequests } from "../../trading/rfq/rfqDecisions.ts"
+import { remember, trueMatches } from "../../screening/dispositions.ts"
+import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
+import { advance } from "../../../effects/advance.ts"
+import { firstRow } from "../../../effects/machineRow.ts"
+
+/** The turn of one client, with whom its effects belong to and the role that decides. */
+export interface ClientTurn {
+  readonly turn: Turn
+  readonly instance: Instance
+  readonly by: RoleLabel
+}
+
+/** Sets a restriction; refused where the machine does not take it (closed, rejected, set already). */
+export const restrictClient = (
+  at: ClientTurn,
+  row: ClientRow,
+  restriction: Restriction,
+  reason: string
+): Verdict<ClientRow> => {
+  const next = moveClient(at, row, { type: "RESTRICT", at: at.turn.now, restriction, reason })
+  if (next !== null) return accept(next)
+  const set = row.context.restrictions.includes(restriction)
+  return refuse(
+    set
+      ? conflict("ALREADY", "This restriction is set already.")
+      : conflict("WRONG_STATE", `The client is ${row.state}, so it can't be restricted.`)
+  )
+}
+
+/** Lifts a restriction; the last hold to go makes the client ACTIVE again. */
+export const liftRestriction = (
+  at: ClientTurn,
+  row: ClientRow,
+  restriction: Restriction,
+  reason: string
+): Verdict<ClientRow> => {
+  const next = moveClient(at, row, { type: "LIFT", at: at.turn.now, restriction, reason })
+  if (next !== null) return accept(next)
+  const set = row.context.restrictions.includes(restriction)
+  return refuse(
+    set
+      ? conflict("WRONG_STATE", `The client is ${row.state}, so no restriction can be lifted.`)
+      : conflict("ALREADY", "This restriction is not set.")
+  )
+}
+
+/**
+ * Compliance has no doubt left: the open cases are cleared, what screening finds for the client as it is now is remembered
+ * as false positives of this identity, the package is accepted, and the grant runs again over the approved blocks.
+ *
+ * One refusal writes: candidates that nobody has seen as they are now join the case with an audit row, or the officer who
+ * is asked to look at the case again would find nothing there.
+ */
+export const clearClient = (
+  at: ClientTurn,
+  row: ClientRow,
+  note: string | null,
+  again: Rescreening | null
+): Verdict<ClientRow> => {
+  const { turn } = at
+  const kyc = turn.state.one("kycPackages")
+  const cases = turn.state.all("cases").toSorted((a, b) => a.id - b.id)
+  if (kyc === undefined || row.state === "CLOSED" || row.state === "KYC_REJECTED") {
+    return refuse(conflict("WRONG_STATE", `The client is ${row.state}, so there is nothing to clear.`))
+  }
+  if (kyc.state === "REJECTED") {
+    return refuse(
+      conflict(
+        "RELIANCE_REJECTED",
+        "Reliance on this package was rejected: only the partner's re-onboarding leaves that state."
+      )
+    )
+  }
+  const held = row.state === "KYC_PENDING"
+  if (cases.length === 0 && (held || kyc.state === "ACCEPTED"))
+    return refuse(conflict("NO_OPEN_CASE", "The client has no open case."))
+  const missing = held ? missingBlocks(at, row) : []
+  if (missing.length > 0) {
+    return refuse(
+      conflict("BLOCKS_MISSING", "The client can't be granted: blocks of level MICA are missing.", {
+        missingBlocks: missing
+      })
+    )
+  }
+  const unseen = noteScreening(at, row, cases, again)
+  if (unseen > 0) {
+    return refuse(
+      conflict(
+        "FILE_CHANGED",
+        `Screening finds ${unseen} ${unseen === 1 ? "candidate" : "candidates"} for this client that changed since the case was read: read the case again before clearing it.`,
+        { unseenCandidates: unseen }
+      )
+    )
+  }
+  const wanted = note === null ? noteWanted(at, cases) : null
+  if (wanted !== null) return refuse(wanted)
+  movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
+  if (held) for (const code of micaBlockCodes) moveBlock(at, row, code, { type: "APPROVE", at: turn.now, by: at.by })
+  let client = row
+  for (const open of cases) {
+    closeCase(at, open, { type: "CLEAR", at: turn.now, by: at.by, note })
+    client = clearHold(at, client, open.id, kyc.id)
+  }
+  remember(turn, at.by, row, {
+    disposition: "FALSE_POSITIVE",
+    identityKey: again?.identityKey ?? null,
+    pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
+  })
+  // The partner was asked for documents: it gets the outcome even where no hold fell with the review (rule 6).
+  if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
+    applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
+  }
+  writeDecision(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
+  return accept(client)
+}
+
+/** Why a clearance without a note is refused: compliance says why a listed person, or one like it, is cleared (F26). */
+const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusal | null => {
+  const trueOnes = trueMatches(turn.state)
+  const hits = shownAs("HIT", cases)
+  const possible = shownAs("POSSIBLE", cases)
+  const found = { hits, ...(possible.length === 0 ? {} : { possibleMatches: possible }) }
+  if (trueOnes.length > 0) {
+    return conflict(
+      "NOTE_NEEDED",
+      "Compliance has found this client to be a listed person: a note must say why that no longer holds.",
+      { trueMatches: trueOnes, ...found }
+    )
+  }
+  if (hits.length + possible.length === 0) return null
+  return conflict(
+    "NOTE_NEEDED",
+    hits.length > 0
+      ? "Screening has found this client on a sanctions list: a note must say why it is another person."
+      : "Screening has found a possible match of this client: a note must say why it is another person.",
+    found
+  )
+}
+
+/** The candidates of an outcome that cases show. */
+const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
+  cases.flatMap((open) =>
+    candidatesOf(open)
+      .filter((candidate) => withOutcome(candidate).outcome === outcome)
+      .map(({ entryId, score }) => ({ caseId: open.id, entryId, score }))
+  )
+
+/** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */
+const noteScreening = (
+  at: ClientTurn,
+  row: ClientRow,
+  cases: ReadonlyArray<CaseRow>,
+  again: Rescreening | null
+): number => {
+  if (again === null) return 0
+  const { turn } = at
+  const screeningRunId = turn.nextId("screeningRun")
+  turn.draft.put("screeningRuns", {
+    id: screeningRunId,
+    partnerId: row.partnerId,
+    clientId: row.id,
+    trigger: "COMPLIANCE_CLEAR",
+    passId: null,
+    outcome: again.outcome,
+    listVersion: again.listVersion,
+    listVersions: again.listVersions,
+    candidates: again.candidates,
+    ranAt: turn.now
+  })
+  const { outcome, candidates } = again
+  const newest = cases.at(-1)
+  if (candidates.length > 0 && newest !== undefined) {
+    noteFinding(turn, at.instance, newest, { outcome, candidates, screeningRunId })
+  }
+  return candidates.length
+}
+
+/** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
+const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow => {
+  // A case that never held the client (a sample of an ACTIVE one) leaves the lifecycle alone.
+  if (!client.context.openCases.includes(caseId)) return client
+  const event: ClientEvent =
+    client.state === "KYC_PENDING"
+      ? {
+          type: "COMPLIANCE_APPROVE",
+          at: at.turn.now,
+          kycPackageId,
+          caseId,
+          blocksApproved: true,
+          ...mifidFacts(blockStatuses(at.turn.state), at.turn.state.one("assessments"))
+        }
+      : { type: "COMPLIANCE_CLEAR", at: at.turn.now, caseId }
+  const next = moveClient(at, client, event)
+  if (next === null) throw new Error(`a ${client.state} client refused ${event.type} of its own case`)
+  return next
+}
+
+/** Compliance refuses to rely on the partner's KYC: level NONE, package and all twelve blocks REJECTED. */
+export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): Verdict<ClientRow> => {
+  const { turn } = at
+  const kyc = turn.state.one("kycPackages")
+  if (kyc === undefined) return refuse(conflict("NO_KYC_PACKAGE", "The client has no KYC package."))
+  if (kyc.state === "REJECTED") return refuse(conflict("ALREADY", "Reliance on this package is rejected already."))
+  const { revision } = kyc.context
+  const next = moveClient(at, row, { type: "REJECT_RELIANCE", at: turn.now, kycPackageId: kyc.id, revision, reason })
+  if (next === null)
+    return refuse(conflict("WRONG_STATE", `The client is ${row.state}, so reliance can't be rejected.`))
+  movePackage(at, kyc, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, note: reason })
+  for (const code of blockCodes) {
+    moveBlock(at, row, code, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, reason })
+  }
+  moveAssessment(at, row, { type: "RELIANCE_REJECTED", at: turn.now, reason })
+  for (const open of turn.state.all("cases"))
+    closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
+  writeDecision(at, row, "RELIANCE_REJECTED", reason)
+  return accept(next)
+}
+
+/** The two halves of level MICA_MIFID: all five blocks approved, and the assessment they rest on (D1). */
+export const mifidFacts = (
+  statuses: BlockStatuses,
+  assessment: Pick<AssessmentRow, "state" | "context"> | undefined
+): { readonly mifidReady: boolean; readonly appropriateness: AppropriatenessFacts | null } => {
+  const facts = assessment === undefined ? null : factsOf(assessment.state, assessment.context)
+  const ready = facts !== null && mifidBlockCodes.every((code) => statuses.get(code) === "APPROVED")
+  return { mifidReady: ready, appropriateness: ready ? facts : null }
+}
+
+/**
+ * The client after an event, or null when its state does not take it. One that may not take new risk any more has no request
+ * to open left (A2-101).
+ */
+export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
+  const next = advance(at.turn, "clients", row, event, { of: at.instance })
+  if (next?.level === "MICA_MIFID" && row.level !== "MICA_MIFID") {
+    writeDecision({ ...at, by: "SYSTEM" }, next, "GRANT_MICA_MIFID", "MiFID blocks and appropriateness in place")
+  }
+  const refused = next === null ? null : openingRestriction(next.state, clientContext(next).restrictions)
+  if (refused !== null) cancelOpeningRequests(at.turn, refused)
+  return next
+}
+
+/** The assessment after an event, as a row of the draft; null when it does not take it. A first one starts IDLE. */
+export const moveAssessment = (at: ClientTurn, client: ClientRow, event: AssessmentEvent): AssessmentRow | null => {
+  const { id: clientId, partnerId, shard } = client
+  const before =
+    at.turn.state.one("assessments") ?? firstRow("assessments", { clientId }, { clientId, partnerId, shard }).row
+  return advance(at.turn, "assessments", before, event, { of: at.instance })
+}
+
+/** The package after an event; one it does not take changes nothing. */
+export const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): void => {
+  advance(at.turn, "kycPackages", row, event, { of: at.instance })
+}
+
+const blockOf = (at: ClientTurn, clientId: number, code: BlockCode): BlockRow | undefined =>
+  at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId, code }))
+
+/** Writes the block's answer to an event and returns its status; a block nobody has written starts from NOT_STARTED. */
+export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): BlockStatus => {
+  const { id: clientId, partnerId, shard } = client
+  const before =
+    blockOf(at, clientId, code) ?? firstRow("verificationBlocks", { code }, { clientId, code, partnerId, shard }).row
+  return (advance(at.turn, "verificationBlocks", before, event, { of: at.instance }) ?? before).state
+}
+
+/** The MiCA blocks that are neither approved nor waiting for compliance to approve them, in their order. */
+const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCode> =>
+  micaBlockCodes.filter((code) => !["APPROVED", "SUBMITTED"].includes(blockOf(at, client.id, code)?.state ?? ""))
+
+/** Ends an open case; a refusal here is a defect. */
+export const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
+  if (advance(at.turn, "cases", row, event, { of: at.instance }) === null) {
+    throw new Error(`an open case refused ${event.type}`)
+  }
+}
+
+/** The row of a decision, which nothing ever changes. */
+export const writeDecision = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
+  at.turn.draft.put("decisions", {
+    id: at.turn.nextId("decision"),
+    partnerId: client.partnerId,
+    clientId: client.id,
+    decision,
+    reason,
+    decidedBy: at.by,
+    decidedAt: at.turn.now
+  })

@@ -1,0 +1,104 @@
+/**
+ * How an operator's command reaches a client: the client is found by id or uid, the decision runs in its mailbox
+ * (operator surface, Back office). A command that also rests on rows outside the mailbox reads them first and is decided
+ * only if the mailbox did not move them in between, so that nothing it read can have become untrue.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { accept, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { RoleLabel } from "../../../../machines/verification/Block.ts"
+import type { ActorHost, DispatchError, Turn, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import type { TableName } from "../../../store/Catalogue.ts"
+import type { ClientTurn } from "./clientDecisions.ts"
+import { findClient } from "../../account/findClient.ts"
+import { clientSubject, instanceOf } from "../../account/clientState.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
+import { decideUnmoved } from "../../shared/unmoved.ts"
+
+/** A decision answers the client's id: what the client looks like afterwards is read from its actor. */
+export type Ruled = Effect.Effect<Verdict<number>, DispatchError>
+
+export interface CommandTools {
+  readonly host: ActorHost["Service"]
+  readonly directory: Directory["Service"]
+  readonly sql: PgClient.PgClient
+}
+
+/** The gate lets only these two roles through; another one here is a defect. */
+const complianceLabel = ({ role }: OperatorCaller): RoleLabel => {
+  if (role !== "COMPLIANCE" && role !== "ADMIN") throw new Error("a compliance decision needs a compliance role")
+  return role
+}
+
+/** The id of the client that was decided on, for the answer. */
+export const idOf = (verdict: Verdict<ClientRow>): Verdict<number> => (verdict.ok ? accept(verdict.value.id) : verdict)
+
+/** A decision on what the mailbox holds. */
+export const decideOnClient = (
+  tools: CommandTools,
+  caller: OperatorCaller,
+  client: string,
+  decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
+): Ruled => ruleOnClient(tools, caller, client, (at, row) => idOf(decide(at, row)))
+
+/** As `decideOnClient`, with more to tell than which client it was. */
+export const ruleOnClient = <A>(
+  tools: CommandTools,
+  caller: OperatorCaller,
+  client: string,
+  decide: (at: ClientTurn, row: ClientRow) => Verdict<A>
+): Effect.Effect<Verdict<A>, DispatchError> =>
+  Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
+    found.ok
+      ? tools.host.dispatch({
+          ...addressOf(tools, caller, found.value),
+          decide: (turn) => asCompliance(tools, caller, turn, decide)
+        })
+      : Effect.succeed(found)
+  )
+
+/**
+ * A decision on what the mailbox holds and on what `read` finds beside it; `decide` sees both as of one moment. `how` as
+ * in `decideUnmoved`.
+ */
+export const decideOnFacts = <Facts, A>(
+  tools: CommandTools,
+  caller: OperatorCaller,
+  client: string,
+  read: (found: ClientRow) => Effect.Effect<Facts, Unavailable>,
+  decide: (at: ClientTurn, row: ClientRow, facts: Facts) => Verdict<A>,
+  how: {
+    readonly restsOn?: ReadonlyArray<TableName>
+    readonly heldAtLast?: boolean
+  } = {}
+): Effect.Effect<Verdict<A>, DispatchError> =>
+  Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
+    found.ok
+      ? decideUnmoved(tools.host, {
+          ...addressOf(tools, caller, found.value),
+          ...how,
+          read: (state) => read(state.one("clients") ?? found.value),
+          decide: (turn, facts) => asCompliance(tools, caller, turn, (at, row) => decide(at, row, facts))
+        })
+      : Effect.succeed(found)
+  )
+
+const addressOf = ({ directory }: CommandTools, { by }: OperatorCaller, { id, partnerId }: ClientRow) => ({
+  subject: clientSubject(id),
+  by,
+  partner: () => directory.stamp(partnerId)
+})
+
+const asCompliance = <A>(
+  { directory }: CommandTools,
+  caller: OperatorCaller,
+  turn: Turn,
+  decide: (at: ClientTurn, row: ClientRow) => Verdict<A>
+): Verdict<A> => {
+  const row = turn.state.one("clients")
+  const partner = row === undefined ? null : directory.partner(row.partnerId)
+  if (row === undefined || partner === null) return refuse(unknown("Client"))
+  return decide({ turn, instance: instanceOf(row, partner), by: complianceLabel(caller) }, row)
+}

@@ -1,0 +1,16 @@
+/** Durable timers of a sandbox client with a published last name; `sandboxDecisions` runs their decisions (D1, D2, D3). */
+import { type SandboxDecision, sandboxNameOf, sandboxTimer } from "../../../../machines/sandbox/sandboxNames.ts"
+import type { Instance } from "../../../effects/Instance.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+
+/** Sets the timer of one decision. */
+export const setSandboxTimer = (turn: Turn, decision: SandboxDecision, at: number, instance: Instance): void =>
+  applyEffects(turn, instance, [{ type: "timer.set", name: sandboxTimer(decision), at }])
+
+/** Sets the timers of a client's published last name; any other name has none. */
+export const setSandboxTimers = (turn: Turn, lastName: string): void => {
+  for (const { decision, afterMillis } of sandboxNameOf(lastName)?.steps ?? []) {
+    setSandboxTimer(turn, decision, turn.now + afterMillis, { partnerId: null, clientId: null })
+  }
+}

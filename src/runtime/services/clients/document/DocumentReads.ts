@@ -1,0 +1,141 @@
+/**
+ * What compliance sees of clients' documents: the facts of a client's, and one with its content (operator surface: reads of
+ * a document take --reason and are audited; A1-38). The audit row is committed before anything is answered, and names the
+ * document by its id alone: people name files after themselves.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Document, DocumentPurpose } from "../../../../machines/document/Document.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { DocumentRow } from "../../../store/tables/document.ts"
+import { findClient } from "../../account/findClient.ts"
+import { clientSubject } from "../../account/clientState.ts"
+import { documentOf, documentsOf } from "./Documents.ts"
+import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+
+export type ClientDocument = Document & { readonly clientId: number; readonly purpose: DocumentPurpose }
+
+/** `dataBase64`: null when the content was not asked for. */
+export type ReadDocument = ClientDocument & { readonly dataBase64: string | null }
+
+export interface DocumentReading {
+  readonly reason: string
+  /** The content too, or only what is known of it. */
+  readonly content: boolean
+}
+
+export class DocumentReads extends Context.Service<
+  DocumentReads,
+  {
+    /** A client's documents, deleted ones too, newest first. By id or uid. */
+    list(
+      caller: OperatorCaller,
+      client: string,
+      reason: string
+    ): Effect.Effect<Verdict<{ readonly documents: ReadonlyArray<ClientDocument> }>, DispatchError>
+    read(
+      caller: OperatorCaller,
+      documentId: number,
+      reading: DocumentReading
+    ): Effect.Effect<Verdict<ReadDocument>, DispatchError>
+  }
+>()("brokerage/runtime/services/clients/document/DocumentReads") {
+  static readonly layer = Layer.effect(
+    DocumentReads,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const stored = yield* RowReads
+      const sql = yield* PgClient.PgClient
+
+      let open = 0
+      /** Bounds what reads hold in memory at once; over it the operator comes back. */
+      const holding = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> =>
+        Effect.suspend((): Effect.Effect<A, E | Unavailable> => {
+          if (open === contentsAtOnce) return Effect.fail(new Unavailable({ unknown: false }))
+          open++
+          return Effect.ensuring(
+            work,
+            Effect.sync(() => void open--)
+          )
+        })
+
+      const find = (documentId: number) =>
+        Effect.map(stored.page("documents", [{ column: "id", value: documentId }], { limit: 1 }), ([row]) => row)
+
+      const audited = (caller: OperatorCaller, found: DocumentRow, { reason, content }: DocumentReading) =>
+        host.dispatch({
+          subject: clientSubject(found.clientId),
+          by: caller.by,
+          decide: (turn): Verdict<DocumentRow> => {
+            const live = turn.state.get("documents", String(found.id))
+            if (live === undefined) return refuse(contentGone)
+            const { id, clientId, partnerId } = live
+            applyEffects(turn, { clientId, partnerId, object: `document:${id}` }, [
+              { type: "audit", action: content ? "document.read" : "document.show", before: null, after: null, reason }
+            ])
+            return accept(live)
+          }
+        })
+
+      /** Null once it was deleted; judged by its size, so that a content that does not match is never handed out. */
+      const contentOf = ({ id, sizeBytes }: DocumentRow) =>
+        Effect.flatMap(
+          stored.page("documentContents", [{ column: "document_id", value: id }], { limit: 1 }),
+          ([row]) => {
+            if (row === undefined || row.content === "") return Effect.succeed(null)
+            return Buffer.byteLength(row.content, "base64") === sizeBytes
+              ? Effect.succeed(row.content)
+              : Effect.die(new Error(`the content of document ${id} is not as long as it was`))
+          }
+        )
+
+      const read = (caller: OperatorCaller, documentId: number, reading: DocumentReading) =>
+        Effect.gen(function* () {
+          const found = yield* find(documentId)
+          if (found === undefined) return refuse(unknown("Document"))
+          const verdict = yield* audited(caller, found, reading)
+          if (!verdict.ok) return verdict
+          const facts = factsOf(verdict.value)
+          if (!reading.content) return accept({ ...facts, dataBase64: null })
+          const dataBase64 = yield* contentOf(verdict.value)
+          // Deleted between the audit and the read.
+          return dataBase64 === null ? refuse(contentGone) : accept({ ...facts, dataBase64 })
+        })
+
+      return DocumentReads.of({
+        list: (caller, client, reason) =>
+          Effect.gen(function* () {
+            const named = yield* findClient(host, sql, client)
+            if (!named.ok) return named
+            const found = named.value
+            // The list shows file names, and people name files after themselves.
+            yield* host.dispatch({
+              subject: clientSubject(found.id),
+              by: caller.by,
+              decide: (turn) =>
+                applyEffects(turn, { clientId: found.id, partnerId: found.partnerId, object: `client:${found.id}` }, [
+                  { type: "audit", action: "document.list", before: null, after: null, reason }
+                ])
+            })
+            return accept({ documents: (yield* documentsOf(stored, found.id)).map(factsOf) })
+          }),
+        read: (caller, documentId, reading) =>
+          reading.content ? holding(read(caller, documentId, reading)) : read(caller, documentId, reading)
+      })
+    })
+  )
+}
+
+/** Full files in memory at once. */
+export const contentsAtOnce = 2
+
+const contentGone = conflict("DOCUMENT_DELETED", "The document was deleted: its content is gone.")
+
+const factsOf = (row: DocumentRow): ClientDocument => ({
+  ...documentOf(row),
+  clientId: row.clientId,
+  purpose: row.purpose as DocumentPurpose
+})

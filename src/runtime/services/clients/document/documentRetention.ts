@@ -1,0 +1,46 @@
+/**
+ * The end of documents: their content is emptied in the commit that says so, by an operator's deletion or, five years
+ * after the account was closed, by a durable timer of the client (A1-38). Their facts stay.
+ */
+import { documentLimits } from "../../../../machines/shared/Limits.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { TimerHandlers } from "../../../engine/timers/Timers.ts"
+import type { DocumentRow } from "../../../store/tables/document.ts"
+
+/** The timer of a closed client; it fires in the client's mailbox. */
+export const retentionTimer = "documents.retention"
+
+/** Sets the timer that ends the contents of a client closed now; a client without documents needs none. */
+export const keepDocumentsUntilDue = (turn: Turn): void => {
+  if (turn.state.all("documents").length === 0) return
+  applyEffects(turn, { partnerId: null, clientId: null }, [
+    { type: "timer.set", name: retentionTimer, at: yearsAfter(turn.now, documentLimits.retentionYears) }
+  ])
+}
+
+/** The same date and time of day in a later year, UTC; 29 February becomes 1 March where there is none. */
+export const yearsAfter = (millis: number, years: number): number => {
+  const date = new Date(millis)
+  return date.setUTCFullYear(date.getUTCFullYear() + years)
+}
+
+/** Empties the content and dates the row in one commit; the row as it is then. */
+export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): DocumentRow => {
+  const row: DocumentRow = { ...live, deletedAt: turn.now }
+  const { id: documentId, partnerId, clientId } = row
+  turn.draft.put("documents", row)
+  turn.draft.put("documentContents", { documentId, partnerId, clientId, storedAt: turn.now, content: "" })
+  applyEffects(turn, { partnerId, clientId, object: `document:${documentId}` }, [
+    { type: "audit", action: "document.delete", before: "LIVE", after: "DELETED", reason }
+  ])
+  return row
+}
+
+/** What runs in the client's mailbox when the timer is due. */
+export const retentionHandlers = {
+  [retentionTimer]: (turn) => {
+    // Only a closed client has the timer, and nothing leaves CLOSED.
+    for (const live of turn.state.all("documents")) emptyDocument(turn, live, "retention ended")
+  }
+} satisfies TimerHandlers

@@ -1,0 +1,173 @@
+/**
+ * The turn of an ordinary PUT .../kyc: the sections that are present are re-written and re-approved, the next revision is
+ * stored, and a changed identity is screened; what compliance has not seen holds the client (doc 1, Rules of POST /clients
+ * and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36). Pure but for the turn's draft and ids.
+ */
+import type { ClientEvent } from "../../../../machines/client/Client.ts"
+import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
+import type { Json } from "../../../../machines/Effects.ts"
+import type { KycPackageEvent, KycPackageStatus } from "../../../../machines/kyc/KycPackage.ts"
+import type { KycUpdateResult } from "../../../../machines/kyc/KycWire.ts"
+import { keyOf } from "../../../store/Catalogue.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import type { PackageRow } from "../../../store/tables/kyc.ts"
+import { type ClientTurn, moveClient, movePackage } from "../client/clientDecisions.ts"
+import { clientContext } from "../../account/clientState.ts"
+import { isSettled, restrictMatched, type Namesake } from "../client/samePerson.ts"
+import { displayNameOf } from "./sectionValues.ts"
+import type { ClaimsOfPerson, KycUpdatePlan } from "./KycUpdatePlan.ts"
+import { newFinding, noteWorse } from "../screening/rescreening.ts"
+import {
+  type CaseFacts,
+  openCase,
+  screeningReasons,
+  writeReportingRecord,
+  writeRevision,
+  writeScreening,
+  writeSections
+} from "./kycDecisions.ts"
+
+export const reviseClient = (
+  at: ClientTurn,
+  client: ClientRow,
+  kyc: PackageRow,
+  plan: KycUpdatePlan
+): KycUpdateResult => {
+  const { turn } = at
+  const { request, screened } = plan
+  const revision = plan.base.revision + 1
+  const review = reviewOf(at, client, plan)
+  const clear = screened === null || screened.outcome === "CLEAR"
+  const revised = move(at, named(client, plan), {
+    type: "KYC_REVISION",
+    at: turn.now,
+    identityChanged: plan.identityChanged,
+    clear,
+    reason: review?.holds === true ? partnerReason(review.reasons[0] as CaseReason) : null,
+    caseId: review?.holds === true ? review.caseId : null,
+    kycPackageId: kyc.id
+  })
+  const next = review !== null && review.refused.length > 0 ? restrictMatched(at, revised, review) : revised
+  writeClaims(at, client, plan.claims)
+  writeSections(at, client, request.kyc, request.identityCheck)
+  const status = writeNextRevision(at, client, kyc, plan, {
+    type: "REVISE",
+    at: turn.now,
+    kycPackageId: kyc.id,
+    revision,
+    identityChanged: plan.identityChanged,
+    clear
+  })
+  const screeningRunId = screened === null ? null : writeScreening(at, client, "KYC_REVISION", screened)
+  if (plan.identityChanged || request.kyc.identification !== undefined || request.kyc.taxResidency !== undefined) {
+    writeReportingRecord(at, client, plan.sections, revision)
+  }
+  if (review !== null) openCase(at, client, { ...review, screeningRunId })
+  if (review?.holds !== true && screeningRunId !== null && plan.unseen !== null) {
+    noteWorse(turn, at.instance, { ...plan.unseen, screeningRunId })
+  }
+  return updateAnswer(next, kyc, plan, status)
+}
+
+/** The answer for an update; `next` is the client after it. */
+export const updateAnswer = (
+  next: ClientRow,
+  kyc: PackageRow,
+  plan: KycUpdatePlan,
+  status: KycPackageStatus
+): KycUpdateResult => ({
+  clientId: next.id,
+  clientUid: next.uid,
+  partnerClientRef: next.partnerClientRef,
+  kycPackageId: kyc.id,
+  revision: plan.base.revision + 1,
+  status,
+  verificationLevel: next.level,
+  lifecycleState: next.state,
+  identityChanged: plan.identityChanged,
+  screening: screeningAnswer(plan)
+})
+
+/** The answer's word for the screening of this update. */
+const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screening"] => {
+  if (screened === null) return "NOT_RUN"
+  return screened.outcome === "CLEAR" ? "CLEAR" : "PENDING_REVIEW"
+}
+
+/** The client after an event that its state, which the caller has tested, takes. */
+export const move = (at: ClientTurn, client: ClientRow, event: ClientEvent): ClientRow => {
+  const next = moveClient(at, client, event)
+  if (next === null) throw new Error(`a ${client.state} client refused ${event.type}`)
+  return next
+}
+
+/** The client under its new name, at once, whatever screening says (A1-36). */
+export const named = (client: ClientRow, { identityChanged, sections, personKey }: KycUpdatePlan): ClientRow => ({
+  ...client,
+  personKey,
+  displayName: identityChanged ? displayNameOf(sections.personalInfo) : client.displayName
+})
+
+/** Moves the claims of the person along with the person (A1-28). */
+export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, claims: ClaimsOfPerson): void => {
+  for (const name of claims.release) turn.draft.release(name)
+  for (const name of claims.claim) turn.draft.claim(name, client.id)
+}
+
+/** The package after its event, and the revision as received; the package's status. */
+export const writeNextRevision = (
+  at: ClientTurn,
+  client: ClientRow,
+  kyc: PackageRow,
+  { request }: KycUpdatePlan,
+  event: Extract<KycPackageEvent, { readonly type: "REVISE" | "REONBOARD" }>
+): KycPackageStatus => {
+  movePackage(at, { ...kyc, receivedAt: at.turn.now }, event)
+  const moved = at.turn.draft.peek("kycPackages", keyOf("kycPackages", kyc))
+  if (moved === undefined) throw new Error(`a ${kyc.state} package refused ${event.type}`)
+  writeRevision(at, client, {
+    packageId: kyc.id,
+    revision: event.revision,
+    payload: request.kyc as Json,
+    attestation: request.attestation
+  })
+  return moved.state
+}
+
+interface Review extends Required<Omit<CaseFacts, "screeningRunId">> {
+  /** A screening holds the client; a duplicate and what was declared are only looked at. */
+  readonly holds: boolean
+}
+
+/** The case that this revision opens, or null. */
+const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Review | null => {
+  const { base, screened, unseen } = plan
+  const isHeld = clientContext(client).openCases.length > 0
+  const found = screened === null || unseen === null ? null : newFinding(isHeld, base.shown, screened, unseen)
+  const same = newSame(at, client, plan)
+  const declared = newlyDeclared(at, plan)
+  if (found === null && same === null && declared.length === 0) return null
+  const reasons: Array<CaseReason> = [...(found === null ? [] : screeningReasons(found)), ...declared]
+  if (same !== null) reasons.push("DUPLICATE_PERSON")
+  return {
+    caseId: at.turn.nextId("case"),
+    reasons,
+    candidates: found?.candidates ?? [],
+    duplicateOf: same?.clientId ?? null,
+    holds: found !== null,
+    refused: same?.refused ?? []
+  }
+}
+
+/** What this revision declares and no open case says (A1-28). */
+const newlyDeclared = ({ turn }: ClientTurn, { declared }: KycUpdatePlan): ReadonlyArray<CaseReason> => {
+  const known = new Set(turn.state.all("cases").flatMap(({ details }) => details["reasons"] ?? []))
+  return declared.filter((reason) => !known.has(reason))
+}
+
+/** Another client that this one has become the same person as, unless an open case says so already. */
+const newSame = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): Namesake | null => {
+  const { same } = claims
+  if (same === null || personKey === client.personKey) return null
+  return turn.state.all("cases").some((row) => isSettled(row, same)) ? null : same
+}

@@ -1,0 +1,87 @@
+/**
+ * What calls for a pass over stored clients: entries beyond those that the last pass asked for, and rules of comparison
+ * that are not those it went by (F26). It follows the committed rows and wakes the worker.
+ */
+import { Effect, Latch } from "effect"
+import { screeningRulesVersion } from "../../../../machines/screening/screen.ts"
+import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { ScreeningRunRow, WatchEntryRow, WatchImportRow } from "../../../store/tables/screening.ts"
+import { personsAfter } from "../../../store/storedPersons.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+import { type PassPlan } from "../../screening/passDecisions.ts"
+import type { PassTools } from "./passWalk.ts"
+
+/** Clients screened on a list that changed before their commit; more than this wait for the night. */
+const lateLimit = 10_000
+
+export class PassDemand {
+  readonly wake = Latch.makeUnsafe(true)
+  /** The highest id of an entry. */
+  last = 0
+  /** Up to here entries call for a pass: those of an import do when it becomes current. */
+  private due = 0
+  /** Clients whose screening missed an entry that was committed before they were. */
+  readonly late = new Set<number>()
+  /** What all clients are known to be screened by while no pass has been made: nothing, unless there was no client. */
+  private unpassed: { readonly toEntry: number; readonly rules: number | null } = { toEntry: 0, rules: null }
+  private readonly tools: PassTools
+
+  private constructor(tools: PassTools) {
+    this.tools = tools
+  }
+
+  /** Reads where the list stands, and follows it from there. */
+  static readonly follow = (tools: PassTools): Effect.Effect<PassDemand> =>
+    Effect.gen(function* () {
+      const demand = new PassDemand(tools)
+      const { host, stored } = tools
+      host.onCommitted("watchEntries", (row) => demand.#entry(row))
+      host.onCommitted("watchImports", (row) => demand.#import(row))
+      host.onCommitted("screeningRuns", (row) => demand.#run(row))
+      host.onCommitted("screeningPasses", ({ state }) => (state === "RUNNING" ? demand.wake.openUnsafe() : undefined))
+      const [newest] = yield* Effect.orDie(stored.page("watchEntries", [], { limit: 1 }))
+      demand.last = Math.max(demand.last, newest?.id ?? 0)
+      demand.due = demand.last
+      return demand
+    })
+
+  /** The pass that is wanted now, or null. */
+  readonly plan: Effect.Effect<PassPlan | null, Unavailable> = Effect.suspend(() => this.#plan())
+
+  readonly #plan = Effect.fnUntraced(function* (this: PassDemand) {
+    const { stored, sql, sealing } = this.tools
+    const [done] = yield* stored.page("screeningPasses", [{ column: "state", value: "DONE" }], { limit: 1 })
+    if (done === undefined && (yield* Effect.catch(personsAfter(sql, sealing, 0, 1), whenAway)).length === 0) {
+      this.unpassed = { toEntry: this.due, rules: screeningRulesVersion }
+      return null
+    }
+    const known = done === undefined ? this.unpassed : done.context
+    if (known.rules !== screeningRulesVersion) {
+      return { trigger: "RULES", scope: "ALL", fromEntry: 0, toEntry: this.last } as const
+    }
+    if (this.due <= known.toEntry) return null
+    return { trigger: "LIST", scope: "CHANGES", fromEntry: known.toEntry, toEntry: this.due } as const
+  })
+
+  #entry({ id, importId, removedAt }: WatchEntryRow): void {
+    this.last = Math.max(this.last, id)
+    if (importId === null && removedAt === null) this.#callFor(this.last)
+  }
+
+  #import({ state }: WatchImportRow): void {
+    if (state === "DONE") this.#callFor(this.last)
+  }
+
+  #callFor(entry: number): void {
+    if (entry <= this.due) return
+    this.due = entry
+    this.wake.openUnsafe()
+  }
+
+  #run({ clientId, listVersion, passId }: ScreeningRunRow): void {
+    const isLate = passId === null && listVersion < this.tools.screening.lists().listVersion
+    if (!isLate || this.late.size >= lateLimit) return
+    this.late.add(clientId)
+    this.wake.openUnsafe()
+  }
+}

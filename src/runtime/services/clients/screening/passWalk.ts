@@ -1,0 +1,169 @@
+/**
+ * The walk of a screening pass (F26): a page of clients is compared, those with a candidate are judged in their mailboxes,
+ * and then the cursor moves behind the page. A page that is walked again finds what it has written, and writes nothing.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Clock, Effect } from "effect"
+import type { PassTrigger } from "../../../../machines/screening/ScreeningPass.ts"
+import { resultOf, type ScreenedPerson, type Settled } from "../../../../machines/screening/screen.ts"
+import { breathe } from "../../../engine/breathe.ts"
+import { passPausePoint } from "../../../engine/PausePoints.ts"
+import type { ActorHost, DispatchError, Turn, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { Sealing } from "../../../engine/sealing/Sealing.ts"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import type { ScreeningPassRow, WatchEntryRow } from "../../../store/tables/screening.ts"
+import { personsAfter, type StoredPerson } from "../../../store/storedPersons.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+import { clientSubject, instanceOf } from "../../account/clientState.ts"
+import { systemSubject } from "../../shared/OperatorCaller.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import { decideUnmoved } from "../../shared/unmoved.ts"
+import { identityText } from "../../screening/dispositions.ts"
+import { byScreening, movePass } from "../../screening/passDecisions.ts"
+import { rescreenClient } from "./rescreenClient.ts"
+import { screenedPerson } from "./rescreening.ts"
+import type { Screening } from "../../screening/Screening.ts"
+
+export interface PassTools {
+  readonly host: ActorHost["Service"]
+  readonly stored: RowReads["Service"]
+  readonly directory: Directory["Service"]
+  readonly screening: Screening["Service"]
+  readonly sealing: Sealing
+  readonly sql: PgClient.PgClient
+}
+
+/** Clients of one page, and of one stretch of comparing: a millisecond, then whoever else waits has its turn. */
+const pageSize = 128
+const stretch = 3
+/** Between two pages, at the least: a page that took longer is followed by as long a pause. */
+const pauseMillis = 20
+/** Clients judged side by side. */
+const judgedAtOnce = 2
+
+/** Goes on with a pass until no client is left, or another pass has taken its place. */
+export const walkPass = (tools: PassTools, pass: ScreeningPassRow): Effect.Effect<void, DispatchError> =>
+  Effect.gen(function* () {
+    const { passId, trigger, scope, fromEntry, toEntry } = pass.context
+    const { host, screening, sealing, sql } = tools
+    const changed = scope === "ALL" ? null : yield* entriesBetween(tools, fromEntry, toEntry)
+    const find = changed === null ? screening.find : screening.among(changed)
+    let after = pass.context.after
+    while (true) {
+      const began = yield* Clock.currentTimeMillis
+      const persons =
+        changed?.length === 0 ? [] : yield* Effect.catch(personsAfter(sql, sealing, after, pageSize), whenAway)
+      const suspects = yield* suspectsAmong(persons, find)
+      yield* Effect.forEach(suspects, (clientId) => judgeClient(tools, clientId, trigger, passId), {
+        concurrency: judgedAtOnce,
+        discard: true
+      })
+      if (persons.length > 0) passPausePoint("clients-judged")
+      const moved = yield* host.dispatch({
+        subject: systemSubject,
+        by: byScreening,
+        lane: "internal",
+        decide: (turn) => moveBehind(turn, passId, persons)
+      })
+      if (moved?.state !== "RUNNING") return
+      after = moved.context.after
+      yield* Effect.sleep(Math.max(pauseMillis, (yield* Clock.currentTimeMillis) - began))
+    }
+  })
+
+const moveBehind = (turn: Turn, passId: number, persons: ReadonlyArray<StoredPerson>): ScreeningPassRow | null => {
+  const last = persons.at(-1)
+  return movePass(
+    turn,
+    passId,
+    last === undefined
+      ? { type: "FINISH", at: turn.now }
+      : { type: "ADVANCE", at: turn.now, after: last.clientId, screened: persons.length }
+  )
+}
+
+/** New entries to look for by themselves; where there are more, every client is compared with the whole list. */
+const changedLimit = 20_000
+const entriesPage = 1_000
+
+/** The live entries beyond `from` up to `to`; null when they are too many to be indexed apart. */
+const entriesBetween = (
+  { stored }: PassTools,
+  from: number,
+  to: number
+): Effect.Effect<ReadonlyArray<WatchEntryRow> | null, Unavailable> =>
+  Effect.gen(function* () {
+    const entries: Array<WatchEntryRow> = []
+    for (let before: number | null = to + 1; before !== null;) {
+      const beyond = [{ column: "id", value: from + 1, comparison: ">=" }] as const
+      const rows: ReadonlyArray<WatchEntryRow> = yield* stored.page("watchEntries", beyond, {
+        limit: entriesPage,
+        before
+      })
+      entries.push(...rows.filter(({ removedAt }) => removedAt === null))
+      if (entries.length > changedLimit) return null
+      before = rows.length < entriesPage ? null : (rows.at(-1)?.id ?? null)
+      yield* breathe
+    }
+    return entries
+  })
+
+const nothing: Settled = { has: () => false }
+
+/** The clients with a candidate, whatever compliance has said of it. */
+const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: ScreenedPerson) => Found) =>
+  Effect.gen(function* () {
+    const suspects: Array<number> = []
+    for (const [index, { clientId, personalInfo }] of persons.entries()) {
+      if (index % stretch === 0) yield* breathe
+      if (resultOf(find(screenedPerson(personalInfo)), nothing).outcome !== "CLEAR") suspects.push(clientId)
+    }
+    return suspects
+  })
+
+type Found = ReturnType<Screening["Service"]["find"]>
+
+/** An identity comes in with the package; what compliance has seen of it is read in the turn itself. */
+const identityRestsOn = ["kycPackages", "verificationBlocks"] as const
+
+/** Screens one client against the whole list and decides in its mailbox. One that can't be judged holds up no other. */
+export const judgeClient = (
+  { host, directory, screening, sealing, stored }: PassTools,
+  clientId: number,
+  trigger: PassTrigger,
+  passId: number | null
+): Effect.Effect<void, DispatchError> =>
+  decideUnmoved(host, {
+    subject: clientSubject(clientId),
+    by: byScreening,
+    restsOn: identityRestsOn,
+    read: () =>
+      Effect.map(
+        stored.page(
+          "blockPayloads",
+          [
+            { column: "client_id", value: clientId },
+            { column: "code", value: "PERSONAL_INFO" }
+          ],
+          { limit: 1 }
+        ),
+        ([payload]) => {
+          if (payload === undefined) return null
+          const person = screenedPerson(payload.data)
+          const identityKey = sealing.fingerprint(identityText(person))
+          return { found: screening.find(person), identityKey, lists: screening.lists(), trigger, passId }
+        }
+      ),
+    decide: (turn, finding) => {
+      const client = turn.state.one("clients")
+      const partner = client === undefined ? null : directory.partner(client.partnerId)
+      if (client === undefined || partner === null || finding === null) return
+      rescreenClient({ turn, instance: instanceOf(client, partner), by: "SYSTEM" }, client, finding)
+    }
+  }).pipe(
+    Effect.catchTag("CommitRejected", ({ cause }) => leave(clientId, cause)),
+    Effect.catchDefect((defect) => leave(clientId, defect))
+  )
+
+const leave = (clientId: number, why: unknown) =>
+  Effect.annotateLogs(Effect.logError("a client could not be screened again", why), { clientId })

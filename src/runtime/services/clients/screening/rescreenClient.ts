@@ -1,0 +1,62 @@
+/**
+ * The turn of a stored client whom a pass has screened again: what compliance has not seen opens a case and restricts the
+ * client, a hit freezes it (F26; D1; A3-10). A result that is what it was writes nothing, so that a pass may come to the
+ * same client any number of times. Pure but for the turn's draft and ids.
+ */
+import type { PassTrigger } from "../../../../machines/screening/ScreeningPass.ts"
+import { type findAll, resultOf, type ScreeningOutcome } from "../../../../machines/screening/screen.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import { type ClientTurn, moveClient } from "../client/clientDecisions.ts"
+import { clientContext } from "../../account/clientState.ts"
+import { openCase, screeningReasons, writeScreening } from "../kyc/kycDecisions.ts"
+import { clearedFor } from "../../screening/dispositions.ts"
+import { newFinding, noteWorse, seenBy, shownCandidates } from "./rescreening.ts"
+import type { ListVersions } from "../../screening/Screening.ts"
+
+export interface PassFinding {
+  /** Every entry at or over a threshold for the name as it is stored. */
+  readonly found: ReturnType<typeof findAll>
+  /** Fingerprint of the identity that was screened. */
+  readonly identityKey: string
+  readonly lists: ListVersions
+  readonly trigger: PassTrigger
+  /** Null outside a pass: the list changed between the screening of what came in and its commit. */
+  readonly passId: number | null
+}
+
+export const rescreenClient = (at: ClientTurn, client: ClientRow, finding: PassFinding): void => {
+  const { turn } = at
+  if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return
+  const cleared = clearedFor(turn.state.all("dispositions"), finding.identityKey)
+  const shown = shownCandidates(turn.state)
+  const screened = resultOf(finding.found, cleared)
+  const unseen = resultOf(finding.found, seenBy(cleared, shown))
+  const fresh = newFinding(clientContext(client).openCases.length > 0, shown, screened, unseen)
+  if (fresh === null && unseen.candidates.length === 0) return
+  const { outcome } = fresh ?? unseen
+  if (needsNothing(at, client, outcome)) return
+  const screeningRunId = writeScreening(at, client, finding.trigger, { ...screened, ...finding.lists }, finding.passId)
+  if (fresh === null) noteWorse(turn, at.instance, { ...unseen, screeningRunId })
+  const caseId = fresh === null ? null : turn.nextId("case")
+  const reasons = screeningReasons({ outcome, candidates: [] })
+  if (fresh !== null && caseId !== null) {
+    openCase(at, client, { caseId, reasons, screeningRunId, candidates: fresh.candidates, duplicateOf: null })
+  }
+  // A candidate that a case shows already has had its consequence, unless it has become a hit.
+  if (caseId === null && outcome !== "HIT") return
+  moveClient(at, client, {
+    type: "MATCHED",
+    at: turn.now,
+    caseId,
+    restriction: outcome === "HIT" ? "FROZEN" : "NO_NEW_RISK",
+    reason: reasons[0] ?? "COMPLIANCE_REVIEW"
+  })
+}
+
+/**
+ * Reliance was rejected: only money could still move, so a hit freezes it, once. Anything else waits for the partner's
+ * re-onboarding, which screens again; a case could not be cleared before it (D1, D2).
+ */
+const needsNothing = ({ turn }: ClientTurn, client: ClientRow, outcome: ScreeningOutcome): boolean =>
+  turn.state.one("kycPackages")?.state === "REJECTED" &&
+  (outcome !== "HIT" || clientContext(client).restrictions.includes("FROZEN"))

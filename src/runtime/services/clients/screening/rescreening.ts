@@ -1,0 +1,142 @@
+/**
+ * Screening a client again: the list, the rules or the client's name may have changed since compliance looked, and a
+ * candidate that nobody has looked at as it is now is never cleared (doc 1, Rules of POST /clients 6; F26).
+ */
+import type { Json, JsonObject } from "../../../../machines/Effects.ts"
+import type { CaseReason } from "../../../../machines/compliance/Case.ts"
+import {
+  type Found,
+  isNoWorse,
+  outcomeOf,
+  type ScreenedPerson,
+  type ScreeningCandidate,
+  type ScreeningResult,
+  type Settled
+} from "../../../../machines/screening/screen.ts"
+import { isRecord } from "../../../../machines/shared/Fields.ts"
+import { cleanText } from "../../../../machines/shared/Text.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { Instance } from "../../../effects/Instance.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
+import type { CaseRow } from "../../../store/tables/compliance.ts"
+import { clearedFor } from "../../screening/dispositions.ts"
+import { advance } from "../../../effects/advance.ts"
+
+/** A screening of this moment, without what compliance need not look at. */
+export interface ScreenedAgain extends ScreeningResult {
+  readonly listVersion: number
+  readonly listVersions: Readonly<Record<string, string>>
+}
+
+/** The screening of a clearance: as a result only what compliance has not seen, and beside it all that there is. */
+export interface Rescreening extends ScreenedAgain {
+  /** Every entry at or over a threshold for the client's name of this moment. */
+  readonly found: ReadonlyArray<Found>
+  /** Fingerprint of the identity that was screened. */
+  readonly identityKey: string
+}
+
+/** The candidates that a case shows. */
+export const candidatesOf = ({ details }: CaseRow): ReadonlyArray<ScreeningCandidate> => {
+  const { candidates } = details as { readonly candidates?: ReadonlyArray<ScreeningCandidate> }
+  return candidates ?? []
+}
+
+/** The candidates that open cases show. */
+export const shownCandidates = (state: SubjectState): ReadonlyArray<ScreeningCandidate> =>
+  state.all("cases").flatMap(candidatesOf)
+
+/** A shown candidate with its outcome. */
+export const withOutcome = (shown: ScreeningCandidate): Found => ({
+  ...shown,
+  outcome: outcomeOf(shown.list, shown.score, shown.nameScore)
+})
+
+/** What compliance has seen for a client of this identity: cleared, or shown in an open case as no less like. */
+export const seenBy = (cleared: Settled, shown: ReadonlyArray<ScreeningCandidate>): Settled => {
+  const byEntry = Map.groupBy(shown, ({ entryId }) => entryId)
+  return {
+    has: (entryId, pair) =>
+      cleared.has(entryId, pair) || (byEntry.get(entryId) ?? []).some((each) => isNoWorse(pair, withOutcome(each)))
+  }
+}
+
+/** `seenBy` of a mailbox. */
+export const seenFor = (state: SubjectState, identityKey: string): Settled =>
+  seenBy(clearedFor(state.all("dispositions"), identityKey), shownCandidates(state))
+
+/** What a later screening found, for the case that shows it from now on. */
+export interface LaterFinding extends ScreeningResult {
+  readonly screeningRunId: number
+}
+
+/**
+ * Shows a case's reader what was found later: new candidates, known ones as like as they are now, the run, and the reason
+ * when it has become a hit. No new case, so the partner hears nothing (D1); the case's machine writes the audit.
+ */
+export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later: LaterFinding): void => {
+  const { outcome, candidates, screeningRunId } = later
+  const count = `${candidates.length} ${candidates.length === 1 ? "candidate" : "candidates"}`
+  const note = `screening run ${screeningRunId}, ${outcome}: ${count} new or worse than shown`
+  const known = new Set(candidates.map(({ entryId }) => entryId))
+  const shown = [...candidatesOf(open).filter(({ entryId }) => !known.has(entryId)), ...candidates]
+  const reasons = reasonsAfter(open, outcome)
+  const details: JsonObject = { ...open.details, reasons, screeningRunId, candidates: shown }
+  const set = { reason: reasons[0] ?? open.reason, details }
+  const noted = advance(turn, "cases", open, { type: "NOTE", at: turn.now, note }, { of: instance, set })
+  if (noted === null) throw new Error("an open case refused a note")
+}
+
+/**
+ * What a screening finds that needs a case: anything, unless a case that holds the client already shows it (A1-34, A1-35).
+ * `screened` leaves out what compliance has cleared, `unseen` also what open cases show (`shown`) as no less like.
+ */
+export const newFinding = (
+  isHeld: boolean,
+  shown: ReadonlyArray<ScreeningCandidate>,
+  screened: ScreeningResult,
+  unseen: ScreeningResult
+): ScreeningResult | null => {
+  if (screened.outcome === "CLEAR") return null
+  if (!isHeld) return screened
+  const known = new Set(shown.map(({ entryId }) => entryId))
+  return unseen.candidates.every(({ entryId }) => known.has(entryId)) ? null : unseen
+}
+
+/** Known candidates that are more like now than their case shows: the newest such case says so from here on (F26). */
+export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): void => {
+  const worse = new Set(later.candidates.map(({ entryId }) => entryId))
+  const showing = turn.state
+    .all("cases")
+    .toSorted((a, b) => a.id - b.id)
+    .findLast((row) => candidatesOf(row).some(({ entryId }) => worse.has(entryId)))
+  if (showing !== undefined) noteFinding(turn, instance, showing, later)
+}
+
+/** The reasons of a case after another screening: a hit comes first, and no weaker word of the screening beside it. */
+const reasonsAfter = ({ reason, details }: CaseRow, outcome: ScreeningResult["outcome"]): ReadonlyArray<CaseReason> => {
+  const before = ((details as { readonly reasons?: ReadonlyArray<CaseReason> }).reasons ?? [
+    reason
+  ]) as ReadonlyArray<CaseReason>
+  if (outcome === "HIT") {
+    const others = before.filter((each) => each !== "SCREENING_HIT" && each !== "SCREENING_POSSIBLE_MATCH")
+    return ["SCREENING_HIT", ...others]
+  }
+  const seen = before.some((each) => each === "SCREENING_HIT" || each === "SCREENING_POSSIBLE_MATCH")
+  return seen || outcome === "CLEAR" ? before : [...before, "SCREENING_POSSIBLE_MATCH"]
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? cleanText(value) : "")
+
+/** The compared facts of a stored PERSONAL_INFO section. */
+export const screenedPerson = (personalInfo: Json): ScreenedPerson => {
+  const section: Readonly<Record<string, unknown>> = isRecord(personalInfo) ? personalInfo : {}
+  const { citizenships } = section
+  return {
+    firstName: text(section["first_name"]),
+    middleName: text(section["middle_name"]) || null,
+    lastName: text(section["last_name"]),
+    dob: text(section["date_of_birth"]) || null,
+    nationalities: Array.isArray(citizenships) ? citizenships.map(text) : []
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The operator's decisions on a client's standing: the final refusal of the person, closing, reopening, taking the level
+ * back, the categorization (operator surface, client and kyc reject-person; D1; A1-38, A1-47). Those that end a client
+ * pass the zero check, in the mailbox that money passes too.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Verdict } from "../../../machines/shared/Refusal.ts"
+import { personClaims } from "../../../machines/kyc/personKey.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { withinTime } from "../../engine/withinTime.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { type AccountFacts, accountBlockers, closeClient } from "./closingDecisions.ts"
+import {
+  type CommandTools,
+  type Ruled,
+  decideOnClient,
+  decideOnFacts,
+  idOf,
+  ruleOnClient
+} from "../clients/client/decideOnClient.ts"
+import {
+  type Categorization,
+  type Categorized,
+  categorizeClient,
+  downgradeClient,
+  reopenClient
+} from "./lifecycleDecisions.ts"
+import { Directory } from "../partners/Directory.ts"
+import { rejectPerson } from "../clients/kyc/reviewDecisions.ts"
+import type { OperatorCaller } from "../shared/OperatorCaller.ts"
+import { freeClaims } from "../../store/reads/clientReads.ts"
+import { whenAway } from "../../store/whenAway.ts"
+import { openOutside } from "../../store/openRows.ts"
+
+type Ruling = (caller: OperatorCaller, client: string, reason: string) => Ruled
+
+export class Lifecycle extends Context.Service<
+  Lifecycle,
+  {
+    /** Refuses the person for good; refused while money or anything else is open. */
+    readonly rejectPerson: Ruling
+    /** Closes the account for good; refused while money or anything else is open. */
+    readonly close: Ruling
+    /** Brings a refused person back under review. */
+    readonly reopen: Ruling
+    /** Takes level MICA_MIFID back to MICA. */
+    readonly downgrade: Ruling
+    /** Refused where the account's margin does not allow it; answers what it does to the account (A2-102). */
+    categorize(
+      caller: OperatorCaller,
+      client: string,
+      wanted: Categorization
+    ): Effect.Effect<Verdict<Categorized>, DispatchError>
+  }
+>()("brokerage/runtime/services/lifecycle/Lifecycle") {
+  static readonly layer = Layer.effect(
+    Lifecycle,
+    Effect.gen(function* () {
+      const tools: CommandTools = { host: yield* ActorHost, directory: yield* Directory, sql: yield* PgClient.PgClient }
+      const facts = accountFacts(tools.sql)
+      return Lifecycle.of({
+        rejectPerson: (caller, client, reason) =>
+          decideOnFacts(
+            tools,
+            caller,
+            client,
+            facts,
+            (at, row, found) => idOf(rejectPerson(at, row, cleanText(reason), accountBlockers(at.turn.state, found))),
+            ending
+          ),
+        close: (caller, client, reason) =>
+          decideOnFacts(
+            tools,
+            caller,
+            client,
+            facts,
+            (at, row, found) => idOf(closeClient(at, row, cleanText(reason), found)),
+            ending
+          ),
+        reopen: (caller, client, reason) =>
+          decideOnClient(tools, caller, client, (at, row) => reopenClient(at, row, cleanText(reason))),
+        downgrade: (caller, client, reason) =>
+          decideOnClient(tools, caller, client, (at, row) => downgradeClient(at, row, cleanText(reason))),
+        categorize: (caller, client, wanted) =>
+          ruleOnClient(tools, caller, client, (at, row) =>
+            categorizeClient(at, row, { ...wanted, reason: cleanText(wanted.reason) })
+          )
+      })
+    })
+  )
+}
+
+/** An item comes in with its posting, and a posting with its balance; steady postings must not keep the end from coming. */
+const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
+
+/** Facts of the zero check that the mailbox lacks: open settlement items, and claims of the person that can be given back. */
+const accountFacts =
+  (sql: PgClient.PgClient) =>
+  (client: ClientRow): Effect.Effect<AccountFacts, Unavailable> =>
+    withinTime(
+      Effect.gen(function* () {
+        const openItems = yield* openOutside(sql, client.id)
+        // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
+        return { openItems, personClaims: yield* freeClaims(sql, personClaims(client.personKey), client.id) }
+      }).pipe(Effect.catch(whenAway)),
+      () => new Unavailable({ unknown: false })
+    )

@@ -1,0 +1,72 @@
+/**
+ * Closing a client for good, inside the client's turn: the zero check, the end of its cases, and the facts that others
+ * may use again (D1; A1-38, A1-47). Pure but for the turn's draft.
+ */
+import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { closeCase, type ClientTurn, moveClient, writeDecision } from "../clients/client/clientDecisions.ts"
+import { openInMailbox } from "../shared/openWork.ts"
+import { expiryTimers } from "../clients/document/documentExpiry.ts"
+import { keepDocumentsUntilDue } from "../clients/document/documentRetention.ts"
+
+/** What the zero check needs and no mailbox holds. True only while the mailbox stays as it was when they were read. */
+export interface AccountFacts {
+  /** Sentences for what is open outside the mailbox: settlement items that nobody has settled. */
+  readonly openItems: ReadonlyArray<string>
+  /** The claims of the person that no other open client holds as its own. */
+  readonly personClaims: ReadonlyArray<string>
+}
+
+/** The unique fact of an e-mail, by the name that onboarding claims it under. */
+const emailClaim = (email: string): string => `email:${email}`
+
+/** Sentences that say what stands in the way of a client's end: money, and whatever is open. */
+export const accountBlockers = (
+  state: SubjectState,
+  { openItems }: Pick<AccountFacts, "openItems">
+): ReadonlyArray<string> => [
+  ...state.all("balances").flatMap(({ currency, cash, reserved }) => {
+    const money = (minor: bigint) =>
+      isCurrency(currency) ? `${formatAmount(minor, currency as Currency)} ${currency}` : `${minor} ${currency}`
+    return [
+      ...(cash === 0n ? [] : [`The client's cash is ${money(cash)}.`]),
+      ...(reserved === 0n ? [] : [`The client's reserve is ${money(reserved)}.`])
+    ]
+  }),
+  ...openInMailbox(state),
+  ...openItems
+]
+
+/** CLOSED from any other state: the cases end, the e-mail is free again, the reference stays taken. */
+export const closeClient = (
+  at: ClientTurn,
+  client: ClientRow,
+  reason: string,
+  facts: AccountFacts
+): Verdict<ClientRow> => {
+  const { turn } = at
+  if (client.state === "CLOSED") return refuse(conflict("ALREADY", "The account is closed already."))
+  const blockers = accountBlockers(turn.state, facts)
+  const next = moveClient(at, client, { type: "CLOSE", at: turn.now, reason, blockers })
+  if (next === null) return refuse(conflict("BLOCKED", "The account can't be closed yet.", { blockers }))
+  for (const open of turn.state.all("cases")) {
+    // No finding was made on the candidates, so none of them is remembered.
+    closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: `account closed: ${reason}` })
+  }
+  turn.draft.release(emailClaim(client.email))
+  // A person refused for good stays known: the next onboarding of the same person goes to review.
+  if (client.state !== "KYC_REJECTED") for (const name of facts.personClaims) turn.draft.release(name)
+  // A closed account gets no notice of its documents' dates.
+  applyEffects(
+    turn,
+    at.instance,
+    Object.values(expiryTimers).map((name) => ({ type: "timer.clear", name }))
+  )
+  keepDocumentsUntilDue(turn)
+  writeDecision(at, client, "CLOSED", reason)
+  return accept(next)
+}

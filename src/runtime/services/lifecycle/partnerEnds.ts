@@ -1,0 +1,141 @@
+/**
+ * Ending a partner, or its custody model: both only once nothing is open, and nothing may come between the count and the
+ * change (doc 3, Changing the custody model; D15). The partner's clients are held meanwhile: their turns wait, and
+ * are then decided under what has become of the partner. What was decided before is counted, so nothing can be written
+ * under the old model after the change.
+ */
+import { Effect } from "effect"
+import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import type { ActorHost, DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { PartnerBooks } from "../../ports/PartnerBooks.ts"
+import type { CustodyChangeRow, PartnerRow } from "../../store/tables/partner.ts"
+import { closingPartners } from "../partners/closingPartners.ts"
+import type { Directory } from "../partners/Directory.ts"
+import type { OperatorCaller } from "../shared/OperatorCaller.ts"
+import { partnerBlockers } from "./partnerBlockers.ts"
+import { changeCustody, custodyRefusal, setStatus } from "./partnerDecisions.ts"
+import { decideUnmoved } from "../shared/unmoved.ts"
+
+export type CustodyBody = {
+  readonly custody: "BROKER" | "PARTNER"
+  readonly collateralAsset?: string
+  readonly reason: string
+}
+
+/** What a custody change or a closing would meet: nothing was changed to find out. */
+export interface Blockers {
+  readonly dryRun: true
+  readonly partnerId: number
+  readonly blockers: ReadonlyArray<string>
+}
+
+/** A change of custody model as the operator sees it. */
+export type CustodyView = Omit<CustodyChangeRow, "id" | "partnerId">
+
+export const custodyView = (row: CustodyChangeRow): CustodyView => {
+  const { before, after, collateralAsset, reason, changedBy, changedAt } = row
+  return { before, after, collateralAsset, reason, changedBy, changedAt }
+}
+
+export interface EndTools {
+  readonly host: ActorHost["Service"]
+  readonly directory: Directory["Service"]
+  readonly books: PartnerBooks["Service"]
+}
+
+type Moved = Effect.Effect<Verdict<PartnerRow>, DispatchError>
+type Found = Effect.Effect<Verdict<Blockers>, Unavailable>
+
+/** PARTNER custody names its stablecoin, BROKER custody has none (doc 1, Partner profile). */
+export const assetErrors = ({
+  custody,
+  collateralAsset
+}: {
+  readonly custody?: "BROKER" | "PARTNER"
+  readonly collateralAsset?: string
+}): { readonly collateralAsset: string } | null => {
+  const asset = cleanText(collateralAsset ?? "")
+  if (custody === "PARTNER" && asset === "") return { collateralAsset: "PARTNER custody needs a collateral asset." }
+  if (custody !== "PARTNER" && asset !== "") return { collateralAsset: "Only PARTNER custody has a collateral asset." }
+  return null
+}
+
+const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "close" | "custody"): Found =>
+  Effect.map(partnerBlockers(books, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
+
+/** What stands in the way of closing the partner now. */
+export const closingBlockers = ({ directory, books }: EndTools, partner: string): Found => {
+  const view = directory.findPartner(partner)
+  if (view === null) return Effect.succeed(refuse(unknown("Partner")))
+  if (view.row.state === "CLOSED") return Effect.succeed(refuse(conflict("ALREADY", "The partner is CLOSED already.")))
+  return blockersOf(books, view.row, "close")
+}
+
+/** CLOSED, from ACTIVE or SUSPENDED. */
+export const closePartner = (tools: EndTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
+  const { host, directory, books } = tools
+  const decide = decideUnmoved(host, {
+    subject: `partner:${row.id}`,
+    by: caller.by,
+    read: () => partnerBlockers(books, row, "close"),
+    decide: (turn, found) => setStatus(turn, "CLOSED", reason, found)
+  })
+  // Corrections that come now are refused at once: a closed partner would refuse them anyway.
+  const closing = closingPartners(host)
+  const settle = Effect.suspend(() => {
+    closing.add(row.id)
+    return Effect.ensuring(
+      decide,
+      Effect.sync(() => closing.delete(row.id))
+    )
+  })
+  // What is refused for sure must hold no client up.
+  return Effect.flatMap(closingBlockers(tools, String(row.id)), (found) =>
+    found.ok && found.value.blockers.length === 0 ? directory.hold(row.id, settle) : decide
+  )
+}
+
+/** What stands in the way of the change now; refused when the change would be, whatever is open. */
+export const custodyBlockers = ({ directory, books }: EndTools, partner: string, request: CustodyBody): Found => {
+  const view = directory.findPartner(partner)
+  if (view === null) return Effect.succeed(refuse(unknown("Partner")))
+  const errors = assetErrors(request)
+  if (errors !== null) return Effect.succeed(refuse(invalidFields(errors)))
+  const refusal = custodyRefusal(view.row, request.custody)
+  return refusal === null ? blockersOf(books, view.row, "custody") : Effect.succeed(refuse(refusal))
+}
+
+/** Whether the change could be made now. */
+export const mayChangeCustody = (tools: EndTools, partner: string, request: CustodyBody): Found =>
+  Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
+    verdict.ok && verdict.value.blockers.length > 0
+      ? refuse(conflict("BLOCKED", "The custody model can't be changed yet.", { blockers: verdict.value.blockers }))
+      : verdict
+  )
+
+/** The other custody model. */
+export const movePartner = (tools: EndTools, caller: OperatorCaller, partner: string, request: CustodyBody): Moved =>
+  Effect.flatMap(mayChangeCustody(tools, partner, request), (verdict): Moved => {
+    if (!verdict.ok) return Effect.succeed(verdict)
+    const { host, directory, books } = tools
+    const { partnerId } = verdict.value
+    const change = {
+      to: request.custody,
+      collateralAsset: cleanText(request.collateralAsset ?? ""),
+      reason: cleanText(request.reason),
+      changedBy: caller.role
+    }
+    return directory.hold(
+      partnerId,
+      decideUnmoved(host, {
+        subject: `partner:${partnerId}`,
+        by: caller.by,
+        read: (state) => {
+          const row = state.one("partners")
+          return row === undefined ? Effect.succeed([]) : partnerBlockers(books, row, "custody")
+        },
+        decide: (turn, found) => changeCustody(turn, change, found)
+      })
+    )
+  })

@@ -1,0 +1,39 @@
+/** Reconciliation breaks of one client that a decision opens in that client's turn (A3-11): they pause its money out, but for open orders (A2-103). */
+import { formatAmount } from "../../../../machines/shared/Money.ts"
+import { start } from "../../../effects/advance.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+
+interface Whose {
+  readonly partnerId: number
+  readonly clientId: number
+}
+
+/** Opens a break of `difference` micro-USDC and returns its id. The difference must not be zero. */
+export const breakOfClient = (
+  turn: Turn,
+  { partnerId, clientId }: Whose,
+  difference: bigint,
+  reason: string,
+  pausesMoneyOut = true
+): number => {
+  const id = turn.nextId("reconBreak")
+  const most = 2n ** 63n - 1n
+  // The venue's text may be longer than the column.
+  const amount = difference > most ? most : difference < -most ? -most : difference
+  const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
+  start(turn, "reconBreaks", {
+    input: {
+      breakId: id,
+      ...of,
+      amount: formatAmount(amount, "USDC"),
+      pausesMoneyOut,
+      reason,
+      openedAt: turn.now
+    },
+    columns: { id, ...of, amount, openedAt: turn.now }
+  })
+  return id
+}
+
+/** The break that this turn has opened last; null: none. */
+export const openedBreak = ({ draft }: Turn): number | null => draft.written("reconBreaks").at(-1)?.id ?? null

@@ -1,0 +1,83 @@
+/**
+ * The client's USDC line right after a report was booked: what the first answer showed and every replay shows again
+ * (doc 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of version 1 kept none: their line is
+ * recomputed from the postings up to their own, which never change, for an account that held nothing but cash.
+ */
+import { Effect } from "effect"
+import type { CollateralBalances, CollateralContext } from "../../../../machines/collateral/CollateralReport.ts"
+import type { JsonObject } from "../../../../machines/Effects.ts"
+import { formatAmount } from "../../../../machines/shared/Money.ts"
+import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import type { CollateralReportRow } from "../../../store/tables/collateral.ts"
+
+/** The client's line as answers show it: micro-USDC. */
+export interface Line {
+  readonly cash: bigint
+  readonly reserved: bigint
+  /** May be negative. */
+  readonly freeMargin: bigint
+}
+
+/** The line as text; free is the lesser of cash and free margin (F23). */
+export const balancesOf = ({ cash, reserved, freeMargin }: Line): CollateralBalances => {
+  const free = cash < freeMargin ? cash : freeMargin
+  const usdc = (minor: bigint) => formatAmount(minor, "USDC")
+  return {
+    cash: usdc(cash),
+    reserved: usdc(reserved),
+    free: usdc(free),
+    freeMargin: usdc(freeMargin)
+  }
+}
+
+/** What a booked report keeps of the line; null: it is older than that. */
+export const keptBalances = ({ context }: CollateralReportRow): CollateralBalances | null => {
+  const { cashAfter, reservedAfter, freeAfter, freeMarginAfter } = context
+  if (cashAfter === null || reservedAfter === null || freeAfter === null || freeMarginAfter === null) return null
+  return { cash: cashAfter, reserved: reservedAfter, free: freeAfter, freeMargin: freeMarginAfter }
+}
+
+/** The report with its line, recomputed where it keeps none. */
+export const withBalances = (
+  stored: RowReads["Service"],
+  row: CollateralReportRow
+): Effect.Effect<CollateralReportRow, Unavailable> => {
+  if (row.state !== "BOOKED" || keptBalances(row) !== null) return Effect.succeed(row)
+  return Effect.map(lineUpTo(stored, row), ({ cash, reserved }) => {
+    const line = balancesOf({ cash, reserved, freeMargin: cash })
+    const kept = {
+      cashAfter: line.cash,
+      reservedAfter: line.reserved,
+      freeAfter: line.free,
+      freeMarginAfter: line.freeMargin
+    } satisfies Partial<CollateralContext>
+    return { ...row, context: { ...row.context, ...kept } satisfies JsonObject }
+  })
+}
+
+/** Postings in one reading. */
+const pageSize = 1_000
+
+/** Cash and reserve as the client's postings up to the report's own add up to. */
+const lineUpTo = (
+  stored: RowReads["Service"],
+  { clientId, context }: CollateralReportRow
+): Effect.Effect<{ readonly cash: bigint; readonly reserved: bigint }, Unavailable> =>
+  Effect.gen(function* () {
+    const { ledgerTxId } = context
+    const conditions = [
+      { column: "client_id", value: clientId },
+      { column: "currency", value: "USDC" }
+    ]
+    const sums = { cash: 0n, reserved: 0n }
+    let before: number | undefined
+    for (;;) {
+      const query = { limit: pageSize, ...(before === undefined ? {} : { before }) }
+      const postings = yield* stored.page("postings", conditions, query)
+      for (const { txId, kind, amount } of postings) if (txId <= (ledgerTxId ?? 0)) sums[kind] += amount
+      const last = postings.at(-1)
+      if (last === undefined || postings.length < pageSize) return sums
+      before = last.postingId
+    }
+  })

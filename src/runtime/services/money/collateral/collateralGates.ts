@@ -1,0 +1,157 @@
+/**
+ * The gates of a collateral report that need the client, in the published order (doc 3, Collateral report rules):
+ * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
+ */
+import type { CollateralBody } from "../../../../machines/collateral/CollateralBody.ts"
+import { type AccountRisk, graverOf, type RiskState } from "../../../../machines/margin/accountRisk.ts"
+import type { Gate, Gates } from "../../../../machines/shared/Gates.ts"
+import { formatAmount, maxMinor } from "../../../../machines/shared/Money.ts"
+import { conflict } from "../../../../machines/shared/Refusal.ts"
+import type { Reason } from "../../../../machines/shared/RefusalReason.ts"
+import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
+import { moneyOutReasons, moneyOutSentences, unjudged } from "../../../../machines/withdrawal/moneyOut.ts"
+import { verificationGate } from "../../../../machines/verification/requirements.ts"
+import { sourceOfWealthDue } from "../../../../machines/verification/sourceOfWealth.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { cashAtMost } from "../../../ledger/Ledger.ts"
+import type { BalanceRow } from "../../../store/tables/ledger.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import type { CollateralReportRow } from "../../../store/tables/collateral.ts"
+import { accountInTurn } from "../../account/accountNow.ts"
+import { blockStatuses, lifetimeDeposits } from "../../account/clientState.ts"
+import { accountGate, referenceGate, restrictionGate, sizeCompared, verificationCompared } from "../moneyGates.ts"
+
+export interface CollateralFacts {
+  readonly turn: Turn
+  readonly client: ClientRow
+  /** The client's USDC line before the report. */
+  readonly balance: BalanceRow
+  readonly request: CollateralBody
+  /** The report that holds the reference; null when it is free, or taken to be. */
+  readonly filed: CollateralReportRow | null
+  readonly threshold: bigint
+}
+type CollateralGate = Gate<CollateralFacts>
+
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+
+const actionOf = ({ request }: CollateralFacts) =>
+  request.direction === "DEPOSIT" ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO"
+
+/** Booked deposits, a deposit's own amount included: what is held against the threshold (F25). */
+const countedDeposits = ({ turn, request }: CollateralFacts): bigint =>
+  lifetimeDeposits(turn.state) + (request.direction === "DEPOSIT" ? request.amount : 0n)
+
+const verification: CollateralGate = {
+  gate: "verification",
+  refusal: (facts) => {
+    const { turn, client, request, threshold } = facts
+    const booked = lifetimeDeposits(turn.state)
+    const due = sourceOfWealthDue(
+      request.direction === "DEPOSIT"
+        ? { kind: "DEPOSIT", booked, pending: 0n, amount: request.amount }
+        : { kind: "WITHDRAWAL", booked },
+      threshold
+    )
+    const gate = verificationGate(actionOf(facts), blockStatuses(turn.state), client.level, due)
+    return gate === null ? null : { _tag: "Unverified", ...gate }
+  },
+  compared: (facts) => verificationCompared(facts, countedDeposits(facts))
+}
+
+const tooLarge = "The amount is too large for the balance it leads to."
+
+const size: CollateralGate = {
+  gate: "size",
+  refusal: ({ turn, request: { direction, amount }, balance }) => {
+    if (direction !== "DEPOSIT") return null
+    if (cashAtMost(turn.state, balance) + amount <= maxMinor && balance.deposited + amount <= maxMinor) return null
+    return invalidBody({ sentence: tooLarge, errors: { amount: tooLarge } }, "AMOUNT_TOO_LARGE")
+  },
+  compared: ({ turn, request: { direction, amount }, balance }) =>
+    direction === "DEPOSIT"
+      ? sizeCompared("USDC", cashAtMost(turn.state, balance) + amount, balance.deposited + amount)
+      : null
+}
+
+/** None of them leaves a row. */
+export const rowlessGates: Gates<CollateralFacts> = [accountGate, verification, referenceGate, size]
+
+const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
+
+/** Why a report is REFUSED, beside what restrictions and stale prices say. */
+const sentences = {
+  onTheBooks: "The withdrawal exceeds the client's collateral on the books.",
+  margin: "The account is in margin call or close-out.",
+  freeMargin: "The withdrawal exceeds the client's free margin."
+} as const
+
+const reasons: Readonly<Record<string, Reason>> = {
+  ...moneyOutReasons,
+  [sentences.onTheBooks]: "EXCEEDS_COLLATERAL",
+  [sentences.margin]: "MARGIN_SHORT",
+  [sentences.freeMargin]: "INSUFFICIENT_FREE_MARGIN"
+}
+
+/** The token of a report's refusal: a row keeps the sentence alone. What none of today's gates says is of an older one. */
+export const collateralReason = (refusal: string): Reason => reasons[refusal] ?? "COLLATERAL_REFUSED"
+
+const onTheBooks: CollateralGate = {
+  gate: "collateralOnBooks",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && facts.request.amount > facts.balance.cash
+      ? conflict("EXCEEDS_COLLATERAL", sentences.onTheBooks)
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: usdc(facts.request.amount), limit: usdc(facts.balance.cash) }
+      : null
+}
+
+/** The account's risk before the report. */
+const riskOf = ({ turn, client }: CollateralFacts): AccountRisk => accountInTurn(turn, client).risk
+
+const riskStateOf = ({ turn, client }: CollateralFacts): RiskState => {
+  const { risk, recorded } = accountInTurn(turn, client)
+  return graverOf(risk.riskState, recorded)
+}
+
+const margin: CollateralGate = {
+  gate: "marginState",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && riskStateOf(facts) !== "NORMAL"
+      ? conflict("MARGIN_SHORT", sentences.margin)
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL" ? { figure: riskStateOf(facts), limit: "NORMAL" } : null
+}
+
+const freeMargin: CollateralGate = {
+  gate: "freeMargin",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && facts.request.amount > riskOf(facts).free
+      ? conflict("INSUFFICIENT_FREE_MARGIN", sentences.freeMargin)
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: usdc(facts.request.amount), limit: usdc(riskOf(facts).free) }
+      : null
+}
+
+const livePrices: CollateralGate = {
+  gate: "livePrices",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && unjudged(riskOf(facts))
+      ? conflict("PRICES_STALE", moneyOutSentences.stale)
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: unjudged(riskOf(facts)) ? "stale" : "live", limit: "live" }
+      : null
+}
+
+/** Those that refuse with a row. */
+export const economicGates: Gates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin, livePrices]
+
+/** Every gate behind the replay of an own reference. */
+export const collateralGates: Gates<CollateralFacts> = [...rowlessGates, ...economicGates]

@@ -1,0 +1,64 @@
+/**
+ * Payouts of an older version under PARTNER custody, put right at the start (decision record 13). They were booked as if
+ * the partner had paid: a collateral withdrawal without a report and without an item, so that nobody owed the money that
+ * the partner still holds. Nothing written is changed: the withdrawal is reversed, and the payout is booked again as what
+ * it was, a MANUAL posting of minus the amount with its settlement item. The client's balance stays as it is.
+ *
+ * Both are one commit under keys of the payout's own, so a start after a crash goes on where this one ended. Only what is
+ * under PARTNER custody can have an item: payouts of partners that have left it since, or were closed, are named in the log.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { formatAmount } from "../../../../machines/shared/Money.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import { ActorHost, type Attribution } from "../../../engine/mailbox/ActorHost.ts"
+import { clientSubject, instanceOf } from "../../account/clientState.ts"
+import { Directory } from "../../partners/Directory.ts"
+import { type OldPayout, oldPayouts } from "../../../store/reads/ledgerReads.ts"
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "start", requestId: "start", actor: "system:corrections" }
+const reason = "The service paid this out and not the partner, which still holds the money and owes it."
+
+/** Books what `oldPayouts` finds; needs the live partners. */
+export const layerPayoutCorrections: Layer.Layer<never, never, ActorHost | Directory | PgClient.PgClient> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (const found of yield* oldPayouts(sql)) yield* correct(found)
+    }).pipe(Effect.orDie)
+  )
+
+const correct = ({ payout, client_id, partner_id, minor }: OldPayout) =>
+  Effect.gen(function* () {
+    const host = yield* ActorHost
+    const directory = yield* Directory
+    const partnerId = Number(partner_id)
+    const row = directory.partner(partnerId)?.row
+    if (row?.custodyModel !== "PARTNER" || row.state === "CLOSED") {
+      return yield* Effect.logWarning(
+        `payout ${payout} of client ${client_id}, ${formatAmount(minor, "USDC")} USDC, was booked as if partner ${partner_id} had paid it, which has left PARTNER custody since: settle it outside of the books`
+      )
+    }
+    return yield* host.dispatch({
+      subject: clientSubject(Number(client_id)),
+      by,
+      partner: () => directory.stamp(partnerId),
+      decide: (turn) => {
+        const client = turn.state.one("clients")
+        const partner = directory.partner(partnerId)
+        if (client === undefined || partner === null) throw new Error(`payout ${payout} belongs to no client`)
+        const instance = instanceOf(client, partner)
+        const [reversed, owed] = [turn.nextId("transaction"), turn.nextId("transaction")]
+        const refs = { payoutId: Number(payout) }
+        const amount = formatAmount(minor, "USDC")
+        const posting = { type: "ledger.post", currency: "USDC", reason, refs } as const
+        applyEffects(turn, { ...instance, txId: reversed }, [
+          { ...posting, entry: "PARTNER_COLLATERAL_OUT", key: `payout:${payout}:reversed`, amount }
+        ])
+        applyEffects(turn, { ...instance, object: `ledgerTransaction:${owed}`, txId: owed }, [
+          { ...posting, entry: "MANUAL", key: `payout:${payout}:owed`, amount: `-${amount}` },
+          { type: "audit", action: "client.payoutCorrected", before: `payout ${payout}`, after: amount, reason }
+        ])
+      }
+    })
+  })

@@ -1,0 +1,61 @@
+/**
+ * What a partner's report does to one settlement item, inside the mailbox of the item's client: the same for a report of
+ * one item and for each entry of a bulk report (doc 3, Settlement reporting rules; D12; A3-20).
+ */
+import type { JsonObject } from "../../../../machines/Effects.ts"
+import { itemOf, type SettlementEvent, type SettlementItem } from "../../../../machines/settlement/SettlementItem.ts"
+import type { SettlementReportBody } from "../../../../machines/settlement/SettlementReportBody.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { ClaimLost, DispatchError, Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { SettlementItemRow } from "../../../store/tables/settlement.ts"
+import { instanceOf, ownClient } from "../../account/clientState.ts"
+import type { PartnerView } from "../../partners/Directory.ts"
+import { advance } from "../../../effects/advance.ts"
+
+export const noItem: Refusal = unknown("Settlement item")
+
+/** An item changes twice at most, so a report of it can lose to others no more often. */
+export const changesOfItem = 2
+
+export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.context, row.state)
+
+/** The unique fact of an item's n-th change. */
+const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
+
+/** True when a commit lost to other reports of items, and to nothing else: their rows are to be read again. */
+export const lostToReports = (error: DispatchError): error is ClaimLost =>
+  error._tag === "ClaimLost" && error.claims.every(({ name }) => /^item:\d+:\d+$/.test(name))
+
+const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReportBody, now: number): SettlementEvent =>
+  status === "SETTLED"
+    ? { type: "REPORT_SETTLED", at: now, partnerTxRef, settledAt: settledAt ?? now, note }
+    : { type: "REPORT_FAILED", at: now, partnerTxRef, settledAt, note }
+
+export interface AppliedReport {
+  /** The item after the report. */
+  readonly row: SettlementItemRow
+  /** False for a repeat of the status that the item has: nothing was rewritten. */
+  readonly changed: boolean
+}
+
+/** The report's effect on the row as it was read, or as an earlier entry of this turn has left it. */
+export const applyReport = (
+  turn: Turn,
+  row: SettlementItemRow,
+  report: SettlementReportBody,
+  partner: PartnerView
+): Verdict<AppliedReport> => {
+  const client = ownClient(turn.state, row.partnerId)
+  if (client === null) return refuse(noItem)
+  if (row.state === report.status) return accept({ row, changed: false })
+  const next = advance(turn, "settlementItems", row, eventOf(report, turn.now), { of: instanceOf(client, partner) })
+  if (next === null) {
+    return refuse(
+      conflict("SETTLED_ALREADY", "This item is settled already, so it can't be reported as failed.", {
+        item: wireItem(row) as JsonObject
+      })
+    )
+  }
+  turn.draft.claim(changeClaim(row.id, next.context.reports), row.id)
+  return accept({ row: next, changed: true })
+}

@@ -1,0 +1,39 @@
+/**
+ * What guards a withdrawal besides its own gates (operator surface, Four eyes; D10): while an approval of its payment
+ * waits the bank may be paying, so the money is not given back; and another destination than the filed one is logged.
+ */
+import { Effect } from "effect"
+import { conflict, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import { systemSubject } from "../../shared/OperatorCaller.ts"
+import { isOtherDestination } from "./withdrawalDecisions.ts"
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+}
+
+/** The refusal that names the approval, or null. The system's mailbox holds the PENDING ones. */
+export const pendingPay = ({ host, clock }: Parts, requestId: number): Effect.Effect<Refusal | null, Unavailable> =>
+  host.read(systemSubject, (state) => {
+    const row = state.all("approvals").find((each) => isPayOf(each, requestId) && expiresAt(each) > clock.now())
+    if (row === undefined) return null
+    return conflict(
+      "APPROVAL_PENDING",
+      `Approval ${row.id} waits for paying this withdrawal request: refuse it first (approval refuse ${row.id}).`,
+      { approvalId: row.id, requestId }
+    )
+  })
+
+const isPayOf = ({ command, args, state }: ApprovalRow, requestId: number): boolean =>
+  state === "PENDING" && command === "withdrawal pay" && args["requestId"] === requestId
+
+const expiresAt = ({ context }: ApprovalRow): number => context.expiresAt
+
+/** Logs a destination that was put in afterwards: whoever watches the log must learn of it, not the caller alone. */
+export const logOtherDestination = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
+  verdict.ok || !isOtherDestination(verdict.refusal)
+    ? Effect.void
+    : Effect.logError(`withdrawal request ${requestId} does not show the destination it was filed with`)

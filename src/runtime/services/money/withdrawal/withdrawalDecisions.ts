@@ -1,0 +1,238 @@
+/**
+ * What happens to a withdrawal request inside its client's turn: filed behind the gates of doc 3 (A3-02), approved
+ * behind the money-out gate, paid, turned down or taken back (D10; A3-06, A3-08, A3-12). Pure but for the turn's draft
+ * and ids.
+ */
+import type { Currency } from "../../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../../machines/shared/Money.ts"
+import type { MoneyDecider } from "../../../../machines/shared/MoneyBody.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import {
+  type FreeMoney,
+  moneyOutReasons,
+  moneyOutRefusal,
+  moneyOutSentences
+} from "../../../../machines/withdrawal/moneyOut.ts"
+import {
+  requestOf,
+  type WithdrawalEvent,
+  type WithdrawalRequest,
+  type WithdrawalStatus
+} from "../../../../machines/withdrawal/WithdrawalRequest.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
+import type { Sealing } from "../../../engine/sealing/Sealing.ts"
+import { destinationFingerprint, showsFiledDestination } from "../../../ledger/withdrawalDestinations.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import type { CloseOutRow } from "../../../store/tables/margin.ts"
+import type { WithdrawalRow } from "../../../store/tables/withdrawal.ts"
+import { shardOf } from "../../../store/shard.ts"
+import { accountInTurn, type AccountNow } from "../../account/accountNow.ts"
+import { clientContext, instanceOf } from "../../account/clientState.ts"
+import { standsBehind } from "../writeOffRepayment.ts"
+import type { PartnerView } from "../../partners/Directory.ts"
+import { firstRefusal } from "../../../../machines/shared/Gates.ts"
+import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
+import { advance, start } from "../../../effects/advance.ts"
+import { referenceClaim } from "../../../store/Catalogue.ts"
+
+/** The unique fact of a reference: one name space per partner, apart from deposits and collateral (A3-01). */
+export const withdrawalClaim = (partnerId: number, partnerRef: string): string =>
+  referenceClaim("withdrawalRequests", partnerId, partnerRef)
+
+export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(row.context, row.state, row.destination)
+
+/** What fingerprints are made with. */
+export type Fingerprints = Pick<Sealing, "fingerprint">
+
+/** The client of a turn. */
+export interface ClientTurn {
+  readonly turn: Turn
+  readonly client: ClientRow
+  readonly partner: PartnerView
+}
+
+/** The client's money in a currency with the risk of the whole account (A3-08). */
+export const freeMoney = ({ cashOf, risk, recorded }: AccountNow, currency: Currency): FreeMoney => ({
+  currency,
+  cash: cashOf(currency),
+  risk,
+  recorded
+})
+
+export interface WithdrawalFiling extends WithdrawalFacts {
+  readonly partner: PartnerView
+  readonly sealing: Fingerprints
+  /** Whether an open reconciliation break pauses the client's money out. */
+  readonly paused: boolean
+}
+
+/** A fresh reference: the gates after it, then the request; of a sandbox partner it is paid in the same turn (A3-06). */
+export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequest> => {
+  const { turn, client, partner, request, sealing } = filing
+  const refusal = firstRefusal(withdrawalGates, filing)
+  if (refusal !== null) return refuse(refusal)
+  const requestId = turn.nextId("withdrawal")
+  turn.draft.claim(withdrawalClaim(client.partnerId, request.partnerRef), requestId)
+  const row = start(turn, "withdrawalRequests", {
+    of: instanceOf(client, partner),
+    input: {
+      requestId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      clientUid: client.uid,
+      partnerRef: request.partnerRef,
+      currency: request.currency,
+      amount: formatAmount(request.amount, request.currency),
+      createdAt: turn.now,
+      destinationFingerprint: destinationFingerprint(sealing, requestId, request.destination)
+    },
+    event: { type: "REQUEST", at: turn.now },
+    columns: {
+      id: requestId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      shard: shardOf(client.id),
+      currency: request.currency,
+      amount: request.amount,
+      destination: request.destination,
+      createdAt: turn.now
+    }
+  })
+  return accept(wireRequest(partner.row.sandbox ? payAtOnce(filing, row) : row))
+}
+
+/**
+ * Approved and paid by the sandbox itself. What would keep finance from approving keeps the sandbox too: then the request
+ * stays REQUESTED, so that a developer can see it.
+ */
+const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow => {
+  const approved = ruleOnWithdrawal(filing, row, { to: "APPROVED", by: "PARTNER", paused: filing.paused })
+  if (!approved.ok) return row
+  const paid = ruleOnWithdrawal(filing, approved.value, { to: "PAID" })
+  if (!paid.ok) throw new Error("an approved withdrawal refused to be paid")
+  return paid.value
+}
+
+/** What is ruled on a request that is still open: by finance, and CANCELLED by the partner. */
+export type WithdrawalRuling =
+  | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
+  | { readonly to: "PAID" }
+  | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
+  /** Approved, then refused by the bank for good: ends REJECTED. */
+  | { readonly to: "FAILED"; readonly by: MoneyDecider; readonly reason: string }
+  | { readonly to: "CANCELLED" }
+
+/** One step of a request, or why it can't be taken now; a refusal leaves the request and its reserve as they are. */
+export const ruleOnWithdrawal = (
+  of: ClientTurn & { readonly sealing: Fingerprints },
+  row: WithdrawalRow,
+  ruling: WithdrawalRuling
+): Verdict<WithdrawalRow> => {
+  const paused = ruling.to === "APPROVED" && ruling.paused
+  const episodes = rowsInTurn(of.turn, "closeOuts")
+  const facts = { client: of.client, account: accountInTurn(of.turn, of.client), episodes, sealing: of.sealing }
+  const refusal = rulingRefusal(facts, row, { to: ruling.to, paused })
+  if (refusal !== null) return refuse(refusal)
+  const event = eventOf(of.turn, ruling)
+  const instance = instanceOf(of.client, of.partner)
+  // Only an approval's posting is named before it is made.
+  const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
+  const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
+  if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${ruling.to}`)
+  return accept(next)
+}
+
+export interface RulingFacts {
+  readonly client: ClientRow
+  readonly account: AccountNow
+  /** The client's close-outs, including ended ones with an unrepaid write-off. */
+  readonly episodes: ReadonlyArray<CloseOutRow>
+  readonly sealing: Fingerprints
+}
+
+/** Why a ruling can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
+export const rulingRefusal = (
+  { client, account, episodes, sealing }: RulingFacts,
+  row: WithdrawalRow,
+  { to, paused }: { readonly to: WithdrawalRuling["to"]; readonly paused: boolean }
+): Refusal | null => {
+  if (row.state !== fromOf[to]) return alreadyDecided(row)
+  const other = destinationRefusal(sealing, row, to)
+  if (other !== null || to !== "APPROVED") return other
+  const { restrictions } = clientContext(client)
+  // The amount is already reserved, so no further money has to be free. The free money must not be negative, and the amount must
+  // not stand behind an unrepaid write-off (F10).
+  const sentence =
+    moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n) ??
+    (standsBehind(row, episodes) ? moneyOutSentences.insufficient : null)
+  return sentence === null ? null : conflict(moneyOutReasons[sentence], sentence)
+}
+
+/** The answer for a request that is past the ruling. */
+export const alreadyDecided = (row: WithdrawalRow): Refusal =>
+  conflict("DECIDED_ALREADY", `This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
+
+/**
+ * Whether the request stands as the ruling left it: the same ruling once more, after an answer that was lost (as A3-04
+ * has it for deposits). REJECTED shows by its transaction whether it had been approved before.
+ */
+export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): boolean => {
+  switch (to) {
+    case "REJECTED":
+      return row.state === "REJECTED" && row.context.ledgerTxId === null
+    case "FAILED":
+      return row.state === "REJECTED" && row.context.ledgerTxId !== null
+    case "APPROVED":
+    case "PAID":
+    case "CANCELLED":
+      return row.state === to
+  }
+}
+
+/** Somebody has been in the database, or version 1 filed it: no money goes where it says. */
+export const destinationRefusal = (
+  sealing: Fingerprints,
+  row: WithdrawalRow,
+  to: WithdrawalRuling["to"]
+): Refusal | null => {
+  if ((to !== "APPROVED" && to !== "PAID") || showsFiledDestination(sealing, row)) return null
+  return conflict(
+    "DESTINATION_CHANGED",
+    "The destination of this withdrawal request is not the one it was filed with.",
+    {
+      requestId: row.id,
+      status: row.state,
+      destination: "NOT_AS_FILED"
+    }
+  )
+}
+
+/** True for the refusal that somebody has to look into at once. */
+export const isOtherDestination = (refusal: Refusal): boolean =>
+  refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
+
+/** The one state that each ruling starts from (D10). */
+export const fromOf: { readonly [T in WithdrawalRuling["to"]]: WithdrawalStatus } = {
+  APPROVED: "REQUESTED",
+  PAID: "APPROVED",
+  REJECTED: "REQUESTED",
+  FAILED: "APPROVED",
+  CANCELLED: "REQUESTED"
+}
+
+const eventOf = (turn: Turn, ruling: WithdrawalRuling): WithdrawalEvent => {
+  const at = turn.now
+  switch (ruling.to) {
+    case "APPROVED":
+      return { type: "APPROVE", at, by: ruling.by, refusal: null, ledgerTxId: turn.nextId("transaction") }
+    case "PAID":
+      return { type: "PAY", at }
+    case "REJECTED":
+      return { type: "REJECT", at, by: ruling.by, reason: ruling.reason }
+    case "FAILED":
+      return { type: "FAIL", at, by: ruling.by, reason: ruling.reason }
+    case "CANCELLED":
+      return { type: "CANCEL", at }
+  }
+}

@@ -1,0 +1,395 @@
+/**
+ * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it
+ * (operator surface, Four eyes). The grant is recorded first. The command's own commit claims the fact that the approval is
+ * used (`usedFact`); a command that was refused, or had nothing left to do, is followed by a commit that claims it. So the
+ * command takes effect at most once, whatever happens in between. A granted command whose outcome is unknown (the process
+ * died, the database was away) may be granted again.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Json, JsonObject } from "../../../../machines/Effects.ts"
+import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../../machines/operator/Approval.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import {
+  ActorHost,
+  type ClaimLost,
+  type DispatchError,
+  type Turn,
+  type Unavailable
+} from "../../../engine/mailbox/ActorHost.ts"
+import type { Claim } from "../../../engine/journal/Commit.ts"
+import { currentDryRun, CurrentDryRun, DryRun, type DryRunSummary } from "../../../engine/mailbox/dryRun.ts"
+import type { Change } from "../../../engine/mailbox/written.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import { SealingService } from "../../../engine/sealing/SealingService.ts"
+import { Settings } from "../../../Settings.ts"
+import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import {
+  decidedAlready,
+  grantApproval,
+  isLiveKey,
+  requestApproval,
+  resumeApproval,
+  revokedGranter,
+  revokedRequester,
+  ruleOnApproval
+} from "./approvalDecisions.ts"
+import {
+  type ArgsOf,
+  type GuardedCommand,
+  guardedCommands,
+  type GuardedName,
+  guardNothing,
+  type ResultOf
+} from "../registries/guardedCommands.ts"
+import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
+import { runningApprovals, usedFact } from "./runningApprovals.ts"
+import { pageOf } from "../../../store/paging.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+
+export interface ApprovalView {
+  readonly approvalId: number
+  readonly command: string
+  readonly args: Json
+  readonly status: ApprovalStatus
+  /** What became of a granted command; null for the others. */
+  readonly outcome: ApprovalOutcome | null
+  readonly requestedBy: number
+  readonly requestedAt: number
+  readonly expiresAt: number
+  readonly decidedBy: number | null
+  readonly decidedAt: number | null
+}
+
+export interface Pending {
+  readonly approvalId: number
+  /** In a dry run. */
+  readonly deed?: Deed
+}
+
+/** What a command does when it is granted, as things stand; or why it would be refused. */
+export type Deed =
+  | { readonly result: Json; readonly would: DryRunSummary; readonly changes: ReadonlyArray<Change> }
+  | { readonly refusal: string }
+
+export interface ApprovalDetails extends ApprovalView {
+  /** Null for one that is decided, and for whoever may not run the command. */
+  readonly deed: Deed | null
+}
+
+export interface Granted {
+  readonly approvalId: number
+  readonly command: string
+  readonly result: Json
+}
+
+type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export class Approvals extends Context.Service<
+  Approvals,
+  {
+    /** Runs the command at once, or answers the approval it waits for when four eyes guard it. */
+    submit<C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C> | Pending>
+    /** Newest first. */
+    list(query: {
+      readonly status?: ApprovalStatus
+      readonly limit: number
+    }): Effect.Effect<ReadonlyArray<ApprovalView>, Unavailable>
+    /** One approval; with its deed only for `mayRun` of its command. Null: there is no such approval. */
+    show(
+      caller: OperatorCaller,
+      approvalId: number,
+      mayRun: (command: string) => boolean
+    ): Effect.Effect<ApprovalDetails | null, DispatchError>
+    /** The command an approval is bound to, for ever; null when there is no such approval. */
+    commandOf(approvalId: number): Effect.Effect<string | null, Unavailable>
+    /** The caller's role covers the command: the gate has asked `commandOf`. */
+    grant(caller: OperatorCaller, approvalId: number): Answer<Granted>
+    refuse(caller: OperatorCaller, approvalId: number): Answer<ApprovalView>
+  }
+>()("brokerage/runtime/services/operations/operator/Approvals") {
+  static readonly layer = Layer.effect(
+    Approvals,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const settings = yield* Settings
+      const commands = yield* guardedCommands
+      // Better no service than one that says that it waits for a second key and does not.
+      const empty = guardNothing(settings.fourEyes, commands)
+      if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const stored = yield* RowReads
+      const running = runningApprovals(host)
+
+      const request = (caller: OperatorCaller, command: GuardedName, args: JsonObject): Answer<Pending> =>
+        host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => accept({ approvalId: requestApproval(turn, caller.keyId, command, args) })
+        })
+
+      const find = (
+        condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>,
+        limit: number
+      ) => pageOf(sql, sealing, "approvals", condition, { limit }).pipe(Effect.catch(whenAway))
+
+      const one = (approvalId: number) =>
+        Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row ?? null)
+
+      const rule = (
+        caller: OperatorCaller,
+        approvalId: number,
+        event: (row: ApprovalRow, at: number) => ApprovalEvent
+      ): Answer<ApprovalRow> =>
+        host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => ruleOnApproval(turn, approvalId, caller.keyId, event)
+        })
+
+      /** A grant in its turn: from its commit on the command rests on both keys. A dry run grants nothing. */
+      const grantInTurn = (
+        caller: OperatorCaller,
+        approvalId: number,
+        decide: (turn: Turn) => Verdict<ApprovalRow>
+      ): Answer<ApprovalRow> => {
+        const isDry = currentDryRun() !== null
+        return host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => {
+            const granted = decide(turn)
+            const rests = granted.ok && !isDry
+            running.set(approvalId, rests ? { requestedBy: granted.value.requestedBy, grantedBy: caller.keyId } : null)
+            return granted
+          }
+        })
+      }
+
+      /** What the audit kept of the request when it was made; null when there is no such row. */
+      const requestedAs = (approvalId: number) =>
+        Effect.map(
+          stored.page(
+            "audit",
+            [
+              { column: "object", value: `approval:${approvalId}` },
+              { column: "action", value: "approval.request" }
+            ],
+            { limit: 1 }
+          ),
+          ([row]) => row?.reason ?? null
+        )
+
+      /** A granted approval whose command has left no trace: the same conditions as for a grant, asked again. */
+      const resume = (caller: OperatorCaller, row: ApprovalRow, asked: string | null): Answer<ApprovalRow> =>
+        Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
+          used.length > 0
+            ? Effect.succeed(refuse(decidedAlready))
+            : grantInTurn(caller, row.id, (turn) => resumeApproval(turn, row, caller.keyId, asked))
+        )
+
+      const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
+        const guarded: GuardedCommand<C> = commands[command]
+        return guarded.run(caller, args)
+      }
+
+      /** Runs the command for its answer alone, in a dry run of its own. */
+      const deedOf = (
+        caller: OperatorCaller,
+        command: GuardedName,
+        args: ArgsOf<GuardedName>
+      ): Effect.Effect<Deed, DispatchError> => {
+        const rehearsal = new DryRun(stored.holders)
+        return run(caller, command, args).pipe(
+          Effect.map((verdict): Deed =>
+            verdict.ok
+              ? { result: verdict.value as Json, would: rehearsal.summary(), changes: rehearsal.changes() }
+              : { refusal: "sentence" in verdict.refusal ? verdict.refusal.sentence : "The command was refused." }
+          ),
+          Effect.provideService(CurrentDryRun, rehearsal)
+        )
+      }
+
+      const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
+        const once: Claim = { name: usedFact(id), owner: id }
+        const by = { ...caller.by, once }
+        return run({ ...caller, by }, command as GuardedName, args as ArgsOf<GuardedName>).pipe(
+          Effect.flatMap((done): Answer<Granted> =>
+            done.ok
+              ? Effect.as(settle(caller, id, command), accept({ approvalId: id, command, result: done.value as Json }))
+              : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
+          ),
+          Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command)))),
+          // Another grant of the same approval was faster, or a key that it rests on is revoked. After `isKnownAway`: a
+          // look that fails here must not say that the approval is still unused.
+          Effect.catchIf(isUsed(id), ({ claims }) =>
+            claims.some(({ owner }) => owner === 0)
+              ? host.read(systemSubject, (state) =>
+                  refuse(isLiveKey(state, caller.keyId) ? revokedRequester : revokedGranter)
+                )
+              : Effect.succeed(refuse(decidedAlready))
+          )
+        )
+      }
+
+      /** A command that had nothing left to do has taken no unique fact: the approval is used all the same. */
+      const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
+        currentDryRun() === null
+          ? stored.holders([usedFact(approvalId)]).pipe(
+              Effect.flatMap((used) => (used.length > 0 ? Effect.void : useUp(caller, approvalId, command, "DONE"))),
+              Effect.ignore
+            )
+          : Effect.void
+
+      /** The command's own commit has not said so. Failing to say so leaves the approval open to another grant. */
+      const useUp = (
+        caller: OperatorCaller,
+        approvalId: number,
+        command: string,
+        outcome: "DONE" | "REFUSED"
+      ): Effect.Effect<void> =>
+        host
+          .dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => {
+              turn.draft.claim(usedFact(approvalId), outcome === "REFUSED" ? 0 : approvalId)
+              applyEffects(turn, { ...systemInstance, object: `approval:${approvalId}` }, [
+                {
+                  type: "audit",
+                  action: "approval.used",
+                  before: "GRANTED",
+                  after: outcome === "REFUSED" ? "COMMAND_REFUSED" : "NOTHING_TO_DO",
+                  reason: command
+                }
+              ])
+            }
+          })
+          .pipe(Effect.ignore)
+
+      /** A dry run shows what the grant would do beside the request. */
+      const pending = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<Pending> =>
+        Effect.flatMap(request(caller, command, args), (asked): Answer<Pending> =>
+          currentDryRun() === null || !asked.ok
+            ? Effect.succeed(asked)
+            : Effect.map(deedOf(caller, command, args), (deed) => accept({ ...asked.value, deed }))
+        )
+
+      return Approvals.of({
+        submit: (caller, command, args) => {
+          const guarded: GuardedCommand<typeof command> = commands[command]
+          if (!settings.fourEyes.has(command)) return guarded.run(caller, args)
+          return Effect.flatMap(guarded.check(args), (checked): Answer<ResultOf<typeof command> | Pending> => {
+            if (!checked.ok) return Effect.succeed(checked)
+            return "done" in checked.value
+              ? Effect.succeed(accept(checked.value.done))
+              : pending(caller, command, checked.value.bind)
+          })
+        },
+        list: ({ status, limit }) =>
+          Effect.gen(function* () {
+            const rows = yield* find(status === undefined ? [] : [{ column: "state", value: status }], limit)
+            const granted = rows.filter((row) => row.state === "GRANTED")
+            const used = yield* stored.holders(granted.map((row) => usedFact(row.id)))
+            return rows.map((row) => approvalView(row, used))
+          }),
+        show: (caller, approvalId, mayRun) =>
+          Effect.gen(function* () {
+            const row = yield* one(approvalId)
+            if (row === null) return null
+            const used = row.state === "GRANTED" ? yield* stored.holders([usedFact(row.id)]) : []
+            const isOpen = row.state === "PENDING" && mayRun(row.command)
+            const deed = isOpen
+              ? yield* deedOf(caller, row.command as GuardedName, row.args as ArgsOf<GuardedName>)
+              : null
+            return { ...approvalView(row, used), deed }
+          }),
+        commandOf: (approvalId) => Effect.map(one(approvalId), (row) => row?.command ?? null),
+        grant: (caller, approvalId) =>
+          Effect.suspend((): Answer<Granted> => {
+            if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
+            running.set(approvalId, null)
+            return Effect.gen(function* () {
+              const row = yield* one(approvalId)
+              const asked = yield* requestedAs(approvalId)
+              const granted =
+                row?.state === "GRANTED"
+                  ? yield* resume(caller, row, asked)
+                  : yield* grantInTurn(caller, approvalId, (turn) =>
+                      grantApproval(turn, approvalId, caller.keyId, asked)
+                    )
+              return granted.ok ? yield* runGranted(caller, granted.value) : granted
+            }).pipe(
+              Effect.ensuring(Effect.sync(() => running.delete(approvalId))),
+              // A caller who hangs up between the commits must not leave the outcome open for nothing.
+              Effect.uninterruptible
+            )
+          }),
+        refuse: (caller, approvalId) =>
+          Effect.map(
+            rule(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
+            (verdict) => (verdict.ok ? accept(approvalView(verdict.value, [])) : verdict)
+          )
+      })
+    })
+  )
+}
+
+const isUsed =
+  (approvalId: number) =>
+  (error: DispatchError): error is ClaimLost =>
+    error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
+
+/** Nothing was done for certain, and the approval is not used. */
+const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
+
+const notRun = (approvalId: number, command: string): Refusal =>
+  conflict(
+    "COMMAND_NOT_RUN",
+    `The approval is granted, but ${command} can't run now. Nothing was done: grant it again.`,
+    {
+      approvalId,
+      command,
+      outcome: "NOT_RUN"
+    }
+  )
+
+/** The command refused what four eyes let through: said as such, because the approval is gone. */
+const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {
+  const sentence = "sentence" in refusal ? refusal.sentence : "The command was refused."
+  const details =
+    refusal._tag === "Invalid" ? { errors: refusal.errors } : refusal._tag === "Conflict" ? refusal.data : null
+  const isDry = currentDryRun() !== null
+  return conflict(
+    "COMMAND_REFUSED",
+    isDry
+      ? `As things stand ${command} would be refused, and a grant would use the approval up. ${sentence}`
+      : `The approval is granted and used, but ${command} was refused. ${sentence}`,
+    { ...details, approvalId, command, refusal: sentence, outcome: isDry ? null : "REFUSED" }
+  )
+}
+
+/** Granted without a trace of its command: the process died in between, or the command could not run. */
+const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcome | null => {
+  if (row.state !== "GRANTED") return null
+  const fact = used.find(({ name }) => name === usedFact(row.id))
+  return fact === undefined ? "NOT_RUN" : fact.owner === 0 ? "REFUSED" : "DONE"
+}
+
+const approvalView = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalView => {
+  const { expiresAt, decidedBy, decidedAt } = row.context
+  return {
+    approvalId: row.id,
+    command: row.command,
+    args: row.args,
+    status: row.state,
+    outcome: outcomeOf(row, used),
+    requestedBy: row.requestedBy,
+    requestedAt: row.requestedAt,
+    expiresAt,
+    decidedBy,
+    decidedAt
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * What is decided for a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
+ * asked for again (operator surface, Four eyes).
+ */
+import canonicalize from "canonicalize"
+import { createHash } from "node:crypto"
+import type { JsonObject } from "../../../../machines/Effects.ts"
+import { type ApprovalEvent, requestNote } from "../../../../machines/operator/Approval.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import { systemInstance } from "../../shared/OperatorCaller.ts"
+import { advance, start } from "../../../effects/advance.ts"
+
+/** How long a request waits for its second pair of eyes. */
+export const approvalMillis = 7 * 86_400_000
+
+/** SHA-256 of the canonical JSON: the same arguments have the same hash in any order. */
+export const hashArguments = (args: JsonObject): string =>
+  createHash("sha256")
+    .update(canonicalize(args) ?? "")
+    .digest("hex")
+
+/**
+ * The approval that a command waits for. The same command with the same arguments that waits already is that one, whoever asks: of one
+ * step one approval is granted. Not of a key that is revoked since, whose request can't be granted.
+ */
+export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
+  const argumentsHash = hashArguments(args)
+  const waiting = turn.state
+    .all("approvals")
+    .find(
+      (row) =>
+        row.state === "PENDING" &&
+        row.command === command &&
+        row.context.argumentsHash === argumentsHash &&
+        hashArguments(row.args) === argumentsHash &&
+        turn.now < row.context.expiresAt &&
+        isLiveKey(turn.state, row.requestedBy)
+    )
+  if (waiting !== undefined) return waiting.id
+  const id = turn.nextId("approval")
+  start(turn, "approvals", {
+    input: {
+      approvalId: id,
+      command,
+      argumentsHash,
+      requestedBy: keyId,
+      requestedAt: turn.now,
+      expiresAt: turn.now + approvalMillis
+    },
+    columns: { id, command, args, requestedBy: keyId, requestedAt: turn.now }
+  })
+  return id
+}
+
+/** Only PENDING approvals are in the mailbox: one that is not there was decided before. `barred`: why not now, or null. */
+export const ruleOnApproval = (
+  turn: Turn,
+  approvalId: number,
+  keyId: number,
+  event: (row: ApprovalRow, at: number) => ApprovalEvent,
+  barred?: (row: ApprovalRow) => Refusal | null
+): Verdict<ApprovalRow> => {
+  const row = turn.state.get("approvals", String(approvalId))
+  if (row === undefined) return refuse(decidedAlready)
+  const { context } = row
+  if (turn.now >= context.expiresAt) {
+    advance(turn, "approvals", row, { type: "EXPIRE", at: turn.now })
+    return refuse(expired)
+  }
+  const refusal = barred?.(row) ?? null
+  if (refusal !== null) return refuse(refusal)
+  const next = advance(turn, "approvals", row, event(row, turn.now))
+  if (next !== null) return accept(next)
+  return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
+}
+
+export const decidedAlready = conflict("APPROVAL_DECIDED", "This approval is decided already.")
+const expired = conflict("APPROVAL_EXPIRED", "This approval has expired: ask for the command again.")
+const ownRequest = conflict("OWN_REQUEST", "The operator key that requested the command can't grant it.")
+const changedRequester = conflict(
+  "APPROVAL_ALTERED",
+  "The stored requester of this approval has been changed: it can't be granted."
+)
+const changedArguments = conflict(
+  "APPROVAL_ALTERED",
+  "The arguments of this approval have changed: it can't be granted."
+)
+export const revokedRequester = conflict(
+  "REQUESTER_REVOKED",
+  "The operator key that requested the command is revoked: request it again with another key."
+)
+
+export const revokedGranter = conflict(
+  "GRANTER_REVOKED",
+  "The operator key that granted the command is revoked: what it let through does not run."
+)
+
+/** Whether an operator key may still act, as the system mailbox knows. */
+export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
+  state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
+
+/**
+ * `keyId` would let the command run: its revocation may have been committed since the gate let it in. `asked` is the
+ * audit's note of the request; those of older services left the command's name alone, or not who asked.
+ */
+export const grantRefusal = (
+  turn: Turn,
+  { command, args, requestedBy, context }: ApprovalRow,
+  keyId: number,
+  asked: string | null
+): Refusal | null => {
+  if (!isLiveKey(turn.state, requestedBy)) return revokedRequester
+  if (!isLiveKey(turn.state, keyId)) return revokedGranter
+  if (context.requestedBy !== requestedBy) return changedRequester
+  const argumentsHash = hashArguments(args)
+  const bound = `${command} ${argumentsHash}`
+  if (asked === command || asked === bound || asked === requestNote({ command, argumentsHash, requestedBy }))
+    return null
+  return asked?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
+}
+
+/** The grant of an approval that waits, as it was asked for. */
+export const grantApproval = (
+  turn: Turn,
+  approvalId: number,
+  keyId: number,
+  asked: string | null
+): Verdict<ApprovalRow> =>
+  ruleOnApproval(
+    turn,
+    approvalId,
+    keyId,
+    ({ args }, at) => ({ type: "GRANT", at, by: keyId, argumentsHash: hashArguments(args) }),
+    (row) => grantRefusal(turn, row, keyId, asked)
+  )
+
+/** The grant stands; who lets the command run now is written down beside who granted it. */
+export const resumeApproval = (
+  turn: Turn,
+  row: ApprovalRow,
+  keyId: number,
+  asked: string | null
+): Verdict<ApprovalRow> => {
+  const { requestedBy, expiresAt, argumentsHash } = row.context
+  if (turn.now >= expiresAt) return refuse(expired)
+  if (requestedBy === keyId) return refuse(ownRequest)
+  const refusal = grantRefusal(turn, row, keyId, asked)
+  if (refusal !== null) return refuse(refusal)
+  if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
+  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [
+    { type: "audit", action: "approval.resume", before: "GRANTED", after: "GRANTED", reason: row.command }
+  ])
+  return accept(row)
+}

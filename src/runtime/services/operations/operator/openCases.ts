@@ -1,0 +1,44 @@
+/**
+ * The cases that are open, of all clients, as a live view: the table has no index of them, and `queue` is asked for every few
+ * seconds. Changed only by committed rows.
+ */
+import { Effect } from "effect"
+import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import type { CaseRow } from "../../../store/tables/compliance.ts"
+
+export type OpenCase = Pick<CaseRow, "id" | "partnerId" | "clientId" | "reason" | "openedAt">
+
+/** Rows a page of the first look. */
+const pageRows = 1_000
+
+/** Read once, then followed: its rows are at most one a reason and client. */
+export const openCases = (
+  host: ActorHost["Service"],
+  stored: RowReads["Service"]
+): Effect.Effect<() => Iterable<OpenCase>, Unavailable> =>
+  Effect.gen(function* () {
+    const open = new Map<number, OpenCase>()
+    /** What a commit has said of a case while pages were still read holds. */
+    const followed = new Set<number>()
+    const put = ({ id, partnerId, clientId, reason, openedAt }: CaseRow): void =>
+      void open.set(id, { id, partnerId, clientId, reason, openedAt })
+    let reading = true
+    host.onCommitted("cases", (row) => {
+      if (reading) followed.add(row.id)
+      if (row.state === "OPEN") put(row)
+      else open.delete(row.id)
+    })
+    for (let before: number | undefined; ;) {
+      const rows = yield* stored.page("cases", [{ column: "state", value: "OPEN" }], {
+        limit: pageRows,
+        ...(before === undefined ? {} : { before })
+      })
+      for (const row of rows) if (!followed.has(row.id)) put(row)
+      before = rows.at(-1)?.id
+      if (rows.length < pageRows || before === undefined) break
+    }
+    reading = false
+    followed.clear()
+    return () => open.values()
+  })

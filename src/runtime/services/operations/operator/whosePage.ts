@@ -1,0 +1,47 @@
+/** Pages over the rows of all clients, of one of them or of one partner, as staff list them (operator surface). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { accept, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import type { TableName, Tables } from "../../../store/Catalogue.ts"
+import { type Condition, cutPage, onePast, type PageCut, type PageQuery } from "../../../store/paging.ts"
+import { findClient } from "../../account/findClient.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import { ofPartners } from "../../account/listReads.ts"
+
+/** Whose rows; nobody named: everybody's. */
+export interface Whose {
+  /** As `findClient` takes it. */
+  readonly client?: string
+  /** Id or code. */
+  readonly partner?: string
+}
+
+export interface PageTools {
+  readonly host: ActorHost["Service"]
+  readonly sql: PgClient.PgClient
+  readonly stored: RowReads["Service"]
+  readonly directory: Directory["Service"]
+}
+
+/** One page of a table with the columns client_id, partner_id and id; refused for a client or a partner that is unknown. */
+export const whosePage = <T extends TableName>(
+  { host, sql, stored, directory }: PageTools,
+  table: T,
+  { client, partner, ...query }: PageQuery & Whose,
+  conditions: ReadonlyArray<Condition>
+): Effect.Effect<Verdict<PageCut<Tables[T] & { readonly id: number }>>, Unavailable> =>
+  Effect.gen(function* () {
+    const found = client === undefined ? null : yield* findClient(host, sql, client)
+    if (found?.ok === false) return found
+    const ofOne = ofPartners(directory, partner)
+    if (!ofOne.ok) return ofOne
+    const whose = found === null ? [] : [{ column: "client_id", value: found.value.id }]
+    const rows = yield* stored.page(table, [...whose, ...ofOne.value, ...conditions], onePast(query))
+    return accept(cutPage(rows as ReadonlyArray<Tables[T] & { readonly id: number }>, query.limit, ({ id }) => id))
+  })
+
+/** Only rows in this state. */
+export const inState = (state: string | undefined): ReadonlyArray<Condition> =>
+  state === undefined ? [] : [{ column: "state", value: state }]

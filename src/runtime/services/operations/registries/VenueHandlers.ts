@@ -1,0 +1,37 @@
+/**
+ * Every kind of object that calls the venue, with what it does when it hears. A noun joins with the letters of its refs in
+ * `machines/venue/venueRefs.ts` and one line here (docs/adding-a-noun.md).
+ */
+import { Effect } from "effect"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import { contractHandler } from "../../trading/contract/contractHears.ts"
+import { doubtOrders, heardOfVenue, orderHandler, orderPartsOf } from "../../trading/order/orderHears.ts"
+import { unnamedVerdict } from "../../trading/order/unnamedVerdict.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import type { Unsettled } from "../../venue/Unsettled.ts"
+import { QuoteBoard } from "../../trading/rfq/QuoteBoard.ts"
+import { rfqHandler } from "../../trading/rfq/rfqHears.ts"
+import { swapHandler } from "../../trading/swap/swapHears.ts"
+import { CallAnswers } from "../../venue/CallAnswers.ts"
+import { probeHandler } from "../../venue/probeDecisions.ts"
+import type { VenueHandlers } from "../../venue/VenueHandler.ts"
+
+export const venueHandlers: Effect.Effect<
+  VenueHandlers,
+  never,
+  CallAnswers | Directory | QuoteBoard | RowReads | Unsettled
+> = Effect.gen(function* () {
+  const orderParts = yield* orderPartsOf
+  const parts = { ...orderParts, board: yield* QuoteBoard }
+  return {
+    venueProbe: probeHandler,
+    rfq: rfqHandler(parts),
+    barrierContract: contractHandler(parts),
+    order: orderHandler(orderParts),
+    swap: swapHandler(orderParts),
+    answered: (yield* CallAnswers).take,
+    unnamedVerdict: (turn, fact) => unnamedVerdict({ turn, ...orderParts }, fact),
+    unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
+    doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
+  }
+})

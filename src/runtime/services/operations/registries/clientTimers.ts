@@ -1,0 +1,52 @@
+/**
+ * Every durable timer of a client, by name: the end of documents, cooling periods, windows of requests, expiries of contracts,
+ * takes and maturities of swaps, orders that must be queried, legs that are placed again, held stamps of funding, and
+ * decisions of the sandbox.
+ */
+import { Effect } from "effect"
+import { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
+import type { SandboxTimer } from "../../../../machines/sandbox/sandboxNames.ts"
+import type { HandlerName, SystemTimer } from "../../../../machines/timerNames.ts"
+import type { TimerHandler } from "../../../engine/timers/Timers.ts"
+import { Settings } from "../../../Settings.ts"
+import { barrierTimers } from "../../trading/contract/contractHears.ts"
+import { Directory } from "../../partners/Directory.ts"
+import { expiryHandlers } from "../../clients/document/documentExpiry.ts"
+import { retentionHandlers } from "../../clients/document/documentRetention.ts"
+import { retakeHandlers } from "../../clients/appropriateness/retakeNotice.ts"
+import { fundingTimers } from "../../trading/funding/fundingBooking.ts"
+import { orderTimers } from "../../trading/order/askAgain.ts"
+import { protectionTimers } from "../../trading/order/protection.ts"
+import { Unsettled } from "../../venue/Unsettled.ts"
+import { swapTimers } from "../../trading/swap/swapHears.ts"
+import { misfitTimers } from "../../venue/misfits.ts"
+import { MisfitReads } from "../../venue/MisfitReads.ts"
+import { VenueLink } from "../../venue/VenueLink.ts"
+import { sandboxHandlers } from "./sandboxDecisions.ts"
+
+/** One for every name that machines and services may set: what is missing does not compile. */
+type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemTimer>]: TimerHandler } & {
+  readonly [N in SandboxTimer]?: TimerHandler
+}
+
+export const clientTimers: Effect.Effect<
+  ClientTimers,
+  never,
+  ActorHost | Directory | MisfitReads | Settings | Unsettled | VenueLink
+> = Effect.gen(function* () {
+  const directory = yield* Directory
+  const { sandbox } = yield* Settings
+  const unsettled = yield* Unsettled
+  return {
+    ...expiryHandlers(directory),
+    ...retentionHandlers,
+    ...retakeHandlers(directory),
+    ...barrierTimers,
+    ...orderTimers({ directory, unsettled }),
+    ...protectionTimers,
+    ...swapTimers(yield* VenueLink),
+    ...fundingTimers({ directory, unsettled }),
+    ...misfitTimers(yield* MisfitReads),
+    ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
+  }
+})

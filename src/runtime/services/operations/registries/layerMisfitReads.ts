@@ -1,0 +1,90 @@
+/** Looks up misfit objects again, checks each answer like any other, and raises an alarm for a misfit that stands (A2-115). */
+import { Effect, Latch, Layer } from "effect"
+import type { VenueOutcome } from "../../../../machines/venue/venueCalls.ts"
+import { ActorHost, type DispatchError } from "../../../engine/mailbox/ActorHost.ts"
+import { Venue, VenueUnanswered } from "../../../ports/Venue.ts"
+import type { VenueMisfitRow } from "../../../store/tables/venue.ts"
+import { clientSubject } from "../../account/clientState.ts"
+import { answerWithin } from "../../venue/CallAnswers.ts"
+import { misfitUnknown } from "../../venue/misfits.ts"
+import { MisfitReads, type WantedRead } from "../../venue/MisfitReads.ts"
+import { definite, endCall } from "../../venue/outcomes.ts"
+import { venueHandlers } from "./VenueHandlers.ts"
+import type { VenueHandlers } from "../../venue/VenueHandler.ts"
+import { byVenue } from "../../venue/venueQuarantine.ts"
+
+export const layerMisfitReads = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const reads = yield* MisfitReads
+    const parts = { host: yield* ActorHost, venue: yield* Venue, handlers: yield* venueHandlers }
+    const standing: Array<VenueMisfitRow> = []
+    const alarm = Latch.makeUnsafe(false)
+    parts.host.onCommitted("venueMisfits", (row) => {
+      if (row.state !== "STANDING") return
+      standing.push(row)
+      alarm.openUnsafe()
+    })
+    const alarms = Effect.suspend(() => {
+      alarm.closeUnsafe()
+      return Effect.forEach(standing.splice(0), alarmStanding, { discard: true })
+    })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(alarm.await, alarms), { disableYield: true }))
+    const round = Effect.suspend(() => readAll(parts, reads.take()))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(reads.some.await, round), { disableYield: true }))
+  })
+)
+
+let standingMisfits = 0
+/** The number of misfits that stand and that this process found, for metrics. */
+export const standingMisfitCount = (): number => standingMisfits
+
+/** Counts and logs a misfit that stands: no answer for the object fitted. */
+const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    standingMisfits++
+    return Effect.annotateLogs(Effect.logError("the venue's reports of an object do not fit the request"), {
+      ref,
+      reason,
+      break: breakId,
+      client: clientId
+    })
+  })
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly venue: Venue["Service"]
+  readonly handlers: VenueHandlers
+}
+
+/** If a read or a write fails now, the object's timer repeats the read. */
+const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedRead>): Effect.Effect<void> => {
+  const clientOf = new Map(wanted.map(({ ref, clientId }) => [ref, clientId]))
+  const take = (clientId: number, outcomes: ReadonlyArray<VenueOutcome>): Effect.Effect<void, DispatchError> =>
+    host.dispatch({
+      subject: clientSubject(clientId),
+      by: byVenue,
+      lane: "internal",
+      decide: (turn) => {
+        for (const outcome of outcomes) {
+          const known = definite(outcome)
+          if (known === null) misfitUnknown(turn, outcome.ref)
+          else endCall(turn, handlers, known, { isRead: true })
+        }
+      }
+    })
+  return venue.lookup([...clientOf.keys()]).pipe(
+    Effect.timeoutOrElse({
+      duration: answerWithin,
+      orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
+    }),
+    Effect.flatMap((outcomes) => {
+      const byClient = Map.groupBy(outcomes, ({ ref }) => clientOf.get(ref))
+      return Effect.forEach(
+        byClient,
+        ([clientId, ends]) => (clientId === undefined ? Effect.void : take(clientId, ends)),
+        { discard: true }
+      )
+    }),
+    Effect.catchCause((cause) => Effect.logDebug("objects could not be read again now", cause))
+  )
+}

@@ -1,0 +1,93 @@
+/**
+ * What the sandbox decides by itself on clients with a published last name: durable timers of the client, set with its
+ * onboarding, whose turns run the same decisions that compliance runs (D1, D2, D3). Only a sandbox service sets these
+ * timers and knows what to do with them.
+ */
+import { personClaims } from "../../../../machines/kyc/personKey.ts"
+import { type SandboxDecision, sandboxRetry, type SandboxTimer } from "../../../../machines/sandbox/sandboxNames.ts"
+import type { Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { ActorHost, Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
+import type { TimerHandler } from "../../../engine/timers/Timers.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import { bookAdjustment } from "../../money/ledger/Adjustments.ts"
+import { shutRefusal } from "../../money/ledger/Booking.ts"
+import { type AccountFacts, accountBlockers, closeClient } from "../../lifecycle/closingDecisions.ts"
+import { setSandboxTimer } from "../../clients/client/sandboxTimers.ts"
+import {
+  clearClient,
+  type ClientTurn,
+  liftRestriction,
+  rejectReliance,
+  restrictClient
+} from "../../clients/client/clientDecisions.ts"
+import { downgradeClient } from "../../lifecycle/lifecycleDecisions.ts"
+import { instanceOf } from "../../account/clientState.ts"
+import { closingPartners } from "../../partners/closingPartners.ts"
+import type { Directory, PartnerView } from "../../partners/Directory.ts"
+import { partnerOfTurn } from "../../partners/partnerOfTurn.ts"
+import { rejectPerson, requestDocuments } from "../../clients/kyc/reviewDecisions.ts"
+
+/** The reason that every decision carries; the partner reads it where a note is shown. */
+const reason = "Decided by the sandbox because of the client's last name."
+
+type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>
+
+/**
+ * The zero check without the database. It leaves a client that ever had money to the operator. It gives the claims of the person
+ * back without a search, because a search finds another client of the same person without them (A1-28).
+ */
+const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => ({
+  openItems: state.all("balances").length === 0 ? [] : ["Money was booked for this client."],
+  personClaims: personClaims(client.personKey)
+})
+
+const credit = { currency: "USDC", amount: 1_000_000n, reason, reference: null } as const
+
+const decisionsOf = (host: ActorHost["Service"]): { readonly [D in SandboxDecision]: Decide } => ({
+  // The list is not asked again: the entry that held the client is the sandbox's own.
+  clear: (at, client) => clearClient(at, client, reason, null),
+  rejectReliance: (at, client) => rejectReliance(at, client, reason),
+  rejectPerson: (at, client) =>
+    rejectPerson(at, client, reason, accountBlockers(at.turn.state, accountFacts(at.turn.state, client))),
+  requestDocuments: (at, client) => requestDocuments(at, client, reason),
+  restrict: (at, client) => restrictClient(at, client, "NO_NEW_RISK", reason),
+  lift: (at, client) => liftRestriction(at, client, "NO_NEW_RISK", reason),
+  downgrade: (at, client) => downgradeClient(at, client, reason),
+  close: (at, client) => closeClient(at, client, reason, accountFacts(at.turn.state, client)),
+  credit: (at, client, partner) => {
+    const shut = shutRefusal(client, partner, closingPartners(host))
+    return shut === null ? bookAdjustment(at.turn, client, partner, credit) : { ok: false, refusal: shut }
+  }
+})
+
+/**
+ * The timers' handlers by name. A refused decision is tried again for a while: the partner may still be on its way to
+ * where the decision makes sense.
+ */
+export const sandboxHandlers = (
+  directory: Directory["Service"],
+  host: ActorHost["Service"]
+): { readonly [N in SandboxTimer]: TimerHandler } => {
+  const decisions = decisionsOf(host)
+  const handler = (decision: SandboxDecision) => (turn: Turn) => {
+    const client = turn.state.one("clients")
+    const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
+    if (client === undefined || partner === null) return
+    const instance = instanceOf(client, partner)
+    if (decisions[decision]({ turn, instance, by: "COMPLIANCE" }, client, partner).ok) return
+    const next = turn.now + sandboxRetry.everyMillis
+    if (next <= client.createdAt + sandboxRetry.untilMillis) setSandboxTimer(turn, decision, next, instance)
+  }
+  return {
+    "sandbox.clear": handler("clear"),
+    "sandbox.rejectReliance": handler("rejectReliance"),
+    "sandbox.rejectPerson": handler("rejectPerson"),
+    "sandbox.requestDocuments": handler("requestDocuments"),
+    "sandbox.restrict": handler("restrict"),
+    "sandbox.lift": handler("lift"),
+    "sandbox.downgrade": handler("downgrade"),
+    "sandbox.close": handler("close"),
+    "sandbox.credit": handler("credit")
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Keeps the clocks of a sandbox and its venue at one moment (C4). Another service may have moved the venue, or an advance of
+ * this one did not reach it: whichever is behind is moved to the other, as `sim clock advance` would, never backwards, and
+ * never while an advance is on its way.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { type Cause, type Clock, Effect, type Semaphore } from "effect"
+import type { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import type { VenueControl } from "../../../ports/VenueControl.ts"
+import type { VenueProgress } from "../../../ports/VenueProgress.ts"
+import type { VenueShape } from "../../../ports/Venue.ts"
+import { moveClock } from "../../../store/ServiceStamp.ts"
+import type { VenueLink } from "../../venue/VenueLink.ts"
+import { clockEnd } from "../../shared/clockEnd.ts"
+import { playVenue } from "./playVenue.ts"
+
+/** Clocks this close are together: both go on by themselves while they are compared. Ms. */
+export const together = 2_000
+/** Between two looks at what the venue has said of its time, wall ms. */
+const lookEvery = 500
+/** After a try: clocks are moved at most once a second, and less often while it does not help, wall ms. */
+const pauses: ReadonlyArray<number> = [1_000, 2_000, 5_000, 10_000, 30_000]
+/** How long the venue's events may take before the clock follows without them, wall ms. */
+const eventPatience = 10_000
+
+export interface ClockMeetingParts {
+  readonly venue: VenueShape
+  readonly control: VenueControl["Service"]
+  readonly progress: VenueProgress["Service"]
+  readonly link: VenueLink["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly wall: Clock.Clock
+  readonly sql: PgClient.PgClient
+  /** Whether this process still owns the database: one that was taken over moves no clock. */
+  readonly owns: Effect.Effect<boolean>
+  /** Held by whoever moves a clock. */
+  readonly one: Semaphore.Semaphore
+}
+
+export class ClockMeeting {
+  private readonly parts: ClockMeetingParts
+  private tries = 0
+  private failing = false
+
+  constructor(parts: ClockMeetingParts) {
+    this.parts = parts
+  }
+
+  /** Looks again and again, for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => (this.areApart() ? this.meetOnce : this.rest)).pipe(
+    Effect.flatMap((pause) => Effect.sleep(pause)),
+    Effect.forever({ disableYield: true })
+  )
+
+  /** By what the venue has said last; what was said before a jump is not true any more, so the venue is then asked. */
+  private areApart(): boolean {
+    const { link, clock, wall } = this.parts
+    const { connected, time } = link.state()
+    if (!connected || time === null) return false
+    const there = time.at + wall.currentTimeMillisUnsafe() - time.heardAt
+    const ahead = there - clock.now()
+    if (ahead < -together) clock.noteBehind()
+    return Math.abs(ahead) > together
+  }
+
+  private readonly rest: Effect.Effect<number> = Effect.sync(() => {
+    this.tries = 0
+    return lookEvery
+  })
+
+  /** One try; the pause after it. */
+  private readonly meetOnce: Effect.Effect<number> = Effect.suspend(() => {
+    const { one, venue, clock } = this.parts
+    const pause = pauses[Math.min(this.tries++, pauses.length - 1)] as number
+    const meeting = Effect.flatMap(venue.clock, (there): Effect.Effect<unknown, { readonly message: string }> => {
+      const ahead = there - clock.now()
+      if (Math.abs(ahead) <= together) return Effect.void
+      return Effect.flatMap(this.parts.owns, (owns): Effect.Effect<unknown, { readonly message: string }> => {
+        if (!owns) return Effect.void
+        return ahead > 0 ? this.follow(ahead) : this.pull(there)
+      })
+    })
+    return Effect.matchCauseEffect(one.withPermits(1)(meeting), {
+      onSuccess: () => Effect.sync(() => void (this.failing = false)),
+      onFailure: (cause) => this.failed(cause)
+    }).pipe(Effect.as(pause))
+  })
+
+  private failed(cause: Cause.Cause<unknown>): Effect.Effect<void> {
+    const logged = this.failing
+      ? Effect.logDebug("the clocks of service and venue still differ", cause)
+      : Effect.logWarning("the clocks of service and venue differ and can't be aligned now", cause)
+    this.failing = true
+    return logged
+  }
+
+  /** What the venue did on the way is taken first, as with a jump of our own; then clock and timers follow. */
+  private follow(millis: number) {
+    const { progress, link, clock, sql, wall } = this.parts
+    return Effect.gen(function* () {
+      clock.expect(clock.now() + millis)
+      const { number } = link.state()
+      if (number !== null) yield* Effect.timeoutOption(progress.reached(number), eventPatience)
+      const end = clockEnd - wall.currentTimeMillisUnsafe()
+      const offset = yield* Effect.uninterruptible(
+        moveClock(sql, 0, end, true).pipe(
+          // A move whose answer was lost is stored already, and so is another process's: neither is made twice.
+          Effect.flatMap((stored) => {
+            const done = (stored ?? clock.offset()) - clock.offset()
+            return moveClock(sql, Math.max(0, millis - done), end, false)
+          }),
+          Effect.tap((stored) =>
+            Effect.sync(() => {
+              if (stored !== null && stored > clock.offset()) clock.setOffset(stored)
+            })
+          )
+        )
+      )
+      yield* offset === null
+        ? Effect.logWarning("the venue's clock is past the last date of the service, whose clock stays", {
+            millis
+          })
+        : Effect.logInfo("the service's clock is moved to the venue's", { millis })
+    }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
+  }
+
+  /** `there`: the venue's business time. After a timeout the next try continues. */
+  private pull(there: number) {
+    const { control, clock } = this.parts
+    if (!control.attached) return Effect.void
+    const millis = clock.now() - there
+    return Effect.andThen(
+      Effect.logInfo("the venue's clock is moved to the service's", { millis }),
+      Effect.suspend(() => Effect.timeoutOption(playVenue(this.parts, there, clock.now()), eventPatience))
+    )
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * Whether the service can be of use now: the database answers and this process still owns it (A1-55). A database that can
+ * only be read counts: taking the service out of rotation would take the reads away and help no write. A table that
+ * another session holds locked does not: only whoever watches can find that session and end it (decision 11).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { Journal } from "../../../engine/journal/Journal.ts"
+import { hanging } from "../../../engine/journal/sqlFailure.ts"
+import { withinTime } from "../../../engine/withinTime.ts"
+import { databaseAnswers } from "../../../store/reads/databaseAnswers.ts"
+
+export class Health extends Context.Service<Health, { readonly check: Effect.Effect<boolean> }>()(
+  "brokerage/runtime/services/operations/system/Health"
+) {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const journal = yield* Journal
+      return Health.of({
+        check: Effect.suspend(() =>
+          journal.certain() && journal.held().tables === 0
+            ? withinTime(databaseAnswers(sql), () => hanging, "2 seconds").pipe(
+                Effect.catchCause(() => Effect.succeed(false))
+              )
+            : Effect.succeed(false)
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,126 @@
+/**
+ * What the service measures of itself, as Prometheus text (operator surface, metrics). The invariants are followed, not
+ * recomputed: they start with the first look of this process, and `ledger verify` proves the whole. A database that is
+ * away or slow takes its own figures with it and no others: those of the process show why.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import { statementTexts } from "../../../engine/journal/batchStatement.ts"
+import { Journal } from "../../../engine/journal/Journal.ts"
+import { withinTime } from "../../../engine/withinTime.ts"
+import { refusedLegCount } from "../../trading/order/layerProtection.ts"
+import { RiskWatch } from "../../margin/RiskWatch.ts"
+import { MarketFeed } from "../../market/MarketFeed.ts"
+import { VenueComparison } from "../../reconciliation/VenueComparison.ts"
+import { VenueCalls } from "../../venue/VenueCalls.ts"
+import { standingMisfitCount } from "../registries/layerMisfitReads.ts"
+import { setAsideCount } from "../../venue/venueQuarantine.ts"
+import { DeliveryWorker } from "../../webhooks/DeliveryWorker.ts"
+import { droppedLines } from "../../../adapters/LineOutput.ts"
+import { answerCounts } from "./answerCounts.ts"
+import { databaseFamilies, feedFamilies, processFamilies, riskFamilies } from "./metricFamilies.ts"
+import { FollowedBooks } from "./followedBooks.ts"
+import { loopLag } from "./loopLag.ts"
+import { type Family, prometheusText } from "./prometheus.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+
+/** How old what was read from the database may be, wall milliseconds. */
+export const metricsAge = 15_000
+
+/** How long an answer waits for the look at the database; the look itself may take longer and serve the next one. */
+export const lookPatience = 2_000
+
+type Families = ReadonlyArray<Family>
+
+export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Effect<string> }>()(
+  "brokerage/runtime/services/operations/system/Metrics"
+) {
+  static readonly layer = Layer.effect(
+    Metrics,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const host = yield* ActorHost
+      const journal = yield* Journal
+      const clock = yield* BusinessClock
+      const webhooks = yield* DeliveryWorker
+      const calls = yield* VenueCalls
+      const comparison = yield* VenueComparison
+      const feed = yield* MarketFeed
+      const { index } = yield* RiskWatch
+      const lag = yield* loopLag
+      const fork = Effect.runForkWith(yield* Effect.context<never>())
+      const books = new FollowedBooks()
+      let read: { readonly at: number; readonly families: Families } | null = null
+      /** The look that is under way: everybody who asks meanwhile waits for the same one. */
+      let looking: { readonly since: number; readonly fiber: Fiber.Fiber<Families, Unavailable> } | null = null
+
+      const look = withinTime(
+        Effect.suspend(() => books.look(sql, clock.now())),
+        () => new Unavailable({ unknown: false })
+      ).pipe(
+        Effect.map((found) => {
+          books.take(found)
+          const families = databaseFamilies(books, found)
+          read = { at: performance.now(), families }
+          return families
+        }),
+        Effect.catch(whenAway)
+      )
+
+      const start = (since: number): NonNullable<typeof looking> => {
+        const fiber = fork(look)
+        const started = { since, fiber }
+        looking = started
+        fiber.addObserver(() => (looking = null))
+        return started
+      }
+
+      /** The database's families, not older than `metricsAge`; null when they don't come in time. */
+      const fromDatabase: Effect.Effect<Families | null> = Effect.gen(function* () {
+        const wall = performance.now()
+        if (read !== null && wall - read.at < metricsAge) return read.families
+        const { since, fiber } = looking ?? start(wall)
+        return yield* Effect.timeoutOrElse(Fiber.join(fiber), {
+          duration: Math.max(0, since + lookPatience - wall),
+          orElse: () => Effect.succeed(null)
+        })
+      }).pipe(
+        Effect.catchTag("Unavailable", () => Effect.succeed(null)),
+        Effect.catchDefect((defect) =>
+          Effect.as(Effect.logError("the metrics of the database can not be read", defect), null)
+        )
+      )
+
+      return Metrics.of({
+        text: Effect.map(fromDatabase, (families) =>
+          prometheusText([
+            ...(families ?? []),
+            ...processFamilies({
+              databaseUp: families !== null,
+              mailboxes: host.stats(),
+              batches: journal.batches(),
+              held: journal.held(),
+              texts: statementTexts(),
+              webhooks: webhooks.stats(),
+              venue: {
+                ...calls.figures(),
+                setAside: setAsideCount(),
+                misfits: standingMisfitCount(),
+                legs: refusedLegCount(),
+                differences: comparison.figures().alarms
+              },
+              answers: answerCounts(),
+              memory: process.memoryUsage(),
+              lag: lag.figures(),
+              droppedLines: droppedLines()
+            }),
+            ...feedFamilies(feed.figures()),
+            ...riskFamilies(index)
+          ])
+        )
+      })
+    })
+  )
+}

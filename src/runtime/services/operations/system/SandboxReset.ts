@@ -1,0 +1,128 @@
+/**
+ * `sim reset`: a sandbox goes back to its beginning (operator surface, sim reset; decision 30). What is asked for is kept
+ * before it is answered; the process then ends this life of the service in order, and the next one, or the next start after
+ * a crash, begins on an empty database with an empty venue.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Deferred, Effect, Layer } from "effect"
+import { accept, conflict, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import { currentDryRun } from "../../../engine/mailbox/dryRun.ts"
+import { passPausePoint } from "../../../engine/PausePoints.ts"
+import { Settings } from "../../../Settings.ts"
+import {
+  askReset,
+  countForReset,
+  foreignTables,
+  type ResetCounts,
+  type ResetMade,
+  resetStamp,
+  resetTold,
+  untoldReset
+} from "../../../store/SandboxResets.ts"
+import { whenAway, whenUnsure } from "../../../store/whenAway.ts"
+import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
+
+export interface ResetState {
+  /** False: there is nothing to reset here. */
+  readonly sandbox: boolean
+  /** Resets so far: the next life of the service has one more. */
+  readonly resets: number
+  /** One is under way. */
+  readonly resetting: boolean
+  /** When the database of today was made, wall Unix ms. */
+  readonly since: number
+}
+
+export interface ResetView extends ResetState {
+  /** What goes, counted. */
+  readonly goes: typeof ResetCounts.Type
+  /** Of a dry run, which speaks for itself. */
+  readonly dryRun?: true
+}
+
+const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "Only a sandbox can be reset."))
+const namedVenue = refuse(
+  conflict(
+    "VENUE_NOT_OWN",
+    "The venue of --venue-url would keep the accounts and the time of this sandbox: reset one that runs its own venue."
+  )
+)
+
+export class SandboxReset extends Context.Service<
+  SandboxReset,
+  {
+    readonly show: Effect.Effect<ResetState, Unavailable>
+    /** Kept when it is answered: made by this process as soon as what was accepted is done, or by the next start. */
+    reset(caller: OperatorCaller): Effect.Effect<Verdict<ResetView>, DispatchError>
+    /** Completes when a reset is asked for: whoever runs the service ends this life of it. */
+    readonly asked: Effect.Effect<void>
+    /** Writes the first audit row of a life that a reset began; nothing in any other. */
+    readonly tell: Effect.Effect<void, DispatchError>
+  }
+>()("brokerage/runtime/services/operations/system/SandboxReset") {
+  static readonly layer = Layer.effect(
+    SandboxReset,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const host = yield* ActorHost
+      const clock = yield* BusinessClock
+      const { sandbox, namedVenue: hasNamedVenue } = yield* Settings
+      const asked = yield* Deferred.make<void>()
+      const show = Effect.catch(resetStamp(sql), whenAway).pipe(
+        Effect.map(({ resets, asked: resetting, since }) => ({ sandbox, resets, resetting, since }))
+      )
+      const reset = (caller: OperatorCaller) =>
+        Effect.gen(function* () {
+          if (!sandbox) return sandboxOnly
+          if (hasNamedVenue) return namedVenue
+          const others = yield* Effect.catch(foreignTables(sql), whenAway)
+          if (others.length > 0) return refuse(foreign(others))
+          const state = yield* show
+          const goes = yield* Effect.catch(countForReset(sql), whenAway)
+          if (currentDryRun() !== null) return accept<ResetView>({ ...state, goes, dryRun: true })
+          const { role, keyLabel, requestId } = caller.by
+          yield* Effect.catch(askReset(sql, { role, keyLabel, requestId, at: clock.now() }), whenUnsure)
+          passPausePoint("reset-asked")
+          yield* Effect.logInfo("a reset of this sandbox is requested", { by: keyLabel })
+          Deferred.doneUnsafe(asked, Effect.void)
+          return accept<ResetView>({ ...state, resetting: true, goes })
+        })
+      const tell = Effect.gen(function* () {
+        const made = yield* Effect.catch(untoldReset(sql), whenAway)
+        if (made === null) return
+        const { number, by } = made
+        yield* host
+          .dispatch({
+            subject: systemSubject,
+            by: { role: by.role, keyLabel: by.keyLabel, requestId: by.requestId, actor: by.role },
+            lane: "internal",
+            decide: (turn) => {
+              turn.draft.claim(`sandboxReset:${number}`, 0)
+              const told = { before: endOf(made), after: `reset ${number}`, reason: null }
+              applyEffects(turn, systemInstance, [{ type: "audit", action: "sandbox.reset", ...told }])
+            }
+          })
+          // A start that died here has told it.
+          .pipe(Effect.catchTag("ClaimLost", () => Effect.void))
+        yield* Effect.catch(resetTold(sql), whenUnsure)
+      })
+      return SandboxReset.of({ show, reset, asked: Deferred.await(asked), tell })
+    })
+  )
+}
+
+const foreign = (tables: ReadonlyArray<string>) =>
+  conflict(
+    "FOREIGN_TABLES",
+    `The database holds what is not this service's (${tables.slice(0, 5).join(", ")}): a reset would take it away. Give the sandbox a database of its own.`
+  )
+
+/** What ended, with the end of its chain of hashes: whoever keeps a backup of it finds out whether it is that one. */
+const endOf = ({ ended, seal }: ResetMade): string => {
+  const { ledgerTransactions, auditEntries, clients } = ended
+  const chain = seal === null ? "not sealed yet" : `last seal ${seal}`
+  return `${clients} clients, ${ledgerTransactions} ledger transactions, ${auditEntries} audit entries, ${chain}`
+}

@@ -1,0 +1,278 @@
+/**
+ * Whether service and venue agree (operator surface, sim verify): waits until nothing is in flight between them, then holds
+ * what each account has here against what it has there. What differs goes to the comparison that opens breaks
+ * (`VenueComparison`). Without a venue there is nothing to differ.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import {
+  compareHoldings,
+  differenceSentence,
+  type Holding,
+  type HoldingDifference,
+  type HoldingKind,
+  holdingKinds,
+  moneyHoldings,
+  tradeHolding,
+  venueHoldings
+} from "../../../../machines/venue/holdings.ts"
+import { ownMoney, venueMoney } from "../../../../machines/venue/money.ts"
+import { orderRef } from "../../../../machines/order/Order.ts"
+import { requestRef } from "../../../../machines/rfq/Rfq.ts"
+import { bookedTrades, tradesKnownToBoth, venueTrades } from "../../../../machines/venue/trades.ts"
+import type { VenueAccount } from "../../../../machines/venue/venueObjects.ts"
+import { lookupLimit } from "../../../../machines/venue/venueCalls.ts"
+import { accept, conflict, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import { accountEventsAtMost, Venue, type VenueShape, type VenueUnanswered } from "../../../ports/Venue.ts"
+import { Settings } from "../../../Settings.ts"
+import { VenueComparison } from "../../reconciliation/VenueComparison.ts"
+import { eventsLost } from "../../venue/venueQuarantine.ts"
+import {
+  type LostEvents,
+  lostEvents,
+  nothingOpen,
+  type OpenHere,
+  openHere,
+  type VenueTraffic,
+  venueTraffic
+} from "../../../store/reads/venueReads.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+
+/** The venue that this service speaks to; null: none is attached. */
+const AttachedVenue = Context.Reference<VenueShape | null>("brokerage/runtime/services/system/AttachedVenue", {
+  defaultValue: () => null
+})
+
+/** Makes the venue known to `sim verify`. */
+export const layerAttachedVenue: Layer.Layer<never, never, Venue> = Layer.effect(AttachedVenue, Venue)
+
+export interface Agreement {
+  readonly ok: boolean
+  /** The first thing that is wrong, in words; null when all is well. */
+  readonly first: string | null
+  /** False: no venue is attached. */
+  readonly venue: boolean
+  readonly accounts: number
+  /** How many of each kind were compared. */
+  readonly compared: { readonly [Kind in HoldingKind]: number }
+  /** Accounts whose money was not compared: they are older than what the venue keeps of it. */
+  readonly withoutMoney: number
+  /** Refs of calls that wait for their outcome, the oldest ones. */
+  readonly inFlight: ReadonlyArray<string>
+  /** Events of the venue that the service has not taken yet. */
+  readonly eventsBehind: number
+  /** Events that the venue did not give, so that the service went on after them; the newest, until staff drop them. */
+  readonly eventsLost: ReadonlyArray<LostEvents>
+  readonly differences: ReadonlyArray<HoldingDifference>
+}
+
+const patienceMillis = 10_000
+const lookMillis = 100
+/** More are not listed; the first one is what matters. */
+const mostListed = 20
+/** Accounts whose rows are read at once. */
+const pageLength = 500
+/** Before what differs is compared once more, ms. */
+const again = 1_000
+/** Accounts asked for at once. */
+const atOnce = 8
+
+export class VenueAgreement extends Context.Service<
+  VenueAgreement,
+  { readonly verify: Effect.Effect<Verdict<Agreement>, Unavailable> }
+>()("brokerage/runtime/services/operations/system/VenueAgreement") {
+  static readonly layer = Layer.effect(
+    VenueAgreement,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const settings = yield* Settings
+      const venue = yield* AttachedVenue
+      const { want } = yield* VenueComparison
+      const reads: Reads = {
+        traffic: Effect.catch(venueTraffic(sql, mostListed), whenAway),
+        lost: Effect.catch(lostEvents(sql, eventsLost, mostListed), whenAway),
+        open: (uids) => Effect.catch(openHere(sql, uids), whenAway),
+        want
+      }
+      return VenueAgreement.of({
+        verify: Effect.suspend(() => {
+          if (!settings.sandbox) return Effect.succeed(sandboxOnly)
+          if (venue === null) return Effect.succeed(accept(withoutVenue))
+          return Effect.map(
+            Effect.catchTag(agreementWith(venue, reads), "VenueUnanswered", ({ reason }) =>
+              Effect.succeed(unanswered(reason))
+            ),
+            accept
+          )
+        })
+      })
+    })
+  )
+}
+
+const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "Service and venue can be compared in a sandbox service only."))
+
+const nothingCompared: Agreement["compared"] = Object.fromEntries(
+  holdingKinds.map((kind) => [kind, 0])
+) as Agreement["compared"]
+
+const withoutVenue: Agreement = {
+  ok: true,
+  first: null,
+  venue: false,
+  accounts: 0,
+  compared: nothingCompared,
+  withoutMoney: 0,
+  inFlight: [],
+  eventsBehind: 0,
+  eventsLost: [],
+  differences: []
+}
+
+const unanswered = (reason: string): Agreement => ({
+  ...withoutVenue,
+  venue: true,
+  ok: false,
+  first: `the venue does not answer: ${reason}`
+})
+
+interface Reads {
+  readonly traffic: Effect.Effect<VenueTraffic, Unavailable>
+  readonly lost: Effect.Effect<ReadonlyArray<LostEvents>, Unavailable>
+  readonly open: (uids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, OpenHere>, Unavailable>
+  /** Has an account that differs compared by what opens breaks. */
+  readonly want: (uid: string) => void
+}
+
+const agreementWith = (venue: VenueShape, reads: Reads): Effect.Effect<Agreement, Unavailable | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const { quiet, said, sent } = yield* untilQuiet(venue, reads.traffic)
+    const found = yield* compareAll(venue, reads.open, said.accounts)
+    const differing = found.filter(({ differences }) => differences.length > 0).map(({ account }) => account)
+    if (quiet && differing.length > 0) yield* Effect.sleep(again)
+    const differences = (yield* compareAll(venue, reads.open, differing)).flatMap((each) => each.differences)
+    for (const { account } of differences.slice(0, mostListed)) reads.want(account)
+    const eventsBehind = Math.max(0, (sent ?? 0) - said.taken)
+    const first = quiet
+      ? (differences.map(differenceSentence)[0] ?? null)
+      : waitingSentence(said, sent === null ? null : eventsBehind)
+    return {
+      ok: first === null,
+      first,
+      venue: true,
+      accounts: said.accounts.length,
+      compared: Object.fromEntries(
+        holdingKinds.map((kind) => [kind, found.reduce((total, { counts }) => total + counts[kind], 0)])
+      ) as Agreement["compared"],
+      withoutMoney: found.filter(({ withoutMoney }) => withoutMoney).length,
+      inFlight: said.inFlight,
+      eventsBehind,
+      eventsLost: yield* reads.lost,
+      differences: differences.slice(0, mostListed)
+    }
+  })
+
+const waitingSentence = ({ inFlight: [ref], taken }: VenueTraffic, eventsBehind: number | null): string => {
+  if (ref !== undefined) return `the call ${ref} is still in flight`
+  return eventsBehind === null
+    ? `the venue does not keep the events after ${taken}, and the service has not gone on yet`
+    : `${eventsBehind} events of the venue are not taken yet`
+}
+
+/** Looks until nothing is in flight and everything that the venue had said at the beginning is taken. */
+const untilQuiet = (venue: VenueShape, traffic: Effect.Effect<VenueTraffic, Unavailable>) =>
+  Effect.gen(function* () {
+    let sent: number | null = null
+    for (let waited = 0; ; waited += lookMillis) {
+      const said = yield* traffic
+      sent ??= yield* lastNumber(venue, said.taken)
+      const quiet = said.inFlight.length === 0 && sent !== null && said.taken >= sent
+      if (quiet || waited >= patienceMillis) return { quiet, said, sent }
+      yield* Effect.sleep(lookMillis)
+    }
+  })
+
+/** The number of the venue's last event: its stream begins with it. Null: the venue does not keep what follows `after`. */
+const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | null, VenueUnanswered> =>
+  venue.events(after).pipe(
+    Stream.filter((line) => "heartbeat" in line),
+    Stream.runHead,
+    Effect.map(Option.match({ onNone: () => after, onSome: ({ number }) => number })),
+    Effect.catchTag("VenueEventsGone", () => Effect.succeed(null))
+  )
+
+/** The service's side: each noun of trading has its own. */
+const serviceHoldings = ({ contracts, swaps, requests, positions, orders }: OpenHere): ReadonlyArray<Holding> => [
+  ...positions.map(({ symbol, qty }): Holding => ({ kind: "position", name: symbol, figure: qty })),
+  ...orders.map(({ id, left }): Holding => ({ kind: "order", name: orderRef(id), figure: left })),
+  ...contracts.map(({ id, qty }): Holding => ({ kind: "contract", name: String(id), figure: qty })),
+  ...swaps.map(({ id, notional }): Holding => ({ kind: "swap", name: String(id), figure: notional })),
+  ...requests.map((id): Holding => ({ kind: "request", name: requestRef(id), figure: "OPEN" }))
+]
+
+/** Those of ours that the venue has open: it lists none, and is asked for each. */
+const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
+  requests.length === 0
+    ? Effect.succeed([])
+    : Effect.map(venue.lookup(requests.slice(0, lookupLimit).map(requestRef)), (outcomes) =>
+        outcomes
+          .filter(({ rfq }) => rfq?.state === "OPEN")
+          .map(({ ref }): Holding => ({ kind: "request", name: ref, figure: "OPEN" }))
+      )
+
+/** The trades that both sides know. Who has booked none and holds nothing there is not asked for them. */
+const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenHere) => {
+  if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(neither)
+  const after = Math.max(0, found.sequence - accountEventsAtMost)
+  return Effect.map(venue.accountEvents(found.account, after), (events) =>
+    tradesKnownToBoth(bookedTrades(ours.trades), venueTrades(events, { after, last: found.sequence }))
+  )
+}
+
+const neither = { ours: [], theirs: [] }
+
+/** None of an account whose money the venue has not kept from its beginning. */
+const moneyOfBoth = (found: VenueAccount | null, ours: OpenHere) => {
+  const theirs = found === null ? new Map<string, never>() : venueMoney(found)
+  return theirs === null ? neither : { ours: moneyHoldings(ownMoney(ours.money)), theirs: moneyHoldings(theirs) }
+}
+
+const compare = (venue: VenueShape, account: string, ours: OpenHere = nothingOpen) =>
+  Effect.gen(function* () {
+    const found = yield* venue.account(account)
+    const requests = yield* requestsThere(venue, ours)
+    const trades = yield* tradesOfBoth(venue, found, ours)
+    const money = moneyOfBoth(found, ours)
+    const here = [...serviceHoldings(ours), ...trades.ours.map(tradeHolding), ...money.ours]
+    const theirs = [
+      ...(found === null ? [] : venueHoldings(found)),
+      ...requests,
+      ...trades.theirs.map(tradeHolding),
+      ...money.theirs
+    ]
+    return {
+      account,
+      withoutMoney: found?.money === null,
+      differences: compareHoldings(account, here, theirs),
+      counts: Object.fromEntries(
+        holdingKinds.map((kind) => [kind, theirs.filter((each) => each.kind === kind).length])
+      ) as Agreement["compared"]
+    }
+  })
+
+/** Pages of accounts; a difference counts when it is seen again: what is on its way differs for a moment. */
+const compareAll = (venue: VenueShape, open: Reads["open"], accounts: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const found: Array<Effect.Success<ReturnType<typeof compare>>> = []
+    for (let from = 0; from < accounts.length; from += pageLength) {
+      const page = accounts.slice(from, from + pageLength)
+      const here = yield* open(page)
+      found.push(
+        ...(yield* Effect.forEach(page, (account) => compare(venue, account, here.get(account)), {
+          concurrency: atOnce
+        }))
+      )
+    }
+    return found
+  })

@@ -1,0 +1,100 @@
+/**
+ * What is due next by the business clock (operator surface, sim clock): durable timers, the next job that makes statements, and
+ * each partner's next try of a delivery. What the venue does by its own clock, such as funding, is not known here.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { equitiesDue, jobAfter, type JobPlace, type JobPlan } from "../../../../machines/statement/statementJobs.ts"
+import { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { Timers } from "../../../engine/timers/Timers.ts"
+import { withinTime } from "../../../engine/withinTime.ts"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import { nextTries } from "../../../store/reads/deliveryReads.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+import { equitiesKept, jobsPlace } from "../../statements/StatementJobs.ts"
+
+export interface DueNext {
+  /** What is due: a timer's handler, `statement.<job>` or `webhook.delivery`. */
+  readonly name: string
+  /** Whose: the mailbox, such as `client:5`. */
+  readonly subject: string
+  /** Unix ms of business time. */
+  readonly dueAt: number
+}
+
+export interface DueParts {
+  readonly timers: Timers["Service"]
+  readonly stored: RowReads["Service"]
+  readonly sql: PgClient.PgClient
+}
+
+/** What is due next, and how much is due besides. */
+export interface DueList {
+  /** The first one first; as many as a person reads. */
+  readonly next: ReadonlyArray<DueNext>
+  /** How many are due after these; no more than `counted` are counted. */
+  readonly more: number
+}
+
+const shown = 10
+const counted = 1_000
+
+/** A timer's name without its object. */
+export const handlerOf = (name: string): string => name.split(":")[0] ?? name
+
+const away = () => new Unavailable({ unknown: false })
+
+/** `after`: only what is due later than that, Unix ms of business time; of the jobs the first one that is. */
+export const dueNext = (
+  { timers, stored, sql }: DueParts,
+  after = Number.NEGATIVE_INFINITY
+): Effect.Effect<DueList, Unavailable> =>
+  Effect.gen(function* () {
+    const rows = yield* Effect.mapError(timers.due(Number.MAX_SAFE_INTEGER, shown + counted), away)
+    const place = yield* jobsPlace(stored)
+    const job = place === null ? null : firstJob(place, after)
+    const tries = yield* withinTime(Effect.catch(nextTries(sql, shown + counted), whenAway), away)
+    const all = [
+      ...rows.map(({ name, subject, dueAt }) => ({ name: handlerOf(name), subject, dueAt })),
+      ...(job === null ? [] : [{ name: jobNamed(job), subject: "system", dueAt: job.dueAt }]),
+      ...tries.map(({ partnerId, nextAt }) => ({
+        name: "webhook.delivery",
+        subject: `partner:${partnerId}`,
+        dueAt: nextAt
+      }))
+    ]
+      .filter(({ dueAt }) => dueAt > after)
+      .toSorted((one, other) => one.dueAt - other.dueAt)
+    return { next: all.slice(0, shown), more: Math.min(counted, Math.max(0, all.length - shown)) }
+  })
+
+const jobNamed = ({ name }: JobPlan): string => `statement.${name}`
+
+/** Far more than the longest jump passes. */
+const mostJobs = 10_000
+
+const firstJob = (place: JobPlace, after: number): JobPlan => {
+  let job = jobAfter(place)
+  for (let seen = 0; job.dueAt <= after && seen < mostJobs; seen++) job = jobAfter(job)
+  return job
+}
+
+/** The jobs that keep equities or make statements and are due by `to` (Unix ms of business time) and not begun, by name. */
+export const jobsDueBy = (
+  stored: RowReads["Service"],
+  to: number
+): Effect.Effect<ReadonlyArray<{ readonly name: string; readonly count: number }>, Unavailable> =>
+  Effect.gen(function* () {
+    const place = yield* jobsPlace(stored)
+    const counts = new Map<string, number>()
+    if (place === null) return []
+    // One job keeps the equities of all midnights that have passed, before the statements that speak of them.
+    const equities = equitiesDue(to, yield* equitiesKept(stored))
+    if (equities !== null) counts.set(jobNamed(equities), 1)
+    let job = jobAfter(place)
+    for (let seen = 0; job.dueAt <= to && seen < mostJobs; seen++) {
+      counts.set(jobNamed(job), (counts.get(jobNamed(job)) ?? 0) + 1)
+      job = jobAfter(job)
+    }
+    return [...counts].map(([name, count]) => ({ name, count }))
+  })

@@ -1,0 +1,111 @@
+/**
+ * The books as metrics follow them (operator surface, metrics): each look sums what was posted since the last one, found
+ * by key, so that they can be watched at any size. A look reads and nothing else; what it found is taken in one step, so a
+ * look that is given up leaves nothing behind.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import {
+  countEvents,
+  countUnsealed,
+  type CustodyDifference,
+  type DeliveryQueue,
+  deliveryQueue,
+  differencesBetween,
+  lastSeqs,
+  type LastSeq,
+  type NewestIds,
+  newestIds,
+  type PoolState,
+  poolStates,
+  postedBetween,
+  type PostedSum
+} from "../../../store/reads/metricReads.ts"
+
+/** Posting ids summed in one look: after a longer pause the following starts anew, and says so. */
+const followLimit = 2_000_000n
+
+export interface Look {
+  readonly marks: NewestIds
+  readonly sums: ReadonlyArray<PostedSum>
+  readonly differences: ReadonlyArray<CustodyDifference>
+  readonly seqs: ReadonlyArray<LastSeq>
+  /** Event numbers missing since the last look. */
+  readonly gaps: bigint
+  /** Posting ids that this look leaves out. */
+  readonly unfollowed: bigint
+  readonly unsealed: bigint
+  readonly deliveries: DeliveryQueue
+  readonly pool: ReadonlyArray<PoolState>
+}
+
+export class FollowedBooks {
+  /** Null before the first look. */
+  private marks: NewestIds | null = null
+  private readonly seqs = new Map<bigint, bigint>()
+  readonly sums = new Map<string, bigint>()
+  /** Partners under PARTNER custody alone, each since its last change of custody model. */
+  readonly differences = new Map<bigint, { readonly since: bigint; readonly amount: bigint }>()
+  gaps = 0n
+  /** Posting ids that no look summed. */
+  unfollowed = 0n
+
+  /** Reads what a look needs; `now` is business time. */
+  look(sql: PgClient.PgClient, now: number): Effect.Effect<Look, SqlError.SqlError> {
+    const { marks: before, seqs: known } = this
+    return Effect.gen(function* () {
+      const marks = yield* newestIds(sql)
+      const distance = before === null ? 0n : marks.posting - before.posting
+      const unfollowed = distance > followLimit ? distance : 0n
+      // Nothing is summed by the first look and after too long a pause; who is under PARTNER custody is asked all the same.
+      const from = before === null || unfollowed > 0n ? marks : before
+      const seqs = yield* lastSeqs(sql)
+      const unsealed = yield* countUnsealed(sql)
+      const deliveries = yield* deliveryQueue(sql, now)
+      return {
+        marks,
+        unfollowed,
+        sums: yield* postedBetween(sql, from, marks),
+        differences: yield* differencesBetween(sql, from, marks),
+        seqs,
+        gaps: yield* missingEvents(sql, known, seqs),
+        unsealed,
+        deliveries,
+        pool: yield* poolStates(sql)
+      }
+    })
+  }
+
+  take({ marks, sums, differences, seqs, gaps, unfollowed }: Look): void {
+    this.marks = marks
+    this.gaps += gaps
+    this.unfollowed += unfollowed
+    for (const { partner, seq } of seqs) this.seqs.set(partner, seq)
+    for (const { currency, amount } of sums) {
+      this.sums.set(currency, (this.sums.get(currency) ?? 0n) + BigInt(amount))
+    }
+    const before = new Map(this.differences)
+    this.differences.clear()
+    for (const { partner, since, amount } of differences) {
+      const was = before.get(partner)
+      const kept = was?.since === since ? was.amount : 0n
+      this.differences.set(partner, { since, amount: kept + BigInt(amount) })
+    }
+  }
+}
+
+/** Of all partners in one question, each in its own stretch of numbers. */
+const missingEvents = (
+  sql: PgClient.PgClient,
+  known: ReadonlyMap<bigint, bigint>,
+  seqs: ReadonlyArray<LastSeq>
+): Effect.Effect<bigint, SqlError.SqlError> => {
+  const moved = seqs.flatMap(({ partner, seq }) => {
+    const before = known.get(partner)
+    return before === undefined || before === seq ? [] : [{ partner, before, seq }]
+  })
+  if (moved.length === 0) return Effect.succeed(0n)
+  const due = moved.reduce((sum, { before, seq }) => sum + seq - before, 0n)
+  return Effect.map(countEvents(sql, moved), (found) => due - found)
+}

@@ -1,0 +1,50 @@
+/** The venue's controls in the words of an operator: why one gave no answer, and a command as the audit shows it. */
+import { conflict, type Refusal } from "../../../../machines/shared/Refusal.ts"
+import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
+import type { VenueCommand } from "../../../../venue/VenueCommand.ts"
+import type { VenueControlError } from "../../../ports/VenueControl.ts"
+
+export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
+  switch (why) {
+    case "none":
+      return { _tag: "NoVenue", sentence: "No venue is attached to this service." }
+    case "unreached":
+      return {
+        _tag: "VenueAway",
+        reason: "VENUE_UNREACHABLE",
+        sentence: `The venue can't be reached (${words}): nothing was done.`
+      }
+    case "closed":
+      return {
+        _tag: "VenueAway",
+        reason: "VENUE_UNREACHABLE",
+        sentence: `The venue takes nothing now (${words}): nothing was done.`
+      }
+    case "lost":
+      return {
+        _tag: "VenueAway",
+        reason: "OUTCOME_UNKNOWN",
+        sentence: `The venue did not answer (${words}), and may have done it: look at sim venue show before repeating the command.`
+      }
+    case "foreign":
+      return conflict("FOREIGN_VENUE", `The venue is not a simulator that this service controls: ${words}.`)
+    case "refused":
+      return invalidWhole("REFUSED_BY_SIMULATOR", `The venue refuses this: ${words}`)
+  }
+}
+
+/** Longer values are shown by their length. */
+const longest = 64
+
+/** Such as `symbol BTC-USDC-PERP, price 60000`. */
+export const describeCommand = (command: VenueCommand): string =>
+  Object.entries(command)
+    .filter(([name, value]) => name !== "type" && value !== null)
+    .map(([name, value]) => `${name} ${shown(value)}`)
+    .join(", ")
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return String(value.length)
+  const text = String(value)
+  return text.length <= longest && !text.includes("\n") ? text : `of ${text.length} characters`
+}

@@ -1,0 +1,138 @@
+/**
+ * Partners and keys in memory: what authentication, rate limits and every gate read on each request. A live view:
+ * filled at start, changed only by committed rows, so that nobody is served under a change that is not durable.
+ */
+import { Context, Effect, Latch, Layer, Semaphore } from "effect"
+import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import type { PartnerStamp } from "../../engine/journal/Commit.ts"
+import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
+import { inTurn } from "../../engine/withinTime.ts"
+import type { ApiKeyRow, PartnerRow, RelianceRow } from "../../store/tables/partner.ts"
+import type { EndpointRow } from "../../store/tables/webhook.ts"
+import type { OperatorKeyRow } from "../../store/tables/operator.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+
+/** A partner as every gate sees it. */
+export interface PartnerView {
+  readonly row: PartnerRow
+  readonly reliance: string
+  readonly endpoint: EndpointRow | null
+}
+
+export interface PartnerCredential {
+  readonly partner: PartnerView
+  readonly key: ApiKeyRow
+}
+
+export class Directory extends Context.Service<
+  Directory,
+  {
+    /** The credential behind the SHA-256 (hex) of a key; null when unknown, revoked, or its partner is CLOSED. */
+    readonly credential: (hash: string) => PartnerCredential | null
+    readonly partner: (partnerId: number) => PartnerView | null
+    /** By id or code. */
+    readonly findPartner: (idOrCode: string) => PartnerView | null
+    readonly partners: () => ReadonlyArray<PartnerView>
+    readonly keys: (partnerId: number) => ReadonlyArray<ApiKeyRow>
+    readonly key: (keyId: number) => ApiKeyRow | null
+    readonly operatorKey: (hash: string) => OperatorKeyRow | null
+    readonly operatorKeys: () => ReadonlyArray<OperatorKeyRow>
+    /** The stamp a client's commit is decided under. Asked by every turn that rests on the partner. */
+    readonly stamp: (partnerId: number) => PartnerStamp
+    /**
+     * Runs `work` while no turn of the partner's clients is decided: turns that come wait for its end and then see what
+     * it has changed. Begins once everything decided before is in the database or refused. One at a time for a partner.
+     */
+    hold<A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError>
+  }
+>()("brokerage/runtime/services/partners/Directory") {
+  static readonly layer: Layer.Layer<Directory, never, ActorHost | RowReads> = Layer.effect(
+    Directory,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const stored = yield* RowReads
+      const partners = new Map<number, PartnerRow>()
+      const reliances = new Map<number, RelianceRow>()
+      const keys = new Map<number, ApiKeyRow>()
+      const endpoints = new Map<number, EndpointRow>()
+      const operators = new Map<number, OperatorKeyRow>()
+      const byHash = new Map<string, ApiKeyRow>()
+      const operatorByHash = new Map<string, OperatorKeyRow>()
+      const byCode = new Map<string, number>()
+
+      const follow = <T extends TableName>(table: T, take: (row: Tables[T]) => void) =>
+        Effect.map(Effect.orDie(stored.all(table)), (rows) => {
+          for (const row of rows) take(row)
+          host.onCommitted(table, take)
+        })
+
+      yield* follow("partners", (row) => {
+        partners.set(row.id, row)
+        byCode.set(row.code, row.id)
+      })
+      yield* follow("reliances", (row) => void reliances.set(row.partnerId, row))
+      yield* follow("webhookEndpoints", (row) => void endpoints.set(row.partnerId, row))
+      yield* follow("apiKeys", (row) => {
+        keys.set(row.id, row)
+        byHash.set(row.hash, row)
+      })
+      yield* follow("operatorKeys", (row) => {
+        operators.set(row.id, row)
+        operatorByHash.set(row.hash, row)
+      })
+
+      const holds = new Map<number, TurnHeld>()
+      const turns = new Map<number, Semaphore.Semaphore>()
+      const hold = <A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError> =>
+        Effect.suspend(() => {
+          const latch = Latch.makeUnsafe(false)
+          holds.set(partnerId, new TurnHeld(latch.await))
+          // The journal is first in, first out: when this empty commit is in, so is everything submitted before it.
+          return Effect.ensuring(
+            Effect.andThen(host.record({}), work),
+            Effect.sync(() => {
+              holds.delete(partnerId)
+              latch.openUnsafe()
+            })
+          )
+        })
+      const turnOf = (partnerId: number): Semaphore.Semaphore => {
+        let found = turns.get(partnerId)
+        if (found === undefined) turns.set(partnerId, (found = Semaphore.makeUnsafe(1)))
+        return found
+      }
+
+      const partner = (partnerId: number): PartnerView | null => {
+        const row = partners.get(partnerId)
+        if (row === undefined) return null
+        return { row, reliance: reliances.get(partnerId)?.state ?? "NONE", endpoint: endpoints.get(partnerId) ?? null }
+      }
+      return Directory.of({
+        credential: (hash) => {
+          const key = byHash.get(hash)
+          if (key === undefined || key.state !== "ACTIVE") return null
+          const view = partner(key.partnerId)
+          return view === null || view.row.state === "CLOSED" ? null : { partner: view, key }
+        },
+        partner,
+        findPartner: (idOrCode) =>
+          partner(byCode.get(idOrCode) ?? (/^[1-9]\d{0,15}$/.test(idOrCode) ? Number(idOrCode) : -1)),
+        partners: () => [...partners.keys()].map((id) => partner(id) as PartnerView),
+        keys: (partnerId) => [...keys.values()].filter((key) => key.partnerId === partnerId),
+        key: (keyId) => keys.get(keyId) ?? null,
+        operatorKey: (hash) => {
+          const key = operatorByHash.get(hash)
+          return key === undefined || key.state !== "ACTIVE" ? null : key
+        },
+        operatorKeys: () => [...operators.values()],
+        stamp: (partnerId) => {
+          const held = holds.get(partnerId)
+          if (held !== undefined) throw held
+          return { partnerId, epoch: partners.get(partnerId)?.epoch ?? -1 }
+        },
+        hold: (partnerId, work) => inTurn(turnOf(partnerId), hold(partnerId, work))
+      })
+    })
+  )
+}

@@ -1,0 +1,55 @@
+/**
+ * When each partner key was last used (A1-06): kept in memory, written at most once a minute a key. It is a
+ * convenience for people, not state, so it does not go through the journal; a crash may lose the last minute.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Schedule } from "effect"
+import { hanging } from "../../engine/journal/sqlFailure.ts"
+import { withinTime } from "../../engine/withinTime.ts"
+import { keyUses } from "../../store/reads/partnerReads.ts"
+import { writeKeyUses } from "../../store/writes/keyUseWrites.ts"
+
+/** The longest wait at shutdown for the last writes. */
+const endWithin = "1 second"
+
+export class KeyUsage extends Context.Service<
+  KeyUsage,
+  {
+    /** Notes a use and returns the use before it (Unix ms), or null. */
+    readonly touch: (keyId: number, now: number) => number | null
+    readonly lastUsedAt: (keyId: number) => number | null
+  }
+>()("brokerage/runtime/services/partners/KeyUsage") {
+  static readonly layer = Layer.effect(
+    KeyUsage,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const used = new Map(yield* Effect.orDie(keyUses(sql)))
+      const dirty = new Set<number>()
+      const write = Effect.suspend(() => {
+        const keys = [...dirty]
+        if (keys.length === 0) return Effect.void
+        dirty.clear()
+        return writeKeyUses(
+          sql,
+          keys.map((key) => [key, used.get(key) ?? 0])
+        )
+      })
+      yield* write.pipe(
+        Effect.catch((error) => Effect.logDebug("key usage not written", error)),
+        Effect.repeat(Schedule.spaced("1 minute")),
+        Effect.forkScoped
+      )
+      yield* Effect.addFinalizer(() => Effect.ignore(withinTime(write, () => hanging, endWithin)))
+      return KeyUsage.of({
+        touch: (keyId, now) => {
+          const before = used.get(keyId) ?? null
+          used.set(keyId, now)
+          dirty.add(keyId)
+          return before
+        },
+        lastUsedAt: (keyId) => used.get(keyId) ?? null
+      })
+    })
+  )
+}

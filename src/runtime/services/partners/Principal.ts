@@ -1,0 +1,36 @@
+/**
+ * Who a request acts for, whatever it proved that with. Closed: a surface for another kind of caller adds its kind here.
+ * What is counted, kept and replayed for a caller goes by the principal's id: rate windows, room for bodies, stored
+ * answers, Idempotency-Keys (doc 1, Limits and Idempotency; A1-05, A1-51).
+ */
+import type { OperatorCaller } from "../shared/OperatorCaller.ts"
+import type { PrincipalId } from "../shared/KeyedRequest.ts"
+import type { Caller } from "./Caller.ts"
+
+/** A partner by one of its keys. All keys of a partner are one principal: limits and Idempotency-Keys are the partner's. */
+export interface PartnerPrincipal {
+  readonly kind: "partner"
+  readonly id: PrincipalId
+  readonly caller: Caller
+}
+
+/** An operator key: each is a principal of its own. */
+export interface OperatorPrincipal {
+  readonly kind: "operator"
+  readonly id: PrincipalId
+  readonly caller: OperatorCaller
+}
+
+export type Principal = PartnerPrincipal | OperatorPrincipal
+
+export const principalOfPartner = (caller: Caller): PartnerPrincipal => ({
+  kind: "partner",
+  id: `partner:${caller.partner.row.id}`,
+  caller
+})
+
+export const principalOfOperator = (caller: OperatorCaller): OperatorPrincipal => ({
+  kind: "operator",
+  id: `operator:${caller.keyId}`,
+  caller
+})

@@ -1,0 +1,18 @@
+/** Keys of partners and operators: random bits of which the database holds a hash alone (A1-06, A1-07). */
+import { createHash, randomBytes } from "node:crypto"
+
+export interface Secret {
+  readonly key: string
+  readonly hash: string
+  readonly prefix: string
+}
+
+/** A fresh key: 256 random bits behind a marker. Only the hash may be stored. */
+export const makeSecret = (marker: "pbk_" | "bok_"): Secret =>
+  secretOf(`${marker}${randomBytes(32).toString("base64url")}`)
+
+/** The parts of a readable key that may be stored, with the key itself. */
+export const secretOf = (key: string): Secret => ({ key, hash: hashKey(key), prefix: key.slice(0, 10) })
+
+/** SHA-256 of the whole key, hexadecimal: keys are found by it. */
+export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex")

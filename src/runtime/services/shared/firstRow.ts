@@ -1,0 +1,14 @@
+/** One row of a table, read past the mailboxes. */
+import { Effect } from "effect"
+import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { Condition } from "../../store/paging.ts"
+
+/** The newest row that meets the conditions, or null. */
+export const firstRow = <T extends TableName>(
+  stored: RowReads["Service"],
+  table: T,
+  conditions: ReadonlyArray<Condition>
+): Effect.Effect<Tables[T] | null, Unavailable> =>
+  Effect.map(stored.page(table, conditions, { limit: 1 }), ([row]) => row ?? null)

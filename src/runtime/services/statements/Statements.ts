@@ -1,0 +1,244 @@
+/**
+ * Statements of clients (doc 2, Statements; D20): made on request within bounds, listed, read again for ever. A build runs apart
+ * from its caller, who waits for a while: the model is read and stored without holding anything, then its row is one short turn
+ * of the client (A2-65, A2-66, A2-75, STS-15, STS-19, STS-21).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
+import { statementLimits } from "../../../machines/shared/Limits.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
+import {
+  type StatementKind,
+  type StatementRow as StatementWire,
+  statementRowOf
+} from "../../../machines/statement/Statement.ts"
+import { decodeStatement, type StatementRequest } from "../../../machines/statement/StatementBody.ts"
+import { type AskedPeriod, periodOf, taxYearAt } from "../../../machines/statement/statementPeriod.ts"
+import { taxPeriodAsked } from "../../../machines/statement/taxYears.ts"
+import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
+import { Journal } from "../../engine/journal/Journal.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { StatementModels } from "../../ports/StatementModels.ts"
+import { Settings } from "../../Settings.ts"
+import type { PageEnd, PageQuery } from "../../store/paging.ts"
+import { buildsSince } from "../../store/reads/statementLists.ts"
+import type { StatementRow } from "../../store/tables/statement.ts"
+import type { Caller } from "../partners/Caller.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { clientSubject, readersClient } from "../account/clientState.ts"
+import { Directory } from "../partners/Directory.ts"
+import { rowPage } from "../account/listReads.ts"
+import { reading, type Stated } from "./Building.ts"
+import { BuildRoom } from "./BuildRoom.ts"
+import { BuildWindow } from "./BuildWindow.ts"
+import { factsOf, type StatementFacts } from "./buildStatement.ts"
+import { fileStatement, type Maker, newestVersion } from "./fileStatement.ts"
+import { ModelBuilds } from "./ModelBuilds.ts"
+import { nextModelId } from "./nextModelId.ts"
+import { RunningBuilds } from "./RunningBuilds.ts"
+import { isBritishAt, taxYearAsked } from "./taxYears.ts"
+
+export interface StatementPage extends PageEnd {
+  readonly statements: ReadonlyArray<StatementWire>
+}
+
+export class Statements extends Context.Service<
+  Statements,
+  {
+    generate(caller: Caller, clientId: number, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
+    /** As a partner's own, of any client and by the operator: `client` is its committed row. */
+    generateFor(maker: Maker, client: ClientRow, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
+    /** Builds a period anew from today's facts and rules (STS-33). */
+    correct(by: Attribution, statementId: number, reason: string): Effect.Effect<Verdict<StatementWire>, DispatchError>
+    list(
+      partnerId: number,
+      clientId: number,
+      query: PageQuery & { readonly kind?: StatementKind }
+    ): Effect.Effect<StatementPage | null, Unavailable>
+    /** The client's statement; null when it has none with this id, or is none of the partner's. `partnerId` null: anybody's. */
+    find(
+      partnerId: number | null,
+      clientId: number,
+      statementId: number
+    ): Effect.Effect<StatementRow | null, Unavailable>
+    /** A statement by its id alone. */
+    byId(statementId: number): Effect.Effect<StatementRow | null, Unavailable>
+  }
+>()("brokerage/runtime/services/statements/Statements") {
+  static readonly layer = Layer.effect(
+    Statements,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const clock = yield* BusinessClock
+      const stored = yield* RowReads
+      const directory = yield* Directory
+      const models = yield* StatementModels
+      const builds = yield* ModelBuilds
+      const journal = yield* Journal
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const { firm } = yield* Settings
+      const tools = { sql, sealing, firm }
+      const room = new BuildRoom()
+      const window = new BuildWindow()
+      const running = new RunningBuilds(yield* Effect.scope, yield* Clock.Clock)
+
+      const newModelId = nextModelId(journal)
+
+      /** A dry run stores no model. */
+      const modelsNow = () => (currentDryRun() === null ? models : null)
+
+      const periodAsked = (
+        client: ClientRow,
+        request: StatementRequest
+      ): Effect.Effect<Verdict<AskedPeriod>, Unavailable> =>
+        request.kind === "TAX"
+          ? Effect.map(taxYearAsked(tools, client.id, request.taxYear, clock.now()), taxPeriodAsked)
+          : Effect.succeed(periodOf(request, clock.now()))
+
+      /** The facts of a period, once the client's turns up to its end are in the database (STS-19). */
+      const facts = (
+        by: Attribution,
+        client: ClientRow,
+        period: AskedPeriod
+      ): Effect.Effect<StatementFacts, DispatchError> =>
+        Effect.gen(function* () {
+          yield* host.dispatch({ subject: clientSubject(client.id), by, decide: () => {} })
+          const { row } = directory.partner(client.partnerId) ?? {}
+          if (row === undefined) return yield* Effect.die(new Error("a client without its partner"))
+          return yield* factsOf(tools, statedOf(client), row, period, clock.now())
+        })
+
+      const build = (maker: Maker, found: StatementFacts): Effect.Effect<Verdict<StatementRow>, DispatchError> =>
+        Effect.gen(function* () {
+          const { client, period } = found.building
+          const modelId = yield* newModelId
+          const built = yield* builds.build(modelsNow(), modelId, found)
+          if (!built.ok) return refuse(built.refusal)
+          return yield* fileStatement({ host, stored }, maker, {
+            client,
+            period,
+            model: built.model,
+            fingerprint: found.fingerprint
+          })
+        })
+
+      /** Counts a build of the client; else when it may come back. */
+      const counted = (clientId: number): Effect.Effect<number | null, Unavailable> =>
+        Effect.gen(function* () {
+          const now = clock.now()
+          if (!window.knows(clientId)) {
+            const since = now - statementLimits.builds.windowMillis
+            window.learn(clientId, yield* reading(buildsSince(sql, clientId, since)))
+          }
+          return window.take(clientId, now)
+        })
+
+      const asked = (
+        maker: Maker,
+        client: ClientRow,
+        body: unknown
+      ): Effect.Effect<Verdict<StatementWire>, DispatchError> =>
+        Effect.gen(function* () {
+          const decoded = decodeStatement(body)
+          if (!decoded.ok) return refuse(invalidBody(decoded))
+          const { request } = decoded
+          const judged = yield* periodAsked(client, request)
+          if (!judged.ok) return judged
+          const period = judged.value
+          const key = `${period.kind}:${client.id}:${period.from}:${period.cutFrom ?? period.to}`
+          const found = running.find(key) ?? (yield* begun(maker, client, period, key))
+          return "ok" in found ? wireOf(found) : wireOf(yield* running.wait(found))
+        })
+
+      /** A build under way, or what is known without one. */
+      const begun = (maker: Maker, client: ClientRow, period: AskedPeriod, key: string) =>
+        Effect.gen(function* () {
+          const found = yield* facts(maker.by, client, period)
+          const newest = yield* newestVersion(stored, client.id, period)
+          if (newest?.context.facts === found.fingerprint) return accept(newest)
+          if (currentDryRun() !== null) return yield* build(maker, found)
+          const other = running.find(key)
+          if (other !== undefined) return other
+          if (room.isFull(client.partnerId)) return yield* new Unavailable({ unknown: false })
+          const retryAt = yield* counted(client.id)
+          if (retryAt !== null) return refuse({ _tag: "TooManyBuilds", retryAt } as const)
+          return yield* running.begin(key, room.within(client.partnerId, build(maker, found)), period.cutFrom !== null)
+        })
+
+      const make = (maker: Maker, client: ClientRow, period: AskedPeriod) =>
+        Effect.flatMap(facts(maker.by, client, period), (found) => build(maker, found))
+
+      return Statements.of({
+        generate: (caller, clientId, body) =>
+          Effect.gen(function* () {
+            const client = yield* host.read(clientSubject(clientId), (state) =>
+              readersClient(state, caller.partner.row.id)
+            )
+            if (client === null) return refuse(unknown("Client"))
+            return yield* asked({ by: caller.by, role: caller.by.role, correction: null }, client, body)
+          }),
+        generateFor: asked,
+        correct: (by, statementId, reason) =>
+          Effect.gen(function* () {
+            const row = yield* byId(statementId)
+            if (row === null) return refuse(unknown("Statement"))
+            if (row.state !== "GENERATED")
+              return refuse(conflict("STATEMENT_SUPERSEDED", "A later version stands in place of this statement."))
+            const client = yield* host.read(clientSubject(row.clientId), (state) => state.one("clients") ?? null)
+            if (client === null) return refuse(unknown("Client"))
+            const isBritish = row.kind === "TAX" && (yield* isBritishAt(tools, client.id, row.periodTo))
+            const period = periodOfRow(row, isBritish)
+            return wireOf(yield* make({ by, role: by.role, correction: reason }, client, period))
+          }),
+        list: (partnerId, clientId, { kind, ...query }) =>
+          Effect.gen(function* () {
+            const own = yield* host.read(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null)
+            if (!own) return null
+            const conditions = [
+              { column: "client_id", value: clientId },
+              ...(kind === undefined ? [] : [{ column: "kind", value: kind }])
+            ]
+            const { shown, end } = yield* rowPage(stored, "statements", conditions, query, (row) => row.id)
+            return { statements: shown.map(({ state, context }) => statementRowOf(state, context)), ...end }
+          }),
+        find: (partnerId, clientId, statementId) =>
+          Effect.map(byId(statementId), (row) =>
+            row === null || row.clientId !== clientId || (partnerId !== null && row.partnerId !== partnerId)
+              ? null
+              : row
+          ),
+        byId
+      })
+
+      function byId(statementId: number): Effect.Effect<StatementRow | null, Unavailable> {
+        return Effect.map(stored.among("statements", [statementId]), ([row]) => row ?? null)
+      }
+    })
+  )
+}
+
+/** A client as statements name it. */
+export const statedOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
+  clientId: id,
+  partnerId,
+  clientUid: uid,
+  createdAt
+})
+
+const wireOf = (verdict: Verdict<StatementRow>): Verdict<StatementWire> =>
+  verdict.ok ? accept(statementRowOf(verdict.value.state, verdict.value.context)) : verdict
+
+/** The period of a statement that is there; `isBritish`: of a TAX one, by the residency at its end. */
+const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): AskedPeriod => ({
+  kind,
+  from: periodFrom,
+  to: periodTo,
+  cutFrom: null,
+  taxYear: kind === "TAX" ? taxYearAt(periodTo - 1, isBritish) : null,
+  isBritish
+})

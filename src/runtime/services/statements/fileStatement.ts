@@ -1,0 +1,141 @@
+/**
+ * The row of a statement, in a short turn of its client (D20; A2-66, STS-16, STS-33): the same model is the same row, another one
+ * is the next version and supersedes the last. Each version is claimed, so that of two builds one makes it and the other finds it.
+ */
+import { Effect } from "effect"
+import { conflict, accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { currentRenderer, versionClaim } from "../../../machines/statement/Statement.ts"
+import type { AskedPeriod } from "../../../machines/statement/statementPeriod.ts"
+import { advance, start } from "../../effects/advance.ts"
+import {
+  type ActorHost,
+  type Attribution,
+  type DispatchError,
+  type Turn,
+  Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
+import type { Lane } from "../../engine/journal/Journal.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { StatementRow } from "../../store/tables/statement.ts"
+import { clientSubject } from "../account/clientState.ts"
+import type { Stated } from "./Building.ts"
+import type { StoredModel } from "./ModelWriter.ts"
+
+export interface FilingTools {
+  readonly host: ActorHost["Service"]
+  readonly stored: RowReads["Service"]
+}
+
+/** Who has a statement made, and why anew. */
+export interface Maker {
+  readonly by: Attribution
+  /** As `generatedBy` shows it. */
+  readonly role: string
+  readonly lane?: Lane
+  /** Staff have it made anew (STS-33): the same model is refused. */
+  readonly correction: string | null
+}
+
+export interface Filing {
+  readonly client: Stated
+  readonly period: AskedPeriod
+  readonly model: StoredModel
+  readonly fingerprint: string
+}
+
+type PeriodOf = Pick<AskedPeriod, "kind" | "from" | "to">
+
+/** The newest version of a period. */
+export const newestVersion = (
+  stored: RowReads["Service"],
+  clientId: number,
+  { kind, from, to }: PeriodOf
+): Effect.Effect<StatementRow | null, Unavailable> =>
+  Effect.map(
+    stored.page(
+      "statements",
+      [
+        { column: "client_id", value: clientId },
+        { column: "kind", value: kind },
+        { column: "period_from", value: from },
+        { column: "period_to", value: to }
+      ],
+      { limit: 1 }
+    ),
+    ([row]) => row ?? null
+  )
+
+/** Rounds of a filing that loses its version to another one. */
+const rounds = 5
+
+/** The row of a stored model. */
+export const fileStatement = (
+  tools: FilingTools,
+  maker: Maker,
+  filing: Filing,
+  left = rounds
+): Effect.Effect<Verdict<StatementRow>, DispatchError> =>
+  Effect.gen(function* () {
+    const { client, period, model } = filing
+    if (left === 0) return yield* new Unavailable({ unknown: false })
+    const newest = yield* newestVersion(tools.stored, client.clientId, period)
+    if (newest !== null && newest.context.sha256 === model.sha256)
+      return maker.correction === null
+        ? accept(newest)
+        : refuse(conflict("STATEMENT_UNCHANGED", "The statement is the same as before."))
+    return yield* tools.host
+      .dispatch({
+        subject: clientSubject(client.clientId),
+        by: maker.by,
+        ...(maker.lane === undefined ? {} : { lane: maker.lane }),
+        decide: (turn) => accept(newVersion(turn, maker, filing, newest))
+      })
+      .pipe(Effect.catchTag("ClaimLost", () => fileStatement(tools, maker, filing, left - 1)))
+  })
+
+/** The next version of a period, in a turn: of its client, or of the system where a job files many. */
+export const newVersion = (
+  turn: Turn,
+  { role, correction }: Pick<Maker, "role" | "correction">,
+  { client, period, model, fingerprint }: Filing,
+  before: StatementRow | null
+): StatementRow => {
+  const { clientId, partnerId } = client
+  const statementId = turn.nextId("statement")
+  const version = (before?.number ?? 0) + 1
+  const { kind, from: periodFrom, to: periodTo } = period
+  turn.draft.claim(versionClaim({ kind, clientId, periodFrom, periodTo, version }), statementId)
+  if (before !== null)
+    advance(turn, "statements", before, { type: "SUPERSEDE", supersededBy: statementId, reason: correction })
+  return start(turn, "statements", {
+    input: {
+      statementId,
+      clientId,
+      clientUid: client.clientUid,
+      kind,
+      periodFrom,
+      periodTo,
+      currency: "USDC",
+      version,
+      supersedes:
+        before === null ? null : { statementId: before.id, version: before.number, sha256: before.context.sha256 },
+      sha256: model.sha256,
+      rows: model.rows,
+      renderer: currentRenderer,
+      correctionReason: correction,
+      facts: fingerprint
+    },
+    event: { type: "GENERATE", at: turn.now, by: role },
+    columns: {
+      id: statementId,
+      partnerId,
+      clientId,
+      kind,
+      periodFrom,
+      periodTo,
+      number: version,
+      modelId: model.modelId,
+      generatedAt: turn.now
+    }
+  })
+}

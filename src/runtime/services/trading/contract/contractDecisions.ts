@@ -1,0 +1,137 @@
+/**
+ * Knock-out contracts in their client's turn (D5): opened by what the venue executed, ended by what the venue says, each once.
+ * Figures are worked out here from the venue's terms (F12, F15, F17); the venue is right in prices and times.
+ */
+import { termsOf } from "../../account/contractHoldings.ts"
+import { type ContractEnd, figuresAt, settledPnl } from "../../../../machines/barrier/barrierFigures.ts"
+import type { RfqContext } from "../../../../machines/rfq/Rfq.ts"
+import { decimalText, formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import type { VenueContract } from "../../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../../effects/Instance.ts"
+import { advance, start } from "../../../effects/advance.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
+import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
+import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
+import { countEnded, countOpened } from "../../account/accountTotals.ts"
+import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
+
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+
+/** A contract as the turn sees it: open, or ended earlier in this turn; undefined for others. */
+export const contractInTurn = (turn: Turn, id: number): BarrierContractRow | undefined =>
+  turn.draft.peek("barrierContracts", String(id)) ?? turn.state.get("barrierContracts", String(id))
+
+/** The contract that a request opened, if the turn holds it. */
+export const contractOfRfq = (turn: Turn, rfqId: number): BarrierContractRow | undefined =>
+  rowsInTurn(turn, "barrierContracts").find((row) => row.rfqId === rfqId)
+
+/** Open contracts that are committed. */
+export const contractsIn = (state: SubjectState): ReadonlyArray<BarrierContractRow> => state.all("barrierContracts")
+
+/** The figures of what the venue executed. */
+export const executedFigures = ({ premiumBps, commissionBps }: RfqContext, contract: VenueContract) =>
+  figuresAt({
+    side: contract.side,
+    qty: contract.qty,
+    price: contract.entry,
+    barrier: contract.barrier,
+    takeProfit: contract.takeProfit,
+    premiumBps,
+    commissionBps
+  })
+
+/** Opens what the venue executed for a request: the terms are the venue's, frozen from now on. */
+export const openContract = (
+  { turn, of }: OwnedTurn,
+  rfq: RfqRow,
+  venue: VenueContract,
+  quoteId: number
+): BarrierContractRow => {
+  const asked = rfq.context
+  const figures = executedFigures(asked, venue)
+  const id = turn.nextId("barrierContract")
+  const by = asked.accepting === null ? turn.by : { ...turn.by, actor: asked.accepting.by }
+  const opened = start({ ...turn, by }, "barrierContracts", {
+    of,
+    input: {
+      contractId: id,
+      rfqId: rfq.id,
+      venueRfqId: asked.venueRfqId ?? 0,
+      quoteId,
+      clientId: rfq.clientId,
+      account: asked.account,
+      symbol: venue.symbol,
+      side: venue.side,
+      qty: onGrid(venue.qty, asked.qtyDecimals),
+      entry: onGrid(venue.entry, asked.priceDecimals),
+      barrier: onGrid(venue.barrier, asked.priceDecimals),
+      takeProfit: venue.takeProfit === null ? null : onGrid(venue.takeProfit, asked.priceDecimals),
+      expiryTs: venue.expiryAt,
+      expiryDefaulted: asked.expiryDefaulted,
+      strict: venue.strict,
+      premiumBps: asked.premiumBps,
+      premium: usdc(figures.premium),
+      potentialProfit: figures.potentialProfit === null ? null : usdc(figures.potentialProfit),
+      commission: usdc(figures.commission),
+      leverage: figures.leverage,
+      notional: usdc(figures.notional),
+      priceDecimals: asked.priceDecimals,
+      qtyDecimals: asked.qtyDecimals,
+      venueContractId: venue.id,
+      tradeId: venue.tradeId,
+      openedAt: venue.openedAt
+    },
+    columns: {
+      id,
+      partnerId: rfq.partnerId,
+      clientId: rfq.clientId,
+      rfqId: rfq.id,
+      symbol: venue.symbol,
+      currency: "USDC",
+      amount: figures.premium,
+      commission: figures.commission,
+      openedAt: venue.openedAt
+    }
+  })
+  countOpened(turn, opened)
+  return opened
+}
+
+/** A contract's end as it was found out. */
+export interface EndFound {
+  readonly how: ContractEnd
+  readonly at: number
+  readonly settlePrice: string
+  readonly reason?: string
+}
+
+/** Ends a contract with its one settlement; null when it has ended before: a second end changes nothing (D5). */
+export const endContract = (
+  { turn, of }: OwnedTurn,
+  row: BarrierContractRow,
+  { how, at, settlePrice, reason }: EndFound
+): BarrierContractRow | null => {
+  const pnl = usdc(settledPnl(termsOf(row), how, settlePrice))
+  const price = onGrid(settlePrice, row.context.priceDecimals)
+  const event = { type: how, at, settlePrice: price, pnl, reason: reason ?? null }
+  const ended = advance(turn, "barrierContracts", row, event, { of })
+  if (ended !== null) countEnded(turn, ended)
+  return ended
+}
+
+/** How the venue says that a contract ended; null while it is open there. */
+export const endOf = ({ state, settlePrice, endedAt }: VenueContract): EndFound | null =>
+  state === "OPEN" || settlePrice === null || endedAt === null ? null : { how: state, at: endedAt, settlePrice }
+
+/** Asks the venue to end it at the mark (F9); null while that is asked already, and for one that has ended. */
+export const tearUp = (turn: Turn, row: BarrierContractRow): BarrierContractRow | null =>
+  advance(turn, "barrierContracts", row, { type: "TEAR_UP", attempt: row.context.tearUps + 1 })
+
+/** The venue does not know the contract: an alarm, and a break of its premium that pauses money out (D5). */
+export const unknownAtVenue = (turn: Turn, row: BarrierContractRow): number => {
+  advance(turn, "barrierContracts", row, { type: "UNKNOWN_AT_VENUE" })
+  return breakOfClient(turn, row, row.amount, `The venue does not know contract ${row.id}.`)
+}
+
+const onGrid = (value: string, decimals: number): string => decimalText(new MoneyDecimal(value), decimals)

@@ -1,0 +1,48 @@
+/**
+ * What knock-out contracts hear in their client's turn (D5): of their tear-ups from the venue, and from their timers. What the
+ * venue says of a contract by itself comes under the ref of the accept that opened it (`rfq/rfqHears.ts`).
+ */
+import { overdueMillis } from "../../../../machines/barrier/BarrierContract.ts"
+import { notReceived, refusalReason } from "../../../../machines/venue/venueCalls.ts"
+import { advance } from "../../../effects/advance.ts"
+import type { TimerHandler } from "../../../engine/timers/Timers.ts"
+import { contractVerdict } from "../rfq/contractVerdict.ts"
+import { windowElapsed } from "../rfq/rfqDecisions.ts"
+import { hearing } from "../../account/hearing.ts"
+import { endKnown, type HearingParts } from "../rfq/rfqHears.ts"
+import type { VenueHandler } from "../../venue/VenueHandler.ts"
+import { contractInTurn, endOf } from "./contractDecisions.ts"
+
+export const contractHandler = (parts: HearingParts): VenueHandler => ({
+  verdict: (turn, { id, at, contract }) => {
+    const row = contract === null || contract === undefined ? undefined : contractInTurn(turn, id)
+    if (row === undefined || contract === null || contract === undefined) return null
+    return contractVerdict({ turn, recall: parts.recall, board: parts.board }, row, contract, at)
+  },
+  ended: (turn, { id, outcome }) => {
+    const row = contractInTurn(turn, id)
+    // It has ended: a second word changes nothing.
+    if (row === undefined) return
+    const end = outcome.contract === null ? null : endOf(outcome.contract)
+    if (end !== null) return endKnown(hearing(turn, parts), row, end)
+    const isLost = outcome.outcome !== "REFUSED"
+    const reason = isLost ? (outcome.reason ?? notReceived) : refusalReason(outcome)
+    advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason, isLost })
+  },
+  said: (turn, { id }) => contractInTurn(turn, id) !== undefined,
+  quoted: null
+})
+
+/** Timers of requests and contracts, by handler; each names its object. */
+export const barrierTimers = {
+  "rfq.window": (turn, _dueAt, id) => windowElapsed(turn, Number(id)),
+  "contract.expirySoon": (turn, _dueAt, id) => {
+    const row = contractInTurn(turn, Number(id))
+    if (row !== undefined) advance(turn, "barrierContracts", row, { type: "EXPIRY_SOON" })
+  },
+  "contract.overdue": (turn, _dueAt, id) => {
+    const row = contractInTurn(turn, Number(id))
+    if (row === undefined) return
+    advance(turn, "barrierContracts", row, { type: "OVERDUE", askAgainAt: turn.now + overdueMillis })
+  }
+} as const satisfies Readonly<Record<string, TimerHandler>>

@@ -1,0 +1,226 @@
+/**
+ * Asks the venue for orders by their names, and for the trades that are missing here (D6; A2-96): at the start for all that
+ * work, then for those that the venue has said more of than is booked, and whenever something that was said is missing. A
+ * trade is booked by its id alone; what is booked already changes nothing.
+ */
+import { Effect, Layer } from "effect"
+import { orderRef, workingStates } from "../../../../machines/order/Order.ts"
+import { MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import { lookupLimit } from "../../../../machines/venue/venueCalls.ts"
+import type { VenueOrder } from "../../../../machines/venue/venueObjects.ts"
+import { ActorHost, type Attribution, type DispatchError } from "../../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+import { Venue, VenueUnanswered } from "../../../ports/Venue.ts"
+import type { OrderRow } from "../../../store/tables/order.ts"
+import { clientSubject } from "../../account/clientState.ts"
+import { answerWithin } from "../../venue/CallAnswers.ts"
+import { misfitUnknown } from "../../venue/misfits.ts"
+import { orderOfTimer, wasAsked } from "./askAgain.ts"
+import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
+import { isSettled } from "./OrderWaits.ts"
+import { Unsettled } from "../../venue/Unsettled.ts"
+
+/** What was said is mostly here within this time: events follow their answers. Wall ms. */
+const settleWithin = 500
+/** Before what was not answered is asked for again, wall ms. */
+const againAfter = 1_000
+/** Clients whose orders are settled side by side. */
+const atOnce = 16
+const pageLength = lookupLimit
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
+
+interface Asked {
+  readonly clientId: number
+  readonly orderId: number
+  readonly wasOver: boolean
+}
+
+interface Found extends Asked {
+  /** As the venue has it. */
+  readonly order: VenueOrder
+}
+
+export const layerOrderResync = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const resync = new Resync({
+      host: yield* ActorHost,
+      stored: yield* RowReads,
+      venue: yield* Venue,
+      unsettled: yield* Unsettled,
+      orders: yield* orderPartsOf
+    })
+    yield* Effect.forkScoped(resync.run)
+  })
+)
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly stored: RowReads["Service"]
+  readonly venue: Venue["Service"]
+  readonly unsettled: Unsettled["Service"]
+  readonly orders: OrderParts
+}
+
+class Resync {
+  private readonly parts: Parts
+  /** Orders that a timer asks for. An answer is written for them alone: a commit for nothing would hold up the client's events. */
+  private readonly timed = new Set<number>()
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    parts.host.onCommitted("timers", ({ name }) => {
+      const orderId = orderOfTimer(name)
+      if (orderId !== null) this.timed.add(orderId)
+    })
+    parts.host.onCommitted("orders", (row) => {
+      if (isSettled(row, parts.unsettled)) parts.unsettled.caughtUp(row.id)
+    })
+    parts.unsettled.addAll()
+  }
+
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.parts.unsettled.some.await).pipe(
+    Effect.andThen(Effect.sleep(settleWithin)),
+    Effect.andThen(Effect.suspend(() => this.round)),
+    Effect.catchCause((cause) =>
+      Effect.andThen(Effect.logError("the venue could not be queried for orders", cause), Effect.sleep(againAfter))
+    ),
+    Effect.forever({ disableYield: true })
+  )
+
+  private readonly round: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    const { everything, orders } = this.parts.unsettled.take()
+    yield* this.askAll(orders.filter(({ wasOver }) => !wasOver))
+    yield* this.askAll(orders.filter(({ wasOver }) => wasOver))
+    if (everything) yield* this.everything
+  })
+
+  private askAll(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+    const starts = Array.from({ length: Math.ceil(orders.length / lookupLimit) }, (_, page) => page * lookupLimit)
+    return Effect.forEach(starts, (at) => this.ask(orders.slice(at, at + lookupLimit)), { discard: true })
+  }
+
+  /** Every order that works. */
+  private readonly everything: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    for (const state of workingStates) {
+      for (let before: number | undefined; ;) {
+        const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }
+        const rows: ReadonlyArray<OrderRow> = yield* this.parts.stored
+          .page("orders", [{ column: "state", value: state }], query)
+          .pipe(Effect.catch(() => Effect.as(this.later, [])))
+        if (rows.length > 0)
+          yield* this.ask(rows.map(({ id, clientId }) => ({ orderId: id, clientId, wasOver: false })))
+        before = rows.at(-1)?.id
+        if (rows.length < pageLength) break
+      }
+    }
+  })
+
+  /** Could not be asked now: all of it, once more, in a moment. */
+  private readonly later: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.andThen(
+      Effect.sleep(againAfter),
+      Effect.sync(() => this.parts.unsettled.addAll())
+    )
+  )
+
+  /** Of those that are over here the answer must be the venue's last word, and none may come any more: a look-up may lag. */
+  private ask(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+    const { venue } = this.parts
+    const refs = orders.map(({ orderId }) => orderRef(orderId))
+    const areOver = orders.every(({ wasOver }) => wasOver)
+    return this.inTime(areOver ? venue.voidRefs(refs) : venue.lookup(refs)).pipe(
+      Effect.flatMap((outcomes) => {
+        const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome.order]))
+        const known = orders.flatMap((order): ReadonlyArray<Found> => {
+          const found = byRef.get(orderRef(order.orderId)) ?? null
+          if (found !== null) return [{ ...order, order: found }]
+          // What the venue does not know is still in flight, or is compared with it (A2-103).
+          this.parts.unsettled.settled(order.orderId)
+          return []
+        })
+        const clients = [...Map.groupBy(known, ({ clientId }) => clientId)]
+        const found = new Set(known.map(({ orderId }) => orderId))
+        const unknown = orders.filter(({ orderId }) => !found.has(orderId))
+        return Effect.andThen(
+          this.forget(unknown),
+          Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
+            concurrency: atOnce,
+            discard: true
+          })
+        )
+      }),
+      Effect.catchTag("VenueUnanswered", () => this.askLater(orders))
+    )
+  }
+
+  /** The venue does not know these orders. Their timers end, and their misfits count the answer. */
+  private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+    const one = ({ clientId, orderId }: Asked) =>
+      this.parts.host
+        .dispatch({
+          subject: clientSubject(clientId),
+          by,
+          lane: "internal",
+          decide: (turn) => {
+            if (this.timed.has(orderId)) wasAsked(turn, orderId)
+            misfitUnknown(turn, orderRef(orderId))
+          }
+        })
+        .pipe(Effect.tap(() => Effect.sync(() => this.timed.delete(orderId))))
+    // What can't be written now is asked for once more by its timer.
+    return Effect.forEach(orders, (order) => Effect.ignore(one(order)), { discard: true })
+  }
+
+  private askLater(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+    return Effect.andThen(
+      Effect.sleep(againAfter),
+      Effect.sync(() => {
+        for (const { clientId, orderId, wasOver } of orders) {
+          this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver })
+        }
+      })
+    )
+  }
+
+  /** Orders of a client as the venue has them, with their trades where some are missing here. */
+  private hear(clientId: number, found: ReadonlyArray<Found>): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { host, orders, unsettled } = this.parts
+      let left: ReadonlyArray<WholeOrder> | null = yield* Effect.forEach(found, (each) => this.whole(each))
+      while (left !== null) {
+        const now: ReadonlyArray<WholeOrder> = left
+        left = yield* host.dispatch({
+          subject: clientSubject(clientId),
+          by,
+          lane: "internal",
+          decide: (turn) => heardWhole(turn, orders, now)
+        })
+      }
+      for (const { orderId } of found) unsettled.settled(orderId)
+    }).pipe(Effect.catch((fault: VenueUnanswered | DispatchError) => this.notNow(found, fault)))
+  }
+
+  private whole({ clientId, orderId, order, wasOver }: Found) {
+    const { host, venue } = this.parts
+    const filledOf = (state: SubjectState) => state.get("orders", String(orderId))?.context.filledQty
+    return Effect.gen({ self: this }, function* () {
+      const filled = yield* host.read(clientSubject(clientId), filledOf)
+      const isBehind = filled === undefined || new MoneyDecimal(filled).lt(order.filledQty)
+      const fills = isBehind ? yield* this.inTime(venue.orderFills(orderRef(orderId))) : []
+      return { orderId, order, fills: fills ?? [], wasOver, isTimed: wasOver && this.timed.delete(orderId) }
+    })
+  }
+
+  private notNow(orders: ReadonlyArray<Asked>, fault: VenueUnanswered | DispatchError): Effect.Effect<void> {
+    return Effect.andThen(Effect.logDebug("orders could not be settled now", fault), this.askLater(orders))
+  }
+
+  private inTime<A>(question: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> {
+    return Effect.timeoutOrElse(question, {
+      duration: answerWithin,
+      orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
+    })
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * Orders of partners' clients (doc 2, Orders; D6; A2-91, A2-92): judged, held for and sent in one turn of the client's mailbox
+ * and one commit, answered once the venue has answered and its trades are booked, or after 5 s without. What is not answered
+ * then is in flight and ends by itself.
+ */
+import { Context, Effect, Layer } from "effect"
+import { isWorking, orderRef } from "../../../../machines/order/Order.ts"
+import { orderRejected, orderUnanswered } from "../../../../machines/order/orderAnswers.ts"
+import { orderGates } from "../../../../machines/order/orderGates.ts"
+import { marginPreviewOf, previewRefusal } from "../../../../machines/order/orderPreview.ts"
+import type { CancelWire, MarginPreviewWire, OrderState, PlacedWire } from "../../../../machines/order/OrderWire.ts"
+import { decodePreview } from "../../../../machines/order/PreviewBody.ts"
+import { firstRefusal } from "../../../../machines/shared/Gates.ts"
+import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
+import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  FactNeeded,
+  type Turn,
+  type Unavailable
+} from "../../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+import type { OrderRow } from "../../../store/tables/order.ts"
+import { lookAtClient } from "../../account/clientMoment.ts"
+import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
+import { notFound } from "../../account/notFound.ts"
+import type { Explanation } from "../../shared/Explanation.ts"
+import { type Caller, partnerNow } from "../../partners/Caller.ts"
+import { Directory } from "../../partners/Directory.ts"
+import { type CallAnswer, type KeyedWrite, runCall } from "../../venue/keyedCall.ts"
+import { firstRow } from "../../shared/firstRow.ts"
+import { Recall } from "../../account/Recall.ts"
+import { CallAnswers } from "../../venue/CallAnswers.ts"
+import { VenueCalls } from "../../venue/VenueCalls.ts"
+import { asking, explainOrder } from "./askedOrder.ts"
+import { newOrder } from "./newOrder.ts"
+import { cancelOrder, orderInTurn, placeOrder } from "./orderDecisions.ts"
+import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
+import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
+import { isSettled, OrderWaits } from "./OrderWaits.ts"
+import { armAttachment, endAttempts } from "./protection.ts"
+import { Unsettled } from "../../venue/Unsettled.ts"
+
+type OfPartner = Pick<Caller, "partner">
+type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export class Orders extends Context.Service<
+  Orders,
+  {
+    place(caller: Caller, write: KeyedWrite<PlacedWire>): Answered<PlacedWire>
+    cancel(caller: Caller, clientId: number, orderId: number | null): Answered<CancelWire>
+    preview(caller: Caller, clientId: number, body: unknown): Answered<MarginPreviewWire>
+    explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
+    /** The refusal when the client has no such order, else null. */
+    missing(caller: Caller, clientId: number, orderId: number | null): Effect.Effect<Refusal | null, Unavailable>
+  }
+>()("brokerage/runtime/services/trading/order/Orders") {
+  static readonly layer = Layer.effect(
+    Orders,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const stored = yield* RowReads
+      return Orders.of(
+        new Trading({
+          host,
+          stored,
+          clock: yield* BusinessClock,
+          directory: yield* Directory,
+          calls: yield* VenueCalls,
+          answers: yield* CallAnswers,
+          unsettled: yield* Unsettled,
+          markets: yield* orderMarkets,
+          recall: new Recall(stored),
+          waits: new OrderWaits(host)
+        })
+      )
+    })
+  )
+}
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly stored: RowReads["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly directory: Directory["Service"]
+  readonly calls: VenueCalls["Service"]
+  readonly answers: CallAnswers["Service"]
+  readonly unsettled: Unsettled["Service"]
+  readonly markets: OrderMarkets
+  readonly recall: Recall
+  readonly waits: OrderWaits
+}
+
+const noClient = unknown("Client")
+const noOrder = unknown("Order")
+const ended = (state: OrderRow["state"]): Refusal =>
+  invalidWhole("ORDER_ENDED", `The order is ${state}: there is nothing to cancel.`)
+const ofCloseOut = invalidWhole("ORDER_OF_CLOSE_OUT", "The order closes the account out: it can not be cancelled.")
+
+class Trading {
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  place(caller: Caller, { clientId, body, key, store }: KeyedWrite<PlacedWire>): Answered<PlacedWire> {
+    const { directory, markets } = this.parts
+    const { asked, refusal } = asking(body, markets)
+    // Under a key what was begun before comes first: by now its market may be gone, or the venue not reached yet.
+    if (asked === null && key === null) return Effect.succeed(refuse(refusal))
+    return runCall<PlacedWire>(this.parts, {
+      clientId,
+      by: caller.by,
+      partner: () => directory.stamp(caller.partner.row.id),
+      key,
+      store,
+      begin: (turn) => (asked === null ? refuse(refusal) : this.placeIn(turn, caller, asked)),
+      refOf: orderRef,
+      inTurn: (turn, orderId) => {
+        const row = orderInTurn(turn, orderId)
+        return row === undefined ? null : this.placed(row)
+      },
+      answer: (orderId) => this.answered(clientId, orderId)
+    })
+  }
+
+  preview(caller: Caller, clientId: number, body: unknown): Answered<MarginPreviewWire> {
+    const { markets } = this.parts
+    const { asked, refusal } = asking(body, markets, decodePreview)
+    if (asked === null) return Effect.succeed(refuse(refusal._tag === "Invalid" ? previewRefusal(refusal) : refusal))
+    return this.looking(caller, clientId, (at) => {
+      const { facts, figures } = judgedOrder(at, asked, markets, { previews: true, fired: false })
+      return marginPreviewOf(facts, previewFigures(figures))
+    })
+  }
+
+  explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation> {
+    const { markets } = this.parts
+    const found = asking(body, markets)
+    return Effect.flatMap(this.hasFired(clientId, found.asked), (fired) =>
+      this.looking(of, clientId, (at) =>
+        accept(explainOrder(found, (asked) => judgedOrder(at, asked, markets, { previews: false, fired }).facts))
+      )
+    )
+  }
+
+  cancel(caller: Caller, clientId: number, orderId: number | null): Answered<CancelWire> {
+    return Effect.gen({ self: this }, function* () {
+      const found = yield* this.row(caller, clientId, orderId)
+      if (found === null) return refuse(yield* this.absent(caller, clientId))
+      const { host, directory, unsettled } = this.parts
+      const named = { orderId: found.id, clOrdId: orderRef(found.id) }
+      const begun = yield* host.dispatch<Verdict<boolean>>({
+        subject: clientSubject(clientId),
+        by: caller.by,
+        partner: () => directory.stamp(caller.partner.row.id),
+        decide: (turn) => this.cancelIn(turn, caller, found.id)
+      })
+      if (!begun.ok) return begun
+      // It is being cancelled already: answered without another call (doc 2, Order states).
+      if (!begun.value) return accept(named)
+      // A call that never came is made again under its next name: what counts is what became of the order.
+      const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && isSettled(row, unsettled)
+      const now = yield* this.until(clientId, found.id, isKnown)
+      if (now === null) return refuse(noOrder)
+      if (now.state === "CANCELLED") return accept(named)
+      if (now.state === "PENDING_CANCEL") return refuse(orderUnanswered({ ...named, state: now.state }))
+      if (!isWorking(now)) return refuse(ended(now.state))
+      return refuse(invalidWhole("REFUSED_BY_VENUE", "The venue has refused to cancel the order."))
+    })
+  }
+
+  missing(caller: Caller, clientId: number, orderId: number | null): Effect.Effect<Refusal | null, Unavailable> {
+    return Effect.flatMap(this.row(caller, clientId, orderId), (row) =>
+      row === null ? this.absent(caller, clientId) : Effect.succeed(null)
+    )
+  }
+
+  private absent({ partner }: Caller, clientId: number): Effect.Effect<Refusal, Unavailable> {
+    return notFound(this.parts.host, { partnerId: partner.row.id, clientId, thing: noOrder })
+  }
+
+  private placeIn(turn: Turn, caller: Caller, asked: Asked): Verdict<number> {
+    const { directory, markets, recall } = this.parts
+    const partner = partnerNow(directory, caller)
+    const client = ownClient(turn.state, partner.row.id)
+    if (client === null) return refuse(noClient)
+    const { symbol, ocoGroup } = asked.order
+    const fired =
+      ocoGroup !== null &&
+      recall.matching(turn, "firedGroups", { client_id: client.id, symbol, name: ocoGroup }) !== null
+    const at = clientInTurn(turn, { client, partnerState: partner.row.state })
+    const { facts, figures } = judgedOrder(at, asked, markets, { previews: false, fired })
+    const refusal = firstRefusal(orderGates, facts)
+    if (refusal !== null) return refuse(refusal)
+    const order = newOrder({ asked, figures, terms: markets.terms })
+    const of = instanceOf(client, partner)
+    const row = placeOrder({ turn, of }, client, order)
+    armAttachment(turn, of, row)
+    return accept(row.id)
+  }
+
+  /** Whether it is asked for now; false: it was before. */
+  private cancelIn(turn: Turn, caller: Caller, orderId: number): Verdict<boolean> {
+    const partner = partnerNow(this.parts.directory, caller)
+    const client = ownClient(turn.state, partner.row.id)
+    if (client === null) return refuse(noClient)
+    const row = this.parts.recall.row(turn, "orders", orderId)
+    if (row === null) return refuse(noOrder)
+    const of = instanceOf(client, partner)
+    if (!isWorking(row)) return endAttempts({ turn, of }, row) ? accept(false) : refuse(ended(row.state))
+    if (row.context.origin === "CLOSE_OUT") return refuse(ofCloseOut)
+    if (row.state === "PENDING_CANCEL") return accept(false)
+    const next = cancelOrder({ turn, of }, row, null)
+    if (next === null) throw new Error(`order:${orderId} takes no cancel`)
+    return accept(true)
+  }
+
+  /** What placing is answered as soon as all that the venue has said is booked; null: it is not. */
+  private placed(row: OrderRow): Verdict<PlacedWire> | null {
+    const { id: orderId, state, context } = row
+    if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), context.reject))
+    if (state === "SENT" || state === "CHECKED" || !isSettled(row, this.parts.unsettled)) return null
+    // The word that the venue has it may come apart from its trades; one that takes the market ends with them.
+    if ((state === "ACKED" || state === "PARTIAL") && takesMarket(context)) return null
+    return accept({ ...namesOf(orderId), state: state as OrderState })
+  }
+
+  private answered(clientId: number, orderId: number): Effect.Effect<CallAnswer<PlacedWire>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      // One in flight is not waited for any longer: its call was.
+      const enough = (row: OrderRow): boolean => row.state === "SENT" || this.placed(row) !== null
+      const row = yield* this.until(clientId, orderId, enough)
+      if (row === null) return yield* Effect.fail(new FactNeeded({ fact: `order:${orderId}` }))
+      const unanswered = orderUnanswered({ ...namesOf(orderId), state: row.state as OrderState })
+      return { verdict: this.placed(row) ?? refuse(unanswered), settle: null }
+    })
+  }
+
+  /** The client's order once `enough` holds of it, or as it is after 5 s; null: it has no such order. */
+  private until(
+    clientId: number,
+    orderId: number,
+    enough: (row: OrderRow) => boolean
+  ): Effect.Effect<OrderRow | null, Unavailable> {
+    const find = this.found(clientId, orderId)
+    const isOver = (row: OrderRow | null): boolean => row === null || enough(row)
+    // It may have come so far before anybody waited.
+    const already = Effect.flatMap(find, (row) => (isOver(row) ? Effect.succeed(row) : Effect.never))
+    const waited = Effect.flatMap(Effect.raceFirst(this.parts.waits.until(orderId, enough), already), (row) =>
+      row === null ? find : Effect.succeed(row)
+    )
+    return Effect.flatMap(find, (row) => (isOver(row) ? Effect.succeed(row) : waited))
+  }
+
+  private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
+    const seen = lookAtClient(this.parts, of.partner.row.id, clientId, (...at) => look(clientAt(...at)))
+    return Effect.mapEager(seen, (found) => found ?? refuse(noClient))
+  }
+
+  private hasFired(clientId: number, asked: Asked | null): Effect.Effect<boolean, Unavailable> {
+    if (asked === null || asked.order.ocoGroup === null) return Effect.succeed(false)
+    const { symbol, ocoGroup: name } = asked.order
+    const conditions = Object.entries({ client_id: clientId, symbol, name }).map(([column, value]) => ({
+      column,
+      value
+    }))
+    return Effect.map(firstRow(this.parts.stored, "firedGroups", conditions), (row) => row !== null)
+  }
+
+  /** The partner's order: in its client's mailbox, or ended and stored. */
+  private row(caller: Caller, clientId: number, orderId: number | null): Effect.Effect<OrderRow | null, Unavailable> {
+    if (orderId === null) return Effect.succeed(null)
+    return Effect.map(this.found(clientId, orderId), (row) =>
+      row !== null && row.partnerId === caller.partner.row.id ? row : null
+    )
+  }
+
+  private found(clientId: number, orderId: number): Effect.Effect<OrderRow | null, Unavailable> {
+    const { host, stored } = this.parts
+    const resident = host.read(clientSubject(clientId), (state) => state.get("orders", String(orderId)))
+    return Effect.flatMap(resident, (row) =>
+      row !== undefined
+        ? Effect.succeed(row)
+        : firstRow(stored, "orders", [
+            { column: "id", value: orderId },
+            { column: "client_id", value: clientId }
+          ])
+    )
+  }
+}
+
+/** It rests nowhere: what of it does not trade at once is over. */
+const takesMarket = ({ trigger, venueTif }: OrderRow["context"]): boolean =>
+  trigger === null && (venueTif === "IOC" || venueTif === "FOK")
+const namesOf = (orderId: number) => ({ orderId, clOrdId: orderRef(orderId) })

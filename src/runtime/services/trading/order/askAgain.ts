@@ -1,0 +1,59 @@
+/**
+ * Queries that outlive the process. The venue may report that an order which has ended here still works, or has further fills.
+ * Memory schedules a query of the order half a second later (`Unsettled`, `OrderResync`), but a crash loses that schedule, and
+ * the queries of a start cover working orders alone. So the commit that processes the report sets a timer, and the commit that
+ * processes the answer clears it. Timers with growing pauses also retry a refused cancel of an order that has nothing left to
+ * reduce, as they do in a close-out, and a refused amendment of a bound (D6, F13; A2-39, A2-96).
+ */
+import type { TimerName } from "../../../../machines/timerNames.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { TimerHandler } from "../../../engine/timers/Timers.ts"
+import { keyOf } from "../../../store/Catalogue.ts"
+import { hearing } from "../../account/hearing.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import { cancelAgain } from "./orderDecisions.ts"
+import type { Unsettled } from "../../venue/Unsettled.ts"
+
+/** Longer than a question usually takes. Business ms. */
+const askAfter = 5_000
+/** Between two timers while there is no answer. */
+const askAgainAfter = 60_000
+
+const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`
+
+/** The order that a timer has asked for; null: it is another timer. */
+export const orderOfTimer = (name: string): number | null =>
+  name.startsWith("order.ask:") ? Number(name.slice("order.ask:".length)) : null
+
+const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
+  turn.draft.put("timers", { subject: turn.state.subject, name: nameOf(orderId), dueAt })
+
+/** The order is asked for, whatever becomes of this process. */
+export const mustAsk = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
+
+/** It was asked for, and this turn hears the answer; what it hears may be one more reason to ask. */
+export const wasAsked = (turn: Turn, orderId: number): void => {
+  const name = nameOf(orderId)
+  const { subject } = turn.state
+  if (turn.draft.peek("timers", keyOf("timers", { subject, name })) === undefined) turn.draft.clearTimer(subject, name)
+}
+
+export interface OrderTimerParts {
+  readonly directory: Directory["Service"]
+  readonly unsettled: Unsettled["Service"]
+}
+
+/** Timers of orders, by handler; each names its order. */
+export const orderTimers = ({ directory, unsettled }: OrderTimerParts) =>
+  ({
+    // The end of every turn judges the bounds of the client's orders.
+    "order.bound": () => {},
+    "order.cancel": (turn, _dueAt, id) => cancelAgain(hearing(turn, { directory }), Number(id)),
+    "order.ask": (turn, _dueAt, id) => {
+      const client = turn.state.one("clients")
+      if (client === undefined) return
+      const orderId = Number(id)
+      unsettled.add({ clientId: client.id, orderId, filledQty: "0", ended: false, wasOver: true })
+      setTimer(turn, orderId, turn.now + askAgainAfter)
+    }
+  }) as const satisfies Readonly<Record<string, TimerHandler>>

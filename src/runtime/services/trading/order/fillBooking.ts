@@ -1,0 +1,285 @@
+/**
+ * Books a trade of an order, once and in one commit: the fill, the order's totals, the position or the lots, and what the
+ * order's machine posts for it (F11, F12, F20, F21; A2-44, A2-96). The venue is right in what it executed, whatever the order
+ * is here; its own fees never reach the client.
+ */
+import { type FillMoney, isWorking, type OrderContext } from "../../../../machines/order/Order.ts"
+import { applyFill, commissionOf, flatPosition } from "../../../../machines/order/positionRules.ts"
+import { settleSpotFill, type SpotRunning, spotQuoteOf } from "../../../../machines/order/spotRules.ts"
+import { type Currency, currencyFacts } from "../../../../machines/shared/Currency.ts"
+import {
+  absolute,
+  fixedText,
+  floorToMicro,
+  floorTo,
+  isLess,
+  product,
+  scaled,
+  sum
+} from "../../../../machines/shared/Exact.ts"
+import { decimalText, formatAmount, floorToMinor, minorOf, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import type { VenueFill } from "../../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../../effects/Instance.ts"
+import { advance } from "../../../effects/advance.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { putLot, takeFromLots } from "../../../ledger/lots.ts"
+import type { FillRow, OrderRow, PositionRow } from "../../../store/tables/order.ts"
+import { countFill } from "../../account/accountTotals.ts"
+import { countFoundTrade } from "../funding/fundingBooking.ts"
+import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
+import type { Recall } from "../../account/Recall.ts"
+import { cancelReducing, positionInTurn } from "./orderDecisions.ts"
+
+export interface BookingTurn extends OwnedTurn {
+  readonly recall: Recall
+  /** The trade was asked for: it has no place in the account's sequence, and only its time says what it comes before. */
+  readonly isFound?: boolean
+}
+
+/** The order after a trade of it; itself when the trade is booked already. */
+export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
+  const known = knownFill(at, row, fill)
+  if (known !== null) {
+    if (!isSame(known, fill)) otherFigures(at, row, known, fill)
+    return row
+  }
+  return isWorking(row) ? booked(at, row, fill) : bookedLate(at, row, fill)
+}
+
+/** Whether a trade is already booked. Its figures may differ. */
+export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
+  knownFill(at, row, fill) !== null
+
+/** The trade as it is booked; a later id than any of the order's is new without a look. */
+const knownFill = (
+  { turn, recall }: Pick<BookingTurn, "turn" | "recall">,
+  row: OrderRow,
+  { tradeId }: VenueFill
+): FillRow | null => {
+  if (tradeId > row.context.lastTradeId) return null
+  const near = turn.draft.written("fills").find((each) => each.orderId === row.id && each.tradeId === tradeId)
+  return near ?? recall.matching(turn, "fills", { order_id: row.id, trade_id: tradeId })
+}
+
+const isSame = (known: FillRow, { side, qty, price }: VenueFill): boolean =>
+  known.side === side && new MoneyDecimal(known.qty).eq(qty) && new MoneyDecimal(known.price).eq(price)
+
+/** What was traded, in minor units of the quote currency. */
+const valueOf = ({ qty, price }: Pick<VenueFill, "qty" | "price">, quote: Currency): bigint =>
+  floorTo(product(scaled(qty), scaled(price)), currencyFacts[quote].scale)
+
+/** The same identity with other figures is no repeat: it is not booked, and staff decide (A2-44, A3-11). */
+const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, fill: VenueFill): void => {
+  const value = ({ qty, price }: Pick<VenueFill, "qty" | "price">) => new MoneyDecimal(qty).mul(price)
+  const difference = floorToMinor(value(fill).minus(value(known)), "USDC")
+  const figures = `${fill.side} ${fill.qty} at ${fill.price}`
+  const reason = `Trade ${fill.tradeId} of order ${row.id} came again as ${figures}; booked was ${known.side} ${known.qty} at ${known.price}.`
+  applyEffects(turn, { ...of, object: `order:${row.id}` }, [
+    { type: "audit", action: "order.otherTrade", before: null, after: null, reason }
+  ])
+  if (difference !== 0n) breakOfClient(turn, row, difference, reason)
+}
+
+/** What still came after the order had ended here: booked all the same, as an alarm, with a break for staff (D6). */
+const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
+  const next = booked(at, row, fill)
+  const value = valueOf(fill, "USDC")
+  const reason = `Order ${row.id} was ${row.state} when its trade ${fill.tradeId} came: ${fill.side} ${fill.qty} at ${fill.price}.`
+  if (value !== 0n) breakOfClient(at.turn, row, value, reason)
+  return next
+}
+
+const booked = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
+  const { turn, of } = at
+  const { context } = row
+  const filled = sum(scaled(context.filledQty), scaled(fill.qty))
+  const money = context.family === "SPOT" ? settledSpot(at, row, fill) : settledPerp(at, row, fill)
+  const next = advance(
+    turn,
+    "orders",
+    row,
+    {
+      type: "FILL",
+      at: turn.now,
+      tradeId: fill.tradeId,
+      totals: { ...money.totals, filledQty: fixedText(filled, context.qtyDecimals) },
+      complete: !isLess(filled, scaled(context.qty)),
+      money: money.posted
+    },
+    { of }
+  )
+  if (next === null) throw new Error(`order:${row.id} does not take trade ${fill.tradeId}`)
+  putFill(turn, next, fill, money)
+  if (at.isFound === true && context.family === "PERP") countFoundTrade(at, next, fill)
+  if (context.ocoGroup !== null && context.lastTradeId === 0) fireGroup(turn, next, context.ocoGroup)
+  if (money.emptied) cancelReducing(at, row.symbol, row.id)
+  return next
+}
+
+const fireGroup = (turn: Turn, { id, partnerId, clientId, symbol }: OrderRow, name: string): void =>
+  turn.draft.put("firedGroups", { id, partnerId, clientId, symbol, name, firedAt: turn.now })
+
+interface Settled {
+  readonly posted: FillMoney
+  readonly totals: Pick<OrderContext, "consumed" | "released" | "quoteTotal">
+  readonly commission: bigint
+  readonly realized: bigint
+  readonly closedQty: string | null
+  /** The position is flat, or has turned. */
+  readonly emptied: boolean
+}
+
+const putFill = (turn: Turn, row: OrderRow, fill: VenueFill, { commission, realized, closedQty, posted }: Settled) => {
+  const { context, id: orderId, partnerId, clientId, symbol } = row
+  const booked: FillRow = {
+    id: turn.nextId("fill"),
+    partnerId,
+    clientId,
+    orderId,
+    tradeId: fill.tradeId,
+    symbol,
+    family: context.family,
+    side: fill.side,
+    price: fixedText(scaled(fill.price), context.priceDecimals),
+    qty: fixedText(scaled(fill.qty), context.qtyDecimals),
+    closedQty,
+    currency: posted.quote,
+    notional: valueOf(fill, posted.quote),
+    commission,
+    realizedPnl: realized,
+    orderType: context.type,
+    origin: context.origin,
+    ts: fill.at,
+    bookedAt: turn.now
+  }
+  turn.draft.put("fills", booked)
+  countFill(turn, booked)
+}
+
+const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Settled => {
+  const { commissionBps, consumed, released, quoteTotal, qtyDecimals } = row.context
+  const before = positionInTurn(turn, row.symbol)
+  const { position, realized, closedQty, kind } = applyFill(before ?? flatPosition(row.symbol), fill)
+  const { netQty, avgEntry, netCost, realizedPnl } = position
+  const isFlat = scaled(netQty).units === 0n
+  const opens = kind === "opened" || kind === "turned"
+  putPosition(turn, row, fill, before, {
+    state: isFlat ? "FLAT" : "OPEN",
+    netQty: fixedText(scaled(netQty), qtyDecimals),
+    avgEntry,
+    netCost,
+    realizedPnl,
+    openedAt: opens || before === undefined ? turn.now : before.openedAt
+  })
+  // The venue's own executions cost nothing here (A2-97).
+  const commission = fill.reason === null ? commissionOf(fill.qty, fill.price, commissionBps, "USDC") : 0n
+  const closes = kind === "reduced" || kind === "closed" || kind === "turned"
+  return {
+    posted: {
+      pnl: closes ? formatAmount(realized, "USDC") : null,
+      commission: formatAmount(commission, "USDC"),
+      quote: "USDC",
+      spot: null
+    },
+    totals: { consumed, released, quoteTotal },
+    commission,
+    realized,
+    closedQty: closes ? fixedText(scaled(closedQty), qtyDecimals) : null,
+    emptied: kind === "closed" || kind === "turned"
+  }
+}
+
+type Moved = Pick<PositionRow, "state" | "netQty" | "avgEntry" | "netCost" | "realizedPnl" | "openedAt">
+
+const putPosition = (
+  turn: Turn,
+  row: OrderRow,
+  { at }: Pick<VenueFill, "at">,
+  before: PositionRow | undefined,
+  moved: Moved
+): void => {
+  const { partnerId, clientId, symbol } = row
+  turn.draft.put("positions", {
+    id: before?.id ?? turn.nextId("position"),
+    partnerId,
+    clientId,
+    symbol,
+    currency: "USDC",
+    amount: floorToMicro(absolute(scaled(moved.netCost))),
+    ...moved,
+    // The latest time of the position's trades. It never decreases, in whatever order trades are booked (F14).
+    updatedAt: Math.max(before?.updatedAt ?? 0, turn.now, at)
+  })
+}
+
+const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled => {
+  const { turn } = at
+  const running = runningOf(row)
+  const { base, quote, side } = running
+  const settled = settleSpotFill(running, fill)
+  const isBuy = side === "BUY"
+  const before = positionInTurn(turn, row.symbol)
+  const net = new MoneyDecimal(before?.netQty ?? 0).plus(new MoneyDecimal(fill.qty).mul(isBuy ? 1 : -1))
+  putPosition(turn, row, fill, before, {
+    state: "SPOT",
+    netQty: decimalText(net, row.context.qtyDecimals),
+    avgEntry: "0",
+    netCost: "0",
+    realizedPnl: 0n,
+    openedAt: before?.openedAt ?? turn.now
+  })
+  const realized = isBuy ? 0n : settled.quote - takeFromLots(turn, base, settled.base)
+  if (isBuy) putLot(turn, row, base, { qty: settled.base, cost: settled.quote, commission: settled.commission })
+  const signed = (minor: bigint, currency: Currency, gains: boolean) => formatAmount(gains ? minor : -minor, currency)
+  const { reserved } = row.context
+  return {
+    posted: {
+      pnl: null,
+      commission: formatAmount(settled.commission, quote),
+      quote,
+      spot: {
+        base,
+        baseAmount: signed(settled.base, base, isBuy),
+        quoteAmount: signed(settled.quote, quote, !isBuy),
+        // What the order still holds: nothing once it has ended here.
+        unreserved: isWorking(row)
+          ? formatAmount(settled.consumed + settled.released, reserved?.currency ?? quote)
+          : formatAmount(0n, quote)
+      }
+    },
+    totals: isWorking(row)
+      ? {
+          consumed: formatAmount(settled.running.consumed, reserved?.currency ?? quote),
+          released: formatAmount(settled.running.released, reserved?.currency ?? quote),
+          quoteTotal: settled.running.notional
+        }
+      : { consumed: row.context.consumed, released: row.context.released, quoteTotal: settled.running.notional },
+    commission: settled.commission,
+    realized,
+    closedQty: null,
+    emptied: false
+  }
+}
+
+/** A spot order as its next trade is settled. */
+const runningOf = ({ symbol, context }: OrderRow): SpotRunning => {
+  const { side, qty, venuePrice, trigger, commissionBps, reserved, consumed, released, quoteTotal, filledQty } = context
+  const quote = spotQuoteOf(symbol)
+  if (quote === null || reserved === null) throw new Error(`${symbol} is paid in nothing that a client can hold`)
+  const price = venuePrice ?? trigger?.limitPrice ?? null
+  const { currency } = reserved
+  return {
+    side,
+    base: symbol.slice(0, symbol.indexOf("-")) as Currency,
+    quote,
+    qty,
+    price,
+    commissionBps,
+    reservation: { currency, amount: minorOf(reserved.amount, currency), price: side === "BUY" ? price : null },
+    filledQty,
+    notional: quoteTotal,
+    consumed: minorOf(consumed, currency),
+    released: minorOf(released, currency)
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The leverage that a client chooses in a market, in its turn (doc 2, Leverage view; A2-50, A2-102). A choice is one row, and
+ * counts from its commit on for whatever the client has in the market; the turn's end judges the account anew.
+ */
+import { leverageCap, leverageInForce } from "../../../../machines/margin/accountRisk.ts"
+import type { Facts } from "../../../../machines/market/Facts.ts"
+import type { LeverageBody } from "../../../../machines/order/LeverageBody.ts"
+import { changeRefusal, overCap } from "../../../../machines/order/leverageChange.ts"
+import type { LeverageWire } from "../../../../machines/order/OrderWire.ts"
+import { accept, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { Instance } from "../../../effects/Instance.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import { accountInTurn } from "../../account/accountNow.ts"
+import { type Chosen, chosenInTurn, leverageTermsOf } from "../../account/perpHoldings.ts"
+import { clientContext } from "../../account/clientState.ts"
+
+export interface LeverageTurn {
+  readonly turn: Turn
+  readonly of: Instance
+}
+
+type Market = Pick<Facts, "instruments" | "terms">
+
+/** What partners are shown of a client's leverage in a market. */
+export const leverageView = (
+  symbol: string,
+  client: Pick<ClientRow, "categorization">,
+  chosen: Chosen,
+  facts: Market
+): LeverageWire => {
+  const terms = leverageTermsOf(symbol, client, facts)
+  const choice = chosen.get(symbol) ?? null
+  return {
+    symbol,
+    leverage: leverageInForce({ ...terms, chosen: choice }),
+    cap: leverageCap(terms),
+    categorization: client.categorization,
+    chosen: choice
+  }
+}
+
+/** Stores a choice, unless it is the stored one. */
+export const chooseLeverage = (
+  at: LeverageTurn,
+  client: ClientRow,
+  { symbol, leverage, force }: LeverageBody
+): Verdict<LeverageWire> => {
+  const { turn } = at
+  const chosen = chosenInTurn(turn)
+  const { cap } = leverageView(symbol, client, chosen, turn.facts)
+  const over = overCap({ leverage, cap })
+  if (over !== null) return refuse(over)
+  const wanted = new Map(chosen).set(symbol, leverage)
+  if (chosen.get(symbol) !== leverage) {
+    const { risk: before, recorded } = accountInTurn(turn, client, chosen)
+    const refusal = changeRefusal({
+      restrictions: clientContext(client).restrictions,
+      recorded,
+      before,
+      after: accountInTurn(turn, client, wanted).risk,
+      force
+    })
+    if (refusal !== null) return refuse(refusal)
+    putChoice(at, client, { symbol, before: chosen.get(symbol) ?? null, leverage, reason: force ? "forced" : null })
+  }
+  return accept(leverageView(symbol, client, wanted, turn.facts))
+}
+
+/** The choices as another categorization leaves them: those above its cap become the cap (A2-102). */
+export const cappedChoices = (client: Pick<ClientRow, "categorization">, chosen: Chosen, facts: Market): Chosen =>
+  new Map(
+    [...chosen].map(([symbol, leverage]) => [
+      symbol,
+      Math.min(leverage, leverageCap(leverageTermsOf(symbol, client, facts)))
+    ])
+  )
+
+/** Stores the choices that differ from those of the turn. */
+export const putChoices = (at: LeverageTurn, client: ClientRow, choices: Chosen, reason: string): void => {
+  const chosen = chosenInTurn(at.turn)
+  for (const [symbol, leverage] of choices) {
+    const before = chosen.get(symbol) ?? null
+    if (before !== leverage) putChoice(at, client, { symbol, before, leverage, reason })
+  }
+}
+
+interface Choice {
+  readonly symbol: string
+  /** Null: the cap was in force. */
+  readonly before: number | null
+  readonly leverage: number
+  readonly reason: string | null
+}
+
+const putChoice = (
+  { turn, of }: LeverageTurn,
+  { id: clientId, partnerId }: ClientRow,
+  { symbol, before, leverage, reason }: Choice
+): void => {
+  turn.draft.put("leverages", { clientId, symbol, partnerId, leverage, updatedAt: turn.now })
+  applyEffects(turn, { ...of, object: `client:${clientId}` }, [
+    {
+      type: "audit",
+      action: "leverage.choose",
+      before: before === null ? null : `${symbol} ${before}`,
+      after: `${symbol} ${leverage}`,
+      reason
+    }
+  ])
+}

@@ -1,0 +1,51 @@
+/**
+ * Builds the order that is placed from a checked request: the terms for the venue, and the amount to reserve (A2-35, F13, F20).
+ */
+import type { MarketTerms } from "../../../../machines/market/marketTerms.ts"
+import type { Reserved } from "../../../../machines/order/Order.ts"
+import type { PreTrade } from "../../../../machines/order/preTrade.ts"
+import { formatAmount } from "../../../../machines/shared/Money.ts"
+import type { OrderToPlace } from "./orderDecisions.ts"
+import type { Asked } from "./orderFacts.ts"
+
+interface Placing {
+  readonly asked: Asked
+  readonly figures: PreTrade
+  readonly terms: MarketTerms
+}
+
+export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
+  const { order, market } = asked
+  const { symbol, family, side, type, qty, price, tif, venueTif, reduceOnly, trigger, attach, ocoGroup } = order
+  return {
+    symbol,
+    family,
+    side,
+    type,
+    qty,
+    price,
+    venuePrice: figures.bound.limit,
+    boundBps: figures.bound.bps,
+    tif,
+    venueTif,
+    // An order that needed no margin never opens, whatever trades before it.
+    reduceOnly: reduceOnly || (family === "PERP" && figures.onlyReduces),
+    trigger,
+    attach,
+    ocoGroup,
+    parentOrderId: null,
+    origin: "CLIENT",
+    note: null,
+    leverage: figures.leverage,
+    reserved: family === "SPOT" ? reservedFor(figures, symbol) : null,
+    commissionBps: terms.commissionBps[market.family],
+    priceDecimals: order.priceDecimals,
+    qtyDecimals: order.qtyDecimals
+  }
+}
+
+/** What is set aside, as its gates have judged it. */
+const reservedFor = ({ reservation, reservationCurrency: currency }: PreTrade, symbol: string): Reserved => {
+  if (reservation === null) throw new Error(`${symbol} passed its gates without a price`)
+  return { currency, amount: formatAmount(reservation, currency) }
+}

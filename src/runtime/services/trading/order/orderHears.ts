@@ -1,0 +1,382 @@
+/**
+ * What orders hear from the venue, in their client's turn (D6): what became of their calls, and what the venue says of them by
+ * itself. Only trades with an id are booked: an order that the venue says is filled further than its trades here, or over, is
+ * asked for (`OrderResync`), and nothing is inferred (A2-96).
+ */
+import { notFilledAtOnce, refusalReason } from "../../../../machines/venue/venueCalls.ts"
+import { Effect } from "effect"
+import {
+  callOfRef,
+  cancelRef,
+  isWorking,
+  noLiquidity,
+  type OrderContext,
+  orderRef
+} from "../../../../machines/order/Order.ts"
+import { pauseAfter } from "../../../../machines/margin/CloseOut.ts"
+import { isLess, scaled } from "../../../../machines/shared/Exact.ts"
+import { decimalText, floorToMinor, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import type { AccountFact } from "../../../../machines/venue/VenueEvent.ts"
+import type { VenueFill, VenueOrder } from "../../../../machines/venue/venueObjects.ts"
+import { advance } from "../../../effects/advance.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+import type { OrderRow } from "../../../store/tables/order.ts"
+import { hearing } from "../../account/hearing.ts"
+import { heardOfStamp } from "../funding/fundingBooking.ts"
+import { Directory } from "../../partners/Directory.ts"
+import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
+import { Recall } from "../../account/Recall.ts"
+import { foldIn } from "../../venue/folds.ts"
+import { endMisfit, misfitOf, noteMisfit } from "../../venue/misfits.ts"
+import type { DefiniteOutcome, Unnamed, VenueHandler } from "../../venue/VenueHandler.ts"
+import type { Misfit } from "../../venue/verdict.ts"
+import { mustAsk, wasAsked } from "./askAgain.ts"
+import { bookFill, type BookingTurn } from "./fillBooking.ts"
+import {
+  adoptOrder,
+  cancelOrder,
+  closingAtMarket,
+  isInFlight,
+  ordersInTurn,
+  positionInTurn,
+  reducesNothing
+} from "./orderDecisions.ts"
+import { orderVerdict, reportVerdict, tradeVerdict } from "./orderVerdict.ts"
+import { Unsettled } from "../../venue/Unsettled.ts"
+
+export interface OrderParts {
+  readonly directory: Directory["Service"]
+  readonly recall: Recall
+  /** Orders that the venue knows more of than is booked. */
+  readonly unsettled: Unsettled["Service"]
+}
+
+export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads | Unsettled> = Effect.gen(
+  function* () {
+    return { directory: yield* Directory, recall: new Recall(yield* RowReads), unsettled: yield* Unsettled }
+  }
+)
+
+/** A client's turn that hears of its orders, also of those that are over and have left memory. */
+interface Hearing extends BookingTurn, Pick<OrderParts, "unsettled"> {}
+
+export const orderHandler = (parts: OrderParts): VenueHandler => ({
+  verdict: (turn, said) => {
+    const row = parts.recall.row(turn, "orders", said.id)
+    return row === null ? null : orderVerdict({ turn, recall: parts.recall }, row, said)
+  },
+  ended: (turn, { id, outcome, fills = [] }) => {
+    const row = parts.recall.row(turn, "orders", id)
+    if (row !== null) heardOfCall(hearing(turn, parts), row, outcome, fills)
+  },
+  said: (turn, { id, fact }) => {
+    const row = parts.recall.row(turn, "orders", id)
+    if (row === null) return false
+    if (fact.type === "order") heardOrder(hearing(turn, parts), row, fact.order)
+    if (fact.type === "fill") {
+      const at = hearing(turn, parts)
+      heardOrder(at, bookFill(at, amended(at, row, fact.order), fact.fill), fact.order)
+    }
+    return true
+  },
+  quoted: null
+})
+
+/** What the venue does in an account by itself: it names no order of ours. False where nothing follows from it, or why. */
+export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, said: Unnamed): boolean | string => {
+  if (fact.type === "funding") return heardOfStamp(hearing(turn, parts), fact.funding, said)
+  if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
+  if (fact.type === "bust") return busted(hearing(turn, parts), fact)
+  return false
+}
+
+/** An order as the venue has it, that was asked for by its name. */
+export interface WholeOrder {
+  readonly orderId: number
+  readonly order: VenueOrder
+  /** Its trades, where some of them may be missing here. */
+  readonly fills: ReadonlyArray<VenueFill>
+  /** It was over here before the venue was asked. */
+  readonly wasOver: boolean
+  /** A timer is set to ask for it, which its answer clears. */
+  readonly isTimed: boolean
+}
+
+/**
+ * Orders of one client that were asked for together, with their trades, whatever is booked of them already: the trades in the
+ * order in which the venue made them, of whichever order they are, because what a position earns depends on it (A2-96, F11).
+ * What is left for another commit, null: nothing.
+ */
+export const heardWhole = (
+  turn: Turn,
+  parts: OrderParts,
+  orders: ReadonlyArray<WholeOrder>
+): ReadonlyArray<WholeOrder> | null => {
+  const at = { ...hearing(turn, parts), isFound: true }
+  const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
+  /** Orders whose reports can't be booked. */
+  const kept = new Map<number, Misfit>()
+  for (const { orderId, order } of orders) {
+    const row = rowOf(orderId)
+    if (row === null) continue
+    const verdict = reportVerdict(at, row, order, turn.now)
+    if (verdict === null) amended(at, row, order)
+    else kept.set(orderId, verdict)
+  }
+  const trades = orders
+    .flatMap(({ orderId, order, fills }) => fills.map((fill) => ({ orderId, order, fill })))
+    .toSorted((one, other) => one.fill.tradeId - other.fill.tradeId)
+  const { length } = foldIn(turn, trades, ({ orderId, order, fill }) => {
+    const row = rowOf(orderId)
+    if (row === null || kept.has(orderId)) return true
+    const verdict = tradeVerdict(at, row, fill, order)
+    if (verdict === null) bookFill(at, row, fill)
+    else kept.set(orderId, verdict)
+    return true
+  })
+  for (const whole of orders) {
+    const now = rowOf(whole.orderId)
+    const verdict = kept.get(whole.orderId)
+    if (now === null || verdict === undefined) continue
+    noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole })
+    if (whole.isTimed) wasAsked(turn, now.id)
+  }
+  const fitting = orders.filter(({ orderId }) => !kept.has(orderId))
+  if (length < trades.length) {
+    const left = new Set(trades.slice(length).map(({ fill }) => fill))
+    return fitting.map((whole) => ({ ...whole, fills: whole.fills.filter((fill) => left.has(fill)) }))
+  }
+  for (const { orderId, order, wasOver, isTimed } of fitting) {
+    const now = rowOf(orderId)
+    if (now === null) continue
+    endMisfit(turn, orderRef(orderId))
+    if (wasOver && !isWorking(now) && isLive(order)) foundWorking(at, now, order)
+    else heardOrder(at, now, order)
+    if (isTimed) wasAsked(turn, orderId)
+  }
+  return null
+}
+
+/** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
+export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
+  for (const { clientId, id: orderId } of ordersInTurn(turn)) {
+    if (unsettled.of(orderId) === undefined) {
+      unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })
+    }
+  }
+}
+
+const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome, fills: ReadonlyArray<VenueFill>): void => {
+  switch (callOfRef(outcome.ref)) {
+    case "place":
+      return heardOfPlacing(at, row, outcome, fills)
+    case "cancel":
+      return heardOfCancel(at, row, outcome)
+    case "amend":
+      return heardOfAmend(at, row, outcome)
+  }
+}
+
+const heardOfPlacing = (
+  at: Hearing,
+  row: OrderRow,
+  { outcome, reason, order }: DefiniteOutcome,
+  fills: ReadonlyArray<VenueFill>
+): void => {
+  const { turn, of } = at
+  if (outcome === "EXECUTED") {
+    if (order === null) return
+    // The trades are the venue's next events: booked here, they need no event and no look-up.
+    const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), row)
+    return heardOrder(at, traded, order)
+  }
+  const isVoid = outcome === "VOID"
+  const event = { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }), isVoid } as const
+  advance(turn, "orders", row, event, { of })
+}
+
+const heardOfCancel = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
+  const { turn } = at
+  // Before what is said of the order, by which a cancel that went astray is sent again: this one has its answer.
+  const isRefused = outcome === "REFUSED" && order !== null && isLive(order)
+  const stands = isRefused && row.state === "PENDING_CANCEL" ? notCancelled(at, row, reason) : row
+  if (order !== null) heardOrder(at, stands, order)
+  const now = at.recall.row(turn, "orders", row.id) ?? row
+  if (now.state !== "PENDING_CANCEL") return
+  // It never came, or it came before the order, which may still be on its way: then it is asked again once that is there.
+  if (outcome === "VOID") return void cancelOrder(at, now, null)
+  if (order === null && outcome === "REFUSED" && !isInFlight(turn, orderRef(row.id))) notCancelled(at, now, reason)
+}
+
+/** The venue has refused the cancel: of what has nothing left to reduce it is asked for again, ever later (A2-39). */
+const notCancelled = ({ turn, of }: Hearing, row: OrderRow, reason: string | null): OrderRow => {
+  const askAgainAt = reducesNothing(turn, row) ? turn.now + pauseAfter(row.context.cancels) : null
+  const event = { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused", askAgainAt } as const
+  return advance(turn, "orders", row, event, { of }) ?? row
+}
+
+const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOutcome): void => {
+  const { turn, of } = at
+  const { amending, amends } = row.context
+  if (amending !== null) {
+    const askAgainAt = amending.boundBps === undefined ? null : turn.now + pauseAfter(amends)
+    const event =
+      outcome === "EXECUTED"
+        ? ({ ...amending, type: "AMENDED", at: turn.now } as const)
+        : ({ type: "AMEND_REFUSED", at: turn.now, askAgainAt } as const)
+    advance(turn, "orders", row, event, { of })
+  }
+  if (order !== null) heardOrder(at, at.recall.row(turn, "orders", row.id) ?? row, order)
+}
+
+/**
+ * Confirms an amended quantity once the venue's report of the order shows it, before or without the answer to the amendment: the
+ * fills are judged by the new quantity. Reports do not show an amended bound.
+ */
+const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): OrderRow => {
+  const { amending } = row.context
+  if (amending === null || amending.boundBps !== undefined || !new MoneyDecimal(amending.qty).eq(qty)) return row
+  return advance(turn, "orders", row, { type: "AMENDED", at: turn.now, qty: amending.qty }, { of }) ?? row
+}
+
+const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
+
+/** The order as the venue has it: there, triggered, further than its trades here, or over. */
+const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  if (!isWorking(row)) return heardAfterEnd(at, row, order)
+  const there = confirmed(at, amended(at, row, order), order)
+  const booked = scaled(there.context.filledQty)
+  const said = scaled(order.filledQty)
+  if (isLess(booked, said)) return unsettled(at, row, order)
+  if (order.state === "CANCELLED" || order.state === "REJECTED") {
+    const { turn, of } = at
+    // Its trades are all here, and those of an older word on it are more.
+    if (isLess(said, booked)) return unsettled(at, row, order)
+    advance(
+      turn,
+      "orders",
+      there,
+      { type: "ENDED", at: turn.now, how: order.state, reason: endOf(there, order) },
+      { of }
+    )
+  }
+}
+
+/** The reason for the end of an order. A market order that found no counterparty within its bound has a reason of its own. */
+const endOf = (
+  { context: { price, trigger, venuePrice, priceDecimals } }: OrderRow,
+  { reason, price: limit }: VenueOrder
+): string | null => {
+  const bound = limit ?? venuePrice
+  const isAtMarket = price === null && (trigger === null || trigger.limitPrice === null)
+  return isAtMarket && bound !== null && reason === notFilledAtOnce
+    ? `${noLiquidity} of ${decimalText(new MoneyDecimal(bound), priceDecimals)}`
+    : reason
+}
+
+const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
+  const { clientId, id: orderId } = row
+  // The order is read again, with growing pauses.
+  if (misfitOf(at.turn, orderRef(orderId)) !== undefined) return
+  at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
+}
+
+/** Known to be at the venue, and whether its price was reached; a cancel that came before it is sent again. */
+const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
+  const { turn, of } = at
+  const { venueOrderId, cancels, orderId } = row.context
+  const acked =
+    venueOrderId === null
+      ? (advance(turn, "orders", row, { type: "ACKED", at: turn.now, venueOrderId: order.id }, { of }) ?? row)
+      : row
+  const waits = acked.context.trigger !== null && acked.context.triggeredAt === null
+  const there =
+    waits && order.triggeredAt !== null
+      ? (advance(turn, "orders", acked, { type: "TRIGGERED", at: order.triggeredAt }, { of }) ?? acked)
+      : acked
+  if (there.state !== "PENDING_CANCEL" || !isLive(order) || isInFlight(turn, cancelRef(orderId, cancels))) return there
+  return cancelOrder(at, there, null) ?? there
+}
+
+/**
+ * It is over here. That it works at the venue may be an older word than the one that ended it, such as an answer that its
+ * events have overtaken: the venue is asked.
+ */
+const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  const isBehind = isLess(scaled(row.context.filledQty), scaled(order.filledQty))
+  if (!isBehind && (row.state === "FILLED" || !isLive(order))) return
+  unsettled(at, row, order)
+  mustAsk(at.turn, row.id)
+}
+
+/** It is over here, and the venue was asked since: what still works there is cancelled there, with an alarm (D6). */
+const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+  if (row.state === "FILLED") return
+  const { turn, of } = at
+  const { cancels, orderId } = row.context
+  if (isInFlight(turn, cancelRef(orderId, cancels))) return
+  advance(turn, "orders", row, { type: "CANCEL", at: turn.now, attempt: cancels + 1, note: null }, { of })
+  const left = new MoneyDecimal(order.qty).minus(order.filledQty)
+  const value = floorToMinor(left.mul(order.price ?? order.trigger?.price ?? 0), "USDC")
+  const reason = `Order ${row.id} is ${row.state} here and works at the venue: ${order.side} ${decimalText(left)}.`
+  if (value !== 0n) breakOfClient(turn, row, value, reason)
+}
+
+/**
+ * Deleveraging, liquidation, delisting: an order that the venue has made and filled by itself is taken over (A2-97). False for
+ * one in a market in which there are no positions.
+ */
+const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
+  const { turn, of, recall } = at
+  const client = turn.state.one("clients")
+  if (client === undefined) return false
+  const { symbol, side, tradeId } = fill
+  const booked = recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side })
+  if (booked !== null) return true
+  const grids = gridsOf(turn, fill)
+  if (grids === null) return false
+  const note = `venue:${fill.reason}`
+  const qty = decimalText(new MoneyDecimal(fill.qty), grids.qtyDecimals)
+  const terms = { symbol, side, qty, note, venuePrice: null, leverage: null, commissionBps: 0, ...grids }
+  const made = closingAtMarket(terms)
+  bookFill(at, adoptOrder({ turn, of }, client, made, order.id), fill)
+  for (const rest of ordersInTurn(turn)) {
+    if (rest.symbol === symbol && rest.state !== "PENDING_CANCEL") cancelOrder(at, rest, note)
+  }
+  return true
+}
+
+type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">
+
+/** The grids of a perpetual; of one that is gone as its position and the trade are written. Null for other markets. */
+const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Grids | null => {
+  const listed = turn.facts.instruments.get(symbol)
+  if (listed !== undefined) {
+    const { family, priceDecimals, qtyDecimals } = listed
+    return family === "PERP" ? { priceDecimals, qtyDecimals } : null
+  }
+  const held = positionInTurn(turn, symbol)
+  if (held === undefined || held.state === "SPOT") return null
+  return { priceDecimals: placesOf(price), qtyDecimals: placesOf(held.netQty) }
+}
+const placesOf = (text: string): number => text.split(".")[1]?.length ?? 0
+
+/** A trade that the venue has taken back stays booked: staff decide (A2-97). False when it is none of ours. */
+const busted = (
+  at: Hearing,
+  { tradeId, orderId, reason }: Extract<AccountFact, { readonly type: "bust" }>
+): boolean => {
+  const { turn, recall } = at
+  const client = turn.state.one("clients")
+  if (client === undefined) return false
+  const fill = recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId })
+  if (fill === null) return false
+  const said = `The venue has taken trade ${tradeId} of its order ${orderId} back: ${reason}.`
+  applyEffects(turn, { ...at.of, object: `order:${fill.orderId}` }, [
+    { type: "audit", action: "order.bust", before: null, after: null, reason: said }
+  ])
+  if (fill.notional !== 0n) breakOfClient(turn, fill, fill.notional, said)
+  return true
+}

@@ -1,0 +1,74 @@
+/** Checks whether the venue's report of an order, and each of its trades, fits the order as sent (A2-115). */
+import { fillMisfit } from "../../../../machines/venueChecks/fillChecks.ts"
+import { orderMisfit } from "../../../../machines/venueChecks/orderChecks.ts"
+import { fixedText, scaled, sum } from "../../../../machines/shared/Exact.ts"
+import { floorToMinor, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import type { VenueFill, VenueOrder } from "../../../../machines/venue/venueObjects.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { OrderRow } from "../../../store/tables/order.ts"
+import type { SaidOfObject } from "../../venue/VenueHandler.ts"
+import { judgedOn, type Verdict } from "../../venue/verdict.ts"
+import { isBooked } from "./fillBooking.ts"
+import type { Recall } from "../../account/Recall.ts"
+
+interface Judging {
+  readonly turn: Turn
+  readonly recall: Recall
+}
+
+export const orderVerdict = (
+  at: Judging,
+  row: OrderRow,
+  { order = null, fill, fills = [], at: saidAt, ...said }: SaidOfObject
+): Verdict => {
+  if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) {
+    return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
+  }
+  const verdict = order === null ? null : reportVerdict(at, row, order, saidAt)
+  if (verdict !== null) return verdict
+  if (fill !== undefined) return tradeVerdict(at, row, fill, order)
+  let judged = row
+  for (const { fill: next } of fills) {
+    const misfit = tradeVerdict(at, judged, next, order)
+    if (misfit !== null) return misfit
+    if (!isBooked(at, row, next)) judged = withTrade(judged, next)
+  }
+  return null
+}
+
+/** The order as the check of its next trade sees it. */
+const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
+  ...row,
+  context: {
+    ...row.context,
+    filledQty: fixedText(sum(scaled(row.context.filledQty), scaled(qty)), row.context.qtyDecimals)
+  }
+})
+
+/** Whether a report of an order fits. */
+export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, saidAt: number): Verdict =>
+  judgedOn(
+    at.turn,
+    { symbol: row.symbol, at: saidAt, of: [`order:${row.id}`] },
+    (seen) => orderMisfit(report, { order: row.context, ...seen }),
+    () => worthOf(at, row, null)
+  )
+
+/** Whether a trade fits its order in the order's present state. Booking compares an already booked trade with its row instead. */
+export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill, report: VenueOrder | null): Verdict => {
+  const { symbol, context } = row
+  const verdict = judgedOn(
+    at.turn,
+    { symbol, at: fill.at, of: [`order:${row.id}`] },
+    (seen) => fillMisfit(fill, { order: context, report, ...seen }),
+    () => worthOf(at, row, fill)
+  )
+  return verdict === null || isBooked(at, row, fill) ? null : verdict
+}
+
+/** The value of the trade, or of the unfilled rest of the order at its price or the last mark, micro-USDC. */
+const worthOf = ({ turn }: Judging, { symbol, context }: OrderRow, fill: VenueFill | null): bigint => {
+  if (fill !== null) return floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
+  const price = context.venuePrice ?? context.trigger?.price ?? turn.facts.marks.get(symbol)?.price ?? 0
+  return floorToMinor(new MoneyDecimal(context.qty).minus(context.filledQty).mul(price), "USDC")
+}

@@ -1,0 +1,89 @@
+/**
+ * Checks actions that the venue takes in an account without a call. The venue's own trade may only reduce a position of the
+ * account (A2-97). Its price must lie in the band of the marks around it. The mark of a funding stamp must lie in its band too
+ * (F14, A2-115).
+ */
+import { outsideBand } from "../../../../machines/market/PriceBand.ts"
+import { decimalText, floorToMinor, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import type { AccountFact, VenueFunding } from "../../../../machines/venue/VenueEvent.ts"
+import type { VenueFill, VenueOrder } from "../../../../machines/venue/venueObjects.ts"
+import { ownOrderMisfit, ownTradeMisfit } from "../../../../machines/venueChecks/ownTradeChecks.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { oneInTurn, rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
+import { openFundingOf } from "../funding/openFundings.ts"
+import type { Recall } from "../../account/Recall.ts"
+import { judgedOn, takenToIn, type Verdict } from "../../venue/verdict.ts"
+import { fillsSince, isAskedFor, positionInTurn } from "./orderDecisions.ts"
+import type { Unsettled } from "../../venue/Unsettled.ts"
+
+interface Judging {
+  readonly turn: Turn
+  readonly recall: Recall
+  readonly unsettled: Unsettled["Service"]
+}
+
+export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
+  if (fact.type === "funding") return stampVerdict(at.turn, fact.funding)
+  // A trade without a reason of the venue comes from another program, and has no consequences here.
+  return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill, fact.order) : null
+}
+
+const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdict => {
+  const { turn, recall } = at
+  const client = oneInTurn(turn, "clients")
+  if (client === undefined) return null
+  const { symbol, side, tradeId } = fill
+  const verdict = judgedOn(
+    turn,
+    { symbol, at: fill.at },
+    ({ bandAt, venueTime }) =>
+      ownOrderMisfit(order, fill) ??
+      ownTradeMisfit(fill, {
+        account: client.uid,
+        get netQty() {
+          return heldBefore(at, fill)
+        },
+        band: bandAt(fill.at),
+        venueTime,
+        takenTo: takenToIn(turn)
+      }),
+    () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
+  )
+  if (verdict === null) return null
+  // A booked trade may come again.
+  if (recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) !== null) return null
+  return mayLackTrades(at) && turn.now < fill.at + missingFor ? { ...verdict, isEarly: true } : verdict
+}
+
+/** The position before a trade. Later trades may be booked already, because a call's answer or a query brought them. */
+const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): string => {
+  const position = positionInTurn(at.turn, symbol)
+  if (position === undefined) return "0"
+  // `updatedAt` is no earlier than any trade of the position.
+  if (position.updatedAt < time) return position.netQty
+  const later = fillsSince(at, symbol, time).filter((fill) => fill.tradeId > tradeId)
+  const held = later.reduce(
+    (sum, { side, qty }) => (side === "BUY" ? sum.minus(qty) : sum.plus(qty)),
+    new MoneyDecimal(position.netQty)
+  )
+  return decimalText(held)
+}
+
+/** A trade of the venue's own that does not fit waits this long for earlier trades, ms. The reads of a misfit take less time. */
+const missingFor = 60_000
+
+/** Whether the service still queries the venue for trades of the account. */
+const mayLackTrades = ({ turn, unsettled }: Judging): boolean =>
+  isAskedFor(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
+
+const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
+  const { symbol, settledAt, mark, amount } = stamp
+  if (mark === null) return null
+  return judgedOn(
+    turn,
+    // A funding stamp that waits for its late price has been open here since its time, so the venue did not choose the time.
+    { symbol, at: settledAt, isKnown: openFundingOf(turn, stamp) !== undefined },
+    ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
+    () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")
+  )
+}

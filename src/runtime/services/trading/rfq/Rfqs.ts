@@ -1,0 +1,400 @@
+/**
+ * Requests for quotes on knock-out contracts (doc 2, RFQ; D4; A2-21..A2-28, A2-110): judged and begun in the client's mailbox,
+ * answered once the venue has answered, or after 5 s without it. What is not answered then is in flight and ends by itself.
+ */
+import { decimalText } from "../../../../machines/shared/Money.ts"
+import { Context, Effect, Layer } from "effect"
+import { acceptRef, requestRef, withdrawalRef } from "../../../../machines/rfq/Rfq.ts"
+import { decodeAccept } from "../../../../machines/rfq/AcceptBody.ts"
+import { previewOf, type RfqPreview } from "../../../../machines/rfq/rfqPreview.ts"
+import { rfqGates } from "../../../../machines/rfq/rfqGates.ts"
+import type { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../../../machines/rfq/RfqWire.ts"
+import { firstRefusal } from "../../../../machines/shared/Gates.ts"
+import { accept, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
+import type { JsonObject } from "../../../../machines/Effects.ts"
+import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  FactNeeded,
+  type Turn,
+  type Unavailable
+} from "../../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+import type { RfqRow } from "../../../store/tables/barrier.ts"
+import { lookAtClient } from "../../account/clientMoment.ts"
+import { clientSubject, ownClient } from "../../account/clientState.ts"
+import { notFound } from "../../account/notFound.ts"
+import type { Explanation } from "../../shared/Explanation.ts"
+import { type Caller, partnerNow } from "../../partners/Caller.ts"
+import { Directory } from "../../partners/Directory.ts"
+import { firstRow } from "../../shared/firstRow.ts"
+import { CallAnswers } from "../../venue/CallAnswers.ts"
+import { VenueCalls } from "../../venue/VenueCalls.ts"
+import { barrierMarkets } from "./barrierMarkets.ts"
+import { type CallAnswer, type KeyedCall, type KeyedWrite, runCall } from "../../venue/keyedCall.ts"
+import { QuoteBoard } from "./QuoteBoard.ts"
+import { askedOf, explainRequest } from "./requestRfq.ts"
+import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
+import { clientAt, clientInTurn, type ClientNow, quoteJudge, rfqFacts } from "./rfqFacts.ts"
+import {
+  acceptedIn,
+  acceptRefused,
+  inFlight,
+  noClient,
+  noQuote,
+  noRequest,
+  notConfirmed,
+  notOpen,
+  rejected,
+  standingRefusal
+} from "./rfqAnswers.ts"
+import { acceptWire, rfqWire } from "./rfqView.ts"
+
+/** Whose clients are looked at. */
+type OfPartner = Pick<Caller, "partner">
+
+type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export class Rfqs extends Context.Service<
+  Rfqs,
+  {
+    request(caller: Caller, write: KeyedWrite<RfqWire>): Answered<RfqWire>
+    preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview>
+    explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
+    /** Any request as it is shown: for staff. */
+    shown(row: RfqRow): Effect.Effect<RfqWire, Unavailable>
+    /** Those that are OPEN, newest first; null: the client is none of the partner's. */
+    list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
+    get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire>
+    accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire>
+    cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
+    /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
+    call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A>
+    /** The same as far as a turn knows it; null: not yet. */
+    requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null
+    /** What became of a request that was begun; `about` goes with the word that nothing is known yet. */
+    requested(
+      caller: Caller,
+      clientId: number,
+      rfqId: number,
+      about?: JsonObject
+    ): Effect.Effect<CallAnswer<RfqWire>, DispatchError>
+    /** The refusal when there is no such client or request, else null. */
+    missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
+  }
+>()("brokerage/runtime/services/trading/rfq/Rfqs") {
+  static readonly layer = Layer.effect(
+    Rfqs,
+    Effect.gen(function* () {
+      return Rfqs.of(
+        new Requests({
+          host: yield* ActorHost,
+          clock: yield* BusinessClock,
+          directory: yield* Directory,
+          stored: yield* RowReads,
+          calls: yield* VenueCalls,
+          answers: yield* CallAnswers,
+          board: yield* QuoteBoard,
+          markets: yield* barrierMarkets
+        })
+      )
+    })
+  )
+}
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly directory: Directory["Service"]
+  readonly stored: RowReads["Service"]
+  readonly calls: VenueCalls["Service"]
+  readonly answers: CallAnswers["Service"]
+  readonly board: QuoteBoard["Service"]
+  readonly markets: Effect.Success<typeof barrierMarkets>
+}
+
+class Requests {
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  request(caller: Caller, { clientId, body, key, store }: KeyedWrite<RfqWire>): Answered<RfqWire> {
+    const { clock, markets } = this.parts
+    const asked = askedOf(body, clock.now(), markets)
+    // Under a key what was begun before comes first: by now its expiry may be over, or its market gone.
+    if (!asked.ok && key === null) return Effect.succeed(asked)
+    return this.call(caller, {
+      clientId,
+      key,
+      store,
+      begin: (turn) =>
+        this.inTurn(turn, caller, (at) => {
+          if (!asked.ok) return asked
+          const { rfq, market } = asked.value
+          const facts = rfqFacts(at, rfq, market, markets)
+          const refusal = firstRefusal(rfqGates, facts)
+          if (refusal !== null) return refuse(refusal)
+          const { marked } = facts
+          if (marked === null) throw new Error("a request passed its gates without a mark")
+          const mark = decimalText(marked.price, marked.markPlaces)
+          return accept(startRfq(turn, at.client, rfq, { mark, figures: marked.figures }).id)
+        }),
+      refOf: requestRef,
+      inTurn: (turn, rfqId) => this.requestedIn(turn, caller, rfqId),
+      answer: (rfqId) => this.requested(caller, clientId, rfqId)
+    })
+  }
+
+  preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview> {
+    const { clock, markets } = this.parts
+    const asked = askedOf(body, clock.now(), markets)
+    if (!asked.ok) return Effect.succeed(asked)
+    const { rfq, market } = asked.value
+    const { terms } = markets
+    return this.looking(caller, clientId, (at) => previewOf({ rfq, terms, facts: rfqFacts(at, rfq, market, markets) }))
+  }
+
+  explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation> {
+    const { clock, markets } = this.parts
+    return this.looking(of, clientId, (at) =>
+      accept(explainRequest(body, clock.now(), markets, ({ rfq, market }) => rfqFacts(at, rfq, market, markets)))
+    )
+  }
+
+  list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable> {
+    return this.seen(caller, clientId, (at) => ({
+      rfqs: at.rfqs
+        .filter(({ state }) => state === "OPEN")
+        .toSorted((one, other) => other.id - one.id)
+        .map((row) => this.wire(row, at))
+    }))
+  }
+
+  get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire> {
+    return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
+      row === null || row.state === "CREATING"
+        ? Effect.map(this.notFound(caller, clientId), refuse)
+        : this.looking(caller, clientId, (at) => accept(this.wire(row, at)))
+    )
+  }
+
+  shown(row: RfqRow): Effect.Effect<RfqWire, Unavailable> {
+    const wire = this.seenOf(row.partnerId, row.clientId, (at) => this.wire(row, at))
+    return Effect.flatMap(wire, (found) =>
+      found === null ? Effect.die(new Error(`rfq:${row.id} has no client`)) : Effect.succeed(found)
+    )
+  }
+
+  missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable> {
+    return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
+      row === null ? this.notFound(caller, clientId) : Effect.succeed(null)
+    )
+  }
+
+  private notFound({ partner }: OfPartner, clientId: number): Effect.Effect<Refusal, Unavailable> {
+    return notFound(this.parts.host, { partnerId: partner.row.id, clientId, thing: noRequest })
+  }
+
+  accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire> {
+    const { clientId, body, key, store } = write
+    return Effect.gen({ self: this }, function* () {
+      const decoded = decodeAccept(body)
+      if (!decoded.ok) return refuse(invalidBody(decoded))
+      const found = yield* this.row(caller, clientId, rfqId)
+      if (found === null) return refuse(yield* this.notFound(caller, clientId))
+      const { quoteId } = decoded.body
+      return yield* this.call(caller, {
+        clientId,
+        key,
+        store,
+        begin: (turn) => this.inTurn(turn, caller, (at) => this.beginAccept(turn, at, found, quoteId, caller)),
+        refOf: (id) => acceptRef(id, quoteId),
+        inTurn: (turn) => acceptedIn(turn, found.id, quoteId),
+        answer: () => this.accepted(caller, clientId, found.id, quoteId)
+      })
+    })
+  }
+
+  cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire> {
+    return Effect.gen({ self: this }, function* () {
+      const found = yield* this.row(caller, clientId, rfqId)
+      if (found === null) return refuse(yield* this.notFound(caller, clientId))
+      return yield* this.call(caller, {
+        clientId,
+        key: null,
+        store: () => null,
+        begin: (turn) =>
+          this.inTurn(turn, caller, () => {
+            const row = rfqInTurn(turn, found.id)
+            if (row === undefined) return refuse(notOpen)
+            if (row.state === "CREATING") return refuse(noRequest)
+            const stands = standingRefusal(row)
+            const next = stands === null ? cancel(turn, row) : null
+            if (next === null) return refuse(stands ?? notOpen)
+            return accept(next.context.withdrawals)
+          }),
+        refOf: (attempt) => withdrawalRef(found.id, attempt),
+        inTurn: () => null,
+        answer: () => this.cancelled(caller, clientId, found.id)
+      })
+    })
+  }
+
+  private wire(row: RfqRow, at: ClientNow): RfqWire {
+    const { board, markets } = this.parts
+    return rfqWire(row, { at, board, markets })
+  }
+
+  call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A> {
+    const partner = () => this.parts.directory.stamp(caller.partner.row.id)
+    return runCall<A>(this.parts, { ...call, by: caller.by, partner })
+  }
+
+  /** Decides on the caller's client as the turn sees it. */
+  private inTurn<A>(turn: Turn, caller: Caller, decide: (at: ClientNow) => Verdict<A>): Verdict<A> {
+    const { row } = partnerNow(this.parts.directory, caller)
+    const client = ownClient(turn.state, row.id)
+    return client === null ? refuse(noClient) : decide(clientInTurn(turn, { client, partnerState: row.state }))
+  }
+
+  /** Looks at the caller's client as it is committed; null: it is none of the partner's. */
+  private seen<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => A): Effect.Effect<A | null, Unavailable> {
+    return this.seenOf(of.partner.row.id, clientId, look)
+  }
+
+  private seenOf<A>(
+    partnerId: number,
+    clientId: number,
+    look: (at: ClientNow) => A
+  ): Effect.Effect<A | null, Unavailable> {
+    return lookAtClient(this.parts, partnerId, clientId, (...at) => look(clientAt(...at)))
+  }
+
+  private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
+    return Effect.mapEager(this.seen(of, clientId, look), (found) => found ?? refuse(noClient))
+  }
+
+  /** The client's request: in its mailbox, or ended and stored. */
+  private row(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqRow | null, Unavailable> {
+    if (rfqId === null) return Effect.succeed(null)
+    const { host, stored } = this.parts
+    const partnerId = caller.partner.row.id
+    const resident = host.read(clientSubject(clientId), (state) => state.get("rfqs", String(rfqId)))
+    return Effect.flatMap(resident, (row) =>
+      row !== undefined
+        ? Effect.succeed(row.partnerId === partnerId ? row : null)
+        : firstRow(stored, "rfqs", [
+            { column: "id", value: rfqId },
+            { column: "client_id", value: clientId },
+            { column: "partner_id", value: partnerId }
+          ])
+    )
+  }
+
+  private ownRow(caller: Caller, clientId: number, rfqId: number): Effect.Effect<RfqRow, DispatchError> {
+    return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
+      row === null ? Effect.fail(new FactNeeded({ fact: `rfq:${rfqId}` })) : Effect.succeed(row)
+    )
+  }
+
+  requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null {
+    const row = rfqInTurn(turn, rfqId)
+    if (row === undefined) return null
+    if (row.state === "REJECTED") return refuse(rejected(row))
+    return row.context.venueRfqId === null ? null : this.inTurn(turn, caller, (at) => accept(this.wire(row, at)))
+  }
+
+  requested(
+    caller: Caller,
+    clientId: number,
+    rfqId: number,
+    about: JsonObject = {}
+  ): Effect.Effect<CallAnswer<RfqWire>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      const row = yield* this.ownRow(caller, clientId, rfqId)
+      const { state, context } = row
+      if (state === "REJECTED") return { verdict: refuse(rejected(row)), settle: null }
+      if (context.venueRfqId === null && (state === "CREATING" || state === "OPEN")) {
+        const refusal = inFlight({ rfqId, ...about })
+        const settle = (turn: Turn): void => {
+          const now = rfqInTurn(turn, rfqId)
+          if (now !== undefined) unanswered(turn, now)
+        }
+        return { verdict: refuse(refusal), settle }
+      }
+      return { verdict: yield* this.looking(caller, clientId, (at) => accept(this.wire(row, at))), settle: null }
+    })
+  }
+
+  private beginAccept(turn: Turn, at: ClientNow, found: RfqRow, quoteId: number, caller: Caller): Verdict<number> {
+    const { board, markets } = this.parts
+    const row = rfqInTurn(turn, found.id)
+    if (row === undefined) return refuse(notOpen)
+    if (row.state === "CREATING") return refuse(noRequest)
+    const stands = standingRefusal(row)
+    if (stands !== null) return refuse(stands)
+    const judge = quoteJudge(at, row, markets)
+    const before = judge.before()
+    if (before !== null) return refuse(before)
+    const quote = board.one(row.id, quoteId)?.quote
+    if (quote === undefined || quote.state === "WITHDRAWN") return refuse(noQuote)
+    const refusal = judge.refusal(quote)
+    if (refusal !== null) return refuse(refusal)
+    const figures = judge.priced(quote)?.figures ?? null
+    const next = beginAccept(turn, row, { id: quoteId, price: quote.price, figures, by: caller.by.actor })
+    return next === null ? refuse(notConfirmed) : accept(row.id)
+  }
+
+  private accepted(
+    caller: Caller,
+    clientId: number,
+    rfqId: number,
+    quoteId: number
+  ): Effect.Effect<CallAnswer<AcceptWire>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      const row = yield* this.ownRow(caller, clientId, rfqId)
+      const { acceptedQuoteId, accepting, contractId, refusedQuotes } = row.context
+      if (acceptedQuoteId === quoteId && contractId !== null) {
+        const contract = yield* this.contract(clientId, contractId)
+        return { verdict: accept(acceptWire(row, contract)), settle: null }
+      }
+      if (accepting?.quoteId === quoteId) {
+        const data = { rfqId, quoteId, accepting: true }
+        return { verdict: refuse(inFlight(data)), settle: null }
+      }
+      const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
+      return { verdict: refuse(why === undefined ? notOpen : acceptRefused(row, quoteId, why)), settle: null }
+    })
+  }
+
+  private contract(clientId: number, contractId: number) {
+    const { host, stored } = this.parts
+    const id = String(contractId)
+    return Effect.flatMap(
+      host.read(clientSubject(clientId), (state) => state.get("barrierContracts", id)),
+      (resident) =>
+        resident !== undefined
+          ? Effect.succeed(resident)
+          : Effect.flatMap(firstRow(stored, "barrierContracts", [{ column: "id", value: contractId }]), (row) =>
+              row === null ? Effect.fail(new FactNeeded({ fact: `contract:${id}` })) : Effect.succeed(row)
+            )
+    )
+  }
+
+  private cancelled(
+    caller: Caller,
+    clientId: number,
+    rfqId: number
+  ): Effect.Effect<CallAnswer<RfqCancelledWire>, DispatchError> {
+    return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
+      if (state === "CANCELLED") return { verdict: accept({ rfqId, state }), settle: null }
+      // Without its id at the venue the request itself is in flight.
+      const isKnown = context.cancelling === null && context.venueRfqId !== null
+      return { verdict: refuse(isKnown ? notOpen : inFlight({ rfqId })), settle: null }
+    })
+  }
+}

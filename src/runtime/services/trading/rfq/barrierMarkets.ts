@@ -1,0 +1,25 @@
+/** Markets of knock-out contracts as requests for quotes meet them now: listed or not, halted, reachable (A2-11, A2-114). */
+import { Effect } from "effect"
+import { accept, notOffered, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
+import { MarketFeed } from "../../market/MarketFeed.ts"
+import { unreached } from "../../market/MarketReads.ts"
+import { type MarketServices, type TradedMarkets, tradedMarkets } from "../tradedMarkets.ts"
+
+export interface BarrierMarkets extends TradedMarkets {
+  /** The listed market; refused where there is none, or nothing is known of any. */
+  readonly find: (symbol: string) => Verdict<VenueMarket>
+}
+
+export const barrierMarkets: Effect.Effect<BarrierMarkets, never, MarketServices> = Effect.gen(function* () {
+  const feed = yield* MarketFeed
+  return {
+    ...(yield* tradedMarkets),
+    find: (symbol) => {
+      const refusal = unreached(feed)
+      if (refusal !== null) return refuse(refusal)
+      const listed = feed.mirror.markets.get(symbol)
+      return listed?.market.family === "BARRIER" ? accept(listed.market) : refuse(notOffered)
+    }
+  }
+})

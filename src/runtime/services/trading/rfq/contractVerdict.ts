@@ -1,0 +1,165 @@
+/**
+ * Checks whether the venue's report of a request for quotes, or of its contract, fits the service's calls. A new contract must
+ * fit the request and the accepted quote. An open contract must fit its frozen terms and the call that ends it (A2-115).
+ */
+import { type AskedContract, contractMisfit, frozenTerms } from "../../../../machines/venueChecks/contractChecks.ts"
+import { requestMisfit } from "../../../../machines/venueChecks/requestChecks.ts"
+import { timeMisfit } from "../../../../machines/venueChecks/timeChecks.ts"
+import { tearUpRef } from "../../../../machines/barrier/BarrierContract.ts"
+import { acceptRef, quoteOfRef, type RfqContext } from "../../../../machines/rfq/Rfq.ts"
+import { MoneyDecimal, usdcMinor } from "../../../../machines/shared/Money.ts"
+import { notReceived } from "../../../../machines/venue/venueCalls.ts"
+import type { VenueContract, VenueQuote } from "../../../../machines/venue/venueObjects.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
+import { contractOfRfq } from "../contract/contractDecisions.ts"
+import type { Recall } from "../../account/Recall.ts"
+import type { SaidOfObject } from "../../venue/VenueHandler.ts"
+import { judgedOn, type MarketSeen, type Verdict } from "../../venue/verdict.ts"
+import type { QuoteBoard } from "./QuoteBoard.ts"
+
+interface Judging {
+  readonly turn: Turn
+  readonly recall: Recall
+  readonly board: QuoteBoard["Service"]
+}
+
+/** Checks a request, and the contract that an accept of it has opened or closed. */
+export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
+  const { rfq, contract, ref } = said
+  const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
+  if ((said.order ?? said.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
+  if (rfq !== null && rfq !== undefined) {
+    const reason = requestMisfit(rfq, row.context)
+    if (reason !== null) return { reason, worth }
+  }
+  if (contract === null || contract === undefined) return null
+  const { closeContractId } = row
+  const quoteId = quoteOfRef(ref)
+  const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
+  if (closed !== null) return contractVerdict(at, closed, contract, said.at)
+  // No call of ours uses a ref that is not an accept's.
+  if (closeContractId !== null || quoteId === null) return null
+  const opened = openedBy(at, row)
+  if (opened !== null) return contractVerdict(at, opened, contract, said.at)
+  return judgedOn(
+    at.turn,
+    { symbol: row.symbol, at: said.at, of: [`rfq:${row.id}`] },
+    (seen) => contractMisfit(contract, askedBy(at, row, quoteId, seen)),
+    () => worth
+  )
+}
+
+/** Checks a contract that the service knows. */
+export const contractVerdict = (at: Judging, row: BarrierContractRow, said: VenueContract, saidAt: number): Verdict =>
+  judgedOn(
+    at.turn,
+    { symbol: row.symbol, at: saidAt, of: contractNames(row) },
+    (seen) => contractMisfit(said, frozenIn(at, row, said, seen)),
+    () => row.amount
+  )
+
+/** The objects whose calls can show the contract: its request, the last request to close it, and its tear-ups. */
+export const contractNames = ({ id, context: { rfqId, closeRfqId } }: BarrierContractRow): ReadonlyArray<string> => [
+  `rfq:${rfqId}`,
+  `rfq:${closeRfqId}`,
+  `barrierContract:${id}`
+]
+
+/** The contract that a request has opened. It may have ended. */
+const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierContractRow | null =>
+  contractOfRfq(turn, id) ??
+  (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
+
+/** The terms of a request, with the accepted quote. */
+const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): AskedContract => {
+  const { accepting, createdAt, quotes } = context
+  const inFlight = accepting?.quoteId === quoteId ? accepting : null
+  return {
+    ...context,
+    ...seen,
+    ref: acceptRef(id, quoteId),
+    accept: acceptOf(context, quoteId),
+    sentAt: inFlight?.at ?? createdAt,
+    barrier: context.barrierLevel,
+    entry: inFlight?.price ?? priceOf(quotesOf(board, id, quotes), quoteId),
+    known: null,
+    close: null,
+    tearUp: null
+  }
+}
+
+/** Our record of the accept of a quote. */
+const acceptOf = (
+  { accepting, acceptedQuoteId, refusedQuotes }: RfqContext,
+  quoteId: number
+): AskedContract["accept"] => {
+  if (accepting?.quoteId === quoteId || acceptedQuoteId === quoteId) return "SENT"
+  const refused = refusedQuotes.find((each) => each.quoteId === quoteId)
+  if (refused === undefined) return "NONE"
+  return refused.reason === notReceived ? "SENT" : "REFUSED"
+}
+
+const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArray<VenueQuote>) => {
+  const { quotes } = board.heard(rfqId)
+  return quotes.length > 0 ? quotes : kept
+}
+
+const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | null =>
+  quotes.find(({ id }) => id === quoteId)?.price ?? null
+
+const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, seen: MarketSeen): AskedContract => {
+  const { state, context } = row
+  const { contractId, tearing, tearUps, isTearUpLost } = context
+  const mayBeTorn = tearing || isTearUpLost || state === "TORN_UP"
+  const tearUpCall = at.turn.state.get("venueCalls", tearUpRef(contractId, tearUps))
+  return {
+    ...frozenTerms(context),
+    ...seen,
+    close: closingRequest(at, row, said)?.close ?? null,
+    tearUp: mayBeTorn ? { sentAt: isTearUpLost ? null : (tearUpCall?.at ?? null) } : null
+  }
+}
+
+interface ClosingRequest {
+  readonly row: RfqRow
+  /** The accept that the venue may execute; null: there was none, or the venue refused it. */
+  readonly close: AskedContract["close"]
+}
+
+/**
+ * The request to close whose accept has ended the contract early: the last one if its accept fits, else an earlier one that fits.
+ * An accept that counts as never received may still be executed although later requests exist. Null: there was no request.
+ */
+export const closingRequest = (
+  at: Judging,
+  { id, symbol, context: { closeRfqId } }: BarrierContractRow,
+  { state, settlePrice, endedAt }: Pick<VenueContract, "state" | "settlePrice" | "endedAt">
+): ClosingRequest | null => {
+  const { turn, recall } = at
+  if (state !== "EARLY_CLOSE" || closeRfqId === null) return null
+  const isOf = ({ row, close }: ClosingRequest): boolean =>
+    row.closeContractId === id &&
+    close !== null &&
+    (close.price === null || settlePrice === null || new MoneyDecimal(close.price).eq(settlePrice)) &&
+    timeMisfit({ called: "its end", at: endedAt ?? turn.now, sentAt: close.sentAt }, turn.facts.venueTime) === null
+  const last = recall.row(turn, "rfqs", closeRfqId)
+  const newest = last === null ? null : closeOf(at, last)
+  if (newest !== null && isOf(newest)) return newest
+  const stored = recall.since(turn, "rfqs", { symbol, close_contract_id: String(id) }, {}, (row) => row)
+  // Rows that this turn has changed replace the stored ones.
+  const rows = new Map([...stored, ...turn.draft.written("rfqs")].map((row) => [row.id, row]))
+  const earlier = [...rows.values()].map((row) => closeOf(at, row))
+  return earlier.find(isOf) ?? newest
+}
+
+/** A request to close with its valid accept. An accept that was never received may still be executed; a refused one is final. */
+const closeOf = ({ board }: Judging, row: RfqRow): ClosingRequest => {
+  const { accepting, acceptedQuoteId, refusedQuotes, quotes } = row.context
+  if (accepting !== null) return { row, close: { price: accepting.price, sentAt: accepting.at } }
+  const given = refusedQuotes.filter(({ reason }) => reason === notReceived)
+  const last = acceptedQuoteId ?? given.at(-1)?.quoteId
+  if (last === undefined) return { row, close: null }
+  const price = given.length > 1 ? null : priceOf(quotesOf(board, row.id, quotes), last)
+  return { row, close: { price, sentAt: row.createdAt } }
+}

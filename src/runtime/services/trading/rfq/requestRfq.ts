@@ -1,0 +1,58 @@
+/** What is asked for before any client is looked at, and by the gates behind it: steps 1 to 3 and 4 to 8 (A2-110). */
+import { type Gate, notReached, walkGates } from "../../../../machines/shared/Gates.ts"
+import { accept, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
+import { decodeRfq } from "../../../../machines/rfq/RfqBody.ts"
+import { type RfqFacts, rfqGates } from "../../../../machines/rfq/rfqGates.ts"
+import { type AskedRfq, rfqOnMarket } from "../../../../machines/rfq/rfqOnMarket.ts"
+import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
+import type { Explanation } from "../../shared/Explanation.ts"
+import type { BarrierMarkets } from "./barrierMarkets.ts"
+
+const steps = ["fields", "market", "marketFields"] as const
+
+/** A request whose fields are valid on its market. */
+export interface Asked {
+  readonly rfq: AskedRfq
+  readonly market: VenueMarket
+}
+
+/** The fields, the market, and the fields that need it. */
+export const askedOf = (body: unknown, now: number, markets: BarrierMarkets): Verdict<Asked> => {
+  const { asked, refusal } = asking(body, now, markets)
+  return asked === null ? refuse(refusal) : accept(asked)
+}
+
+type Asking =
+  | { readonly asked: Asked; readonly at: number; readonly refusal: null }
+  | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
+
+/** `at`: the step that refuses, or their number. */
+const asking = (body: unknown, now: number, markets: BarrierMarkets): Asking => {
+  const decoded = decodeRfq(body, { now })
+  if (!decoded.ok) return { asked: null, at: 0, refusal: invalidBody(decoded) }
+  const market = markets.find(decoded.body.symbol)
+  if (!market.ok) return { asked: null, at: 1, refusal: market.refusal }
+  const placed = rfqOnMarket(decoded.body, { market: market.value, terms: markets.terms, now })
+  if (!placed.ok) return { asked: null, at: 2, refusal: invalidBody(placed) }
+  return { asked: { rfq: placed.rfq, market: market.value }, at: steps.length, refusal: null }
+}
+
+/** Every gate of a request in its order; `factsOf` is asked once its fields are valid (A3-14). */
+export const explainRequest = (
+  body: unknown,
+  now: number,
+  markets: BarrierMarkets,
+  factsOf: (asked: Asked) => RfqFacts
+): Explanation => {
+  const { asked, at, refusal } = asking(body, now, markets)
+  const early = steps.map((gate, step): Gate<null> => ({
+    gate,
+    refusal: () => (step === at ? refusal : null),
+    compared: () => null
+  }))
+  const rest = asked === null ? rfqGates.map(({ gate }) => notReached(gate)) : walkGates(rfqGates, factsOf(asked))
+  const gates = [...walkGates(early, null), ...rest]
+  const failed = gates.find(({ result }) => result === "failed")?.refusal ?? null
+  return { write: "rfq", outcome: failed === null ? "ACCEPTED" : "REFUSED", refusal: failed, gates }
+}

@@ -1,0 +1,69 @@
+/** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
+import type { JsonObject } from "../../../../machines/Effects.ts"
+import type { AcceptWire } from "../../../../machines/rfq/RfqWire.ts"
+import {
+  accept,
+  type Refusal,
+  refuse,
+  unknown,
+  venueNotReached,
+  type Verdict
+} from "../../../../machines/shared/Refusal.ts"
+import { notReceived } from "../../../../machines/venue/venueCalls.ts"
+import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { RfqRow } from "../../../store/tables/barrier.ts"
+import { contractInTurn } from "../contract/contractDecisions.ts"
+import { rfqInTurn } from "./rfqDecisions.ts"
+import { refusedSentence, standing, standingReasons, standsAgainst } from "./rfqFacts.ts"
+import { acceptWire } from "./rfqView.ts"
+
+export const noRequest = unknown("Request")
+export const noQuote = unknown("Quote")
+export const noClient = unknown("Client")
+/** Also of a request that its turn does not hold: it has ended, if only since it was found. */
+export const notOpen = invalidWhole("REQUEST_NOT_OPEN", standing.ended)
+/** 502: `data` names what was asked. */
+export const inFlight = (data: JsonObject): Refusal => ({
+  _tag: "VenueAway",
+  reason: "OUTCOME_PENDING",
+  sentence: "The venue has not answered yet: what was asked is in flight and is resolved by itself.",
+  data
+})
+/** What stands against accepting or cancelling a request, whatever the quote; null: nothing. */
+export const standingRefusal = (row: RfqRow): Refusal | null => {
+  const stands = standsAgainst(row)
+  return stands === null ? null : invalidWhole(standingReasons[stands], stands)
+}
+export const notConfirmed = invalidWhole("REQUEST_NOT_CONFIRMED", "The venue has not confirmed the request yet.")
+/** The answer to an accept that was not executed, by the reason that the request keeps for the quote. */
+export const acceptRefused = ({ id: rfqId, state }: RfqRow, quoteId: number, why: string): Refusal =>
+  why === notReceived
+    ? venueNotReached({ rfqId, quoteId, state, accepting: false })
+    : invalidWhole("QUOTE_REFUSED", refusedSentence(why))
+
+/** The answer to a request for quotes that the venue refused or never received. */
+export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason } }: RfqRow): Refusal => {
+  if (rejectReason === notReceived) {
+    const closes = closeContractId === null ? {} : { contractId: closeContractId }
+    return venueNotReached({ rfqId, ...closes, state: "REJECTED" })
+  }
+  return {
+    _tag: "Invalid",
+    reason: "REFUSED_BY_VENUE",
+    sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
+    errors: null,
+    data: { rfqId, state: "REJECTED", rejectReason }
+  }
+}
+
+/** What an accept is answered as soon as its end is known; null: it is not. */
+export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<AcceptWire> | null => {
+  const row = rfqInTurn(turn, rfqId)
+  if (row === undefined) return null
+  const { acceptedQuoteId, contractId, refusedQuotes } = row.context
+  const contract = contractId === null ? undefined : contractInTurn(turn, contractId)
+  if (acceptedQuoteId === quoteId && contract !== undefined) return accept(acceptWire(row, contract))
+  const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
+  return why === undefined ? null : refuse(acceptRefused(row, quoteId, why))
+}

@@ -1,0 +1,193 @@
+/**
+ * What the gates of requests for quotes and of their quotes judge, gathered from a client as a turn or a reader sees it: the
+ * one place, so that what is shown as acceptable is what an accept takes (A2-110, F18, F19).
+ */
+import { notReceived } from "../../../../machines/venue/venueCalls.ts"
+import {
+  type CloseQuoteFacts,
+  closeQuoteGates,
+  type JudgedQuote
+} from "../../../../machines/barrier/quoteAcceptance.ts"
+import { type Priced, pricedAt } from "../../../../machines/barrier/priceRules.ts"
+import type { RfqContext } from "../../../../machines/rfq/Rfq.ts"
+import { atMark } from "../../../../machines/rfq/rfqEconomics.ts"
+import {
+  type AcceptFacts,
+  acceptGates,
+  type OpeningFacts,
+  openingRefusal,
+  type RfqFacts
+} from "../../../../machines/rfq/rfqGates.ts"
+import type { AskedRfq } from "../../../../machines/rfq/rfqOnMarket.ts"
+import { spendableOf } from "../../../../machines/margin/accountRisk.ts"
+import { firstRefusal } from "../../../../machines/shared/Gates.ts"
+import { usdcMinor } from "../../../../machines/shared/Money.ts"
+import { type Refusal, unverified, venueAway } from "../../../../machines/shared/Refusal.ts"
+import type { Reason } from "../../../../machines/shared/RefusalReason.ts"
+import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
+import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
+import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
+import { type ClientMoment, momentAt, momentInTurn, type MomentOf } from "../../account/clientMoment.ts"
+import { contractsIn } from "../contract/contractDecisions.ts"
+import { openContracts, rfqsInTurn, termsOf } from "../../account/contractHoldings.ts"
+import { blockStatuses, clientContext } from "../../account/clientState.ts"
+import type { BarrierMarkets } from "./barrierMarkets.ts"
+import { isOpen } from "./rfqDecisions.ts"
+
+/** A client at one moment, as far as its requests are judged on it. */
+export interface ClientNow extends ClientMoment {
+  readonly rfqs: ReadonlyArray<RfqRow>
+  readonly contracts: ReadonlyArray<BarrierContractRow>
+}
+
+export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
+  ...momentInTurn(turn, of),
+  rfqs: rfqsInTurn(turn),
+  contracts: openContracts(turn)
+})
+
+/** As it is committed. */
+export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): ClientNow => ({
+  ...momentAt(state, facts, of),
+  rfqs: state.all("rfqs"),
+  contracts: contractsIn(state)
+})
+
+/** `except`: the request that is judged, which stands not against itself. */
+const openingFacts = (
+  { now, client, partnerState, state, rfqs, contracts, account, facts }: ClientNow,
+  market: VenueMarket,
+  markets: BarrierMarkets,
+  except: number | null
+): OpeningFacts => {
+  const opening = rfqs.filter((row) => row.closeContractId === null && row.id !== except)
+  return {
+    now,
+    client: {
+      lifecycle: client.state,
+      level: client.level,
+      restrictions: clientContext(client).restrictions,
+      blocks: blockStatuses(state)
+    },
+    partnerState,
+    openRequests: opening.filter(isOpen).length,
+    openContracts: contracts.length + opening.filter(({ context }) => context.accepting !== null).length,
+    risk: account.risk,
+    venueConnected: markets.connected(),
+    halt: markets.haltOf(market),
+    mark: facts.marks.get(market.symbol) ?? null
+  }
+}
+
+/** Of a request that is asked for: what create, preview and explain judge. */
+export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
+  const opening = openingFacts(at, market, markets, null)
+  const { mark } = opening
+  const { terms } = markets
+  const freeMargin = spendableOf(at.account.risk)
+  const marked = mark === null ? null : atMark(rfq, { mark, market, terms, freeMargin })
+  return { ...opening, marked }
+}
+
+export const standing = {
+  ended: "The request is not open.",
+  accepting: "An accept of this request is in flight.",
+  cancelling: "A cancel of this request is in flight."
+} as const
+type Standing = (typeof standing)[keyof typeof standing]
+export const standingReasons: Readonly<Record<Standing, Reason>> = {
+  [standing.ended]: "REQUEST_NOT_OPEN",
+  [standing.accepting]: "ACCEPT_IN_FLIGHT",
+  [standing.cancelling]: "CANCEL_IN_FLIGHT"
+}
+
+/** Why nothing of a request can be accepted now, whatever the quote; null: it waits for one. */
+export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
+  if (state !== "OPEN") return standing.ended
+  if (context.accepting !== null) return standing.accepting
+  return context.cancelling === null ? null : standing.cancelling
+}
+
+/** A request whose quotes are judged, with what is the same for each of them. */
+export interface QuoteJudge {
+  /** What refuses an accept whatever the quote: it is looked for behind this (A2-110). */
+  readonly before: () => Refusal | null
+  /** Why the quote may not be accepted now; null: it may. */
+  readonly refusal: (quote: VenueQuote) => Refusal | null
+  /** At the quote's price; null of a request to close. */
+  readonly priced: (quote: VenueQuote) => Priced | null
+  /** What is closed, as the rules of its quotes judge it; null of a request to open. */
+  readonly closing: (quote: VenueQuote) => CloseQuoteFacts | null
+}
+
+/** Judges the quotes of one request of a client. */
+export const quoteJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge =>
+  row.closeContractId === null ? openJudge(at, row, markets) : closeJudge(at, row, row.closeContractId, markets)
+
+const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge => {
+  const market = markets.find(row.symbol)
+  const freeMargin = spendableOf(at.account.risk)
+  const priced = ({ price }: VenueQuote): Priced =>
+    pricedAt(
+      { ...row.context, barrier: row.context.barrierLevel, price },
+      { maxLeverage: markets.terms.barrierMaxLeverage, freeMargin }
+    )
+  if (!market.ok) return { before: () => market.refusal, refusal: () => market.refusal, priced, closing: () => null }
+  const opening = openingFacts(at, market.value, markets, row.id)
+  const { qty, expiryTs, premiumBudget } = row.context
+  const budget = premiumBudget === null ? null : usdcMinor(premiumBudget)
+  const factsOf = (quote: VenueQuote): AcceptFacts => ({
+    ...opening,
+    quoted: {
+      now: at.now,
+      quote: judged(row.context, quote),
+      qty,
+      expiryTs,
+      premiumBudget: budget,
+      priced: priced(quote)
+    }
+  })
+  return {
+    before: () => openingRefusal(opening),
+    refusal: (quote) => firstRefusal(acceptGates, factsOf(quote)),
+    priced,
+    closing: () => null
+  }
+}
+
+const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: BarrierMarkets): QuoteJudge => {
+  const contract = at.contracts.find(({ id }) => id === contractId)
+  const terms = contract === undefined ? null : termsOf(contract)
+  const closing = (quote: VenueQuote): CloseQuoteFacts | null =>
+    terms === null ? null : { now: at.now, quote: judged(row.context, quote), contract: terms }
+  const before = (): Refusal | null => (markets.connected() ? null : venueAway)
+  return {
+    before,
+    refusal: (quote) => {
+      const away = before()
+      if (away !== null) return away
+      const facts = closing(quote)
+      return facts === null ? contractEnded : firstRefusal(closeQuoteGates, facts)
+    },
+    priced: () => null,
+    closing
+  }
+}
+
+const contractEnded = invalidWhole("CONTRACT_NOT_OPEN", "The contract is not open.")
+
+const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUntil }: VenueQuote): JudgedQuote => {
+  const refused = refusedQuotes.find(({ quoteId }) => quoteId === id)
+  return { state, price, qty, validUntil, refusedWith: refused === undefined ? null : refusedSentence(refused.reason) }
+}
+
+/** Why a quote cannot be accepted again after an accept of it that was not executed. */
+export const refusedSentence = (reason: string): string =>
+  reason === notReceived
+    ? "An accept of this quote did not reach the venue: accept another quote."
+    : `The venue has refused to execute this quote: ${reason}.`
+
+/** A refusal as one sentence, where only that is shown. */
+export const sentenceOf = (refusal: Refusal): string => ("sentence" in refusal ? refusal.sentence : unverified)

@@ -1,0 +1,304 @@
+/**
+ * Applies the venue's reports to requests for quotes, in their client's turn: outcomes of calls, and reports of requests and of
+ * the contracts that their accepts opened. A late execution is taken over with an alarm. A report that does not fit the accepted
+ * terms is not taken (`contractVerdict.ts`; D4, D5).
+ */
+import { spendableOf } from "../../../../machines/margin/accountRisk.ts"
+import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
+import { settledPnl } from "../../../../machines/barrier/barrierFigures.ts"
+import { quoteOfRef, requestRef } from "../../../../machines/rfq/Rfq.ts"
+import { formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import type { VenueContract, VenueQuote, VenueRfq } from "../../../../machines/venue/venueObjects.ts"
+import { advance } from "../../../effects/advance.ts"
+import type { ObjectName, OwnedTurn } from "../../../effects/Instance.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { oneInTurn } from "../../../engine/mailbox/turnRows.ts"
+import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
+import { accountInTurn } from "../../account/accountNow.ts"
+import {
+  contractOfRfq,
+  endContract,
+  type EndFound,
+  endOf,
+  executedFigures,
+  openContract
+} from "../contract/contractDecisions.ts"
+import { termsOf } from "../../account/contractHoldings.ts"
+import { hearing } from "../../account/hearing.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
+import type { Recall } from "../../account/Recall.ts"
+import type { DefiniteOutcome, VenueHandler } from "../../venue/VenueHandler.ts"
+import { closingRequest, contractVerdict, requestVerdict } from "./contractVerdict.ts"
+import type { QuoteBoard } from "./QuoteBoard.ts"
+import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
+
+/** A client's turn that hears of requests and contracts, also of those that are over and have left memory. */
+export interface Hearing extends OwnedTurn {
+  readonly recall: Recall
+  readonly board: QuoteBoard["Service"]
+}
+
+export interface HearingParts {
+  readonly directory: Directory["Service"]
+  readonly recall: Recall
+  readonly board: QuoteBoard["Service"]
+}
+
+export const rfqHandler = (parts: HearingParts): VenueHandler => ({
+  verdict: (turn, said) => {
+    const at = { turn, recall: parts.recall, board: parts.board }
+    const { id, rfq = null, contract = null } = said
+    const known = rfq === null || rfq.state === "ACCEPTED" ? contractOfRfq(turn, id) : undefined
+    // The contract is in memory, and the request may not be. The check needs only the contract.
+    if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, said.at)
+    const row = parts.recall.row(turn, "rfqs", id)
+    return row === null ? null : requestVerdict(at, row, said)
+  },
+  ended: (turn, { id, outcome }) => {
+    const row = parts.recall.row(turn, "rfqs", id)
+    if (row === null) return
+    const { ref } = outcome
+    const quoteId = quoteOfRef(ref)
+    const at = { turn, board: parts.board }
+    if (ref === requestRef(id)) heardOfRequest(at, row, outcome)
+    else if (quoteId === null) heardOfWithdrawal(at, row, outcome)
+    else heardOfAccept(hearing(turn, parts), row, quoteId, outcome)
+  },
+  said: (turn, { id, fact }) => {
+    if (fact.type === "contract") return heardOfContract(hearing(turn, parts), id, fact.contract)
+    // Its contract is here already, and the request has left memory: there is nothing to read it for.
+    if (fact.type === "rfq" && fact.rfq.state === "ACCEPTED" && contractOfRfq(turn, id) !== undefined) return true
+    const row = parts.recall.row(turn, "rfqs", id)
+    if (row === null) return false
+    if (fact.type === "rfq") heardState({ turn, board: parts.board }, row, fact.rfq)
+    return true
+  },
+  quoted: ({ id, quote }) => parts.board.hear(id, quote)
+})
+
+/** The turn, and the quotes that were heard of requests. */
+type Listening = Pick<Hearing, "turn" | "board">
+
+/** The quotes that were heard of a request: its end keeps them where the venue's word on it brings none (A2-22). */
+const quotesOf = ({ board }: Listening, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.heard(id).quotes
+
+const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
+  const { turn } = at
+  if (outcome === "EXECUTED") {
+    if (rfq !== null) heardState(at, row, rfq)
+    return
+  }
+  advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }) })
+}
+
+/** The request as the venue has it: confirmed, found after its end here, or ended there. */
+const heardState = (
+  { turn, board }: Listening,
+  row: RfqRow,
+  { id: venueRfqId, state, reason, quotes }: VenueRfq
+): void => {
+  const at = turn.now
+  if (!isOpen(row) && state === "OPEN") {
+    const attempt = row.context.withdrawals + 1
+    return void advance(turn, "rfqs", row, { type: "FOUND", at, venueRfqId, attempt })
+  }
+  const confirmed = isOpen(row) ? (advance(turn, "rfqs", row, { type: "CONFIRMED", at, venueRfqId }) ?? row) : row
+  // What was executed comes with its contract.
+  if (state === "OPEN" || state === "ACCEPTED") return
+  advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
+}
+
+const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
+  const { turn, board } = at
+  // The request is no longer open at the venue. Its contract comes by itself, or the comparison finds it.
+  if (rfq?.state === "ACCEPTED") {
+    if (isOpen(row)) return void advance(turn, "rfqs", row, { type: "NOT_WITHDRAWN" })
+    return void advance(turn, "rfqs", row, {
+      type: "REFUSED",
+      at: turn.now,
+      // Not the reason of a voided call: the venue received this one.
+      reason: row.context.rejectReason ?? "no longer open at the venue"
+    })
+  }
+  if (rfq !== null && rfq.state !== "OPEN") return heardState(at, row, rfq)
+  if (outcome === "VOID") {
+    advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
+  } else if (turn.state.get("venueCalls", requestRef(row.id)) !== undefined) {
+    advance(turn, "rfqs", row, { type: "NOT_WITHDRAWN" })
+  } else {
+    const reason = row.context.rejectReason
+    advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, how: "CANCELLED", reason, ...board.heard(row.id) })
+  }
+}
+
+const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
+  const { turn } = owned
+  const { outcome, reason, rfq, contract } = heard
+  if (outcome === "EXECUTED") {
+    // What the venue does not show stays in flight (`definite`).
+    if (contract === null) return
+    // The answer to a read of a contract that is open here already.
+    if (row.closeContractId === null && row.context.contractId !== null) {
+      return void heardOfContract(owned, row.id, contract)
+    }
+    return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
+  }
+  const why = refusalReason({ outcome, reason })
+  const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
+  if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(owned, next, rfq)
+}
+
+/**
+ * What the venue says of a contract that an accept of this request opened; false when there is no such request, or the
+ * contract has another name than an accept's: it could never be asked for by it again (A2-111).
+ */
+const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract): boolean => {
+  const { turn, recall } = owned
+  const quoteId = quoteOfRef(contract.ref)
+  if (quoteId === null) return false
+  const end = endOf(contract)
+  const known = contractOfRfq(turn, rfqId)
+  if (known !== undefined) {
+    if (end === null) return true
+    if (known.state === "OPEN") endKnown(owned, known, end)
+    else endedAgain(turn, known, end)
+    return true
+  }
+  const row = recall.row(turn, "rfqs", rfqId)
+  if (row === null) return false
+  const { contractId } = row.context
+  if (row.state !== "ACCEPTED" || contractId === null) {
+    executed(owned, row, quoteId, contract, quotesOf(owned, row))
+  } else if (end !== null) endedAgain(turn, recall.row(turn, "barrierContracts", contractId), end)
+  return true
+}
+
+/**
+ * A contract that has ended here has ended once more at the venue. What is booked stays; of two ends that differ the earlier
+ * one counts, the touch before a quote (F19), so one that should have stood opens a break of the difference.
+ */
+const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): void => {
+  if (row === null || row.state === "OPEN" || row.closedAt === null || row.pnl === null) return
+  const pnl = settledPnl(termsOf(row), end.how, end.settlePrice)
+  const precedes = end.at < row.closedAt || (end.at === row.closedAt && row.state === "EARLY_CLOSE")
+  if ((end.how === row.state && pnl === row.pnl) || !precedes) return
+  const reason = `Contract ${row.id} ended as ${row.state} here and earlier as ${end.how} at the venue.`
+  alarmOf(turn, `barrierContract:${row.id}`, row, "contract.otherEnd", reason)
+  if (pnl !== row.pnl) breakOfClient(turn, row, pnl - row.pnl, reason)
+}
+
+/** A quote was executed: a contract opens, or the one that was to be closed ends. */
+const executed = (
+  owned: Hearing,
+  row: RfqRow,
+  quoteId: number,
+  contract: VenueContract,
+  quotes: ReadonlyArray<VenueQuote>
+): void => {
+  if (row.closeContractId === null) return opened(owned, row, quoteId, contract, quotes)
+  const closed = owned.recall.row(owned.turn, "barrierContracts", row.closeContractId)
+  const end = endOf(contract)
+  if (closed === null || end === null) {
+    return alarm(owned.turn, row, "rfq.otherContract", "what it closes is not known, or open at the venue")
+  }
+  if (closed.state !== "OPEN") return endedAgain(owned.turn, closed, end)
+  closedBy(owned, closed, end, { row, quoteId, quotes })
+}
+
+const opened = (
+  owned: Hearing,
+  row: RfqRow,
+  quoteId: number,
+  contract: VenueContract,
+  quotes: ReadonlyArray<VenueQuote>
+): void => {
+  const { turn } = owned
+  const figures = executedFigures(row.context, contract)
+  const cost = figures.premium + figures.commission
+  const late = !isOpen(row)
+  const free = late ? spendable(turn) : 0n
+  const opens = openContract(owned, row, contract, quoteId)
+  const next = advance(turn, "rfqs", row, {
+    type: "EXECUTED",
+    at: turn.now,
+    quoteId,
+    contractId: opens.id,
+    entryPrice: opens.context.entry,
+    premium: opens.context.premium,
+    commission: opens.context.commission,
+    quotes
+  })
+  if (next === null) throw new Error(`rfq:${row.id} does not take what the venue executed`)
+  if (late && cost > free) {
+    const short = cost - free
+    const reason = `Contract ${opens.id} was executed late and costs ${formatAmount(short, "USDC")} more than is free.`
+    breakOfClient(turn, opens, short, reason)
+  }
+  const end = endOf(contract)
+  if (end !== null) endKnown(owned, opens, end)
+}
+
+/** The money that an accept in time could have used. Money that covers the loss of working orders is not free (F13). */
+const spendable = (turn: Turn): bigint => {
+  const client = oneInTurn(turn, "clients")
+  return client === undefined ? 0n : spendableOf(accountInTurn(turn, client).risk)
+}
+
+/** A contract that is open here has ended at the venue; an accept that closed it takes its request along, however late. */
+export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound): void => {
+  const { how: state, settlePrice, at: endedAt } = end
+  const closing = closingRequest(owned, row, { state, settlePrice, endedAt })
+  if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing.row, end))
+  if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, owned.board, row.id)
+}
+
+interface ClosedBy {
+  readonly row: RfqRow
+  /** Null: nothing says which. */
+  readonly quoteId: number | null
+  readonly quotes: ReadonlyArray<VenueQuote>
+}
+
+/** The request and quote whose execution the venue's word on the contract alone shows. */
+const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
+  const { accepting } = row.context
+  const heard = quotesOf(owned, row)
+  const quotes = heard.length > 0 ? heard : row.context.quotes
+  const settledAt = quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))
+  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: heard }
+}
+
+/** Both are reported: the venue has one end of a contract, and that one stands (F19). */
+const closedBy = (owned: Hearing, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
+  const { turn } = owned
+  if (endContract(owned, contract, end) === null) return
+  if (end.how === "EARLY_CLOSE") {
+    const { row, quoteId, quotes } = by
+    advance(turn, "rfqs", row, {
+      type: "EXECUTED",
+      at: turn.now,
+      quoteId,
+      contractId: contract.id,
+      entryPrice: end.settlePrice,
+      premium: null,
+      commission: null,
+      quotes
+    })
+  }
+  cancelCloseRequests(turn, owned.board, contract.id)
+}
+
+/** An audit row on the request that staff look at. */
+const alarm = (turn: Turn, row: RfqRow, action: string, reason: string): void =>
+  alarmOf(turn, `rfq:${row.id}`, row, action, reason)
+
+const alarmOf = (
+  turn: Turn,
+  object: ObjectName,
+  { partnerId, clientId, state }: RfqRow | BarrierContractRow,
+  action: string,
+  reason: string
+): void =>
+  applyEffects(turn, { partnerId, clientId, object }, [{ type: "audit", action, before: state, after: state, reason }])

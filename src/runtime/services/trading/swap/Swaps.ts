@@ -1,0 +1,292 @@
+/**
+ * Staking swaps of partners' clients (doc 2, Staking; D8, STS-1..STS-4): judged, held for and taken in one turn of the client's
+ * mailbox and one commit, answered once the venue has answered, or after 5 s without. What is not answered then is in flight and
+ * ends by itself.
+ */
+import { Context, Effect, Layer } from "effect"
+import { type GateResult, firstRefusal, notReached, walkGates } from "../../../../machines/shared/Gates.ts"
+import { notReceived } from "../../../../machines/venue/venueCalls.ts"
+import {
+  accept,
+  type Refusal,
+  refuse,
+  unknown,
+  venueNotReached,
+  type Verdict
+} from "../../../../machines/shared/Refusal.ts"
+import { invalidBody, invalidWhole } from "../../../../machines/shared/RequestBody.ts"
+import { liveSwapStates, swapRef, type SwapState, swapStates } from "../../../../machines/swap/Swap.ts"
+import type { SwapList, SwapsWire, SwapWire } from "../../../../machines/swap/SwapWire.ts"
+import { decodeTake } from "../../../../machines/swap/TakeBody.ts"
+import { takeGates } from "../../../../machines/swap/takeGates.ts"
+import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  FactNeeded,
+  type Turn,
+  type Unavailable
+} from "../../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../../ports/RowReads.ts"
+import { type Condition, cutPage, onePast, type PageQuery } from "../../../store/paging.ts"
+import type { SwapRow } from "../../../store/tables/swap.ts"
+import { lookAtClient, momentAt, momentInTurn } from "../../account/clientMoment.ts"
+import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
+import { notFound } from "../../account/notFound.ts"
+import type { Explanation } from "../../shared/Explanation.ts"
+import { type Caller, partnerNow } from "../../partners/Caller.ts"
+import { Directory } from "../../partners/Directory.ts"
+import { ofPartner } from "../../account/listReads.ts"
+import { firstRow } from "../../shared/firstRow.ts"
+import { CallAnswers } from "../../venue/CallAnswers.ts"
+import { type CallAnswer, type KeyedWrite, runCall } from "../../venue/keyedCall.ts"
+import { VenueCalls } from "../../venue/VenueCalls.ts"
+import { swapInTurn, takeSwap } from "./swapDecisions.ts"
+import { type Offered, type SwapMarkets, swapMarkets } from "./swapMarkets.ts"
+import { swapWire } from "./swapView.ts"
+import { takeFacts } from "./takeFacts.ts"
+
+type OfPartner = Pick<Caller, "partner">
+type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export interface SwapQuery extends PageQuery {
+  readonly state: SwapList
+}
+
+export class Swaps extends Context.Service<
+  Swaps,
+  {
+    take(caller: Caller, offerId: number | null, write: KeyedWrite<SwapWire>): Answered<SwapWire>
+    explain(of: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation>
+    /** Null: the client is none of the partner's. */
+    list(of: OfPartner, clientId: number, query: SwapQuery): Effect.Effect<SwapsWire | null, Unavailable>
+    /** By the venue's id of the contract, else by the service's own. */
+    get(of: OfPartner, clientId: number, id: number | null): Answered<SwapWire>
+  }
+>()("brokerage/runtime/services/trading/swap/Swaps") {
+  static readonly layer = Layer.effect(
+    Swaps,
+    Effect.gen(function* () {
+      return Swaps.of(
+        new Staking({
+          host: yield* ActorHost,
+          stored: yield* RowReads,
+          clock: yield* BusinessClock,
+          directory: yield* Directory,
+          calls: yield* VenueCalls,
+          answers: yield* CallAnswers,
+          markets: yield* swapMarkets
+        })
+      )
+    })
+  )
+}
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly stored: RowReads["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly directory: Directory["Service"]
+  readonly calls: VenueCalls["Service"]
+  readonly answers: CallAnswers["Service"]
+  readonly markets: SwapMarkets
+}
+
+/** An offer, and how much of it is asked for as it was written. */
+type Asked = Offered & { readonly qty: string }
+
+/** What is asked for before any client is looked at; `at`: the step that refuses, or their number. */
+type Asking =
+  | { readonly asked: Asked; readonly at: number; readonly refusal: null }
+  | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
+
+const steps = ["fields", "offer"] as const
+const noClient = unknown("Client")
+const noSwap = unknown("Swap")
+
+class Staking {
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  take(caller: Caller, offerId: number | null, write: KeyedWrite<SwapWire>): Answered<SwapWire> {
+    const { clientId, body, key, store } = write
+    return Effect.flatMap(this.asking(offerId, body), ({ asked, refusal }): Answered<SwapWire> => {
+      // Under a key what was begun before comes first: by now its offer may be gone, or the venue not reached.
+      if (asked === null && key === null) return Effect.succeed(refuse(refusal))
+      return runCall<SwapWire>(this.parts, {
+        clientId,
+        by: caller.by,
+        partner: () => this.parts.directory.stamp(caller.partner.row.id),
+        key,
+        store,
+        begin: (turn) => (asked === null ? refuse(refusal) : this.takeIn(turn, caller, asked)),
+        refOf: swapRef,
+        inTurn: (turn, swapId) => {
+          const row = swapInTurn(turn, swapId)
+          return row === undefined ? null : taken(row)
+        },
+        answer: (swapId) => this.answered(clientId, swapId)
+      })
+    })
+  }
+
+  explain({ partner }: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation> {
+    const { markets } = this.parts
+    return Effect.flatMap(this.asking(offerId, body), ({ asked, at, refusal }) => {
+      const early = walkGates(
+        steps.map((gate, step) => ({
+          gate,
+          refusal: () => (step === at ? refusal : null),
+          compared: () => null
+        })),
+        null
+      )
+      const seen = lookAtClient(this.parts, partner.row.id, clientId, (state, facts, of) =>
+        asked === null
+          ? takeGates.map(({ gate }) => notReached(gate))
+          : walkGates(takeGates, takeFacts(momentAt(state, facts, of), asked, markets))
+      )
+      return Effect.map(seen, (rest) => (rest === null ? refuse(noClient) : accept(explanationOf([...early, ...rest]))))
+    })
+  }
+
+  list({ partner }: OfPartner, clientId: number, query: SwapQuery): Effect.Effect<SwapsWire | null, Unavailable> {
+    const { host, stored } = this.parts
+    return Effect.flatMap(ofPartner(host, partner.row.id, clientId), (conditions) =>
+      conditions === null
+        ? Effect.succeed(null)
+        : Effect.map(
+            Effect.forEach(listed(query.state), (ofState) =>
+              stored.page("swaps", [...conditions, ...ofState], onePast(query))
+            ),
+            (rows) => pageOf(newest(rows.flat(), onePast(query)), query)
+          )
+    )
+  }
+
+  get({ partner }: OfPartner, clientId: number, id: number | null): Answered<SwapWire> {
+    const partnerId = partner.row.id
+    const find = (column: "contract_id" | "id", value: number) =>
+      firstRow(this.parts.stored, "swaps", [
+        { column, value },
+        { column: "client_id", value: clientId },
+        { column: "partner_id", value: partnerId }
+      ])
+    const found =
+      id === null
+        ? Effect.succeed(null)
+        : Effect.flatMap(find("contract_id", id), (row) => (row === null ? find("id", id) : Effect.succeed(row)))
+    return Effect.flatMap(found, (row) =>
+      row === null
+        ? Effect.map(notFound(this.parts.host, { partnerId, clientId, thing: noSwap }), refuse)
+        : Effect.succeed(accept(swapWire(row)))
+    )
+  }
+
+  private asking(offerId: number | null, body: unknown): Effect.Effect<Asking> {
+    const decoded = decodeTake(body)
+    if (!decoded.ok) return Effect.succeed({ asked: null, at: 0, refusal: invalidBody(decoded) })
+    return Effect.map(this.parts.markets.find(offerId), (found): Asking =>
+      found.ok
+        ? { asked: { ...found.value, qty: decoded.body.qty }, at: steps.length, refusal: null }
+        : { asked: null, at: 1, refusal: found.refusal }
+    )
+  }
+
+  private takeIn(turn: Turn, caller: Caller, asked: Asked): Verdict<number> {
+    const { directory, markets } = this.parts
+    const partner = partnerNow(directory, caller)
+    const client = ownClient(turn.state, partner.row.id)
+    if (client === null) return refuse(noClient)
+    const facts = takeFacts(momentInTurn(turn, { client, partnerState: partner.row.state }), asked, markets)
+    const refusal = firstRefusal(takeGates, facts)
+    if (refusal !== null) return refuse(refusal)
+    const { figures } = facts
+    if (figures === null) throw new Error("a take passed its gates without figures")
+    const { commissionRewardBps } = markets
+    return accept(
+      takeSwap({ turn, of: instanceOf(client, partner) }, client, { asked, figures, commissionRewardBps }).id
+    )
+  }
+
+  /** Once the venue's word is known, or is not within its time: the take is in flight then (STS-3). */
+  private answered(clientId: number, swapId: number): Effect.Effect<CallAnswer<SwapWire>, DispatchError> {
+    const { host, stored } = this.parts
+    const resident = host.read(clientSubject(clientId), (state) => {
+      const row = state.get("swaps", String(swapId))
+      return row === undefined ? undefined : { row, inFlight: state.get("venueCalls", swapRef(swapId)) !== undefined }
+    })
+    const found = Effect.flatMap(resident, (seen) =>
+      seen === undefined
+        ? Effect.map(firstRow(stored, "swaps", [{ column: "id", value: swapId }]), (row) =>
+            row === null ? null : { row, inFlight: false }
+          )
+        : Effect.succeed(seen)
+    )
+    return Effect.flatMap(found, (seen): Effect.Effect<CallAnswer<SwapWire>, DispatchError> =>
+      seen === null
+        ? Effect.fail(new FactNeeded({ fact: `swap:${swapId}` }))
+        : Effect.succeed({
+            verdict: taken(seen.row) ?? refuse(seen.inFlight ? unanswered(seen.row) : voided(seen.row)),
+            settle: null
+          })
+    )
+  }
+}
+
+/** What a take is answered once the venue has said what became of it; null: it has not. */
+const taken = (row: SwapRow): Verdict<SwapWire> | null => {
+  if (row.state === "REJECTED") return refuse(rejected(row))
+  return row.state === "ACCEPTING" ? null : accept(swapWire(row))
+}
+
+/** The venue's own words for an offer that is on its board no more. */
+const goneOffers: ReadonlySet<string> = new Set(["unknown offer", "offer expired"])
+
+const rejected = (row: SwapRow): Refusal => {
+  const { id: swapId, state } = row
+  const { rejectReason } = row.context
+  if (rejectReason === notReceived) return voided(row)
+  const data = { swapId, state, rejectReason }
+  if (goneOffers.has(rejectReason ?? ""))
+    return { _tag: "Unknown", reason: "OFFER_GONE", sentence: "The offer has left the board.", data }
+  return {
+    ...invalidWhole("REFUSED_BY_VENUE", `The venue has refused the take: ${rejectReason ?? "no reason was given"}.`),
+    data
+  } as Refusal
+}
+
+/** The answer to a take that was voided; its reserve is held until its release. */
+const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
+  venueNotReached({ swapId, offerId, state })
+
+const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal => ({
+  _tag: "VenueAway",
+  reason: "OUTCOME_PENDING",
+  sentence: "The venue has not answered yet: the take is in flight and is resolved by itself.",
+  data: { swapId, offerId, state }
+})
+
+const isLive = (state: SwapState): boolean => (liveSwapStates as ReadonlyArray<SwapState>).includes(state)
+
+/** What a list is read by (STS-4): state by state, as the index has them. */
+const listed = (list: SwapList): ReadonlyArray<ReadonlyArray<Condition>> =>
+  list === "all"
+    ? [[]]
+    : swapStates.filter((state) => isLive(state) === (list === "live")).map((value) => [{ column: "state", value }])
+
+const newest = (rows: ReadonlyArray<SwapRow>, { limit }: PageQuery): ReadonlyArray<SwapRow> =>
+  rows.toSorted((one, other) => other.id - one.id).slice(0, limit)
+
+const pageOf = (rows: ReadonlyArray<SwapRow>, { limit }: PageQuery): SwapsWire => {
+  const { shown, end } = cutPage(rows, limit, ({ id }) => id)
+  return { swaps: shown.map(swapWire), ...end }
+}
+
+const explanationOf = (gates: ReadonlyArray<GateResult>): Explanation => {
+  const failed = gates.find(({ result }) => result === "failed")?.refusal ?? null
+  return { write: "take", outcome: failed === null ? "ACCEPTED" : "REFUSED", refusal: failed, gates }
+}

@@ -1,0 +1,140 @@
+/**
+ * Staff end swaps with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116), and a take or a
+ * swap whose misfit stands (A2-115). The consequences are those of a report by the venue. The evidence of a take lacks the id of
+ * the contract, which the venue's next report brings.
+ */
+import { formatAmount, minorOf, MoneyDecimal, parsePositiveAmount } from "../../../../machines/shared/Money.ts"
+import { holdingMark, valueAt } from "../../../../machines/market/holdingMark.ts"
+import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import { swapRef } from "../../../../machines/swap/Swap.ts"
+import { dayMillis, swapReward } from "../../../../machines/swap/swapFigures.ts"
+import type { VenueSwap } from "../../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../../effects/Instance.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
+import type { SwapRow } from "../../../store/tables/swap.ts"
+import { breakOfClient, openedBreak } from "../../money/breaks/clientBreaks.ts"
+import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
+import { endMisfits } from "../../venue/misfits.ts"
+import { endCall } from "../../venue/outcomes.ts"
+import { noteResolved, unlessUnknown } from "../../venue/resolved.ts"
+import type { DefiniteOutcome } from "../../venue/VenueHandler.ts"
+import type { VenueHandlers } from "../../venue/VenueHandler.ts"
+import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
+
+/** Null: staff can resolve the take or the swap. */
+export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): Refusal | null =>
+  unlessUnknown(state, swapRef(id), `swap:${id}`)
+
+/**
+ * Ends an unanswered take as one that the venue never received: its reserve is released at once. For any other take or swap only
+ * the report is void, and nothing of it is booked.
+ */
+export const resolveTakeVoid = (
+  owned: OwnedTurn,
+  handlers: VenueHandlers,
+  row: SwapRow,
+  reason: string
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  const refusal = takeRefusal(turn.state, row)
+  if (refusal !== null) return refuse(refusal)
+  noteResolved(owned, `swap:${row.id}`, row.state, reason)
+  if (row.state === "ACCEPTING") {
+    endTake(turn, handlers, row, { outcome: "VOID", reason, swap: null })
+    const missed = swapInTurn(turn, row.id) ?? row
+    stepSwap(owned, missed, { type: "RELEASE", at: turn.now })
+  }
+  endMisfits(turn, [`swap:${row.id}`])
+  return accept({ state: stateOf(owned, row), breakId: null })
+}
+
+/**
+ * Ends a take as executed; a quantity smaller than that of the take is a break. For a swap that was already taken, the evidence
+ * is of one payment; an amount above the outstanding one is a break.
+ */
+export const resolveTakeExecuted = (
+  owned: OwnedTurn,
+  handlers: VenueHandlers,
+  row: SwapRow,
+  { reason, tradeId, qty }: Pick<Execution, "tradeId" | "qty"> & { readonly reason: string }
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  const refusal = takeRefusal(turn.state, row)
+  if (refusal !== null) return refuse(refusal)
+  const { notional } = row.context
+  const taken = parsePositiveAmount(qty, assetOf(row))
+  if (typeof taken === "string") return refuse(invalidFields({ qty: taken }))
+  if (row.context.contractId !== null) return resolvePaid(owned, handlers, row, { reason, tradeId, qty })
+  if (new MoneyDecimal(qty).gt(notional)) {
+    return refuse(invalidFields({ qty: `Only ${notional} was asked for.` }))
+  }
+  noteResolved(owned, `swap:${row.id}`, row.state, reason)
+  const swap = swapOf(turn.now, row, { tradeId, qty })
+  endTake(turn, handlers, row, { outcome: "EXECUTED", reason, swap })
+  const asset = assetOf(row)
+  const less = minorOf(notional, asset) - minorOf(qty, asset)
+  const mark = holdingMark(asset, turn.facts)
+  const value = mark === null ? 0n : valueAt(asset, less, mark)
+  const sentence = `swap:${row.id} was resolved at ${formatAmount(less, asset)} ${asset} less than was asked for.`
+  return accept({
+    state: stateOf(owned, row),
+    breakId: value === 0n ? null : breakOfClient(turn, row, value, sentence)
+  })
+}
+
+const resolvePaid = (
+  owned: OwnedTurn,
+  handlers: VenueHandlers,
+  row: SwapRow,
+  { reason, tradeId, qty }: Pick<Execution, "tradeId" | "qty"> & { readonly reason: string }
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  const { fee, notional, payments } = row.context
+  if (tradeId === row.context.tradeId)
+    return refuse(invalidFields({ tradeId: `Trade ${tradeId} is the take, no payment.` }))
+  if (payments.some(({ id }) => id === tradeId))
+    return refuse(invalidFields({ tradeId: `Payment ${tradeId} is booked already.` }))
+  noteResolved(owned, `swap:${row.id}`, row.state, reason)
+  const taken = swapOf(turn.now, row, { tradeId: row.context.tradeId ?? 0, qty: notional })
+  const swap = { ...taken, fee, payments: [{ id: tradeId, amount: qty, at: turn.now }] }
+  endTake(turn, handlers, row, { outcome: "EXECUTED", reason, swap })
+  return accept({ state: stateOf(owned, row), breakId: openedBreak(turn) })
+}
+
+/** Ends the call of the take by the evidence of staff, which is already checked. */
+const endTake = (
+  turn: Turn,
+  handlers: VenueHandlers,
+  { id }: SwapRow,
+  evidence: Pick<DefiniteOutcome, "outcome" | "reason" | "swap">
+): void => {
+  const said = { ref: swapRef(id), at: turn.now, order: null, rfq: null, contract: null, ...evidence }
+  endCall(turn, handlers, said, { isTrusted: true })
+}
+
+/** The swap as the venue would show it, opened by the execution; zero: nobody knows the contract's id yet. */
+const swapOf = (now: number, { context }: SwapRow, { tradeId, qty }: Pick<Execution, "tradeId" | "qty">): VenueSwap => {
+  const { swapId, account, asset, symbol, offerId, rateBps, tenorDays } = context
+  return {
+    id: 0,
+    ref: swapRef(swapId),
+    account,
+    symbol,
+    offerId,
+    tradeId,
+    notional: qty,
+    rateBps,
+    tenorDays,
+    reward: formatAmount(swapReward(minorOf(qty, asset), rateBps, tenorDays), asset),
+    fee: context.estimatedFee,
+    openedAt: now,
+    maturityAt: now + tenorDays * dayMillis,
+    corrections: [],
+    payments: [],
+    short: false,
+    end: null
+  }
+}
+
+const stateOf = ({ turn }: OwnedTurn, row: SwapRow): string => swapInTurn(turn, row.id)?.state ?? row.state

@@ -1,0 +1,284 @@
+/**
+ * What staking swaps hear in their client's turn (D8): what became of their takes, what the venue says of their contracts, and
+ * their timers. The venue shows a contract whole each time, so what was missed is made up for by the next word on it: a payment
+ * is known by its id, a correction by its own.
+ */
+import { formatAmount, minorOf, MoneyDecimal } from "../../../../machines/shared/Money.ts"
+import { holdingMark, valueAt } from "../../../../machines/market/holdingMark.ts"
+import type { Currency } from "../../../../machines/shared/Currency.ts"
+import {
+  overdueMillis,
+  progressOfSwap,
+  releaseMillis,
+  type Taken,
+  termsOfSwap
+} from "../../../../machines/swap/Swap.ts"
+import { partsOfPayment } from "../../../../machines/swap/swapFigures.ts"
+import type { VenueSwap } from "../../../../machines/venue/venueObjects.ts"
+import type { OwnedTurn } from "../../../effects/Instance.ts"
+import { advance } from "../../../effects/advance.ts"
+import { applyEffects } from "../../../effects/Interpreter.ts"
+import type { TimerHandler } from "../../../engine/timers/Timers.ts"
+import type { SwapRow } from "../../../store/tables/swap.ts"
+import { oneInTurn } from "../../../engine/mailbox/turnRows.ts"
+import { accountInTurn } from "../../account/accountNow.ts"
+import { hearing } from "../../account/hearing.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
+import type { Recall } from "../../account/Recall.ts"
+import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
+import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
+import { swapMisfit } from "../../../../machines/venueChecks/swapChecks.ts"
+import type { SaidOfObject, VenueHandler } from "../../venue/VenueHandler.ts"
+import { judgedOn, type Verdict } from "../../venue/verdict.ts"
+import type { VenueLink } from "../../venue/VenueLink.ts"
+import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
+
+/** Payments of one swap that one turn books. */
+const paymentsAtOnce = 32
+/** The pause before an overdue swap is checked again is the time without a taken event, within these bounds. Business ms. */
+const shortestPause = 5_000
+const longestPause = 600_000
+
+export interface SwapParts {
+  readonly directory: Directory["Service"]
+  readonly recall: Recall
+}
+
+export const swapHandler = (parts: SwapParts): VenueHandler => ({
+  verdict: (turn, said) => {
+    const row = parts.recall.row(turn, "swaps", said.id)
+    return row === null ? null : verdictOf(turn, row, said)
+  },
+  ended: (turn, { id, outcome }) => {
+    const row = parts.recall.row(turn, "swaps", id)
+    if (row === null) return
+    const owned = hearing(turn, parts)
+    const { outcome: became, swap } = outcome
+    if (became === "EXECUTED") {
+      // What the venue does not show stays in flight (`definite`).
+      if (swap !== null) heardSwap(owned, row, swap, outcome.at)
+    } else if (became === "REFUSED") {
+      stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: refusalReason(outcome) })
+    } else {
+      stepSwap(owned, row, { type: "MISSED", at: turn.now, releaseAt: turn.now + releaseMillis })
+    }
+  },
+  said: (turn, { id, at, fact }) => {
+    const row = parts.recall.row(turn, "swaps", id)
+    if (row === null) return false
+    if (fact.type === "swap") heardSwap(hearing(turn, parts), row, fact.swap, at)
+    return true
+  },
+  quoted: null
+})
+
+const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject): Verdict => {
+  const asset = assetOf(row)
+  const worthOf = (): bigint => {
+    const mark = holdingMark(asset, turn.facts)
+    return mark === null ? 0n : valueAt(asset, minorOf(row.context.notional, asset), mark)
+  }
+  const { symbol } = row.context
+  return judgedOn(
+    turn,
+    { symbol, at, of: [`swap:${row.id}`] },
+    (seen) => {
+      if ((said.order ?? said.rfq ?? said.contract ?? null) !== null) return "the message of its ref has no swap"
+      return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, ...seen })
+    },
+    worthOf
+  )
+}
+
+/** The contract as the venue has it, at a time of its own: what of it is new here is taken, in the order in which it can have come. */
+const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
+  const known = row.context.contractId === null ? tookIn(owned, row, swap) : row
+  const taken = known === null ? null : namedIn(owned, known, swap)
+  if (taken === null) return
+  const charged = feesIn(owned, taken, swap)
+  const paid = paymentsIn(owned, charged, swap)
+  endIn(owned, paid, swap, at)
+}
+
+/** What staff resolved has no id of the venue's until the venue says it, under our own name of the take: it is made once (A2-111). */
+const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturityAt }: VenueSwap): SwapRow => {
+  if (row.context.contractId !== 0 || id === 0) return row
+  const ids = { contractId: id, tradeId }
+  const times = { openedTs: openedAt, maturityTs: maturityAt }
+  const next = stepSwap(owned, row, { type: "NAMED", at: owned.turn.now, ...ids, ...times })
+  if (next !== null && row.context.tradeId !== tradeId) {
+    alarm(owned, next, "swap.otherTrade", `It was resolved as trade ${row.context.tradeId}; the venue's is ${tradeId}.`)
+  }
+  return next ?? row
+}
+
+/** Whether it is said for the first time: staff are told once. */
+const isNewDoubt = (owned: OwnedTurn, row: SwapRow, of: string): boolean =>
+  stepSwap(owned, row, { type: "DOUBT", at: owned.turn.now, of }) !== null
+
+const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null => {
+  const { turn } = owned
+  const asset = assetOf(row)
+  const text = (amount: string): string => formatAmount(minorOf(amount, asset), asset)
+  const taken: Taken = {
+    at: turn.now,
+    contractId: swap.id,
+    tradeId: swap.tradeId,
+    notional: text(swap.notional),
+    rateBps: swap.rateBps,
+    tenorDays: swap.tenorDays,
+    reward: text(swap.reward),
+    openedTs: swap.openedAt,
+    maturityTs: swap.maturityAt
+  }
+  const lacks = lackOf(row, taken)
+  const free = lacks > 0n ? freeIn(owned, asset) : 0n
+  const next = stepSwap(owned, row, { type: "TOOK", ...taken })
+  if (next === null) return null
+  if (lacks > free) shortBreak(owned, next, lacks - (free > 0n ? free : 0n))
+  return next
+}
+
+/** What a take costs beyond what is held for it: all of it once that was given back. */
+const lackOf = ({ state, context }: SwapRow, { notional }: Taken): bigint => {
+  const { asset, estimatedFee } = context
+  const cost = minorOf(notional, asset) + minorOf(estimatedFee, asset)
+  const held = state === "ACCEPTING" ? minorOf(context.notional, asset) + minorOf(estimatedFee, asset) : 0n
+  return cost - held
+}
+
+const freeIn = ({ turn }: OwnedTurn, asset: Currency): bigint => {
+  const client = oneInTurn(turn, "clients")
+  if (client === undefined) return 0n
+  const { cashOf, risk } = accountInTurn(turn, client)
+  return asset === "USDC" ? risk.free : cashOf(asset)
+}
+
+/** Found executed when it was given up: the balance does not cover it, and staff must know before more of it leaves (D8). */
+const shortBreak = (owned: OwnedTurn, row: SwapRow, short: bigint): void => {
+  const asset = assetOf(row)
+  const reason = `Swap ${row.id} was found executed and needs ${formatAmount(short, asset)} ${asset} more than is free.`
+  valueBreak(owned, row, short, reason)
+}
+
+/** A break of an amount of the asset, in USDC at the last mark; without one, or worth nothing, the alarm alone (A3-11). */
+const valueBreak = (
+  owned: OwnedTurn,
+  row: SwapRow,
+  amount: bigint,
+  reason: string,
+  action: string | null = "swap.short"
+): void => {
+  const mark = holdingMark(assetOf(row), owned.turn.facts)
+  const value = mark === null ? 0n : valueAt(assetOf(row), amount, mark)
+  if (action !== null) alarm(owned, row, action, reason)
+  if (value !== 0n) breakOfClient(owned.turn, row, value, reason)
+}
+
+/** Corrections of the fee that are not booked yet, each once; the fee of the take itself counts as the first of them. */
+const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
+  let now = row
+  const asset = assetOf(row)
+  const correct = (correctionId: number, fee: string): void => {
+    const event = {
+      type: "FEE",
+      at: owned.turn.now,
+      correctionId,
+      fee: formatAmount(minorOf(fee, asset), asset)
+    } as const
+    const before = now
+    now = stepSwap(owned, now, event) ?? now
+    excessBreak(owned, before, now)
+  }
+  if (swap.corrections.length === 0 && now.context.corrections.length === 0) {
+    if (!new MoneyDecimal(swap.fee).eq(now.context.fee)) correct(0, swap.fee)
+    return now
+  }
+  for (const { id, fee } of swap.corrections.toSorted((one, other) => one.id - other.id)) {
+    if (!now.context.corrections.includes(id)) correct(id, fee)
+  }
+  return now
+}
+
+/** Books a fee above the listed rate. The new part of the excess opens a break (D8). */
+const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
+  const asset = assetOf(row)
+  const excessOf = ({ context: { fee, estimatedFee } }: SwapRow): bigint => {
+    const excess = minorOf(fee, asset) - minorOf(estimatedFee, asset)
+    return excess > 0n ? excess : 0n
+  }
+  const more = excessOf(row) - excessOf(before)
+  if (more <= 0n) return
+  const { fee, estimatedFee } = row.context
+  const reason = `The fee of swap ${row.id} is ${fee} ${asset}, by the listed rate ${estimatedFee}.`
+  valueBreak(owned, row, more, reason, "swap.fee")
+}
+
+/** Payments that are not booked yet, each once. Of a delisted market's the last one settles it. */
+const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap): SwapRow => {
+  let now = row
+  const asset = assetOf(row)
+  const inOrder = payments.toSorted((one, other) => one.id - other.id)
+  const last = end === "FINAL_SETTLEMENT" ? inOrder.at(-1)?.id : undefined
+  let more = 0
+  for (const { id: paymentId, amount: said, at } of inOrder) {
+    const amount = formatAmount(minorOf(said, asset), asset)
+    const booked = now.context.payments.find(({ id }) => id === paymentId)
+    if (booked === undefined) {
+      // The rest comes with the venue's next word, or with the comparison: a commit has an end.
+      if (++more > paymentsAtOnce) break
+      const { beyond } = partsOfPayment(termsOfSwap(now.context), progressOfSwap(now.context), minorOf(amount, asset))
+      now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
+      const reason = `Payment ${paymentId} of swap ${now.id} brings ${formatAmount(beyond, asset)} ${asset} beyond what was expected.`
+      // The machine has already written the alarm.
+      if (beyond > 0n) valueBreak(owned, now, beyond, reason, null)
+    } else if (booked.amount !== amount && isNewDoubt(owned, now, `payment ${paymentId} as ${amount}`)) {
+      now = swapInTurn(owned.turn, now.id) ?? now
+      const reason = `Payment ${paymentId} of swap ${now.id} came again as ${amount}; booked was ${booked.amount}.`
+      valueBreak(owned, now, minorOf(amount, asset) - minorOf(booked.amount, asset), reason)
+    }
+  }
+  return now
+}
+
+/** How the venue says that it stands: settled with its market though nothing was paid, or short at its maturity (D8). */
+const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: number): void => {
+  const { turn } = owned
+  if (end === "FINAL_SETTLEMENT") return void stepSwap(owned, row, { type: "DELISTED", at: turn.now })
+  if (short && end === null) stepSwap(owned, row, { type: "SHORT", at: Math.max(at, turn.now) })
+}
+
+/** An audit row on the swap that staff look at. */
+const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, reason: string): void =>
+  applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
+
+/**
+ * Timers of swaps by handler. Each timer names its swap. A swap is not in default if the venue may have paid in time, so an
+ * overdue swap waits until every earlier event of the venue is taken.
+ */
+export const swapTimers = (link: VenueLink["Service"]) => {
+  /** How far the venue's events are taken, and since when that is so, by the business clock. */
+  let seen = { takenTo: 0, at: 0 }
+  const pauseAt = (now: number, takenTo: number): number => {
+    if (takenTo !== seen.takenTo) seen = { takenTo, at: now }
+    return Math.min(longestPause, Math.max(shortestPause, now - seen.at))
+  }
+  return {
+    "swap.release": (turn, _dueAt, id) => {
+      const row = swapInTurn(turn, Number(id))
+      if (row !== undefined) advance(turn, "swaps", row, { type: "RELEASE", at: turn.now })
+    },
+    "swap.overdue": (turn, _dueAt, id) => {
+      const row = swapInTurn(turn, Number(id))
+      if (row === undefined) return
+      const takenTo = link.state().takenTo ?? 0
+      if (takenTo >= (row.context.maturityTs ?? 0) + overdueMillis) {
+        advance(turn, "swaps", row, { type: "OVERDUE", at: turn.now })
+        return
+      }
+      const again = { name: `swap.overdue:${row.id}` as const, dueAt: turn.now + pauseAt(turn.now, takenTo) }
+      turn.draft.put("timers", { subject: turn.state.subject, ...again })
+    }
+  } as const satisfies Readonly<Record<string, TimerHandler>>
+}

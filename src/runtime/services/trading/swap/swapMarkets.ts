@@ -1,0 +1,59 @@
+/** Staking markets and their offers as takes meet them now: on the board, halted, reachable (A2-56, STS-1). */
+import { Effect } from "effect"
+import { isCurrency } from "../../../../machines/shared/Currency.ts"
+import { accept, type Refusal, refuse, unknown, venueAway, type Verdict } from "../../../../machines/shared/Refusal.ts"
+import type { VenueOffer, VenueStakingMarket } from "../../../../machines/venue/VenueMarket.ts"
+import type { AskedTake } from "../../../../machines/swap/takeGates.ts"
+import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import { MarketFeed } from "../../market/MarketFeed.ts"
+import { MarketHalts } from "../../market/MarketHalts.ts"
+import { unreached } from "../../market/MarketReads.ts"
+import type { JudgedBoard } from "../../market/OfferPoll.ts"
+import { type MarketServices, tradedMarkets } from "../tradedMarkets.ts"
+
+/** An offer of the board with its market, and whether the board is young enough to judge a take on (STS-1). */
+export type Offered = Omit<AskedTake, "qty"> & { readonly isRecent: boolean }
+
+export interface SwapMarkets {
+  /** The service's share of rewards, basis points. */
+  readonly commissionRewardBps: number
+  readonly connected: () => boolean
+  /** The message of our own halt that covers a staking market; null: none does. What the venue has disabled its market says. */
+  readonly haltOf: (symbol: string) => string | null
+  /** The offer on the board, read again where it is over 3 s old; refused where it has left it, or where none was ever read. */
+  readonly find: (offerId: number | null) => Effect.Effect<Verdict<Offered>>
+}
+
+const noOffer = unknown("Offer")
+
+export const swapMarkets: Effect.Effect<SwapMarkets, never, MarketServices | BusinessClock> = Effect.gen(function* () {
+  const feed = yield* MarketFeed
+  const halts = yield* MarketHalts
+  const clock = yield* BusinessClock
+  const { connected, terms } = yield* tradedMarkets
+
+  const onBoard = (board: JudgedBoard | null, offerId: number): Verdict<Offered> => {
+    const refusal: Refusal | null = board === null ? (unreached(feed) ?? venueAway) : null
+    if (board === null || refusal !== null) return refuse(refusal ?? venueAway)
+    const now = Math.max(board.at, clock.now())
+    const offer = board.offers.find(({ id, expiryAt }) => id === offerId && expiryAt > now)
+    const market = offer === undefined ? undefined : marketOf(offer)
+    if (offer === undefined || market === undefined || !isCurrency(market.asset)) return refuse(noOffer)
+    return accept({ offer, market, asset: market.asset, isRecent: board.isRecent })
+  }
+  const marketOf = ({ symbol }: VenueOffer): VenueStakingMarket | undefined =>
+    feed.mirror.listing?.stakingMarkets.find((market) => market.symbol === symbol)
+
+  return {
+    commissionRewardBps: terms.commissionRewardBps,
+    connected,
+    haltOf: (symbol) =>
+      halts.active().find(({ scope }) => scope === "ALL" || scope === "STAKING" || scope === symbol)?.message ?? null,
+    find: (offerId) => {
+      const refusal = unreached(feed)
+      if (refusal !== null) return Effect.succeed(refuse(refusal))
+      if (offerId === null) return Effect.succeed(refuse(noOffer))
+      return Effect.map(feed.recentOffers, (board) => onBoard(board, offerId))
+    }
+  }
+})

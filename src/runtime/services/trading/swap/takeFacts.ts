@@ -1,0 +1,39 @@
+/** What the gates of a take judge, gathered from a client as a turn or a reader sees it: explained as it is done (STS-1). */
+import { type AskedTake, type TakeFacts, takeFigures } from "../../../../machines/swap/takeGates.ts"
+import { cashAtMost } from "../../../ledger/Ledger.ts"
+import type { SwapRow } from "../../../store/tables/swap.ts"
+import { type ClientMoment } from "../../account/clientMoment.ts"
+import { blockStatuses, clientContext } from "../../account/clientState.ts"
+import type { Offered, SwapMarkets } from "./swapMarkets.ts"
+
+const isOpen = ({ state, closedAt }: SwapRow): boolean => closedAt === null && state !== "REJECTED"
+
+export const takeFacts = (
+  at: ClientMoment,
+  asked: AskedTake & Pick<Offered, "isRecent">,
+  markets: SwapMarkets
+): TakeFacts => {
+  const { client, state, account, partnerState } = at
+  const { risk, recorded, cashOf } = account
+  const { asset, market } = asked
+  const balance = state.all("balances").find(({ currency }) => currency === asset)
+  return {
+    client: {
+      lifecycle: client.state,
+      level: client.level,
+      restrictions: clientContext(client).restrictions,
+      blocks: blockStatuses(state)
+    },
+    partnerState,
+    risk: { riskState: risk.riskState, recorded },
+    openSwaps: state.all("swaps").filter(isOpen).length,
+    // A venue whose board has not been read for too long is as good as away.
+    venueConnected: markets.connected() && asked.isRecent,
+    halt: markets.haltOf(market.symbol),
+    asked,
+    figures: takeFigures(asked),
+    free: asset === "USDC" ? risk.free : cashOf(asset),
+    atMost: balance === undefined ? 0n : cashAtMost(state, balance),
+    marksFresh: risk.marksFresh
+  }
+}

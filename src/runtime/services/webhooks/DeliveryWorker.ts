@@ -1,0 +1,269 @@
+/**
+ * Sends due deliveries: leases them, hands each to the sender with the endpoint's present url and secret, has the machine
+ * say what the outcome means and the result written (D14; doc 3, Webhook registration and delivery). It looks when a
+ * delivery was committed, every five seconds, when the business clock was moved, when a slot is free and when an endpoint
+ * is registered. Rows of an endpoint that is not ACTIVE wait untouched (A3-31).
+ */
+import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
+import { webhookLimits } from "../../../machines/shared/Limits.ts"
+import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
+import type { DeliveryRow } from "../../store/tables/webhook.ts"
+import { connectionError } from "./attemptError.ts"
+import { DeliveryLanes, laneLimits, type LaneLimits } from "./DeliveryLanes.ts"
+import { DeliveryResults } from "./DeliveryResults.ts"
+import { DeliveryStore } from "../../ports/DeliveryStore.ts"
+import { WebhookEndpoints } from "./WebhookEndpoints.ts"
+import { type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
+
+export interface DeliveryWorkerOptions {
+  /** Names this worker in leases; no two workers on one database share it. */
+  readonly name: string
+  readonly limits?: LaneLimits
+  /** How long a stop waits for attempts in flight, wall clock ms; the stop of the service has 15 s in all. */
+  readonly stopMillis?: number
+}
+
+/** An endpoint that acknowledges within this time may have deliveries leased ahead of its slots. */
+const quickMillis = 1_000
+/** A lease so old that another worker might take it over before an attempt can end: not begun any more. */
+const staleMillis = webhookLimits.leaseTakeoverMillis - webhookLimits.acknowledgeMillis - 5_000
+const defaultStopMillis = 9_000
+/** While internal commands wait (a move that ends very many contracts), this long is looked whether they still do, ms. */
+const yieldMillis = 100
+/** Looks in a row, until a lease is made all the same: deliveries become few then, they do not stop. */
+const yieldsAtMost = 10
+/** After a lease that failed (database away). */
+const pauseAfterFailure = "1 second"
+
+export class DeliveryWorker extends Context.Service<
+  DeliveryWorker,
+  {
+    /** Leases nothing more, waits (bounded) for attempts in flight, writes their results. May be run twice. */
+    readonly stop: Effect.Effect<void>
+    /** For metrics and tests. `held`: leased here and not settled yet. */
+    readonly stats: () => { readonly inFlight: number; readonly held: number; readonly leasing: boolean }
+  }
+>()("brokerage/runtime/services/webhooks/DeliveryWorker") {
+  static readonly layer = (
+    options: DeliveryWorkerOptions
+  ): Layer.Layer<DeliveryWorker, never, ActorHost | BusinessClock | DeliveryStore | WebhookEndpoints | WebhookSender> =>
+    Layer.effect(
+      DeliveryWorker,
+      Effect.gen(function* () {
+        const worker = new Worker(options, {
+          store: yield* DeliveryStore,
+          endpoints: yield* WebhookEndpoints,
+          sender: yield* WebhookSender,
+          pressed: (yield* ActorHost).pressed,
+          clock: yield* BusinessClock,
+          wallClock: yield* Clock.Clock,
+          fork: Effect.runForkWith(yield* Effect.context<never>())
+        })
+        const host = yield* ActorHost
+        host.onCommitted("webhookDeliveries", (row) => {
+          if (row.state === "PENDING") worker.lookAt(row.partnerId)
+        })
+        host.onCommitted("webhookEndpoints", (row) => worker.lookAt(row.partnerId))
+        ;(yield* BusinessClock).onMove(() => worker.lookEverywhere())
+        yield* Effect.forkScoped(worker.results.run)
+        yield* Effect.forkScoped(worker.run)
+        yield* Effect.addFinalizer(() => worker.stop)
+        return DeliveryWorker.of({ stop: worker.stop, stats: () => worker.stats() })
+      })
+    )
+}
+
+interface Ports {
+  readonly store: DeliveryStore["Service"]
+  readonly endpoints: WebhookEndpoints["Service"]
+  readonly sender: WebhookSender["Service"]
+  readonly pressed: ActorHost["Service"]["pressed"]
+  readonly clock: BusinessClock["Service"]
+  readonly wallClock: Clock.Clock
+  readonly fork: <A>(effect: Effect.Effect<A>) => Fiber.Fiber<A>
+}
+
+class Worker {
+  readonly results: DeliveryResults
+  private readonly options: DeliveryWorkerOptions
+  private readonly ports: Ports
+  private readonly lanes: DeliveryLanes
+  /** Every delivery leased here whose result is not written yet. */
+  private readonly held = new Set<number>()
+  /** By delivery. */
+  private readonly sends = new ShortLivedMap<number, Fiber.Fiber<void>>()
+  private readonly wake = Latch.makeUnsafe(true)
+  private readonly quiet = Latch.makeUnsafe(true)
+  private leases = 0
+  private leasing = false
+  private failing = false
+  /** When a stop gives up waiting, wall clock ms; null while nobody asked for one. */
+  private stopBy: number | null = null
+
+  constructor(options: DeliveryWorkerOptions, ports: Ports) {
+    this.options = options
+    this.ports = ports
+    this.lanes = new DeliveryLanes(options.limits ?? laneLimits)
+    this.results = new DeliveryResults(ports.store, (deliveryId) => {
+      this.held.delete(deliveryId)
+      this.noteQuiet()
+    })
+  }
+
+  private get stopping(): boolean {
+    return this.stopBy !== null
+  }
+
+  lookAt(partnerId: number): void {
+    this.lanes.mayHave(partnerId)
+    this.wake.openUnsafe()
+  }
+
+  lookEverywhere(): void {
+    for (const { partnerId } of this.ports.endpoints.active()) this.lanes.mayHave(partnerId)
+    this.wake.openUnsafe()
+  }
+
+  stats(): { readonly inFlight: number; readonly held: number; readonly leasing: boolean } {
+    return { inFlight: this.lanes.inFlight, held: this.held.size, leasing: this.leasing }
+  }
+
+  readonly run: Effect.Effect<void> = Effect.suspend(() => {
+    this.lookEverywhere()
+    let nextTickAt = 0
+    const round = Effect.suspend(() => {
+      const now = this.ports.wallClock.currentTimeMillisUnsafe()
+      if (now >= nextTickAt) {
+        nextTickAt = now + webhookLimits.workerEveryMillis
+        this.lookEverywhere()
+      }
+      this.wake.closeUnsafe()
+      return this.giveWay(yieldsAtMost).pipe(
+        Effect.andThen(this.lease),
+        Effect.andThen(
+          Effect.suspend(() => {
+            if (this.lanes.hasAsks) return Effect.void
+            return Effect.race(
+              this.wake.await,
+              Effect.sleep(nextTickAt - this.ports.wallClock.currentTimeMillisUnsafe())
+            )
+          })
+        ),
+        Effect.catchCause((cause) => {
+          // Said once while the database is away, not every second.
+          const said = this.failing ? Effect.void : Effect.logWarning("webhook deliveries could not be leased", cause)
+          this.failing = true
+          return Effect.andThen(said, Effect.sleep(pauseAfterFailure))
+        })
+      )
+    })
+    return Effect.whileLoop({ while: () => !this.stopping, body: () => round, step: () => undefined })
+  })
+
+  /** Leases, sends and their results take from what callers wait for: they wait while more internal work is there than fits. */
+  private giveWay(looks: number): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      looks > 0 && !this.stopping && this.lanes.hasAsks && this.ports.pressed()
+        ? Effect.andThen(Effect.sleep(yieldMillis), this.giveWay(looks - 1))
+        : Effect.void
+    )
+  }
+
+  /** One lease for every lane with room, and what it brought is begun. */
+  private readonly lease: Effect.Effect<void, unknown> = Effect.suspend(() => {
+    const { store, endpoints, clock } = this.ports
+    const asked = this.lanes.asks().filter(({ partnerId }) => endpoints.find(partnerId) !== null)
+    if (asked.length === 0 || this.stopping) return Effect.void
+    this.leasing = true
+    const token = `${this.options.name}:${++this.leases}`
+    return store.lease({ token, now: clock.now(), lanes: asked, except: [...this.held] }).pipe(
+      Effect.tapCause(() => Effect.sync(() => asked.forEach(({ partnerId }) => this.lanes.mayHave(partnerId)))),
+      Effect.map((rows) => {
+        this.failing = false
+        for (const row of rows) this.held.add(row.id)
+        if (rows.length > 0) this.quiet.closeUnsafe()
+        this.lanes.leased(asked, rows)
+        if (this.stopping) this.giveBack(this.lanes.dropAll())
+        else this.start()
+      }),
+      Effect.ensuring(
+        Effect.sync(() => {
+          this.leasing = false
+          this.noteQuiet()
+        })
+      )
+    )
+  })
+
+  /** Begins every delivery that has a slot. */
+  private start(): void {
+    if (this.stopping) return
+    for (let row = this.lanes.next(); row !== null; row = this.lanes.next()) this.send(row)
+  }
+
+  private send(row: DeliveryRow): void {
+    const { endpoints, clock, wallClock, sender, fork } = this.ports
+    const endpoint = endpoints.find(row.partnerId)
+    // Wall clock: an endpoint is no slower because business time was advanced.
+    const startedAt = wallClock.currentTimeMillisUnsafe()
+    if (endpoint === null || clock.now() - (row.claimedAt ?? 0) > staleMillis) {
+      // Not attempted: nothing is counted, and the row is leased again when its time has come.
+      const rows = [row, ...(endpoint === null ? this.lanes.drop(row.partnerId) : [])]
+      this.giveBack([...rows, ...this.lanes.finished(row.partnerId, false)])
+      if (endpoint !== null) this.lanes.mayHave(row.partnerId)
+      return
+    }
+    const { url, secret } = endpoint
+    const sending = sender.send({ deliveryId: row.id, event: row.event, body: row.body, url, secret }).pipe(
+      // A defect must not keep the slot and the lease: it counts as a failed attempt.
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("an attempt to send a webhook failed by a defect", defect), {
+          _tag: "Failed",
+          status: null,
+          error: connectionError(defect)
+        } as const)
+      )
+    )
+    const fiber = fork(Effect.map(sending, (outcome) => this.finished(row, outcome, startedAt)))
+    this.sends.set(row.id, fiber)
+    fiber.addObserver(() => this.sends.delete(row.id))
+  }
+
+  private finished(row: DeliveryRow, outcome: SendOutcome, startedAt: number): void {
+    const at = this.ports.clock.now()
+    const tookMillis = this.ports.wallClock.currentTimeMillisUnsafe() - startedAt
+    const acknowledged = outcome._tag === "Acknowledged"
+    this.results.add({
+      row,
+      event: acknowledged
+        ? { type: "ACKNOWLEDGED", at, status: outcome.status }
+        : { type: "ATTEMPT_FAILED", at, status: outcome.status, error: outcome.error }
+    })
+    this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
+    this.start()
+    if (this.lanes.wants(row.partnerId)) this.wake.openUnsafe()
+  }
+
+  private giveBack(rows: ReadonlyArray<DeliveryRow>): void {
+    for (const row of rows) this.results.add({ row, event: null })
+  }
+
+  private noteQuiet(): void {
+    if (this.held.size === 0 && !this.leasing) this.quiet.openUnsafe()
+  }
+
+  readonly stop: Effect.Effect<void> = Effect.suspend(() => {
+    const now = this.ports.wallClock.currentTimeMillisUnsafe()
+    this.stopBy ??= now + (this.options.stopMillis ?? defaultStopMillis)
+    this.wake.openUnsafe()
+    this.giveBack(this.lanes.dropAll())
+    if (!this.leasing && this.held.size === 0) return Effect.void
+    this.quiet.closeUnsafe()
+    // What does not end in time keeps its lease: the next worker takes it over after 60 s.
+    return Effect.timeoutOption(this.quiet.await, Math.max(0, this.stopBy - now)).pipe(
+      Effect.andThen(Effect.suspend(() => Fiber.interruptAll([...this.sends.values()])))
+    )
+  })
+}

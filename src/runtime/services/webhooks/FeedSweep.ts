@@ -1,0 +1,153 @@
+/**
+ * Forwards the clients' notification feeds as webhook events: every five seconds, and when the business clock was moved,
+ * for each partner with an ACTIVE endpoint (doc 3, sweep rules; A3-38). The first sweep after activation starts at the
+ * activation. A notification is forwarded once: the commit that queues its delivery claims it.
+ *
+ * How far a partner was swept is kept in memory. After a restart it is taken from the last forwarded notification: all
+ * that were older were read before it, so the re-read is as short as the time since.
+ */
+import { Context, Effect, Latch, Layer, Semaphore } from "effect"
+import { notificationLimits } from "../../../machines/shared/Limits.ts"
+import { eventOfKind } from "../../../machines/webhook/feedEventOf.ts"
+import { ActorHost, type Attribution, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { queueDelivery } from "../../effects/queueDelivery.ts"
+import type { EndpointRow } from "../../store/tables/webhook.ts"
+import { feedClaim, FeedSource } from "../../ports/FeedSource.ts"
+import type { FeedItem } from "../../store/reads/notificationReads.ts"
+import { WebhookEndpoints } from "./WebhookEndpoints.ts"
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "feed", requestId: "feed", actor: "system:feed" }
+
+/** Notifications of one partner in one commit. */
+const pageSize = 500
+/** A row may become visible this long after its writtenAt (a commit under load); re-read too, business ms. */
+const commitMillis = 30_000
+const rereadMillis = notificationLimits.rereadMillis + commitMillis
+
+/** How far a partner's feed was swept since its endpoint became ACTIVE. */
+interface Progress {
+  /** Nothing older is forwarded, Unix ms. */
+  readonly activeFrom: number
+  /** When the last complete sweep began, Unix ms. */
+  sweptAt: number
+}
+
+export class FeedSweep extends Context.Service<
+  FeedSweep,
+  {
+    /** Sweeps all partners now; the number of notifications forwarded. */
+    readonly sweep: Effect.Effect<number, Unavailable>
+  }
+>()("brokerage/runtime/services/webhooks/FeedSweep") {
+  static readonly layer: Layer.Layer<FeedSweep, never, ActorHost | BusinessClock | FeedSource | WebhookEndpoints> =
+    Layer.effect(
+      FeedSweep,
+      Effect.gen(function* () {
+        const host = yield* ActorHost
+        const clock = yield* BusinessClock
+        const source = yield* FeedSource
+        const endpoints = yield* WebhookEndpoints
+        const progressOf = followProgress(host, source)
+        const wake = Latch.makeUnsafe(false)
+        // One sweep at a time: two would claim the same notifications.
+        const one = Semaphore.makeUnsafe(1)
+        clock.onMove(() => wake.openUnsafe())
+
+        const forward = (partnerId: number, items: ReadonlyArray<FeedItem>) =>
+          host.dispatch({
+            subject: `partner:${partnerId}`,
+            by,
+            lane: "internal",
+            decide: (turn) => queueItems(turn, items)
+          })
+
+        const sweepPartner = Effect.fnUntraced(function* (partnerId: number, first: ReadonlyArray<FeedItem>) {
+          let forwarded = 0
+          for (let items = first; items.length > 0;) {
+            const queued = yield* forward(partnerId, items)
+            forwarded += queued
+            if (queued === 0 || items.length < pageSize) break
+            const from = (items.at(-1) as FeedItem).ts
+            items = yield* source.unforwarded([{ partnerId, from }], pageSize)
+          }
+          return forwarded
+        })
+
+        const sweep = Effect.gen(function* () {
+          const now = clock.now()
+          const partners = yield* Effect.forEach(endpoints.active(), (row) =>
+            Effect.map(progressOf(row), (state) => ({ partnerId: row.partnerId, state }))
+          )
+          const windows = partners.map(({ partnerId, state }) => ({
+            partnerId,
+            from: Math.max(state.activeFrom, state.sweptAt - rereadMillis)
+          }))
+          const found = Map.groupBy(yield* source.unforwarded(windows, pageSize), (item) => item.partnerId)
+          const counts = yield* Effect.forEach(
+            partners,
+            ({ partnerId, state }) =>
+              sweepPartner(partnerId, found.get(partnerId) ?? []).pipe(
+                Effect.tap(() => Effect.sync(() => (state.sweptAt = now))),
+                // Taken by another process, or the partner's mailbox is full: the next sweep reads it again.
+                Effect.catch((error) => Effect.as(Effect.logDebug("a feed was not forwarded", error), 0)),
+                Effect.catchDefect((defect) => Effect.as(Effect.logError("a feed can not be forwarded", defect), 0))
+              ),
+            { concurrency: 8 }
+          )
+          return counts.reduce((sum, count) => sum + count, 0)
+        }).pipe(one.withPermit)
+
+        yield* Effect.suspend(() => {
+          wake.closeUnsafe()
+          return sweep
+        }).pipe(
+          Effect.catchCause((cause) => Effect.logDebug("notification feeds not swept", cause)),
+          Effect.andThen(Effect.race(wake.await, Effect.sleep(notificationLimits.sweepEveryMillis))),
+          Effect.forever,
+          Effect.forkScoped
+        )
+        return FeedSweep.of({ sweep })
+      })
+    )
+}
+
+/** How far each partner's feed is; worked out from the delivery log when it is first asked for. */
+const followProgress = (host: ActorHost["Service"], source: FeedSource["Service"]) => {
+  const progress = new Map<number, Progress>()
+  // A rotation of the secret is no activation: only an endpoint that was not ACTIVE starts anew.
+  host.onCommitted("webhookEndpoints", (row) => {
+    if (row.state !== "ACTIVE") progress.delete(row.partnerId)
+    else if (!progress.has(row.partnerId)) progress.set(row.partnerId, startOf(row, 0))
+  })
+  return (row: EndpointRow): Effect.Effect<Progress, Unavailable> => {
+    const found = progress.get(row.partnerId)
+    if (found !== undefined) return Effect.succeed(found)
+    return Effect.map(source.lastForwarded(row.partnerId), (ts) => {
+      const made = progress.get(row.partnerId) ?? startOf(row, ts ?? 0)
+      progress.set(row.partnerId, made)
+      return made
+    })
+  }
+}
+
+const startOf = (row: EndpointRow, sweptAt: number): Progress => ({
+  activeFrom: row.context.sweepFrom,
+  sweptAt
+})
+
+/** Queues a delivery for each item and claims the item with it; the number queued. */
+const queueItems = (turn: Turn, items: ReadonlyArray<FeedItem>): number => {
+  const endpoint = turn.state.one("webhookEndpoints") ?? null
+  let queued = 0
+  for (const { id, partnerId, clientId, clientUid, partnerClientRef, kind, ref, ts } of items) {
+    const name = eventOfKind(kind)
+    if (name === null) continue
+    const instance = { partnerId, clientId, clientUid, partnerClientRef, endpoint }
+    const deliveryId = queueDelivery(turn, instance, { name, data: { kind, ref, ts } })
+    if (deliveryId === null) continue
+    turn.draft.claim(feedClaim(id), deliveryId)
+    queued++
+  }
+  return queued
+}

@@ -1,0 +1,31 @@
+/**
+ * The partners' endpoints as the delivery worker and the feed sweep see them, at this moment: a PUT between queueing and
+ * sending changes url and secret of what waits (doc 3, Webhook registration and delivery).
+ */
+import { Context, Effect, Layer } from "effect"
+import { Directory } from "../partners/Directory.ts"
+import type { EndpointRow } from "../../store/tables/webhook.ts"
+
+export class WebhookEndpoints extends Context.Service<
+  WebhookEndpoints,
+  {
+    /** The partner's endpoint while it is ACTIVE, else null. */
+    readonly find: (partnerId: number) => EndpointRow | null
+    /** Every ACTIVE endpoint. */
+    readonly active: () => ReadonlyArray<EndpointRow>
+  }
+>()("brokerage/runtime/services/webhooks/WebhookEndpoints") {
+  static readonly layer: Layer.Layer<WebhookEndpoints, never, Directory> = Layer.effect(
+    WebhookEndpoints,
+    Effect.map(Directory, (directory) => {
+      const find = (partnerId: number): EndpointRow | null => {
+        const endpoint = directory.partner(partnerId)?.endpoint ?? null
+        return endpoint?.state === "ACTIVE" ? endpoint : null
+      }
+      return WebhookEndpoints.of({
+        find,
+        active: () => directory.partners().flatMap(({ row }) => find(row.id) ?? [])
+      })
+    })
+  )
+}
