@@ -1,6 +1,7 @@
 /**
- * The layout rules as a test: who may import whom, where SQL stands, file length, no barrels, no cycles, no clock or
- * chance outside their services, nothing that names a machine or a person's folder. Runs in milliseconds.
+ * The layout rules as a test: who may import whom, the order of folders, where SQL stands, file length, no barrels, no
+ * cycles, no clock or chance outside their services, nothing that names a machine or a person's folder. Runs in
+ * milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -94,6 +95,28 @@ const areas: ReadonlyArray<Area> = [
   { prefix: "simulator/", imports: ["simulator/", "src/http/api/", "src/machines/", "src/venue/"], packages: null }
 ]
 
+/** The parts of one folder, its folders and files: each imports only those before it, types included. */
+export interface Order {
+  readonly folder: string
+  readonly parts: ReadonlyArray<string>
+}
+
+const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
+
+const orders: ReadonlyArray<Order> = [
+  {
+    folder: "src/machines/",
+    parts: words(`
+      shared timerNames.ts venue Effects.ts
+      partner operator webhook screening document collateral deposit settlement
+      market barrier funding margin ledger reconciliation reporting
+      verification compliance kyc mifid client appropriateness withdrawal
+      order rfq swap account statement venueChecks
+      describe.ts registryEntry.ts picture tradingRegistry.ts registry.ts movers.ts sandbox
+    `)
+  }
+]
+
 /** What ports are made with; no ports, so without doubles. */
 const portValues = new Set(["src/runtime/ports/VenueConnection.ts"])
 
@@ -185,6 +208,20 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
   return violations
 }
 
+/** Imports from a part of a folder to a later one, and parts that the order does not list. */
+export const upward = (files: ReadonlyMap<string, string>, { folder, parts }: Order): ReadonlyArray<Violation> => {
+  const partOf = (file: string): string => file.slice(folder.length).split("/", 1)[0] as string
+  return [...files].flatMap(([file, text]) => {
+    if (!file.startsWith(folder)) return []
+    const own = parts.indexOf(partOf(file))
+    if (own === -1) return [{ file, rule: `${partOf(file)} stands in no order of ${folder}` }]
+    return importsOf(text)
+      .map((specifier) => join(dirname(file), specifier))
+      .filter((target) => target.startsWith(folder) && parts.indexOf(partOf(target)) > own)
+      .map((target) => ({ file, rule: `imports ${target}, which stands after it` }))
+  })
+}
+
 /** Casts past the compiler in the whole of the program; none of them without its reason in the line above. */
 const maxCasts = 10
 
@@ -253,6 +290,14 @@ describe("tidy", () => {
       ports.filter((port) => !tree.has(port.replace(".ts", "Memory.ts"))),
       []
     )
+  })
+
+  it.each(orders)("the parts of $folder import only those before them", (order) => {
+    assert.deepStrictEqual(upward(tree, order), [])
+    const standing = order.parts.filter((part) => readdirSync(join(root, order.folder)).includes(part))
+    assert.deepStrictEqual(standing, order.parts)
+    const page = words(readFileSync(join(root, "docs/architecture.md"), "utf8")).join(" ")
+    assert.include(page, order.parts.join(" "), "docs/architecture.md draws another order")
   })
 
   it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
@@ -336,6 +381,21 @@ describe("tidy", () => {
         { place: "src/b.ts:1", reasoned: false }
       ]
     )
+  })
+
+  it("catches an import up an order, a type too, and a part that the order does not list", () => {
+    const order = { folder: "src/machines/", parts: ["shared", "Effects.ts", "client"] }
+    const files = new Map([
+      ["src/machines/shared/a.ts", 'import type { B } from "../client/b.ts"\nimport { Schema } from "effect"'],
+      ["src/machines/Effects.ts", 'import { a } from "./shared/a.ts"'],
+      ["src/machines/client/b.ts", 'import { c } from "./c.ts"\nimport type { E } from "../Effects.ts"'],
+      ["src/machines/late/d.ts", ""],
+      ["src/http/e.ts", 'import { b } from "../machines/client/b.ts"']
+    ])
+    assert.deepStrictEqual(upward(files, order), [
+      { file: "src/machines/shared/a.ts", rule: "imports src/machines/client/b.ts, which stands after it" },
+      { file: "src/machines/late/d.ts", rule: "late stands in no order of src/machines/" }
+    ])
   })
 
   it("catches an import circle", () =>

@@ -4,11 +4,9 @@
  * Time, ids and figures arrive in events; who acts and when is added by the engine.
  */
 import type { Currency } from "./shared/Currency.ts"
+import type { JsonObject } from "./shared/Json.ts"
 import type { TimerName } from "./timerNames.ts"
 import type { VenueCall } from "./venue/venueCalls.ts"
-
-export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
-export type JsonObject = { readonly [key: string]: Json }
 
 /** Ledger transaction types (A2-62). `machines/ledger/postingRules.ts` knows the two legs of each. */
 export type LedgerEntryType =

@@ -1,6 +1,17 @@
-/** What the registry says of one machine. */
+/** The description of one machine in the registry. */
 import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xstate"
-import type { Reach } from "./sandbox/Reach.ts"
+
+/** The way in which a sandbox brings an object into a state. */
+export interface Reach {
+  /** The partner by its requests, the operator by a command, or neither: no request or command does it alone. */
+  readonly by: "partner" | "operator" | "nobody"
+  /** The requests or commands in words, commands in backticks. */
+  readonly how: string
+}
+
+export const partner = (how: string): Reach => ({ by: "partner", how })
+export const operator = (how: string): Reach => ({ by: "operator", how })
+export const nobody = (how: string): Reach => ({ by: "nobody", how })
 
 /** The state names as stored: NEW decides a creation and never reaches a row. */
 export type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">

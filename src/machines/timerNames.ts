@@ -1,5 +1,21 @@
-/** The durable timers there are, by what their handlers decide: a closed list, so that none is set that nobody handles. */
-import type { SandboxTimer } from "./sandbox/sandboxNames.ts"
+/** The durable timers by the names of their handlers: a closed list, so that each timer has a handler. */
+
+/** Decisions on a client that the sandbox takes by itself. */
+export type SandboxDecision =
+  | "clear"
+  | "rejectReliance"
+  | "rejectPerson"
+  | "requestDocuments"
+  | "restrict"
+  | "lift"
+  | "downgrade"
+  | "close"
+  | "credit"
+
+/** The durable timer of a decision, a row of the client. */
+export type SandboxTimer = `sandbox.${SandboxDecision}`
+
+export const sandboxTimer = (decision: SandboxDecision): SandboxTimer => `sandbox.${decision}`
 
 /** Timers of the system's mailbox. */
 export type SystemTimer = "screening.nightly" | "halt.until"

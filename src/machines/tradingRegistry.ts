@@ -1,4 +1,5 @@
 /** The machines of trading: what calls the venue, what is open there, and what watches over it. */
+import type { VenueOwner } from "./venue/venueRefs.ts"
 import { barrierContractInput, barrierContractSamples } from "./barrier/barrierContractSamples.ts"
 import { barrierContractMachine } from "./barrier/barrierContractMachine.ts"
 import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltSamples.ts"
@@ -9,18 +10,17 @@ import { attachmentMachine } from "./order/attachmentMachine.ts"
 import { attachmentInput, attachmentSamples } from "./order/attachmentSamples.ts"
 import { orderMachine } from "./order/orderMachine.ts"
 import { orderSamples, perpInput, spotInput, stopInput } from "./order/orderSamples.ts"
-import { nobody, operator, partner } from "./sandbox/Reach.ts"
+import { entry, nobody, operator, partner } from "./registryEntry.ts"
 import { rfqMachine } from "./rfq/rfqMachine.ts"
 import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
 import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
 import { swapInput, swapSamples } from "./swap/swapSamples.ts"
 import { swapMachine } from "./swap/swapMachine.ts"
 import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
-import { venueMisfitInput, venueMisfitSamples } from "./venue/venueMisfitSamples.ts"
-import { venueMisfitMachine } from "./venue/venueMisfitMachine.ts"
-import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
-import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
-import { entry } from "./registryEntry.ts"
+import { venueMisfitInput, venueMisfitSamples } from "./venueChecks/venueMisfitSamples.ts"
+import { venueMisfitMachine } from "./venueChecks/venueMisfitMachine.ts"
+import { venueProbeInput, venueProbeSamples } from "./venueChecks/venueProbeSamples.ts"
+import { venueProbeMachine } from "./venueChecks/venueProbeMachine.ts"
 
 export const tradingMachines = {
   venueProbe: entry({
@@ -215,4 +215,4 @@ export const tradingMachines = {
       )
     }
   })
-}
+} satisfies Readonly<Record<VenueOwner, unknown>> & Readonly<Record<string, unknown>>

@@ -1,12 +1,12 @@
 /** What the stub services of the HTTP tests answer: one client, one report, one partner with two keys. */
 import { hash } from "node:crypto"
-import { type ClientWire, type OnboardingResult } from "../../src/machines/client/ClientWire.ts"
+import type { ClientWire, OnboardingResult } from "../../src/machines/client/ClientWire.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
 import type { BalancesWire, LedgerPage } from "../../src/machines/account/AccountWire.ts"
 import type { PartnerView } from "../../src/runtime/services/partners/Directory.ts"
-import type { PartnerSummary } from "../../src/machines/partner/PartnerSummary.ts"
+import type { PartnerSummary } from "../../src/machines/client/PartnerSummary.ts"
 import type { ApiKeyRow } from "../../src/runtime/store/tables/partner.ts"
 
 export const keys = { trade: "pbk_trade", read: "pbk_read" } as const

@@ -1,6 +1,6 @@
 /** A2-114: an impossible listing keeps what was last known, member by member, kind by kind; the rest is as the venue lists it. */
 import { assert, describe, it } from "@effect/vitest"
-import { believedListing, type ReadListing } from "../../src/machines/venue/believedListing.ts"
+import { believedListing, type ReadListing } from "../../src/machines/market/believedListing.ts"
 import type { VenueMarket, VenueStakingMarket } from "../../src/machines/venue/VenueMarket.ts"
 import { perpetual, spot } from "../fixtures/orders.ts"
 import { knockOut } from "../fixtures/rfqs.ts"

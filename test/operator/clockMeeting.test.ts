@@ -4,7 +4,7 @@
  */
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import { clockSlackMillis } from "../../src/machines/venueChecks/timeChecks.ts"
+import { clockSlackMillis } from "../../src/machines/venue/timeChecks.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory } from "../../src/runtime/ports/VenueControlMemory.ts"

@@ -4,7 +4,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
-import { compareHoldings, differenceSentence, type Holding, venueHoldings } from "../../src/machines/venue/holdings.ts"
+import {
+  compareHoldings,
+  differenceSentence,
+  type Holding,
+  venueHoldings
+} from "../../src/machines/reconciliation/holdings.ts"
 import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
 import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"

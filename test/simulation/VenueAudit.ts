@@ -3,7 +3,7 @@
  * account's events are taken in their turn and leave what they say, and that the cursor passes none that is not taken, in
  * the end that both sides say the same of every ref.
  */
-import { moneyApart, ownMoney, venueMoney } from "../../src/machines/venue/money.ts"
+import { moneyApart, ownMoney, venueMoney } from "../../src/machines/reconciliation/money.ts"
 import { refOfFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"

@@ -1,5 +1,5 @@
 /** A misfit that stands, as the reports of the venue make it. */
-import { readPauses } from "../../src/machines/venue/VenueMisfit.ts"
+import { readPauses } from "../../src/machines/venueChecks/VenueMisfit.ts"
 import { advance } from "../../src/runtime/effects/advance.ts"
 import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { misfitOf, noteMisfit } from "../../src/runtime/services/venue/misfits.ts"

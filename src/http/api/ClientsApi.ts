@@ -4,7 +4,8 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
+import { lifecycleStates } from "../../machines/client/Client.ts"
+import { verificationLevels } from "../../machines/verification/Blocks.ts"
 import { DescribedOnboardingBody } from "../../machines/kyc/OnboardingBody.ts"
 import { ClientWire, OnboardingResult } from "../../machines/client/ClientWire.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"

@@ -4,7 +4,7 @@
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { KycUpdateBody } from "../../machines/kyc/KycUpdateBody.ts"
-import { KycPackageView, KycUpdateResult } from "../../machines/kyc/KycWire.ts"
+import { KycPackageView, KycUpdateResult } from "../../machines/client/KycWire.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { partnerStatuses } from "../../machines/partner/Partner.ts"
-import { PartnerSummary } from "../../machines/partner/PartnerSummary.ts"
+import { PartnerSummary } from "../../machines/client/PartnerSummary.ts"
 import { relianceStatuses } from "../../machines/partner/Reliance.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { pageBudget } from "../../machines/shared/Limits.ts"

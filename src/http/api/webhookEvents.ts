@@ -4,7 +4,8 @@
  * is described here.
  */
 import { Schema } from "effect"
-import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
+import { lifecycleStates } from "../../machines/client/Client.ts"
+import { verificationLevels } from "../../machines/verification/Blocks.ts"
 import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"
 import { caseReasons } from "../../machines/compliance/Case.ts"
 import { DepositNotice } from "../../machines/deposit/DepositNotice.ts"

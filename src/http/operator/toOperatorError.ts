@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Json, JsonObject } from "../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../machines/shared/Json.ts"
 import { shownFaults } from "../../machines/shared/Limits.ts"
 import { checkFields, type Refusal, shownErrors, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { Reason } from "../../machines/shared/RefusalReason.ts"

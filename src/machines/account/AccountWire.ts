@@ -3,7 +3,7 @@
  * for the contract and for the services.
  */
 import { Schema } from "effect"
-import { verificationLevels } from "../client/Client.ts"
+import { verificationLevels } from "../verification/Blocks.ts"
 import { postingRules } from "../ledger/postingRules.ts"
 import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"

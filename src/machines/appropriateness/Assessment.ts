@@ -3,7 +3,8 @@
  * Appropriateness; D19; A1-40). The answers themselves are encrypted rows beside the machine.
  */
 import { Schema } from "effect"
-import { type AppropriatenessFacts, verificationLevels } from "../client/Client.ts"
+import type { AppropriatenessFacts } from "../client/Client.ts"
+import { verificationLevels } from "../verification/Blocks.ts"
 import { type AppropriatenessSummary, noAssessment } from "../client/ClientWire.ts"
 import { type Outcome, outcomes } from "./scoring.ts"
 

@@ -4,7 +4,7 @@
  * of its end is null while it is open.
  */
 import { Schema } from "effect"
-import { contractFields } from "../rfq/RfqWire.ts"
+
 import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"
 import { venueContractStates } from "../venue/venueObjects.ts"
@@ -32,6 +32,20 @@ const live = <S extends Schema.Top>(schema: S, what = "") =>
 const ended = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema).annotate({ description: "Null while OPEN." })
 const percent = Schema.String
 const toProfit = "Null without a take profit too. "
+
+/** The terms of a contract: the same fields in a request for quotes, in the answer to an accept and in the contract. */
+export const contractFields = {
+  symbol: Schema.String,
+  side: Schema.Literals(["BUY", "SELL"]),
+  qty: Schema.String.annotate({ description: "Decimal string on the market's quantity grid." }),
+  barrierLevel: price.annotate({ description: "The knock-out price." }),
+  takeProfit: Schema.NullOr(price).annotate({ description: "Null: none was asked for." }),
+  expiryTs: millis.annotate({ description: "When the contract expires, Unix ms." }),
+  strictTakeProfit: Schema.Boolean.annotate({ description: "Pays on a touch of the take profit alone." }),
+  premiumBps: Schema.Int.annotate({
+    description: "Share of the distance to the barrier that is the premium, basis points."
+  })
+} as const
 
 const { symbol, side, qty, barrierLevel, takeProfit, expiryTs, strictTakeProfit, premiumBps } = contractFields
 

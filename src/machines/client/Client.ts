@@ -3,10 +3,8 @@
  * (doc 1, Client lifecycle and level; D1). The level lives in the context, because it moves independently of the
  * lifecycle.
  */
+import type { VerificationLevel } from "../verification/Blocks.ts"
 import type { Restriction } from "./Restriction.ts"
-
-export const verificationLevels = ["NONE", "MICA", "MICA_MIFID"] as const
-export type VerificationLevel = (typeof verificationLevels)[number]
 
 export const lifecycleStates = ["KYC_PENDING", "ACTIVE", "RESTRICTED", "KYC_REJECTED", "CLOSED"] as const
 export type LifecycleState = (typeof lifecycleStates)[number]

@@ -6,9 +6,9 @@ import { Schema } from "effect"
 import { caseReasons } from "../compliance/Case.ts"
 import { kycPackageStatuses } from "../kyc/KycPackage.ts"
 import { Id } from "../shared/Ids.ts"
-import { BlockView } from "../verification/Blocks.ts"
+import { BlockView, verificationLevels } from "../verification/Blocks.ts"
 import { Requirements } from "../verification/requirements.ts"
-import { lifecycleStates, verificationLevels } from "./Client.ts"
+import { lifecycleStates } from "./Client.ts"
 
 const uid = Schema.String.annotate({ description: "The client's uid, assigned by the service." })
 const ref = Schema.String.annotate({ description: "The partner's own reference, unique per partner for ever." })

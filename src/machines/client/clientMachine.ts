@@ -10,10 +10,10 @@ import {
   type ClientEvent,
   type ClientInput,
   type LifecycleState,
-  type VerificationLevel,
   withCase,
   withRestriction
 } from "./Client.ts"
+import type { VerificationLevel } from "../verification/Blocks.ts"
 
 const client = setup({
   types: {

@@ -2,7 +2,7 @@
  * Funding of a perpetual (F14): what a position pays or gets at a stamp, and the names under which that is posted. Quantities,
  * marks and rates are decimal texts; a quantity is signed, short is negative.
  */
-import type { JsonObject } from "../Effects.ts"
+import type { JsonObject } from "../shared/Json.ts"
 import { absolute, exactText, floorToMicro, isLess, negated, product, type Scaled, scaled } from "../shared/Exact.ts"
 import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
 

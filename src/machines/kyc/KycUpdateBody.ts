@@ -4,7 +4,7 @@
  * Sections are judged by the rules of POST /clients; what is new here is what must be there, and document references.
  */
 import { Schema } from "effect"
-import type { Json } from "../Effects.ts"
+import type { Json } from "../shared/Json.ts"
 import { utcDateAt } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
 import { Attestation } from "./Attestation.ts"

@@ -2,7 +2,7 @@
  * What a posting in another currency than USDC was worth when it was booked (STS-9): the mark of that moment, its time, and the
  * value, kept with the posting for ever. Results by family and tax are worked out from it, never from a later mark.
  */
-import type { JsonObject } from "../Effects.ts"
+import type { JsonObject } from "../shared/Json.ts"
 import type { Facts } from "../market/Facts.ts"
 import { holdingMark, valueAt } from "../market/holdingMark.ts"
 import type { Currency } from "../shared/Currency.ts"

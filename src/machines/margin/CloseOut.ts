@@ -3,7 +3,7 @@
  * and a shortfall is written off, or the account has recovered. Money is USDC as decimal strings with six places.
  */
 
-import type { JsonObject } from "../Effects.ts"
+import type { JsonObject } from "../shared/Json.ts"
 import { minorOf } from "../shared/Money.ts"
 
 export interface CloseOutInput {

@@ -3,6 +3,8 @@
  * margin picture, orders and the risk monitor all ask here (F4, F7). Money is micro-USDC. An account that holds nothing but
  * money has its cash for equity and nothing tied up; negative cash alone means CLOSE_OUT.
  */
+import { formatAmount } from "../shared/Money.ts"
+import type { MarginAfter } from "../shared/Refusal.ts"
 import { pnlAt, requirementOf } from "../barrier/barrierFigures.ts"
 import type { ContractTerms } from "../barrier/ContractTerms.ts"
 import { type Facts, isFresh } from "../market/Facts.ts"
@@ -273,3 +275,16 @@ export const leverageInForce = (of: LeverageTerms & { readonly chosen: number | 
   const cap = leverageCap(of)
   return of.chosen === null ? cap : Math.min(of.chosen, cap)
 }
+
+/** True if an account has positions and not all of their marks are fresh: its equity is unknown, so no money leaves it. */
+export const unjudged = ({ anyExposure, marksFresh }: Pick<AccountRisk, "anyExposure" | "marksFresh">): boolean =>
+  anyExposure && !marksFresh
+
+/** The figures of an account after a change, as texts for its refusal. */
+export const marginAfter = (risk: AccountRisk): MarginAfter => ({
+  initialMarginAfter: formatAmount(risk.initialMargin, "USDC"),
+  maintenanceMarginAfter: formatAmount(risk.maintenanceMargin, "USDC"),
+  freeMarginAfter: formatAmount(risk.freeMargin, "USDC"),
+  marginLevelAfter: risk.marginLevel,
+  riskStateAfter: risk.riskState
+})

@@ -4,9 +4,7 @@
  */
 import { formatAmount } from "../shared/Money.ts"
 import { conflict, type Refusal } from "../shared/Refusal.ts"
-import { marginAfter } from "../order/leverageChange.ts"
-import { unjudged } from "../withdrawal/moneyOut.ts"
-import { type AccountRisk, graverOf, type RiskState } from "./accountRisk.ts"
+import { type AccountRisk, graverOf, marginAfter, type RiskState, unjudged } from "./accountRisk.ts"
 
 export interface Categorizing {
   readonly to: "RETAIL" | "PROFESSIONAL"

@@ -6,7 +6,7 @@
 import type { MoneyDecimal } from "../shared/Money.ts"
 import type { Grid } from "./Grid.ts"
 import type { PriceBand } from "./PriceBand.ts"
-import { anyTime, type VenueTime } from "../venueChecks/timeChecks.ts"
+import { anyTime, type VenueTime } from "../venue/timeChecks.ts"
 import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */

@@ -2,12 +2,10 @@
  * Another choice of leverage, and what stands against it (doc 2, Leverage view and its endpoints; A2-50, F3, F9). Pure: the
  * account's figures are worked out with the choice as it stands and as it would be, on the same marks.
  */
+import { type AccountRisk, marginAfter, type RiskState, unjudged } from "../margin/accountRisk.ts"
 import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
-import type { AccountRisk, RiskState } from "../margin/accountRisk.ts"
-import { formatAmount } from "../shared/Money.ts"
-import { type MarginAfter, type Refusal } from "../shared/Refusal.ts"
+import type { Refusal } from "../shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../shared/RequestBody.ts"
-import { unjudged } from "../withdrawal/moneyOut.ts"
 import { capSentence } from "./LeverageBody.ts"
 
 export const leverageSentences = {
@@ -43,12 +41,3 @@ export const changeRefusal = ({ restrictions, recorded, before, after, force }: 
   if (force || isCovered || after.initialMargin <= before.initialMargin) return null
   return { _tag: "MarginBreach", after: marginAfter(after) }
 }
-
-/** Figures of what would be, as a refusal tells them. */
-export const marginAfter = (risk: AccountRisk): MarginAfter => ({
-  initialMarginAfter: formatAmount(risk.initialMargin, "USDC"),
-  maintenanceMarginAfter: formatAmount(risk.maintenanceMargin, "USDC"),
-  freeMarginAfter: formatAmount(risk.freeMargin, "USDC"),
-  marginLevelAfter: risk.marginLevel,
-  riskStateAfter: risk.riskState
-})

@@ -2,6 +2,7 @@
  * Requests for quotes on knock-out contracts as partners read them (doc 2, RFQ; A2-111, A2-112, F15, F19), declared once for the contract and for the services. Prices and quantities are decimal strings on the market's
  * grid, money has six places, percentages and leverage two.
  */
+import { contractFields } from "../barrier/ContractWire.ts"
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { barrierLimits } from "../shared/Limits.ts"
@@ -18,20 +19,6 @@ const millis = Schema.Int.annotate({ description: "Unix ms." })
 const leverage = Schema.String.annotate({ description: "Notional over premium, decimal string with two places." })
 const toOpen = <S extends Schema.Top>(schema: S, description = "Null on a request to close.") =>
   Schema.NullOr(schema).annotate({ description })
-
-/** What a contract is of: as a request asks for it, as an accept opens it, and as it stands (doc 2). */
-export const contractFields = {
-  symbol: Schema.String,
-  side: Schema.Literals(["BUY", "SELL"]),
-  qty: Schema.String.annotate({ description: "Decimal string on the market's quantity grid." }),
-  barrierLevel: price.annotate({ description: "The knock-out price." }),
-  takeProfit: Schema.NullOr(price).annotate({ description: "Null: none was asked for." }),
-  expiryTs: millis.annotate({ description: "When the contract expires, Unix ms." }),
-  strictTakeProfit: Schema.Boolean.annotate({ description: "Pays on a touch of the take profit alone." }),
-  premiumBps: Schema.Int.annotate({
-    description: "Share of the distance to the barrier that is the premium, basis points."
-  })
-} as const
 
 /** LONG of a BUY, SHORT of a SELL. */
 const direction = Schema.Literals(["LONG", "SHORT"]).annotate({ description: "LONG of a BUY, SHORT of a SELL." })

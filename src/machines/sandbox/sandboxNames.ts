@@ -2,20 +2,9 @@
  * The sandbox's published last names: a client who has one meets the watch list, or a decision of compliance, or both,
  * without anybody at an operator's desk (F26; D1, D2, D3). Nothing here has any meaning outside a sandbox service.
  */
+import type { SandboxDecision } from "../timerNames.ts"
 import type { ScreenedPerson } from "../screening/screen.ts"
 import type { WatchListName } from "../screening/WatchList.ts"
-
-/** What the sandbox can decide on a client by itself. */
-export type SandboxDecision =
-  | "clear"
-  | "rejectReliance"
-  | "rejectPerson"
-  | "requestDocuments"
-  | "restrict"
-  | "lift"
-  | "downgrade"
-  | "close"
-  | "credit"
 
 /** A decision and how long after the onboarding it comes, ms of business time. */
 export interface SandboxStep {
@@ -105,11 +94,6 @@ export const sandboxNames: ReadonlyArray<SandboxName> = [
 
 /** A refused decision comes again this often, ms, as long as the client is younger than the limit. */
 export const sandboxRetry = { everyMillis: 10_000, untilMillis: 600_000 } as const
-
-/** The durable timer that brings a decision; it lies with the client. */
-export type SandboxTimer = `sandbox.${SandboxDecision}`
-
-export const sandboxTimer = (decision: SandboxDecision): SandboxTimer => `sandbox.${decision}`
 
 const byLastName: ReadonlyMap<string, SandboxName> = new Map(
   sandboxNames.map((each) => [each.lastName.toLowerCase(), each])

@@ -4,7 +4,7 @@
  */
 import { statesOf } from "../describe.ts"
 import { type Kind, kinds, machines } from "../registry.ts"
-import type { Reach } from "./Reach.ts"
+import type { Reach } from "../registryEntry.ts"
 
 export interface SandboxOutcome extends Reach {
   readonly machine: Kind

@@ -3,7 +3,7 @@
  * back. The wire form and what the machine keeps (doc 3, Settlement item; F28; D12).
  */
 import { Schema } from "effect"
-import type { JsonObject } from "../Effects.ts"
+import type { JsonObject } from "../shared/Json.ts"
 import { Id } from "../shared/Ids.ts"
 
 export const settlementStatuses = ["PENDING", "SETTLED", "FAILED"] as const

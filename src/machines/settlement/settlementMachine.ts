@@ -3,7 +3,8 @@
  * still settle, SETTLED is for good; the operator corrects a wrong posting with a MANUAL one, never here (D12).
  */
 import { setup } from "xstate"
-import type { JsonObject, MachineEffect } from "../Effects.ts"
+import type { MachineEffect } from "../Effects.ts"
+import type { JsonObject } from "../shared/Json.ts"
 import { itemOf, type SettlementContext, type SettlementEvent, type SettlementInput } from "./SettlementItem.ts"
 
 const item = setup({

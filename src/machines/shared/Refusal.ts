@@ -3,7 +3,7 @@
  * status, code and envelope. Sentences are written beside the rules that raise them; where a code has several reasons, the
  * refusal names its own by a token of the catalogue (RefusalReason.ts).
  */
-import type { JsonObject } from "../Effects.ts"
+import type { JsonObject } from "./Json.ts"
 import { type Noun, type Reason, unknownReasons } from "./RefusalReason.ts"
 
 export type Refusal =

@@ -3,7 +3,7 @@
  * texts, times Unix ms. It holds no id of the statement, no time of its making and nothing personal: the same facts give the
  * same text for ever. Sections are described without their rows, which follow one page at a time.
  */
-import type { Json, JsonObject } from "../Effects.ts"
+import type { Json, JsonObject } from "../shared/Json.ts"
 
 /** The last objects that a statement rests on: those of the client's turns up to the end of its period (STS-19). */
 export interface Cut {

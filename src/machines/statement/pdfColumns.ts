@@ -3,7 +3,7 @@
  * have the same number of lines, one or two, so the number of pages is known beforehand. Sizes are in points; the page is A4,
  * landscape, with margins of 36 at each side.
  */
-import type { Json } from "../Effects.ts"
+import type { Json } from "../shared/Json.ts"
 import { figureText, momentText, plainText } from "./pdfTexts.ts"
 import type { ModelRow } from "./StatementModel.ts"
 

@@ -2,7 +2,7 @@
  * What a statement's PDF says besides its rows (STS-31): titles, whose it is and what proves it, notes, and each section's facts. All
  * of it has so many lines as the head says, so that the pages can be counted before they are drawn.
  */
-import type { Json } from "../Effects.ts"
+import type { Json } from "../shared/Json.ts"
 import { londonTimeOf } from "./londonDay.ts"
 import type { StatementKind, StatementVersion } from "./Statement.ts"
 import type { ModelHead, SectionFacts } from "./StatementModel.ts"

@@ -2,9 +2,11 @@
  * The refs by which the venue knows what we ask of it: letters, a hyphen, the id of our object, and whatever tells its calls
  * apart (A2-111). So a ref names its object whether or not a call of it is still in flight.
  */
-import type { Kind } from "../registry.ts"
 
-/** The kinds of objects that call the venue, by the letters that their refs begin with. Letters are never used again. */
+/**
+ * The kinds of objects that call the venue, by the letters that their refs begin with; each has a machine (tradingRegistry.ts).
+ * Letters are never used again.
+ */
 export const refLetters = {
   P: "venueProbe",
   R: "rfq",
@@ -12,7 +14,7 @@ export const refLetters = {
   T: "barrierContract",
   O: "order",
   S: "swap"
-} as const satisfies Readonly<Record<string, Kind>>
+} as const
 type Letters = keyof typeof refLetters
 
 /** A kind of object that calls the venue. */

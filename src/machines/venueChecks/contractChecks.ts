@@ -7,7 +7,7 @@ import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.t
 import { acceptRef } from "../rfq/Rfq.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
-import { anyTime, timeMisfit, type VenueTime } from "./timeChecks.ts"
+import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedContract {
   /** The ref of the accept that opens it. */

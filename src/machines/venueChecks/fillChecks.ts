@@ -8,7 +8,7 @@ import { difference, exactText, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
 import { executedAfterRefusal, isWorse, knownVenueId } from "./orderChecks.ts"
-import { timeMisfit, type VenueTime } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedFill {
   readonly order: OrderContext

@@ -5,7 +5,7 @@ import { exactText, isLess, scaled } from "../shared/Exact.ts"
 import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueOrder } from "../venue/venueObjects.ts"
 import { type Check, type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
-import { timeMisfit, type VenueTime } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedOrder {
   readonly order: OrderContext

@@ -3,7 +3,7 @@ import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
-import { clockSlackMillis, timeMisfit, timeText, type VenueTime } from "./timeChecks.ts"
+import { clockSlackMillis, timeMisfit, timeText, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedOwnTrade {
   readonly account: string

@@ -5,7 +5,7 @@ import { dayMillis } from "../swap/swapFigures.ts"
 import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueSwap } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
-import { timeMisfit, type VenueTime } from "./timeChecks.ts"
+import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedSwap {
   readonly swap: SwapContext

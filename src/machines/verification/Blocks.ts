@@ -37,6 +37,10 @@ export type BlockStatus = typeof BlockStatus.Type
 export const BlockLevel = Schema.Literals(["MICA", "MICA_MIFID"])
 export type BlockLevel = typeof BlockLevel.Type
 
+/** The levels of a client; each includes the one before it. */
+export const verificationLevels = ["NONE", "MICA", "MICA_MIFID"] as const
+export type VerificationLevel = (typeof verificationLevels)[number]
+
 /** Who decided a block: a role, never a person. */
 export const BlockDecider = Schema.Literals(["PARTNER", "SYSTEM", "COMPLIANCE", "ADMIN"])
 export type BlockDecider = typeof BlockDecider.Type

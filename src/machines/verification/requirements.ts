@@ -4,8 +4,14 @@
  * Source: doc 1, Onboarding result and Errors (4030); A1-30, A1-31; F25 for the source of wealth.
  */
 import { Schema } from "effect"
-import type { VerificationLevel } from "../client/Client.ts"
-import { BlockCode, blockCodes, BlockLevel, type BlockStatuses, micaBlockCodes } from "./Blocks.ts"
+import {
+  BlockCode,
+  blockCodes,
+  BlockLevel,
+  type BlockStatuses,
+  micaBlockCodes,
+  type VerificationLevel
+} from "./Blocks.ts"
 
 /** The eight gated actions, in the specification's order. */
 export const actions = [

@@ -4,7 +4,7 @@
  * A3-06, A3-07, A3-12).
  */
 import { Schema } from "effect"
-import type { JsonObject } from "../Effects.ts"
+import type { JsonObject } from "../shared/Json.ts"
 import { parseExact } from "../shared/exactJson.ts"
 import { Id } from "../shared/Ids.ts"
 import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBody.ts"

@@ -3,13 +3,13 @@
  * when finance approves it (doc 3, Withdrawal request rules and its states; A3-08, A3-11; F3, F7). Pure rules over
  * figures that the caller reads under the client's lock.
  */
+import { type AccountRisk, graverOf, type RiskState, spendableOf, unjudged } from "../margin/accountRisk.ts"
 import {
   moneyRestriction,
   type Restriction,
   restrictionReasons,
   type RestrictionSentence
 } from "../client/Restriction.ts"
-import { type AccountRisk, graverOf, type RiskState, spendableOf } from "../margin/accountRisk.ts"
 import type { Currency } from "../shared/Currency.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 
@@ -40,9 +40,6 @@ export interface FreeMoney {
   /** The risk state that is recorded (A3-08). */
   readonly recorded: RiskState
 }
-
-/** Open positions at a mark that is not live: what they are worth now is not known, and no money leaves on it (F3). */
-export const unjudged = ({ anyExposure, marksFresh }: FreeMoney["risk"]): boolean => anyExposure && !marksFresh
 
 /**
  * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test holds for every

@@ -2,7 +2,8 @@
  * Turns what machines emit into rows of the same commit, exhaustively by type: a new effect does not compile until it
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
-import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import type { JsonObject } from "../../machines/shared/Json.ts"
 import { postingRules } from "../../machines/ledger/postingRules.ts"
 import { postingValue } from "../../machines/ledger/postingValue.ts"
 import { minorOf, parseAmount } from "../../machines/shared/Money.ts"

@@ -2,7 +2,8 @@
  * Queues a webhook delivery in the turn of its cause, with the body bytes every attempt will send (A3-30). Nothing is
  * queued unless the partner's endpoint is ACTIVE (doc 3, Webhook registration and delivery).
  */
-import type { EventName, FeedEventName, JsonObject } from "../../machines/Effects.ts"
+import type { EventName, FeedEventName } from "../../machines/Effects.ts"
+import type { JsonObject } from "../../machines/shared/Json.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { Instance } from "./Instance.ts"
 import { firstRow } from "./machineRow.ts"

@@ -2,7 +2,8 @@
  * Double entry inside a turn: one transaction, its two postings and the client's new balance row go into the draft
  * together. Amounts are bigint minor units, signed from the client's view. The database checks the sum again.
  */
-import type { JsonObject, LedgerEntryType } from "../../machines/Effects.ts"
+import type { LedgerEntryType } from "../../machines/Effects.ts"
+import type { JsonObject } from "../../machines/shared/Json.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { maxMinor } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"

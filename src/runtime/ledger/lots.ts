@@ -2,7 +2,8 @@
  * Lots of assets inside a turn: what came in and at what cost, and what leaves first in first out (F21, A2-104). Trades carry
  * their own cost; whatever else comes in is a lot at its worth of that moment, and what else leaves takes its cost along.
  */
-import type { JsonObject, LedgerEntryType } from "../../machines/Effects.ts"
+import type { LedgerEntryType } from "../../machines/Effects.ts"
+import type { JsonObject } from "../../machines/shared/Json.ts"
 import { postingRules } from "../../machines/ledger/postingRules.ts"
 import { holdingMark, valueAt } from "../../machines/market/holdingMark.ts"
 import { takeLots } from "../../machines/order/spotLots.ts"

@@ -3,7 +3,7 @@
  * row's type and refuses a column that is missing, unknown or wrongly nullable; `Catalogue.ts` collects the tables.
  */
 import type { ContextFrom } from "xstate"
-import type { Json } from "../../machines/Effects.ts"
+import type { Json } from "../../machines/shared/Json.ts"
 import type { Kind, MachineOf, StateOf } from "../../machines/registry.ts"
 
 /**

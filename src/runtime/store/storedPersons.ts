@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Json } from "../../machines/Effects.ts"
+import type { Json } from "../../machines/shared/Json.ts"
 import { fromColumn, placeOf } from "../engine/journal/columnValues.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 

@@ -6,7 +6,7 @@ import {
   categorizationRefusal,
   type Categorizing
 } from "../../../src/machines/margin/categorization.ts"
-import type { JsonObject } from "../../../src/machines/Effects.ts"
+import type { JsonObject } from "../../../src/machines/shared/Json.ts"
 import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 import { termsAt } from "../../fixtures/perpetuals.ts"
 

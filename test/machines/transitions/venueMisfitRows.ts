@@ -1,7 +1,7 @@
 /** The transitions of a misfit as literal rows (A2-115). */
 import { rowsOf, type TransitionRow } from "./TransitionRow.ts"
-import { readPauses, type VenueMisfitEvent } from "../../../src/machines/venue/VenueMisfit.ts"
-import { venueMisfitInput } from "../../../src/machines/venue/venueMisfitSamples.ts"
+import { readPauses, type VenueMisfitEvent } from "../../../src/machines/venueChecks/VenueMisfit.ts"
+import { venueMisfitInput } from "../../../src/machines/venueChecks/venueMisfitSamples.ts"
 
 const read: VenueMisfitEvent = { type: "READ", at: 1_000 }
 const unfit: VenueMisfitEvent = { type: "UNFIT", at: 2_000, reason: "a trade of nothing" }

@@ -1,7 +1,7 @@
 /** A probe of the venue as literal rows (D6; architecture, Engine: venue calls). */
 import type { TransitionRow } from "./TransitionRow.ts"
-import type { VenueProbeEvent } from "../../../src/machines/venue/VenueProbe.ts"
-import { venueProbeInput } from "../../../src/machines/venue/venueProbeSamples.ts"
+import type { VenueProbeEvent } from "../../../src/machines/venueChecks/VenueProbe.ts"
+import { venueProbeInput } from "../../../src/machines/venueChecks/venueProbeSamples.ts"
 
 const executed: VenueProbeEvent = { type: "EXECUTED", at: 1, venueOrderId: 9 }
 const refused: VenueProbeEvent = { type: "REFUSED", at: 2, reason: "the market is halted" }

@@ -16,7 +16,7 @@ import {
 import { orderRef } from "../../../src/machines/order/Order.ts"
 import { perpInput, spotInput } from "../../../src/machines/order/orderSamples.ts"
 import { invalidFields, refuse } from "../../../src/machines/shared/Refusal.ts"
-import { readPauses } from "../../../src/machines/venue/VenueMisfit.ts"
+import { readPauses } from "../../../src/machines/venueChecks/VenueMisfit.ts"
 import { bookFill } from "../../../src/runtime/services/trading/order/fillBooking.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import { reportMisfit } from "../../support/standingMisfit.ts"

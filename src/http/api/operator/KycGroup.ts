@@ -4,11 +4,11 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { lifecycleStates, verificationLevels } from "../../../machines/client/Client.ts"
+import { lifecycleStates } from "../../../machines/client/Client.ts"
+import { BlockCode, BlockStatus, verificationLevels } from "../../../machines/verification/Blocks.ts"
 import { Document } from "../../../machines/document/Document.ts"
 import { kycPackageStatuses } from "../../../machines/kyc/KycPackage.ts"
 import { text } from "../../../machines/shared/Fields.ts"
-import { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
 import { CandidateEntry } from "./CaseGroup.ts"
 import { ClientView } from "./ClientGroup.ts"
 import { compliance, openTo } from "./CommandRules.ts"

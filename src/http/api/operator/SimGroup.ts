@@ -1,8 +1,8 @@
 /** The sandbox's own proofs, and its reset (operator surface, sim verify, sim reset). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { holdingKinds } from "../../../machines/venue/holdings.ts"
-import { olderThanMoney } from "../../../machines/venue/money.ts"
+import { holdingKinds } from "../../../machines/reconciliation/holdings.ts"
+import { olderThanMoney } from "../../../machines/reconciliation/money.ts"
 import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis } from "./OperatorFieldSchemas.ts"

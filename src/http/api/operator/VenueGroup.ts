@@ -5,8 +5,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
-import { olderThanMoney } from "../../../machines/venue/money.ts"
-import { probesAtOnce, venueProbeStates } from "../../../machines/venue/VenueProbe.ts"
+import { olderThanMoney } from "../../../machines/reconciliation/money.ts"
+import { probesAtOnce, venueProbeStates } from "../../../machines/venueChecks/VenueProbe.ts"
 import {
   dealerMoods,
   executionReasons,

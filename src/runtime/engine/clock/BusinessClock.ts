@@ -3,7 +3,7 @@
  * is kept in the database; it never goes back. Timeouts, rate windows and TLS use the wall clock instead.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { clockSlackMillis, driftLimit, type VenueTime } from "../../../machines/venueChecks/timeChecks.ts"
+import { clockSlackMillis, driftLimit, type VenueTime } from "../../../machines/venue/timeChecks.ts"
 
 export class BusinessClock extends Context.Service<
   BusinessClock,

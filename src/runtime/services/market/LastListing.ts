@@ -4,7 +4,7 @@
  * most every five seconds, and at the end. A crash loses at most five seconds of changes (A2-114).
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/venue/believedListing.ts"
+import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/market/believedListing.ts"
 import { VenueListing } from "../../../machines/venue/VenueMarket.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"

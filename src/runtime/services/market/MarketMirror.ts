@@ -7,7 +7,7 @@ import { type Facts, type Instrument, type Mark, noFacts, type RecentMarket } fr
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
-import type { ReadListing } from "../../../machines/venue/believedListing.ts"
+import type { ReadListing } from "../../../machines/market/believedListing.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { Subscription } from "../../ports/Venue.ts"
 import { type LastListingShape, makeLastListing } from "./LastListing.ts"

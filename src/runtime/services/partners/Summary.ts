@@ -1,13 +1,9 @@
 /** GET /summary: counts and client cash of a partner (doc 1; A1-13). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import {
-  type LifecycleState,
-  lifecycleStates,
-  type VerificationLevel,
-  verificationLevels
-} from "../../../machines/client/Client.ts"
-import type { PartnerSummary } from "../../../machines/partner/PartnerSummary.ts"
+import { type LifecycleState, lifecycleStates } from "../../../machines/client/Client.ts"
+import { type VerificationLevel, verificationLevels } from "../../../machines/verification/Blocks.ts"
+import type { PartnerSummary } from "../../../machines/client/PartnerSummary.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"

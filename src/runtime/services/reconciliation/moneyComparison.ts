@@ -6,7 +6,13 @@ import { Effect } from "effect"
 import { holdingMark } from "../../../machines/market/holdingMark.ts"
 import { currencyCodes, isCurrency } from "../../../machines/shared/Currency.ts"
 import { decimalText, floorToMinor, type MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { moneyApart, type MoneyDifference, ownMoney, type OwnMoney, venueMoney } from "../../../machines/venue/money.ts"
+import {
+  moneyApart,
+  type MoneyDifference,
+  ownMoney,
+  type OwnMoney,
+  venueMoney
+} from "../../../machines/reconciliation/money.ts"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"

@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { isWorking, orderRef, workingStates } from "../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { isLive } from "../../../machines/venue/holdings.ts"
+import { isLive } from "../../../machines/reconciliation/holdings.ts"
 import {
   bookedTrades,
   type Trade,
@@ -20,7 +20,7 @@ import {
 import type { VenueAccount, VenueOrder, VenuePosition } from "../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
-import { anyTime } from "../../../machines/venueChecks/timeChecks.ts"
+import { anyTime } from "../../../machines/venue/timeChecks.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
 import { orderInTurn, positionInTurn } from "../trading/order/orderDecisions.ts"

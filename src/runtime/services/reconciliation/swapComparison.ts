@@ -13,7 +13,7 @@ import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCal
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueAccount, VenueSwap } from "../../../machines/venue/venueObjects.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
-import { anyTime } from "../../../machines/venueChecks/timeChecks.ts"
+import { anyTime } from "../../../machines/venue/timeChecks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SwapRow } from "../../store/tables/swap.ts"

@@ -3,7 +3,7 @@
  * the list already, and what comes off at the end (F26; operator surface, screening import).
  */
 import { createHash } from "node:crypto"
-import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../../machines/shared/Json.ts"
 import { isOlderVersion, type ListedPerson, personLine } from "../../../machines/screening/ListedPerson.ts"
 import type { FileReport, WatchImportState } from "../../../machines/screening/WatchImport.ts"
 import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import type { ModelHead, ModelRow, SectionFacts, Skeleton } from "../../../machines/statement/StatementModel.ts"
 import { breathe } from "../../engine/breathe.ts"
 import type { Unavailable } from "../../engine/mailbox/DispatchError.ts"

@@ -3,7 +3,7 @@
  * order once a shape, and written in one go, to the same text.
  */
 import canonicalize from "canonicalize"
-import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../../machines/shared/Json.ts"
 import { emptyRows, type ModelRow, type Skeleton } from "../../../machines/statement/StatementModel.ts"
 
 export const canonicalText = (value: Json): string => {

@@ -1,5 +1,5 @@
 /** What a posting of a staking swap says: which swap, and which part of it is principal, reward or fee (STS-2, F22). */
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { floorToMinor, minorOf, toDecimal } from "../../../machines/shared/Money.ts"
 import type { StatedPosting } from "../../store/reads/statementReads.ts"

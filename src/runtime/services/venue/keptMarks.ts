@@ -4,7 +4,7 @@
  */
 import type { PriceBand } from "../../../machines/market/PriceBand.ts"
 import { exactText, scaled } from "../../../machines/shared/Exact.ts"
-import { type KeptBand, type KeptMarket, mostBands } from "../../../machines/venue/VenueMisfit.ts"
+import { type KeptBand, type KeptMarket, mostBands } from "../../../machines/venueChecks/VenueMisfit.ts"
 import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"

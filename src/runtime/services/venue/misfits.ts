@@ -3,7 +3,7 @@
  * holds stay. The machine of the misfit decides when its object is read again, and when it stands (A2-115).
  */
 import { isDeepStrictEqual } from "node:util"
-import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
+import type { KeptMarket } from "../../../machines/venueChecks/VenueMisfit.ts"
 import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"

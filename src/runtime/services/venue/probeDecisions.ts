@@ -1,6 +1,6 @@
 /** What a probe of the venue hears, in its client's turn (D6; architecture, Engine: venue calls). */
 import type { VenueOrder } from "../../../machines/venue/venueObjects.ts"
-import type { VenueProbeEvent } from "../../../machines/venue/VenueProbe.ts"
+import type { VenueProbeEvent } from "../../../machines/venueChecks/VenueProbe.ts"
 import { advance } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueProbeRow } from "../../store/tables/venue.ts"

@@ -8,7 +8,7 @@ import { Clock, Effect, Layer, Stream } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
-import { clockSlackMillis } from "../../../machines/venueChecks/timeChecks.ts"
+import { clockSlackMillis } from "../../../machines/venue/timeChecks.ts"
 import { VenueLink } from "./VenueLink.ts"
 
 /** The venue with its streams, and whatever else says a time, watched for it. */

@@ -4,8 +4,8 @@
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { RecentMarket } from "../../../machines/market/Facts.ts"
-import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
-import { clockSlackMillis, timeMisfit, type VenueTime } from "../../../machines/venueChecks/timeChecks.ts"
+import type { KeptMarket } from "../../../machines/venueChecks/VenueMisfit.ts"
+import { clockSlackMillis, timeMisfit, type VenueTime } from "../../../machines/venue/timeChecks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { KeptMarks, marketOf } from "./keptMarks.ts"

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
-import type { Json } from "../../../machines/Effects.ts"
+import type { Json } from "../../../machines/shared/Json.ts"
 import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, notABody } from "../../../machines/shared/RequestBody.ts"

@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Json } from "../../../machines/Effects.ts"
+import type { Json } from "../../../machines/shared/Json.ts"
 import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
 import { int8s } from "../arrays.ts"
 import { inOrder } from "../paging.ts"

@@ -2,7 +2,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { LifecycleState, VerificationLevel } from "../../../machines/client/Client.ts"
+import type { LifecycleState } from "../../../machines/client/Client.ts"
+import type { VerificationLevel } from "../../../machines/verification/Blocks.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 
 type Rows<A> = Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>

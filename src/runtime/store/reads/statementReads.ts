@@ -6,7 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 

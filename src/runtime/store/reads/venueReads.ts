@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { OwnMoney } from "../../../machines/venue/money.ts"
+import type { OwnMoney } from "../../../machines/reconciliation/money.ts"
 import { type Trade, tradesCompared } from "../../../machines/venue/trades.ts"
 import { texts } from "../arrays.ts"
 

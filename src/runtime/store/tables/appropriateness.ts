@@ -1,6 +1,6 @@
 /** The appropriateness test: assessments, attempts with their answers, questionnaires (doc 1, Appropriateness; D19). */
 import type { Questionnaire } from "../../../machines/appropriateness/Questionnaire.ts"
-import type { Json } from "../../../machines/Effects.ts"
+import type { Json } from "../../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofClient, ofSystem, table } from "../Table.ts"
 
 /** The client's latest attempt at the appropriateness test. */

@@ -1,5 +1,5 @@
 /** Cases: questions that compliance must answer before a held client goes on (doc 1, Client lifecycle; D1, D2). */
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
 export interface CaseRow extends MachineRow<"case"> {

@@ -1,5 +1,5 @@
 /** KYC packages with their revisions, and identity sessions (doc 1, KYC package statuses; D2). */
-import type { Json } from "../../../machines/Effects.ts"
+import type { Json } from "../../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofClient, table } from "../Table.ts"
 
 export interface PackageRow extends MachineRow<"kycPackage"> {

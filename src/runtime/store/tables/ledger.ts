@@ -1,5 +1,5 @@
 /** The books: transactions with their postings, and the balances that follow from them (architecture, Ledger). */
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import { ofClient, table } from "../Table.ts"
 
 export interface LedgerTransactionRow {

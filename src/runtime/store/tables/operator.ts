@@ -1,5 +1,5 @@
 /** The operator's own keys, and guarded commands that wait for a second one (operator surface, Roles and Four eyes). */
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofSystem, onlyIn, table } from "../Table.ts"
 
 export interface OperatorKeyRow extends MachineRow<"apiKey"> {

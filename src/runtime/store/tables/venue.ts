@@ -1,6 +1,6 @@
 /** What the service keeps of its talk with the venue: calls in flight, how far events were taken, what was set aside, probes. */
-import type { JsonObject } from "../../../machines/Effects.ts"
-import type { KeptMarket } from "../../../machines/venue/VenueMisfit.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
+import type { KeptMarket } from "../../../machines/venueChecks/VenueMisfit.ts"
 import type { VenueCallName } from "../../../machines/venue/venueCalls.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 

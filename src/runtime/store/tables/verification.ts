@@ -1,5 +1,5 @@
 /** The twelve blocks of a client's verification, and what was sent for them (doc 1, Block statuses; D3). */
-import type { Json } from "../../../machines/Effects.ts"
+import type { Json } from "../../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofClient, table } from "../Table.ts"
 
 export interface BlockRow extends MachineRow<"verificationBlock"> {

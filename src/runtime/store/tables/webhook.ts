@@ -1,5 +1,5 @@
 /** Events, where they are sent, and the notification feed (doc 3, Webhook registration and delivery; D13, D14). */
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject } from "../../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofPartner, table } from "../Table.ts"
 
 export interface EventRow {

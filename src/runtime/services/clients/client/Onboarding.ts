@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../../../machines/client/ClientWire.ts"
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import { decodeOnboarding, type OnboardingBody } from "../../../../machines/kyc/OnboardingBody.ts"
 import { personKeyOf } from "../../../../machines/kyc/personKey.ts"
 import { resultOf } from "../../../../machines/screening/screen.ts"

@@ -2,7 +2,7 @@
  * The turn that creates a client: machines decide, rows follow. Pure apart from the turn's draft and ids
  * (doc 1, Rules of POST /clients 3 to 6).
  */
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { OnboardingResult } from "../../../../machines/client/ClientWire.ts"
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
 import type { ReceivedSections } from "../../../../machines/kyc/KycUpdateBody.ts"

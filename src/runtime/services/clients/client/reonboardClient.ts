@@ -5,7 +5,7 @@
  * ids.
  */
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
-import type { ReonboardingResult } from "../../../../machines/kyc/KycWire.ts"
+import type { ReonboardingResult } from "../../../../machines/client/KycWire.ts"
 import { requirements } from "../../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../../machines/verification/sourceOfWealth.ts"
 import type { BlockStatuses } from "../../../../machines/verification/Blocks.ts"

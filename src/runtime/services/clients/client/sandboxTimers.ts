@@ -1,5 +1,6 @@
 /** Durable timers of a sandbox client with a published last name; `sandboxDecisions` runs their decisions (D1, D2, D3). */
-import { type SandboxDecision, sandboxNameOf, sandboxTimer } from "../../../../machines/sandbox/sandboxNames.ts"
+import { sandboxNameOf } from "../../../../machines/sandbox/sandboxNames.ts"
+import { type SandboxDecision, sandboxTimer } from "../../../../machines/timerNames.ts"
 import type { Instance } from "../../../effects/Instance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { Restriction } from "../../../../machines/client/Restriction.ts"
 import type { CaseReason, CaseStatus } from "../../../../machines/compliance/Case.ts"
 import { resultOf } from "../../../../machines/screening/screen.ts"

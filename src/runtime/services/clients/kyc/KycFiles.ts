@@ -5,13 +5,18 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { LifecycleState, VerificationLevel } from "../../../../machines/client/Client.ts"
+import type { LifecycleState } from "../../../../machines/client/Client.ts"
+import {
+  type BlockCode,
+  blockCodes,
+  type BlockStatus,
+  type VerificationLevel
+} from "../../../../machines/verification/Blocks.ts"
 import type { Document } from "../../../../machines/document/Document.ts"
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { KycPackageStatus } from "../../../../machines/kyc/KycPackage.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../../machines/shared/Text.ts"
-import { type BlockCode, blockCodes, type BlockStatus } from "../../../../machines/verification/Blocks.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import { SealingService } from "../../../engine/sealing/SealingService.ts"

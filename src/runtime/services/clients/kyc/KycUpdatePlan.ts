@@ -3,7 +3,7 @@
  * what screening finds, and the state it was read in, which the turn compares with its own (doc 1, Rules of POST /clients
  * and PUT .../kyc 7 and 8; A1-28, A1-33; F26). Pure.
  */
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
 import { personClaims } from "../../../../machines/kyc/personKey.ts"
 import type { KycUpdateBody } from "../../../../machines/kyc/KycUpdateBody.ts"

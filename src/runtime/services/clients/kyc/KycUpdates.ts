@@ -5,12 +5,12 @@
  * line, so that a turn of each suffices.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { KycPackageContext } from "../../../../machines/kyc/KycPackage.ts"
 import { decodeKycUpdate, type KycUpdateBody, referredDocuments } from "../../../../machines/kyc/KycUpdateBody.ts"
 import { personKeyOf } from "../../../../machines/kyc/personKey.ts"
 import { resultOf } from "../../../../machines/screening/screen.ts"
-import type { KycPackageView, KycUpdateResult, ReonboardingResult } from "../../../../machines/kyc/KycWire.ts"
+import type { KycPackageView, KycUpdateResult, ReonboardingResult } from "../../../../machines/client/KycWire.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { invalidSections } from "../../../../machines/shared/RequestBody.ts"
 import {

@@ -3,7 +3,7 @@
  * the identity session, the screening run, the reporting record, cases and the grant (doc 1, Rules of POST /clients and
  * PUT .../kyc 4 to 8; D2, D3). Pure but for the turn's draft and ids.
  */
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
 import type { ReceivedSections } from "../../../../machines/kyc/KycUpdateBody.ts"
 import { kycSectionNames } from "../../../../machines/kyc/OnboardingBody.ts"

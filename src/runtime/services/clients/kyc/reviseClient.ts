@@ -5,9 +5,9 @@
  */
 import type { ClientEvent } from "../../../../machines/client/Client.ts"
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import type { KycPackageEvent, KycPackageStatus } from "../../../../machines/kyc/KycPackage.ts"
-import type { KycUpdateResult } from "../../../../machines/kyc/KycWire.ts"
+import type { KycUpdateResult } from "../../../../machines/client/KycWire.ts"
 import { keyOf } from "../../../store/Catalogue.ts"
 import type { ClientRow } from "../../../store/tables/client.ts"
 import type { PackageRow } from "../../../store/tables/kyc.ts"

@@ -3,7 +3,7 @@
  * tax numbers, in the normal form the rules compare (doc 1, Rules of POST /clients and PUT .../kyc 7; A1-10, A1-14, A1-33,
  * F27). The sections were valid when they were stored.
  */
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import { normaliseTin } from "../../../../machines/kyc/TaxResidency.ts"
 import type { PersonFacts } from "../../../../machines/kyc/personKey.ts"
 import type { ReportingFacts } from "../../../../machines/reporting/ReportingRecord.ts"

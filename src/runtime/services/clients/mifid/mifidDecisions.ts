@@ -11,7 +11,7 @@ import type {
 import { decodeAcknowledgement, type SubmissionBody } from "../../../../machines/appropriateness/AppropriatenessBody.ts"
 import { scoreAnswers } from "../../../../machines/appropriateness/scoring.ts"
 import type { MifidResult } from "../../../../machines/client/ClientWire.ts"
-import type { Json } from "../../../../machines/Effects.ts"
+import type { Json } from "../../../../machines/shared/Json.ts"
 import { mifidSectionNames, type MifidBody, mifidSections } from "../../../../machines/mifid/MifidBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole, notAnObject } from "../../../../machines/shared/RequestBody.ts"

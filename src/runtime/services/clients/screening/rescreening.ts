@@ -2,7 +2,7 @@
  * Screening a client again: the list, the rules or the client's name may have changed since compliance looked, and a
  * candidate that nobody has looked at as it is now is never cleared (doc 1, Rules of POST /clients 6; F26).
  */
-import type { Json, JsonObject } from "../../../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
 import {
   type Found,

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../../machines/collateral/CollateralReport.ts"
-import type { JsonObject } from "../../../../machines/Effects.ts"
+import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"

@@ -3,13 +3,13 @@
  * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
  */
 import type { CollateralBody } from "../../../../machines/collateral/CollateralBody.ts"
-import { type AccountRisk, graverOf, type RiskState } from "../../../../machines/margin/accountRisk.ts"
+import { type AccountRisk, graverOf, type RiskState, unjudged } from "../../../../machines/margin/accountRisk.ts"
 import type { Gate, Gates } from "../../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../../machines/shared/Money.ts"
 import { conflict } from "../../../../machines/shared/Refusal.ts"
 import type { Reason } from "../../../../machines/shared/RefusalReason.ts"
 import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
-import { moneyOutReasons, moneyOutSentences, unjudged } from "../../../../machines/withdrawal/moneyOut.ts"
+import { moneyOutReasons, moneyOutSentences } from "../../../../machines/withdrawal/moneyOut.ts"
 import { verificationGate } from "../../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../../machines/verification/sourceOfWealth.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"

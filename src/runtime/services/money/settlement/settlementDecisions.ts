@@ -2,7 +2,7 @@
  * What a partner's report does to one settlement item, inside the mailbox of the item's client: the same for a report of
  * one item and for each entry of a bulk report (doc 3, Settlement reporting rules; D12; A3-20).
  */
-import type { JsonObject } from "../../../../machines/Effects.ts"
+import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { itemOf, type SettlementEvent, type SettlementItem } from "../../../../machines/settlement/SettlementItem.ts"
 import type { SettlementReportBody } from "../../../../machines/settlement/SettlementReportBody.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"

@@ -2,7 +2,7 @@
  * The gates of a withdrawal request that need the client, in the published order (doc 3, Money write gates and
  * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
  */
-import { graverOf } from "../../../../machines/margin/accountRisk.ts"
+import { graverOf, unjudged } from "../../../../machines/margin/accountRisk.ts"
 import type { Gate, Gates } from "../../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../../machines/shared/Money.ts"
 import { accept, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -13,8 +13,7 @@ import {
   type FreeMoney,
   freeMoneyRefusal,
   moneyOutReasons,
-  moneyOutSentences,
-  unjudged
+  moneyOutSentences
 } from "../../../../machines/withdrawal/moneyOut.ts"
 import { decodeWithdrawal, type WithdrawalBody } from "../../../../machines/withdrawal/WithdrawalBody.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"

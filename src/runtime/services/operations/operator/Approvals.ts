@@ -7,7 +7,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Json, JsonObject } from "../../../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../../../machines/shared/Json.ts"
 import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import {

@@ -4,7 +4,7 @@
  */
 import canonicalize from "canonicalize"
 import { createHash } from "node:crypto"
-import type { JsonObject } from "../../../../machines/Effects.ts"
+import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { type ApprovalEvent, requestNote } from "../../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"

@@ -5,8 +5,7 @@
  */
 import { Effect } from "effect"
 import { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
-import type { SandboxTimer } from "../../../../machines/sandbox/sandboxNames.ts"
-import type { HandlerName, SystemTimer } from "../../../../machines/timerNames.ts"
+import type { HandlerName, SandboxTimer, SystemTimer } from "../../../../machines/timerNames.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import { Settings } from "../../../Settings.ts"
 import { barrierTimers } from "../../trading/contract/contractHears.ts"

@@ -4,7 +4,8 @@
  * timers and knows what to do with them.
  */
 import { personClaims } from "../../../../machines/kyc/personKey.ts"
-import { type SandboxDecision, sandboxRetry, type SandboxTimer } from "../../../../machines/sandbox/sandboxNames.ts"
+import { sandboxRetry } from "../../../../machines/sandbox/sandboxNames.ts"
+import type { SandboxDecision, SandboxTimer } from "../../../../machines/timerNames.ts"
 import type { Verdict } from "../../../../machines/shared/Refusal.ts"
 import type { ActorHost, Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"

@@ -15,8 +15,8 @@ import {
   moneyHoldings,
   tradeHolding,
   venueHoldings
-} from "../../../../machines/venue/holdings.ts"
-import { ownMoney, venueMoney } from "../../../../machines/venue/money.ts"
+} from "../../../../machines/reconciliation/holdings.ts"
+import { ownMoney, venueMoney } from "../../../../machines/reconciliation/money.ts"
 import { orderRef } from "../../../../machines/order/Order.ts"
 import { requestRef } from "../../../../machines/rfq/Rfq.ts"
 import { bookedTrades, tradesKnownToBoth, venueTrades } from "../../../../machines/venue/trades.ts"

@@ -12,7 +12,7 @@ import type { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../../.
 import { firstRefusal } from "../../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
-import type { JsonObject } from "../../../../machines/Effects.ts"
+import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import {
   ActorHost,

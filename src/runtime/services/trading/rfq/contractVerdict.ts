@@ -4,7 +4,7 @@
  */
 import { type AskedContract, contractMisfit, frozenTerms } from "../../../../machines/venueChecks/contractChecks.ts"
 import { requestMisfit } from "../../../../machines/venueChecks/requestChecks.ts"
-import { timeMisfit } from "../../../../machines/venueChecks/timeChecks.ts"
+import { timeMisfit } from "../../../../machines/venue/timeChecks.ts"
 import { tearUpRef } from "../../../../machines/barrier/BarrierContract.ts"
 import { acceptRef, quoteOfRef, type RfqContext } from "../../../../machines/rfq/Rfq.ts"
 import { MoneyDecimal, usdcMinor } from "../../../../machines/shared/Money.ts"

@@ -1,5 +1,5 @@
 /** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
-import type { JsonObject } from "../../../../machines/Effects.ts"
+import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import type { AcceptWire } from "../../../../machines/rfq/RfqWire.ts"
 import {
   accept,

@@ -3,7 +3,8 @@
  * service.
  */
 import { Schema } from "effect"
-import { lifecycleStates, verificationLevels } from "../client/Client.ts"
+import { lifecycleStates } from "./Client.ts"
+import { verificationLevels } from "../verification/Blocks.ts"
 import { Currency } from "../shared/Currency.ts"
 
 const count = Schema.Int

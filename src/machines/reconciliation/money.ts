@@ -8,7 +8,7 @@
 import { postingRules } from "../ledger/postingRules.ts"
 import { isCurrency } from "../shared/Currency.ts"
 import { MoneyDecimal, toDecimal } from "../shared/Money.ts"
-import type { VenueAccount, VenueMoneyKind } from "./venueObjects.ts"
+import type { VenueAccount, VenueMoneyKind } from "../venue/venueObjects.ts"
 
 /** What of a client is compared, as it is stored. Minor units. */
 export interface OwnMoney {

@@ -4,8 +4,8 @@
  */
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { MoneyFigures } from "./money.ts"
-import { tradeFigure, type Trade } from "./trades.ts"
-import type { VenueAccount, VenueOrder } from "./venueObjects.ts"
+import { tradeFigure, type Trade } from "../venue/trades.ts"
+import type { VenueAccount, VenueOrder } from "../venue/venueObjects.ts"
 
 export const holdingKinds = ["position", "order", "trade", "contract", "request", "swap", "money"] as const
 export type HoldingKind = (typeof holdingKinds)[number]

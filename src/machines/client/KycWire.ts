@@ -3,11 +3,11 @@
  * the contract and for the services.
  */
 import { Schema } from "effect"
-import { lifecycleStates, verificationLevels } from "../client/Client.ts"
-import { OnboardingResult } from "../client/ClientWire.ts"
+import { lifecycleStates } from "./Client.ts"
+import { BlockDecider, verificationLevels } from "../verification/Blocks.ts"
+import { OnboardingResult } from "./ClientWire.ts"
 import { Id } from "../shared/Ids.ts"
-import { BlockDecider } from "../verification/Blocks.ts"
-import { kycPackageStatuses } from "./KycPackage.ts"
+import { kycPackageStatuses } from "../kyc/KycPackage.ts"
 
 const status = Schema.Literals(kycPackageStatuses)
 const revision = Schema.Int.annotate({ description: "1 at onboarding, one more with each update." })

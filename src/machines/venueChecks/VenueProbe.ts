@@ -3,7 +3,7 @@
  * It shows that what is asked of the venue is done at most once and known in the end, whatever happens to answers and
  * processes. Sandboxes alone have probes.
  */
-import type { VenueRequest } from "./venueCalls.ts"
+import type { VenueRequest } from "../venue/venueCalls.ts"
 
 export const venueProbeStates = ["IN_FLIGHT", "EXECUTED", "REFUSED", "VOID"] as const
 export type VenueProbeState = (typeof venueProbeStates)[number]

@@ -2,9 +2,9 @@
  * The listing as the service believes it (A2-114, A2-115). A market that the venue lists in an impossible way keeps its last
  * possible state, and so does a kind of market of which the venue lists none any more. The rest is as the venue lists it.
  */
-import { gridOf } from "../market/Grid.ts"
+import { gridOf } from "./Grid.ts"
 import { isLess, scaled } from "../shared/Exact.ts"
-import type { VenueListing, VenueMarket, VenueStakingMarket } from "./VenueMarket.ts"
+import type { VenueListing, VenueMarket, VenueStakingMarket } from "../venue/VenueMarket.ts"
 
 /** A listing as it was read, with the rows that can't be read. */
 export interface ReadListing extends VenueListing {
