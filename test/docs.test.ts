@@ -58,6 +58,27 @@ const readPath = (path: string): string | null => {
   return path.endsWith(".md") ? readFileSync(full, "utf8") : ""
 }
 
+/** The contract file of a route by the rule of the README: the segment behind the client, else the first one. */
+export const routeFile = (path: string): string => {
+  const [first = "", second, third] = path.split("/").slice(3)
+  const segment = !path.startsWith("/partner/v1/") ? "system" : second === "{clientId}" ? (third ?? first) : first
+  const name = segment.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return `src/http/api/${name}Api.ts`
+}
+
+/** Routes whose contract file by the rule does not hold them, or whose group has no file of handlers. */
+export const misplacedRoutes = (
+  paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>,
+  read: (file: string) => string | null
+): ReadonlyArray<string> =>
+  Object.entries(paths).flatMap(([path, operations]) => {
+    const written = path.replace("/partner/v1/", "/").replaceAll(/\{(\w+)\}/g, ":$1")
+    const groups = Object.values(operations).flatMap(({ operationId }) => operationId?.split(".")[0] ?? [])
+    const handlers = groups.filter((group) => group !== "system").map((group) => `src/http/handlers/${group}.ts`)
+    const holds = read(routeFile(path))?.includes(`"${written}"`) === true
+    return holds && handlers.every((file) => read(file) !== null) ? [] : [path]
+  })
+
 describe("docs", () => {
   const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
@@ -87,6 +108,29 @@ describe("docs", () => {
       unnamedNouns(["src/machines/a", "src/machines/b"], "| ab | `src/machines/ab` |\n| b | `src/machines/b/B.ts` |"),
       ["src/machines/a"]
     ))
+
+  it("a route is found in the contract file and the handlers that the README derives from its path", () => {
+    const { paths } = JSON.parse(readFileSync(join(root, "docs/openapi.json"), "utf8"))
+    assert.isAbove(Object.keys(paths).length, 70)
+    const text = (file: string) => (existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : null)
+    assert.deepStrictEqual(misplacedRoutes(paths, text), [])
+  })
+
+  it("names a route in another file, and one without handlers", () => {
+    const files = new Map([
+      ["src/http/api/MarketTradesApi.ts", `"/market-trades" "/clients/:clientId/ledger"`],
+      ["src/http/handlers/market.ts", ""]
+    ])
+    const paths = {
+      "/partner/v1/market-trades": { get: { operationId: "market.trades" } },
+      "/partner/v1/clients/{clientId}/ledger": { get: { operationId: "market.ledger" } },
+      "/healthz": { get: { operationId: "system.healthz" } }
+    }
+    assert.deepStrictEqual(
+      misplacedRoutes(paths, (file) => files.get(file) ?? null),
+      ["/partner/v1/clients/{clientId}/ledger", "/healthz"]
+    )
+  })
 
   const tree = new Map([
     ["src/a.ts", ""],

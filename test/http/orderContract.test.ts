@@ -5,9 +5,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, OpenApi } from "effect/http-api"
 import Ajv2020 from "ajv/dist/2020.js"
-import { leverageChoice, leveragePost, leverageView, marginPreview } from "../../src/http/api/marginEndpoints.ts"
+import { MarginApi } from "../../src/http/api/MarginApi.ts"
 import { orderExamples as examples } from "../fixtures/orderExamples.ts"
 import { OrdersApi } from "../../src/http/api/OrdersApi.ts"
 import { PositionsApi } from "../../src/http/api/PositionsApi.ts"
@@ -34,8 +34,6 @@ import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import { invalidWhole } from "../../src/machines/shared/RequestBody.ts"
 import { notReceived } from "../../src/machines/venue/venueCalls.ts"
 import { samplesOf } from "./standIn.ts"
-
-class MarginApi extends HttpApiGroup.make("margin").add(marginPreview, leverageView, leverageChoice, leveragePost) {}
 
 const groups: ReadonlyArray<Group> = [OrdersApi, PositionsApi, MarginApi]
 const table = new RouteTable("", groups)
@@ -76,6 +74,7 @@ describe("doc 2, Orders, margin, leverage, positions: the routes", () => {
         ["GET", "/clients/:clientId/positions", read],
         ["GET", "/clients/:clientId/trades", read],
         ["GET", "/clients/:clientId/position-history", read],
+        ["GET", "/clients/:clientId/margin", read],
         ["POST", "/clients/:clientId/margin/preview", of({})],
         ["GET", "/clients/:clientId/leverage", read],
         ["PUT", "/clients/:clientId/leverage", of({ idempotent: true })],

@@ -5,27 +5,18 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AcknowledgementBody, SubmissionBody } from "../../machines/appropriateness/AppropriatenessBody.ts"
 import { AcknowledgeResult, AssessmentResult } from "../../machines/appropriateness/Assessment.ts"
-import { ServedQuestionnaire } from "../../machines/appropriateness/Questionnaire.ts"
-import { MifidResult } from "../../machines/client/ClientWire.ts"
-import { MifidBody } from "../../machines/mifid/MifidBody.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
+import { questionnaire } from "./AppropriatenessTestApi.ts"
+import { mifid } from "./MifidApi.ts"
 
 export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
   .add(
-    HttpApiEndpoint.get("questionnaire", "/appropriateness-test", {
-      success: ok(ServedQuestionnaire)
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "The questionnaire in force",
-        description:
-          "Questions with their options in the order to show them, and the texts of warning and acknowledgement. Answers are sent with its version."
-      })
-    ),
+    questionnaire,
     HttpApiEndpoint.post("submit", "/clients/:clientId/appropriateness", {
       params: clientParams,
       headers: idempotencyHeaders,
@@ -56,20 +47,7 @@ export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
             "acknowledgedAt is when the client acknowledged, not in the future. The body may have up to 16 KB."
         })
       ),
-    HttpApiEndpoint.put("mifid", "/clients/:clientId/mifid", {
-      params: clientParams,
-      headers: idempotencyHeaders,
-      payload: MifidBody,
-      success: ok(MifidResult),
-      error: [BadRequest, Conflict]
-    })
-      .annotate(RouteRules, { idempotent: true, reliance: true, bodyCap: bodyCaps.mifid })
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Write the four MiFID blocks",
-          description: "All four sections every time. The body may have up to 64 KB."
-        })
-      )
+    mifid
   )
   .annotateMerge(
     OpenApi.annotations({

@@ -9,6 +9,7 @@ import { CollateralBody } from "../../machines/collateral/CollateralBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
+import { explainRules, explains, explainText } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
@@ -60,3 +61,10 @@ export class CollateralApi extends HttpApiGroup.make("collateral")
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Collateral", description: "PARTNER custody: collateral reports." })) {}
+
+export const explainCollateral = HttpApiEndpoint.post("collateral", "/clients/:clientId/collateral/explain", {
+  ...explains,
+  payload: CollateralBody
+})
+  .annotate(RouteRules, explainRules(bodyCaps.collateral))
+  .annotateMerge(explainText("a collateral report"))

@@ -9,6 +9,7 @@ import { DepositBody } from "../../machines/deposit/DepositBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
+import { explainRules, explains, explainText } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
@@ -60,3 +61,10 @@ export class DepositsApi extends HttpApiGroup.make("deposits")
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Deposits", description: "BROKER custody: deposit notices." })) {}
+
+export const explainDeposit = HttpApiEndpoint.post("deposit", "/clients/:clientId/deposits/explain", {
+  ...explains,
+  payload: DepositBody
+})
+  .annotate(RouteRules, explainRules(bodyCaps.deposit))
+  .annotateMerge(explainText("a deposit notice"))

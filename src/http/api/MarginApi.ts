@@ -1,9 +1,14 @@
-/** A client's margin and the leverage of its perpetuals (doc 2, Margin picture; A2-50, A2-112, F4, F7), bare routes. */
+/** A client's margin and a preview of it; the group has the leverage too (doc 2, Margin picture; A2-49, A2-51, A2-112, F4, F7). Bare routes. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { MarginPicture } from "../../machines/margin/marginPicture.ts"
+import { MarginPreviewWire } from "../../machines/order/OrderWire.ts"
+import { PreviewBody } from "../../machines/order/PreviewBody.ts"
+import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { bare } from "./Envelope.ts"
-import { leverageChoice, leveragePost, leverageView, marginPreview } from "./marginEndpoints.ts"
+import { leverageChoice, leveragePost, leverageView } from "./LeverageApi.ts"
 import { clientParams } from "./Parameters.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict, PreviewRefused, VenueAway } from "./WireErrors.ts"
 
 export class MarginApi extends HttpApiGroup.make("margin")
   .add(
@@ -17,7 +22,20 @@ export class MarginApi extends HttpApiGroup.make("margin")
           "Worked out on the marks of this moment. closeOutEquity leaves the profits of open contracts out; under PARTNER custody cash is the reported collateral with the results since. 503 code 5030 when no venue is attached to the service."
       })
     ),
-    marginPreview,
+    HttpApiEndpoint.post("preview", "/clients/:clientId/margin/preview", {
+      params: clientParams,
+      payload: PreviewBody,
+      success: bare(MarginPreviewWire),
+      error: [PreviewRefused, BadRequest, Conflict, VenueAway]
+    })
+      .annotate(RouteRules, { idempotent: false, reliance: false, bodyCap: bodyCaps.order })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Preview an order (bare)",
+          description:
+            "Takes an order without ocoGroup and writes nothing; attached levels pass the gates of an order's attached levels. leverage is what it is previewed at, without being chosen. 400 when the order would be refused, the client's verification included: the preview, with accepted false and the order's own sentence as reason, beside the error's members; figures that could not be worked out are null. 404, 409 of a closed account and 502 are those of the order. The body may have up to 16 KB."
+        })
+      ),
     leverageView,
     leverageChoice,
     leveragePost

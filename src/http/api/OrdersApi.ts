@@ -13,12 +13,10 @@ import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
+import { summary } from "./summary.ts"
 import { BadRequest, Conflict, OrderRefused, VenueAway } from "./WireErrors.ts"
 
 const writes = { idempotent: false, reliance: false, bodyCap: bodyCaps.order } as const
-
-const summary = (text: string, description?: string) =>
-  OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
 
 export class OrdersApi extends HttpApiGroup.make("orders")
   .add(

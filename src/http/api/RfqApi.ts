@@ -14,15 +14,13 @@ import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pathId } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
+import { summary } from "./summary.ts"
 import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
 
 const rfqParams = { ...clientParams, rfqId: pathId("The request's id.") }
 const writes = { idempotent: false, reliance: false, bodyCap: bodyCaps.rfq } as const
 const keyed = { ...writes, idempotent: true } as const
 const refusals = [BadRequest, Conflict, VenueAway] as const
-
-const summary = (text: string, description?: string) =>
-  OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
 
 export class RfqApi extends HttpApiGroup.make("rfq")
   .add(

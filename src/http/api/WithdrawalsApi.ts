@@ -9,6 +9,7 @@ import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { WithdrawalBody } from "../../machines/withdrawal/WithdrawalBody.ts"
 import { WithdrawalRequest, withdrawalStatuses } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import { created, ok } from "./Envelope.ts"
+import { explainRules, explains, explainText } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
@@ -82,3 +83,10 @@ export class WithdrawalsApi extends HttpApiGroup.make("withdrawals")
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Withdrawals", description: "BROKER custody: paying clients out." })) {}
+
+export const explainWithdrawal = HttpApiEndpoint.post("withdrawal", "/clients/:clientId/withdrawals/explain", {
+  ...explains,
+  payload: WithdrawalBody
+})
+  .annotate(RouteRules, explainRules(bodyCaps.withdrawal))
+  .annotateMerge(explainText("a withdrawal request"))

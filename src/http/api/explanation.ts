@@ -3,6 +3,11 @@
  * (doc 3, Money write gates and Collateral report rules; A3-02, A3-14).
  */
 import { Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+import { ok } from "./Envelope.ts"
+import { clientParams } from "./Parameters.ts"
+import type { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict } from "./WireErrors.ts"
 
 const code = Schema.NullOr(Schema.Int).annotate({
   description: "The error code that the write would answer; null when this does not refuse it."
@@ -34,3 +39,22 @@ export const Explanation = Schema.Struct({
   })
 }).annotate({ identifier: "Explanation" })
 export type Explanation = typeof Explanation.Type
+
+/** Parameters and answers of a route that explains a money write. */
+export const explains = { params: clientParams, success: ok(Explanation), error: [BadRequest, Conflict] } as const
+
+/** Its rules: any key may send it, because it changes nothing. `bodyCap` is that of the write. */
+export const explainRules = (bodyCap: number): RouteRules => ({
+  idempotent: false,
+  reliance: false,
+  bodyCap,
+  reads: true
+})
+
+/** Its description; `write` with its article. */
+export const explainText = (write: string) =>
+  OpenApi.annotations({
+    summary: `Explain what ${write} would be answered`,
+    description:
+      "Takes the body of the write and answers each of its gates in the order checked. Writes nothing, takes no reference and is open to READ keys; it counts in the TRADE window."
+  })

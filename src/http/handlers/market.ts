@@ -1,9 +1,8 @@
-/** Market data and the staking board (doc 2, Market data): what many readers get is written as JSON once a change. */
+/** Market data: an answer that many readers share is written as JSON once a change (doc 2, Market data). */
 import { Effect } from "effect"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import { MarketReads } from "../../runtime/services/market/MarketReads.ts"
-import { StakingReads } from "../../runtime/services/market/StakingReads.ts"
-import { MarketApi, StakingApi } from "../api/MarketApi.ts"
+import { MarketApi } from "../api/MarketApi.ts"
 import { invalidQuery, toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orRefused, refused, type Reply, shared } from "./handler.ts"
@@ -34,17 +33,6 @@ export const market = feature({
       marketInfo: ({ query }) => sharedOr(reads.info(query.symbol)),
       tradingStatus: () => own(reads.status()),
       currencies: () => sharedOr(reads.currencies())
-    })
-  )
-})
-
-export const staking = feature({
-  api: StakingApi,
-  layer: StakingReads.layer,
-  handlers: Effect.map(StakingReads, (reads) =>
-    handlersOf(StakingApi, {
-      markets: () => own(reads.markets()),
-      offers: ({ query }) => own(reads.offers(query))
     })
   )
 })

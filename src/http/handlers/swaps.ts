@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Explanation } from "../../runtime/services/shared/Explanation.ts"
 import { Swaps } from "../../runtime/services/trading/swap/Swaps.ts"
-import { SwapsApi } from "../api/SwapsApi.ts"
+import { SwapsApi } from "../api/StakingApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, orRefused, orUnknown, write, writeAs } from "./handler.ts"

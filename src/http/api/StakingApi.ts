@@ -1,24 +1,48 @@
 /**
- * A client's staking swaps: takes of an offer, and their outcomes (doc 2, Staking; STS-1..STS-4, STS-7). An in-doubt take answers
- * 502 with its ids, and the answer is kept under its Idempotency-Key (A1-51).
+ * Staking: its markets and offers, a client's takes of an offer, and their outcomes. An in-doubt take answers 502 with its ids,
+ * and the answer is kept under its Idempotency-Key (doc 2, Staking; STS-1..STS-4, STS-7, A1-51).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { StakingMarketsWire, StakingOffersWire } from "../../machines/market/MarketWire.ts"
+import { currencyCodes } from "../../machines/shared/Currency.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { swapLists, SwapsWire, SwapWire } from "../../machines/swap/SwapWire.ts"
 import { TakeBody } from "../../machines/swap/TakeBody.ts"
 import { ok } from "./Envelope.ts"
 import { Explanation } from "./explanation.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
-import { clientParams, indexed, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { clientParams, indexed, nameParam, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
-import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
+import { summary } from "./summary.ts"
+import { BadRequest, Conflict, NotFound, VenueAway } from "./WireErrors.ts"
 
 const offerParams = { ...clientParams, offerId: pathId("The offer's id, as the board has it.") }
 const writes = { idempotent: false, reliance: false, bodyCap: bodyCaps.take } as const
 const refusals = [BadRequest, Conflict, VenueAway] as const
 
-const summary = (text: string, description?: string) =>
-  OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
+export class StakingApi extends HttpApiGroup.make("staking")
+  .add(
+    HttpApiEndpoint.get("markets", "/staking/markets", {
+      success: ok(StakingMarketsWire),
+      error: VenueAway
+    }).annotateMerge(
+      summary(
+        "The staking markets",
+        "What may be lent: tenors, rates, sizes and the service's share of the reward, with the disclosure that has to be shown beside them."
+      )
+    ),
+    HttpApiEndpoint.get("offers", "/staking/offers", {
+      query: {
+        asset: tokenParam("asset", currencyCodes, "Only offers of this asset."),
+        symbol: nameParam("Only offers of this staking market. 404 when it is not offered.")
+      },
+      success: ok(StakingOffersWire),
+      error: [BadRequest, NotFound, VenueAway]
+    }).annotateMerge(
+      summary("The board of staking offers", "Read at the venue every 2 seconds; stale when that was more than 10 ago.")
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Staking", description: "Staking swaps that writers offer." })) {}
 
 export class SwapsApi extends HttpApiGroup.make("swaps")
   .add(
