@@ -11,7 +11,7 @@ import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { questionnaire1 } from "./machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "./machines/appropriateness/scoring.ts"
 import { sampleMifid } from "./machines/mifid/sampleMifid.ts"
-import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
+import { ActorHost, storeNothing } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Appropriateness } from "./runtime/services/clients/appropriateness/Appropriateness.ts"
 import { clientSubject, usdcBalance } from "./runtime/services/account/clientState.ts"
 import { CollateralReports } from "./runtime/services/money/collateral/CollateralReports.ts"
@@ -95,7 +95,7 @@ const makeDemo = (files: DataFiles, tag: string) =>
       (yield* Onboarding).onboard(
         { partner, key, by: partnerAttribution(partner, key, "demo") },
         sampleOnboarding(1, tag, clock.now()),
-        () => null
+        storeNothing
       )
     )
     const demo = { partnerId: partner.row.id, code, key: issued.key, clientId: client.clientId }
@@ -124,21 +124,12 @@ const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
     if (held.client.level !== "MICA_MIFID") {
       const appropriateness = yield* Appropriateness
       const answers = { version: 1, answers: answersFor(questionnaire1, "PASS") }
-      yield* granted(
-        "assess the client",
-        appropriateness.submit(by, clientId, answers, () => null)
-      )
-      yield* granted(
-        "bring MiFID blocks",
-        appropriateness.writeMifid(by, clientId, sampleMifid(), () => null)
-      )
+      yield* granted("assess the client", appropriateness.submit(by, clientId, answers, storeNothing))
+      yield* granted("bring MiFID blocks", appropriateness.writeMifid(by, clientId, sampleMifid(), storeNothing))
     }
     if (held.cash >= leastCash) return
     const report = { partnerRef: `demo-${tag}`, direction: "DEPOSIT", amount: brought }
-    yield* granted(
-      "report collateral",
-      (yield* CollateralReports).report(by, clientId, report, () => null)
-    )
+    yield* granted("report collateral", (yield* CollateralReports).report(by, clientId, report, storeNothing))
   })
 
 /** The data directory of a command that names none. */

@@ -16,6 +16,7 @@ import { BusinessClock } from "../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../runtime/engine/sealing/SealingService.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
 import { countAnswer } from "../runtime/services/operations/system/answerCounts.ts"
+import type { KeyedRequest } from "../runtime/services/shared/KeyedRequest.ts"
 import type { Principal } from "../runtime/services/partners/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
@@ -35,7 +36,7 @@ import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
 import { passGates, type Surface } from "./middleware/gates.ts"
 import {
-  type AnswerSlot,
+  answerRow,
   comparedBody,
   type Ended,
   fingerprintOf,
@@ -94,7 +95,6 @@ const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
     idempotency: new Idempotency({
       answers: yield* AnswerStore,
       clock: business,
-      onStored: (listener) => host.onCommitted("answers", listener),
       ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
     }),
     keyedHash: (yield* SealingService).quickFingerprint,
@@ -263,35 +263,34 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       const compared = body.text === undefined ? body.value : comparedBody(body.value, body.text)
       const fingerprint = fingerprintOf(this.parts.keyedHash, method, path, compared)
       const olderFingerprint = () => olderFingerprintOf(method, path, compared)
-      return this.parts.idempotency.answer(
-        { principal: principal.id, key, fingerprint, olderFingerprint },
-        (slot) => next(() => this.beforeService(admitted, slot, body)),
-        { lookFirst: write.manyCommits === true }
-      )
+      const request = { principal: principal.id, key, fingerprint, olderFingerprint }
+      return this.parts.idempotency.answer(request, () => next(() => this.beforeService(admitted, request, body)), {
+        lookFirst: write.manyCommits === true
+      })
     })
   }
 
   /**
-   * Gates 9 and 10, then the service, or the refusal a bad body has earned. With a slot the answer is a stored row, or
+   * Gates 9 and 10, then the service, or the refusal a bad body has earned. With a key the answer is a stored row, or
    * one that is not kept.
    */
   private beforeService(
     admitted: Admitted<P>,
-    slot: AnswerSlot | null,
+    key: KeyedRequest | null,
     body: FitBody | Rendered
   ): Effect.Effect<Ended, DispatchError> {
     const { principal, match } = admitted
     const refusal = this.surface.standing(principal, match.route) ?? unnamedBy(match)
-    if (refusal !== null) return this.refuse(slot, refusal)
-    if (!match.route.ofClient) return this.serve(admitted, slot, body)
+    if (refusal !== null) return this.refuse(key, refusal)
+    if (!match.route.ofClient) return this.serve(admitted, key, body)
     return Effect.flatMapEager(this.named(principal, match), (unknown) =>
-      unknown === null ? this.serve(admitted, slot, body) : this.refuse(slot, unknown)
+      unknown === null ? this.serve(admitted, key, body) : this.refuse(key, unknown)
     )
   }
 
   private serve(
     { principal: { caller }, match }: Admitted<P>,
-    slot: AnswerSlot | null,
+    key: KeyedRequest | null,
     body: FitBody | Rendered
   ): Effect.Effect<Ended, DispatchError> {
     const { route, params } = match
@@ -301,21 +300,21 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       const lookUp = write.lookUp?.({ caller, params }) ?? Effect.succeed(null)
       return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))
     }
-    const run = write.run({ caller, params, body: body.value, text: body.text, slot, form: route.form })
-    return slot === null
+    const run = write.run({ caller, params, body: body.value, text: body.text, key, form: route.form })
+    return key === null
       ? run
-      : Effect.flatMap(run, (ended) => ("answeredAt" in ended ? Effect.succeed(ended) : this.record(slot, ended)))
+      : Effect.flatMap(run, (ended) => ("answeredAt" in ended ? Effect.succeed(ended) : this.record(key, ended)))
   }
 
-  private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Ended, DispatchError> {
+  private refuse(key: KeyedRequest | null, refusal: WireRefusal): Effect.Effect<Ended, DispatchError> {
     const answer = renderRefusal(refusal)
-    return slot === null ? Effect.succeed(answer) : this.record(slot, answer)
+    return key === null ? Effect.succeed(answer) : this.record(key, answer)
   }
 
   /** Stores an answer that no commit of the service stored, if it is one to keep. */
-  private record(slot: AnswerSlot, answer: Rendered): Effect.Effect<Ended, DispatchError> {
+  private record(key: KeyedRequest, answer: Rendered): Effect.Effect<Ended, DispatchError> {
     if (!isKept(answer)) return Effect.succeed(answer)
-    const row = slot.row(answer, this.parts.business.now())
+    const row = answerRow(key, answer, this.parts.business.now())
     return Effect.as(this.parts.host.record({ answers: [row] }), row)
   }
 

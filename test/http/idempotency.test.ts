@@ -7,7 +7,8 @@ import canonicalize from "canonicalize"
 import { Deferred, Effect, Result } from "effect"
 import * as fc from "fast-check"
 import {
-  type AnswerSlot,
+  AnswerKeeper,
+  answerRow,
   canonicalOf,
   comparedBody,
   fingerprintOf,
@@ -242,20 +243,19 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     const idempotency = new Idempotency({
       answers: { find: () => Effect.succeed(null), discardExpired: () => Effect.void },
       clock: { now: () => now },
-      onStored: () => {},
       waitMillis: 20_000
     })
     const request = { principal: "partner:1", key: "k", fingerprint: "f" } as const
     const gates = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
     let runs = 0
-    const execute = (slot: AnswerSlot) =>
+    const execute = () =>
       Effect.suspend(() => {
         const run = runs++
         const gate = gates[run]
         const end =
           run === 0
             ? Effect.fail(new Unavailable({ unknown: false }))
-            : Effect.succeed(slot.row({ status: 201, body: "{}" }, now))
+            : Effect.succeed(answerRow(request, { status: 201, body: "{}" }, now))
         return gate === undefined ? end : Effect.andThen(Deferred.await(gate), end)
       })
     const ask = () => Effect.runPromise(Effect.result(idempotency.answer(request, execute)))
@@ -269,33 +269,23 @@ describe("doc 1, Idempotency: a concurrent request", () => {
   })
 
   it("A1-51: the row that a commit stored is the answer; what was rendered for a lost commit is not", async () => {
-    const listeners: Array<(row: AnswerRow) => void> = []
     const idempotency = new Idempotency({
       answers: { find: () => Effect.succeed(null), discardExpired: () => Effect.void },
-      clock: { now: () => now },
-      onStored: (listener) => void listeners.push(listener)
+      clock: { now: () => now }
     })
     const render = (body: string): Rendered => ({ status: 201, body })
-    const execute = (commits: ReadonlyArray<string>) => (slot: AnswerSlot) =>
-      Effect.sync(() => {
-        slot.storing(render)("lost", { now })
-        for (const body of commits) {
-          const row = slot.storing(render)(body, { now })
-          if (row !== null) for (const tell of listeners) tell(row)
-        }
-        return slot.stored ?? render("not stored")
+    const ask = (key: string, commits: ReadonlyArray<string>) => {
+      const request = { principal: "partner:1", key, fingerprint: "f" } as const
+      const execute = Effect.sync(() => {
+        const keeper = new AnswerKeeper(request, render)
+        keeper.row("lost", { now })
+        for (const body of commits) keeper.committed(keeper.row(body, { now }) ?? assert.fail(`${body} is not kept`))
+        return keeper.stored ?? render("not stored")
       })
-    const ask = (key: string, commits: ReadonlyArray<string>) =>
-      Effect.runPromise(idempotency.answer({ principal: "partner:1", key, fingerprint: "f" }, execute(commits)))
+      return Effect.runPromise(idempotency.answer(request, () => execute))
+    }
     assert.strictEqual((await ask("a", ["stored"])).body, "stored")
     assert.strictEqual((await ask("b", [])).body, "not stored")
-    const late = (slot: AnswerSlot) =>
-      Effect.sync(() => {
-        for (const tell of listeners) tell({ ...slot.row(render("of an earlier run"), now) })
-        return slot.stored ?? render("own")
-      })
-    const request = { principal: "partner:1", key: "c", fingerprint: "f" } as const
-    assert.strictEqual((await Effect.runPromise(idempotency.answer(request, late))).body, "own")
     assert.deepStrictEqual([(await ask("a", ["another"])).body, (await ask("a", [])).replayed], ["stored", true])
   })
 

@@ -63,8 +63,6 @@ import { standIn } from "./standIn.ts"
 
 /** What a test may change while the server runs, and what it may look at. */
 export class Stub {
-  /** Whoever is told of stored answers; no test changes it. */
-  readonly #listeners: Array<(row: AnswerRow) => void> = []
   partner: PartnerView = partner
   healthy = true
   businessNow = now
@@ -80,23 +78,17 @@ export class Stub {
   lastListQuery: unknown = undefined
   failReads: Effect.Effect<never> | null = null
 
-  onStored(listener: (row: AnswerRow) => void): void {
-    this.#listeners.push(listener)
-  }
-
   /** Changes columns of the partner's row. */
   setPartner(columns: Partial<PartnerView["row"]>, reliance: string = this.partner.reliance): void {
     this.partner = { ...this.partner, row: { ...this.partner.row, ...columns }, reliance }
   }
 
   /** Keeps an answer like the journal: the first one for a key wins. */
-  readonly keep = (row: AnswerRow | null): Effect.Effect<void, ClaimLost> =>
+  readonly keep = (row: AnswerRow): Effect.Effect<void, ClaimLost> =>
     Effect.suspend(() => {
-      if (row === null) return Effect.void
       const name = answerClaim(row.principal, row.key)
       if (this.answers.has(name)) return Effect.fail(new ClaimLost({ claims: [{ name, owner: 0 }] }))
       this.answers.set(name, row)
-      for (const listener of this.#listeners) listener(row)
       return Effect.void
     })
 
@@ -111,7 +103,14 @@ export class Stub {
     })
 
   readonly ended = <A>(verdict: A, store: StoreAnswer<A>): Effect.Effect<A, ClaimLost> =>
-    Effect.as(this.keep(store(verdict, { now: this.businessNow })), verdict)
+    Effect.suspend(() => {
+      const row = store.row(verdict, { now: this.businessNow })
+      if (row === null) return Effect.succeed(verdict)
+      return Effect.map(this.keep(row), () => {
+        store.committed(row)
+        return verdict
+      })
+    })
 }
 
 const unused = () => Effect.die(new Error("not used by the HTTP tests"))
@@ -155,8 +154,7 @@ const stubEngine = (stub: Stub) => {
       facts: () => noFacts,
       onCallEnded: () => {},
       onDecided: () => {},
-      onCommitted: (table, listener) =>
-        table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
+      onCommitted: () => {},
       pressed: () => false,
       stats: () => ({ resident: 0, waiting: 0 }),
       drain: Effect.void,

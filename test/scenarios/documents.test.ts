@@ -4,6 +4,7 @@
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { storeNothing } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { partnerAttribution } from "../../src/runtime/services/partners/Caller.ts"
 import { Directory } from "../../src/runtime/services/partners/Directory.ts"
 import { DocumentContents } from "../../src/runtime/ports/DocumentContents.ts"
@@ -177,7 +178,7 @@ describe("documents", () => {
         // Of an unknown client, so that nothing is stored. Two full ones are worked on, four wait, and then not even a
         // small one may.
         const full = body({ dataBase64: sized(fullFile) })
-        const once = (sent: object) => Effect.exit(documents.upload(caller, 999_999, sent, () => null))
+        const once = (sent: object) => Effect.exit(documents.upload(caller, 999_999, sent, storeNothing))
         const first = yield* Effect.forEach([full, full, full, full, full, full, body()], once, {
           concurrency: "unbounded"
         })

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { personClaims as claimsOf, personKeyOf } from "../../src/machines/kyc/personKey.ts"
 import { buildReportingRecord } from "../../src/machines/reporting/ReportingRecord.ts"
-import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { ActorHost, storeNothing } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { partnerAttribution } from "../../src/runtime/services/partners/Caller.ts"
 import { clientSubject } from "../../src/runtime/services/account/clientState.ts"
@@ -126,7 +126,7 @@ describe("parallel updates", () => {
               caller,
               clientId,
               sectionsOf(n, ["identification"], { "kyc.identification.number": `OTHER${suffix}` }),
-              () => null
+              storeNothing
             ),
           { concurrency: "unbounded" }
         )

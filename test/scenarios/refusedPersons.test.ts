@@ -5,6 +5,7 @@
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { storeNothing } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { firstPersonKey, personClaims } from "../../src/machines/kyc/personKey.ts"
 import { clientContext } from "../../src/runtime/services/account/clientState.ts"
 import { Onboarding } from "../../src/runtime/services/clients/client/Onboarding.ts"
@@ -210,7 +211,7 @@ describe("a person refused for good (A1-28)", () => {
         const [firm, apiKey] = [directory.partner(other.partnerId), directory.keys(other.partnerId)[0]]
         if (firm === null || apiKey === undefined) throw new Error("no partner")
         const caller = { partner: firm, key: apiKey, by: partnerAttribution(firm, apiKey, "test") }
-        return yield* (yield* Onboarding).onboard(caller, body, () => null)
+        return yield* (yield* Onboarding).onboard(caller, body, storeNothing)
       }).pipe(Effect.provide(Layer.fresh(Onboarding.layer).pipe(Layer.provide(reads))))
     )
     if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))

@@ -24,7 +24,7 @@ import { withdrawals } from "../../src/http/handlers/withdrawals.ts"
 import { webhook } from "../../src/http/handlers/webhook.ts"
 import { renderRefusal } from "../../src/http/middleware/answers.ts"
 import {
-  type AnswerSlot,
+  answerRow,
   type Ended,
   fingerprintOf,
   type Idempotency,
@@ -37,6 +37,7 @@ import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../../
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { type Caller, partnerAttribution } from "../../src/runtime/services/partners/Caller.ts"
 import { Clients } from "../../src/runtime/services/clients/client/Clients.ts"
+import type { KeyedRequest } from "../../src/runtime/services/shared/KeyedRequest.ts"
 import type { PartnerPrincipal } from "../../src/runtime/services/partners/Principal.ts"
 import { Directory } from "../../src/runtime/services/partners/Directory.ts"
 import { Onboarding } from "../../src/runtime/services/clients/client/Onboarding.ts"
@@ -95,32 +96,32 @@ const serve = (
     if (match === null) return refused(gateRefusals.route)
     const caller = { ...found, by: partnerAttribution(found.partner, found.key, call.id) }
     const write = (yield* allWrites)[match.route.operation] as AnyWrite<PartnerPrincipal>
-    const run = (slot: AnswerSlot | null) => beforeService(caller, match, write, call, slot)
+    const run = (key: KeyedRequest | null) => beforeService(caller, match, write, call, key)
     if (call.key === null || !match.route.rules.idempotent) {
       return { ...(yield* run(null)), replayed: false }
     }
     const principal = `partner:${caller.partner.row.id}` as const
     const request = { principal, key: call.key, fingerprint: fingerprintOfCall(call) }
     const services = yield* Effect.context<Services>()
-    return yield* (idempotency as Idempotency).answer(request, (slot) => Effect.provideContext(run(slot), services), {
+    return yield* (idempotency as Idempotency).answer(request, () => Effect.provideContext(run(request), services), {
       lookFirst: write.manyCommits === true
     })
   })
 
-/** As the dispatcher: reliance and client first, then the service, whose answer is stored when there is a slot. */
+/** As the dispatcher: reliance and client first, then the service, whose answer is stored under the key, if there is one. */
 const beforeService = (
   caller: Caller,
   { route, params }: RouteMatch,
   write: AnyWrite<PartnerPrincipal>,
   call: PartnerCall,
-  slot: AnswerSlot | null
+  key: KeyedRequest | null
 ) =>
   Effect.gen(function* () {
     const host = yield* ActorHost
     const clock = yield* BusinessClock
     const record = (answer: Rendered): Effect.Effect<Ended, DispatchError> => {
-      if (slot === null || !isKept(answer)) return Effect.succeed(answer)
-      const row = slot.row(answer, clock.now())
+      if (key === null || !isKept(answer)) return Effect.succeed(answer)
+      const row = answerRow(key, answer, clock.now())
       return Effect.as(host.record({ answers: [row] }), row)
     }
     if (route.rules.reliance && caller.partner.reliance !== "APPROVED") {
@@ -135,7 +136,7 @@ const beforeService = (
       params,
       body: call.body,
       text: JSON.stringify(call.body),
-      slot,
+      key,
       form: route.form
     })
     return "answeredAt" in ended ? ended : yield* record(ended)

@@ -292,11 +292,9 @@ export class SimProcess {
         throw new Error(`${this.name} does not start`, { cause: exit.cause })
       }
       this.context = Context.merge(exit.value, this.own)
-      const host = Context.get(exit.value, ActorHost)
       this.idempotency = new Idempotency({
         answers: Context.get(exit.value, AnswerStore),
-        clock: Context.get(exit.value, BusinessClock),
-        onStored: (listener) => host.onCommitted("answers", listener)
+        clock: Context.get(exit.value, BusinessClock)
       })
       this.options.onReady(this)
     })

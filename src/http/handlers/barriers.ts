@@ -13,8 +13,8 @@ export const barriers = feature({
     handlersOf(BarriersApi, {
       list: ({ caller, params, query: { state = "open", ...page } }) =>
         Effect.map(contracts.list(caller, params.clientId, { state, ...page }), orUnknown),
-      close: write(({ caller, params: { clientId, contractId }, body, slot }, store) =>
-        contracts.close(caller, contractId, { clientId, body, key: slot?.request ?? null, store })
+      close: write(({ caller, params: { clientId, contractId }, body, key }, store) =>
+        contracts.close(caller, contractId, { clientId, body, key, store })
       )
     })
   )

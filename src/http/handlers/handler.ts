@@ -6,7 +6,8 @@
 import { Effect } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
-import type { DispatchError, StoreAnswer } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { type DispatchError, type StoreAnswer, storeNothing } from "../../runtime/engine/mailbox/ActorHost.ts"
+import type { KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
 import type { PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
 import {
   type AnswerForm,
@@ -18,7 +19,7 @@ import {
   renderSuccess
 } from "../middleware/answers.ts"
 import type { Exchange } from "../middleware/Exchange.ts"
-import type { AnswerSlot, Ended, Rendered } from "../middleware/idempotency.ts"
+import { AnswerKeeper, type Ended, type Rendered } from "../middleware/idempotency.ts"
 import { gateRefusals, toWire, type WireRefusal } from "../toWire.ts"
 
 /** An endpoint of any contract. */
@@ -111,7 +112,7 @@ export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPri
   /** The JSON that the body was parsed from; of a `verbatim` write alone. */
   readonly text: string | undefined
   /** Null for a request without Idempotency-Key. */
-  readonly slot: AnswerSlot | null
+  readonly key: KeyedRequest | null
   readonly form: AnswerForm
 }
 
@@ -147,13 +148,12 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
 ): Write<E, P> => ({
   ...rest,
   run: (input) => {
-    const { slot, form } = input
+    const { key, form } = input
     const render = (verdict: Verdict<A>): Rendered =>
       verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(refusalOf(rest, toWire(verdict.refusal)))
-    return Effect.mapEager(
-      run(input, slot === null ? storeNothing : slot.storing(render)),
-      (verdict) => slot?.stored ?? render(verdict)
-    )
+    if (key === null) return Effect.mapEager(run(input, storeNothing), render)
+    const keeper = new AnswerKeeper(key, render)
+    return Effect.mapEager(run(input, keeper), (verdict) => keeper.stored ?? render(verdict))
   }
 })
 
@@ -166,8 +166,6 @@ export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal
 /** A refusal as its route shows it. */
 export const refusalOf = ({ refusing }: Pick<Write<Endpoint>, "refusing">, refusal: WireRefusal): WireRefusal =>
   refusing === undefined ? refusal : refusing(refusal)
-
-const storeNothing = (): null => null
 
 /** A reply of a write as the text that is stored and sent. */
 export const rendered = (form: AnswerForm, reply: Reply<unknown>): Rendered =>

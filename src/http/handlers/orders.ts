@@ -17,8 +17,7 @@ export const orders = feature({
   handlers: Effect.map(Effect.all([Orders, OrderReads]), ([service, reads]) =>
     handlersOf(OrdersApi, {
       place: write(
-        ({ caller, params: { clientId }, body, slot }, store) =>
-          service.place(caller, { clientId, body, key: slot?.request ?? null, store }),
+        ({ caller, params: { clientId }, body, key }, store) => service.place(caller, { clientId, body, key, store }),
         { refusing: refusingOrder }
       ),
       list: ({ caller, params, query }) =>

@@ -14,8 +14,8 @@ export const rfq = feature({
   layer: Rfqs.layer,
   handlers: Effect.map(Rfqs, (rfqs) =>
     handlersOf(RfqApi, {
-      request: write(({ caller, params: { clientId }, body, slot }, store) =>
-        rfqs.request(caller, { clientId, body, key: slot?.request ?? null, store })
+      request: write(({ caller, params: { clientId }, body, key }, store) =>
+        rfqs.request(caller, { clientId, body, key, store })
       ),
       preview: write(({ caller, params, body }) => rfqs.preview(caller, params.clientId, body)),
       explain: writeAs(
@@ -24,8 +24,8 @@ export const rfq = feature({
       ),
       list: ({ caller, params }) => Effect.map(rfqs.list(caller, params.clientId), orUnknown),
       get: ({ caller, params }) => Effect.map(rfqs.get(caller, params.clientId, params.rfqId), orRefused),
-      accept: write(({ caller, params: { clientId, rfqId }, body, slot }, store) =>
-        rfqs.accept(caller, rfqId, { clientId, body, key: slot?.request ?? null, store })
+      accept: write(({ caller, params: { clientId, rfqId }, body, key }, store) =>
+        rfqs.accept(caller, rfqId, { clientId, body, key, store })
       ),
       cancel: write(({ caller, params }) => rfqs.cancel(caller, params.clientId, params.rfqId), {
         lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)

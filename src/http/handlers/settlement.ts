@@ -55,8 +55,8 @@ export const settlement = feature({
       reportItems: {
         manyCommits: true,
         // The answer is stored by the dispatcher once every commit is in: no single one could store it.
-        run: ({ caller, body, slot, form }) =>
-          Effect.map(bulk.report(caller, body, slot?.request ?? null), (verdict) =>
+        run: ({ caller, body, key, form }) =>
+          Effect.map(bulk.report(caller, body, key), (verdict) =>
             verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
           )
       }

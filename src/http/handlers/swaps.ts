@@ -12,8 +12,8 @@ export const swaps = feature({
   layer: Swaps.layer,
   handlers: Effect.map(Swaps, (service) =>
     handlersOf(SwapsApi, {
-      accept: write(({ caller, params: { clientId, offerId }, body, slot }, store) =>
-        service.take(caller, offerId, { clientId, body, key: slot?.request ?? null, store })
+      accept: write(({ caller, params: { clientId, offerId }, body, key }, store) =>
+        service.take(caller, offerId, { clientId, body, key, store })
       ),
       explain: writeAs(
         (explained: Explanation) => done(wireExplanation(explained)),

@@ -116,8 +116,37 @@ const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
 /** Whether an answer is stored under the request's key. */
 export const isKept = ({ status, passing: passes }: Rendered): boolean => passes !== true && !passing.has(status)
 
-/** What a run ends with: the row that was stored, or an answer that is not kept. */
+/** The end of a run: the row that stores the answer, or an answer that is not kept. */
 export type Ended = AnswerRow | Rendered
+
+/** The row that stores an answer under the key of its request. */
+export const answerRow = (
+  { principal, key, fingerprint }: KeyedRequest,
+  { status, body }: Rendered,
+  now: number
+): AnswerRow => ({ principal, key, fingerprint, status, body, answeredAt: now })
+
+/** Stores the verdict of one run of a request: rendered once, in the turn that ends the request. */
+export class AnswerKeeper<A> implements StoreAnswer<A> {
+  /** The row that a commit of this run stored: its bytes are the answer. */
+  stored: AnswerRow | null = null
+  private readonly request: KeyedRequest
+  private readonly render: (value: A) => Rendered
+
+  constructor(request: KeyedRequest, render: (value: A) => Rendered) {
+    this.request = request
+    this.render = render
+  }
+
+  row(value: A, { now }: { readonly now: number }): AnswerRow | null {
+    const answer = this.render(value)
+    return isKept(answer) ? answerRow(this.request, answer, now) : null
+  }
+
+  committed(row: AnswerRow): void {
+    this.stored = row
+  }
+}
 
 const rendered = (refusal: WireRefusal): KeyedAnswer => ({
   status: refusal.status,
@@ -129,50 +158,13 @@ type Settled = RecentAnswer | null
 
 interface InFlight {
   readonly fingerprint: string
-  /** Of the run that is on its way. */
-  slot: AnswerSlot | null
   /** Who waits for the answer; null, as is usual, for none. */
   waiters: Set<(answer: Settled) => void> | null
-}
-
-/** Makes answer rows for one run of a request, and has the one that was committed: that is what is sent. */
-export class AnswerSlot {
-  readonly request: KeyedRequest
-  /** Set after COMMIT, before the commit's value is known. */
-  stored: AnswerRow | null = null
-  private made: AnswerRow | null = null
-
-  constructor(request: KeyedRequest) {
-    this.request = request
-  }
-
-  row({ status, body }: Rendered, now: number): AnswerRow {
-    const { principal, key, fingerprint } = this.request
-    return (this.made = { principal, key, fingerprint, status, body, answeredAt: now })
-  }
-
-  /** A commit of the key is in. That of an earlier run, given up when its fate was not known, is not this run's answer. */
-  committed(row: AnswerRow): void {
-    if (row === this.made) this.stored = row
-  }
-
-  /**
-   * The closure a service stores its verdict with: renders once, in the turn that ends the request. Null for an answer
-   * that is not kept.
-   */
-  storing<A>(render: (value: A) => Rendered): StoreAnswer<A> {
-    return (value, turn) => {
-      const answer = render(value)
-      return isKept(answer) ? this.row(answer, turn.now) : null
-    }
-  }
 }
 
 export interface IdempotencyOptions {
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
   readonly clock: Pick<BusinessClock["Service"], "now">
-  /** Reports every answer that a commit of this process stored, before the value of that commit is known. */
-  readonly onStored: (listener: (row: AnswerRow) => void) => void
   /** How long a second request waits for the first one's answer, wall milliseconds. */
   readonly waitMillis?: number
 }
@@ -195,9 +187,6 @@ export class Idempotency {
   constructor(options: IdempotencyOptions) {
     this.options = options
     this.waitMillis = options.waitMillis ?? idempotency.waitMillis
-    options.onStored((row) => {
-      this.inFlight.get(nameOf(row))?.slot?.committed(row)
-    })
   }
 
   /**
@@ -209,7 +198,7 @@ export class Idempotency {
    */
   answer(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
+    execute: () => Effect.Effect<Ended, DispatchError>,
     { lookFirst = false }: { readonly lookFirst?: boolean } = {}
   ): Effect.Effect<KeyedAnswer, DispatchError> {
     const run = lookFirst ? this.unlessStored(request, execute) : execute
@@ -219,20 +208,20 @@ export class Idempotency {
   /** Fails as the last commit would when the key has an answer, which is then given or, expired, thrown away. */
   private unlessStored(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>
-  ): (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError> {
+    execute: () => Effect.Effect<Ended, DispatchError>
+  ): () => Effect.Effect<Ended, DispatchError> {
     const { principal, key } = request
-    return (slot) =>
+    return () =>
       Effect.flatMap(this.options.answers.find(principal, key), (stored) =>
         stored === null
-          ? execute(slot)
+          ? execute()
           : Effect.fail(new ClaimLost({ claims: [{ name: answerClaim(principal, key), owner: 0 }] }))
       )
   }
 
   private enter(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
+    execute: () => Effect.Effect<Ended, DispatchError>,
     deadline: number
   ): Effect.Effect<KeyedAnswer, DispatchError> {
     const name = nameOf(request)
@@ -249,12 +238,12 @@ export class Idempotency {
       if (!this.expired(known)) return Effect.succeed(replay(known, request))
       this.recent.delete(name)
     }
-    const entry: InFlight = { fingerprint: request.fingerprint, slot: null, waiters: null }
+    const entry: InFlight = { fingerprint: request.fingerprint, waiters: null }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
     // A caller that hangs up interrupts its fiber; the run goes on to its end, or the key would never be settled.
     return Effect.uninterruptible(
-      Effect.matchCauseEffect(this.run(request, execute, entry, rerunLimit), {
+      Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
         onSuccess: ({ row, answer }) => {
           if (row !== null) this.recent.set(name, row)
           this.settle(name, entry, row)
@@ -271,13 +260,10 @@ export class Idempotency {
   /** Runs the request; an answer found in the database instead is replayed, or thrown away when it has expired. */
   private run(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
-    entry: InFlight,
+    execute: () => Effect.Effect<Ended, DispatchError>,
     tries: number
   ): Effect.Effect<Run, DispatchError> {
-    const slot = new AnswerSlot(request)
-    entry.slot = slot
-    return Effect.matchEffect(execute(slot), {
+    return Effect.matchEffect(execute(), {
       onSuccess: (ended) => {
         if (!("answeredAt" in ended)) return this.unkept(request, ended)
         return Effect.succeed({ row: ended, answer: { status: ended.status, body: ended.body, replayed: false } })
@@ -285,12 +271,12 @@ export class Idempotency {
       onFailure: (error) => {
         if (tries === 0 || !lostAnswer(error, request)) return Effect.fail(error)
         return Effect.flatMap(this.options.answers.find(request.principal, request.key), (stored) => {
-          if (stored === null) return this.run(request, execute, entry, tries - 1)
+          if (stored === null) return this.run(request, execute, tries - 1)
           if (!this.expired(stored)) return Effect.succeed({ row: stored, answer: replay(stored, request) })
           const cutoff = this.options.clock.now() - idempotency.replayMillis
           return Effect.andThen(
             this.options.answers.discardExpired(request.principal, request.key, cutoff),
-            this.run(request, execute, entry, tries - 1)
+            this.run(request, execute, tries - 1)
           )
         })
       }

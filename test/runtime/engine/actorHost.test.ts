@@ -282,17 +282,23 @@ describe("doubt", () => {
 
   it("A1-51: the answer is stored in the commit it belongs to; a lost key writes nothing and says so", async () => {
     const answer = sampleRows(1).answers
-    const command = increment(1, { store: (cash) => ({ ...answer, body: `cash ${cash}` }) })
+    const received: Array<string> = []
+    const storing = (key: string, text: string) => ({
+      row: (cash: bigint) => ({ ...answer, key, body: `${text} ${cash}` }),
+      committed: ({ body }: { readonly body: string }) => void received.push(body)
+    })
+    const command = increment(1, { store: storing(answer.key, "cash") })
     assert.strictEqual(await run(command), 1n)
     const failure = await failureOf(bench.host.dispatch(command))
     assert.deepInclude(failure, { _tag: "ClaimLost" })
     assert.strictEqual(await run(look(1)), 1n)
     // A request that changes nothing stores its answer beside the subject, not under its token.
-    assert.strictEqual(await run({ ...look(1), store: (cash) => ({ ...answer, key: "k2", body: `saw ${cash}` }) }), 1n)
+    assert.strictEqual(await run({ ...look(1), store: storing("k2", "saw") }), 1n)
     assert.deepStrictEqual(
       bench.store.rows("answers").map((row) => row.body),
       ["cash 1", "saw 1"]
     )
+    assert.deepStrictEqual(received, ["cash 1", "saw 1"])
     assert.strictEqual(bench.store.image("client:1").token, 1)
   })
 

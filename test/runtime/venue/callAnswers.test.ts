@@ -24,7 +24,7 @@ const asking = (world: CallWorld, answer: (turn: Turn) => unknown) => {
     )
   )
   world.run(20_000)
-  return told.exit === null || Exit.isFailure(told.exit) ? "nothing" : told.exit.value
+  return told.exit === null || Exit.isFailure(told.exit) ? "nothing" : (told.exit.value?.value ?? null)
 }
 
 const stored = (world: CallWorld) => world.store.rows("answers").map(({ key }) => key)

@@ -8,12 +8,12 @@
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
-import type { TableName } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import { makeDefectLog } from "../DefectLog.ts"
 import { type Commit, CommitBuilder, type CommitRows, rowsOf, type SubjectKey } from "../journal/Commit.ts"
-import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
+import type { Command, Turn } from "./Command.ts"
 import { CommittedRows, type EndListener, type RowListener } from "./CommittedRows.ts"
 import { type DispatchError, Unavailable } from "./DispatchError.ts"
 import { ForeignSubject } from "./ForeignSubject.ts"
@@ -24,14 +24,14 @@ import { IdsExhausted } from "../journal/IdBlocks.ts"
 import { Journal, JournalUnavailable, type Lane, type Outcome } from "../journal/Journal.ts"
 import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
-import { ShortLivedMap } from "../ShortLivedMap.ts"
+import { Residents } from "./Residents.ts"
 import { SubjectLoading } from "./SubjectLoading.ts"
 import { noState, SubjectState } from "./SubjectState.ts"
 import { refusalOf, resultOf } from "./turnResults.ts"
 
 export { CallerBarred, ClaimLost, CommitRejected, FactNeeded } from "./DispatchError.ts"
 export { type DispatchError, Unavailable }
-export type { Attribution, Command, StoreAnswer, Turn }
+export { type Attribution, type Command, type StoreAnswer, storeNothing, type Turn } from "./Command.ts"
 
 /** Commands waiting in one mailbox; one more of a caller is refused. */
 export const mailboxLimit = 1_024
@@ -83,7 +83,7 @@ export class ActorHost extends Context.Service<
           yield* Journal,
           yield* BusinessClock,
           new CommittedRows(yield* makeDefectLog),
-          options.residentLimit,
+          new Residents(options.residentLimit),
           options.facts ?? (() => noFacts)
         )
         yield* Effect.forkScoped(host.loading.run)
@@ -98,7 +98,7 @@ export class ActorHost extends Context.Service<
           onDecided: (judge) => void host.judges.push(judge),
           onCallEnded: (listener) => host.committed.listenToEnds(listener),
           pressed: () => host.lane.isPressed,
-          stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
+          stats: () => ({ resident: host.residents.size, waiting: host.waiting }),
           drain: host.drain
         })
       })
@@ -112,30 +112,28 @@ type Look<A> = (state: SubjectState, facts: Facts) => A
 const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
 
 class Host {
-  readonly actors = new ShortLivedMap<SubjectKey, Actor>()
+  readonly residents: Residents
   readonly committed: CommittedRows
   readonly lane: InternalLane
   readonly loading: SubjectLoading
   readonly judges: Array<(turn: Turn) => void> = []
   waiting = 0
-  private uses = 0
   private readonly quiet = Latch.makeUnsafe(true)
   private readonly journal: Journal["Service"]
   private readonly clock: BusinessClock["Service"]
-  private readonly residentLimit: number
   readonly facts: () => Facts
 
   constructor(
     journal: Journal["Service"],
     clock: BusinessClock["Service"],
     committed: CommittedRows,
-    residentLimit: number,
+    residents: Residents,
     facts: () => Facts
   ) {
     this.journal = journal
     this.clock = clock
     this.committed = committed
-    this.residentLimit = residentLimit
+    this.residents = residents
     this.facts = facts
     this.lane = new InternalLane((actor) => this.pump(actor))
     this.loading = new SubjectLoading(journal, (actor, found) => this.loaded(actor, found))
@@ -144,7 +142,7 @@ class Host {
   dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError> {
     return Effect.callback<A, DispatchError>((resume) => {
       if (!this.journal.accepting(command.lane)) return resume(Effect.fail(new Unavailable({ unknown: false })))
-      const actor = this.actor(command.subject)
+      const actor = this.residents.get(command.subject)
       if (actor.queue.length >= mailboxLimit && command.lane !== "internal")
         return resume(Effect.fail(new Unavailable({ unknown: false })))
       actor.queue.push({
@@ -162,7 +160,7 @@ class Host {
 
   read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
     if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
-    const actor = this.actor(subject)
+    const actor = this.residents.get(subject)
     const { state } = actor
     if (state !== null) return Effect.suspend(() => this.look(state, look))
     return this.reading(actor, (found) => this.look(found, look, true))
@@ -201,7 +199,7 @@ class Host {
   }
 
   readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
-    const { state } = this.actor(subject)
+    const { state } = this.residents.get(subject)
     return state === null || !this.journal.certain() ? this.read(subject, look) : this.look(state, look)
   }
 
@@ -241,35 +239,6 @@ class Host {
         )
   )
 
-  private actor(subject: SubjectKey): Actor {
-    const found = this.actors.get(subject)
-    const use = ++this.uses
-    if (found !== undefined) {
-      // The map's order is the order of last use, near enough: who was put at its end lately stays where it is.
-      if (use - found.movedAt > this.residentLimit >> 2) {
-        this.actors.delete(subject)
-        this.actors.set(subject, found)
-        found.movedAt = use
-      }
-      return found
-    }
-    const actor = newActor(subject)
-    actor.movedAt = use
-    // Room is made first: the newcomer is idle for a moment too, and dropped now it would get a second mailbox later.
-    if (this.actors.size >= this.residentLimit) this.evict()
-    this.actors.set(subject, actor)
-    return actor
-  }
-
-  /** Drops idle subjects, the longest unused first; looks at a bounded number of them. */
-  private evict(): void {
-    let looked = 0
-    for (const actor of this.actors.values()) {
-      if (this.actors.size < this.residentLimit || ++looked > 64) return
-      if (!actor.busy && !actor.loading && actor.queue.length === 0) this.actors.delete(actor.subject)
-    }
-  }
-
   private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
     // First, for the one who has its answer goes on at once, and is not to find itself among those who wait.
     if (--this.waiting === 0) this.quiet.openUnsafe()
@@ -279,7 +248,7 @@ class Host {
   private pump(actor: Actor): void {
     while (!actor.busy) {
       if (actor.queue.length === 0) {
-        if (actor.state?.token === null) this.forget(actor)
+        if (actor.state?.token === null) this.residents.forget(actor)
         return
       }
       if (actor.state === null) return this.loading.load(actor)
@@ -304,12 +273,13 @@ class Host {
     const nextId = dryRun?.nextId ?? this.journal.nextId
     const turn: Turn = { now: this.clock.now(), state, facts: this.facts(), draft, by: command.by, nextId }
     let value: unknown
+    let stored: Tables["answers"] | null
     let commit: Commit
     try {
       const partner = command.partner?.() ?? null
       value = command.decide(turn)
       if (!draft.isEmpty) for (const judge of this.judges) judge(turn)
-      const stored = command.store?.(value, turn) ?? null
+      stored = command.store?.row(value, turn) ?? null
       const { once } = command.by
       if (once !== undefined && !draft.isEmpty) draft.claim(once.name, once.owner)
       // A request that changes nothing but has a key is stored without touching the subject's token.
@@ -331,6 +301,7 @@ class Host {
     actor.busy = true
     this.submit(commit, command.lane, (outcome) => {
       actor.busy = false
+      if (stored !== null && outcome._tag === "Committed") command.store?.committed(stored)
       this.conclude(actor, envelope, commit, value, outcome)
       this.pump(actor)
     })
@@ -379,11 +350,6 @@ class Host {
     )
   }
 
-  /** Does nothing for an actor that was loaded outside its mailbox. */
-  private forget(actor: Actor): void {
-    if (this.actors.get(actor.subject) === actor) this.actors.delete(actor.subject)
-  }
-
   private loaded(actor: Actor, found: SubjectState | JournalUnavailable): void {
     const readers = actor.readers.splice(0)
     if (found instanceof SubjectState) {
@@ -391,7 +357,7 @@ class Host {
       for (const reader of readers) reader(found)
       return this.pump(actor)
     }
-    this.forget(actor)
+    this.residents.forget(actor)
     for (const reader of readers) reader(found)
     for (const envelope of actor.queue.splice(0))
       this.settle(envelope, Effect.fail(new Unavailable({ unknown: false })))

@@ -36,9 +36,17 @@ export interface Command<A> {
   /** The partner configuration the decision reads; read when the turn starts. */
   readonly partner?: () => PartnerStamp
   readonly decide: (turn: Turn) => A
-  /** What ends the request: stored in the same commit so that a retry gets the same bytes (A1-51). */
+  /** Stores the answer of the request in the same commit, so that a retry gets the same bytes (A1-51). */
   readonly store?: StoreAnswer<A>
 }
 
-/** Renders what ends a request into the answer row that a retry is served from; null when the request has no key. */
-export type StoreAnswer<A> = (value: A, turn: Pick<Turn, "now">) => Tables["answers"] | null
+/** Stores the answer of a request. */
+export interface StoreAnswer<A> {
+  /** The row that a retry is served from. Null: the request has no key, or its answer is not kept. */
+  row(value: A, turn: Pick<Turn, "now">): Tables["answers"] | null
+  /** Receives the row once the commit that has it succeeded, before the command's value. */
+  committed(row: Tables["answers"]): void
+}
+
+/** Of a request without an Idempotency-Key. */
+export const storeNothing: StoreAnswer<unknown> = { row: () => null, committed: () => {} }

@@ -102,7 +102,12 @@ export const decideHeld = <R, A>(
         },
         ...(store === undefined
           ? {}
-          : { store: (exit, turn) => (Exit.isSuccess(exit) ? store(exit.value, turn) : null) })
+          : {
+              store: {
+                row: (exit, turn) => (Exit.isSuccess(exit) ? store.row(exit.value, turn) : null),
+                committed: (row) => store.committed(row)
+              }
+            })
       })
     )
   })

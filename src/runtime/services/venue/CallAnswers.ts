@@ -22,7 +22,7 @@ export interface Written<A> {
 
 interface Waiter {
   readonly answer: (turn: Turn) => Written<unknown> | null
-  readonly done: (value: unknown) => void
+  readonly done: (written: Written<unknown> | null) => void
   written: Written<unknown> | null
   tries: number
 }
@@ -41,7 +41,7 @@ export class CallAnswers extends Context.Service<
       clientId: number,
       ref: string,
       answer: (turn: Turn) => Written<A> | null
-    ): Effect.Effect<A | null, Unavailable>
+    ): Effect.Effect<Written<A> | null, Unavailable>
     /** The turn takes the end of the call: whoever waits for it is answered. */
     readonly take: (turn: Turn, ref: string) => void
   }
@@ -55,14 +55,18 @@ export class CallAnswers extends Context.Service<
         const waiter = waiters.get(ref)
         if (waiter === undefined) return
         waiters.delete(ref)
-        waiter.done(isIn(commit, waiter.written) ? waiter.written?.value : null)
+        waiter.done(waiter.written !== null && isAnswered(commit, waiter.written.row) ? waiter.written : null)
       })
-      const wait = <A>(clientId: number, ref: string, answer: Waiter["answer"]): Effect.Effect<A | null, Unavailable> =>
+      const wait = <A>(
+        clientId: number,
+        ref: string,
+        answer: Waiter["answer"]
+      ): Effect.Effect<Written<A> | null, Unavailable> =>
         Effect.suspend(() => {
-          const ended = Deferred.makeUnsafe<A | null>()
+          const ended = Deferred.makeUnsafe<Written<A> | null>()
           const waiter: Waiter = {
             answer,
-            done: (value) => Deferred.doneUnsafe(ended, Effect.succeed(value as A | null)),
+            done: (made) => Deferred.doneUnsafe(ended, Effect.succeed(made as Written<A> | null)),
             written: null,
             tries: 0
           }
@@ -104,5 +108,6 @@ const written = (turn: Turn, { answer }: Waiter): Written<unknown> | null => {
   }
 }
 
-const isIn = ({ rows }: Commit, made: Written<unknown> | null): boolean =>
-  made !== null && rows.answers?.includes(made.row) === true
+/** A key has one answer, so the row of the key that a commit has is the answer. */
+const isAnswered = ({ rows }: Commit, { principal, key }: Tables["answers"]): boolean =>
+  rows.answers?.some((row) => row.principal === principal && row.key === key) === true

@@ -70,12 +70,15 @@ export const runCall = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<
     else {
       const written = yield* answers.within(clientId, ref, (turn): Written<Verdict<A>> | null => {
         const value = inTurn(turn, begun.value)
-        const row = value === null ? null : store(value, turn)
+        const row = value === null ? null : store.row(value, turn)
         if (value === null || row === null) return null
         releaseKey(turn.draft, key)
         return { value, row }
       })
-      if (written !== null) return written
+      if (written !== null) {
+        store.committed(written.row)
+        return written.value
+      }
     }
     const { verdict, settle } = yield* answer(begun.value)
     if (key === null && settle === null) return verdict
@@ -108,7 +111,10 @@ const beginOnce = <A>(tools: CallTools, call: KeyedCall<A>): Effect.Effect<Verdi
         if (id.ok && key !== null) claimKey(turn, key, id.value)
         return id
       },
-      store: (id, turn) => (id.ok || !storing ? null : store(id, turn))
+      store: {
+        row: (id, turn) => (id.ok || !storing ? null : store.row(id, turn)),
+        committed: (row) => store.committed(row)
+      }
     })
   if (key === null) return dispatch(true)
   const found = Effect.map(holderOf(tools.stored, key), (held) => (held === null ? null : verdictOf(held)))

@@ -215,7 +215,10 @@ export class Withdrawals extends Context.Service<
                 if (done === null) return null
                 return done.ok ? accept({ request: wireRequest(done.value), alreadyDecided: false }) : done
               },
-              store: (verdict, turn) => (verdict === null ? null : store(verdict, turn))
+              store: {
+                row: (verdict, turn) => (verdict === null ? null : store.row(verdict, turn)),
+                committed: (stored) => store.committed(stored)
+              }
             })
           })
         )

@@ -226,7 +226,7 @@ class Requests {
       return yield* this.call(caller, {
         clientId,
         key: null,
-        store: () => null,
+        store: { row: () => null, committed: () => {} },
         begin: (turn) =>
           this.inTurn(turn, caller, () => {
             const row = rfqInTurn(turn, found.id)
