@@ -1,6 +1,6 @@
 /** A thread that builds models, with faults: what it does stands where the client's uid is. Started by test/runtime/statement/modelBuilds.test.ts. */
 import { parentPort } from "node:worker_threads"
-import type { FromModelThread, ToModelThread } from "../../src/runtime/services/statements/modelProtocol.ts"
+import type { FromModelThread, ToModelThread } from "../../src/runtime/services/statements/build/modelProtocol.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of a test")

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { currentRenderer, schemaOf, type StatementKind } from "../../src/machines/statement/Statement.ts"
 import type { ModelRow, SectionFacts, Skeleton } from "../../src/machines/statement/StatementModel.ts"
 import type { JobHead, Piece } from "../../src/runtime/adapters/statements/protocol.ts"
-import { framesOf, rowText, skeletonOf } from "../../src/runtime/services/statements/modelText.ts"
+import { framesOf, rowText, skeletonOf } from "../../src/runtime/services/statements/model/modelText.ts"
 
 /** Texts that have hurt writers of PDF, XML and CSV, or the eyes of who reads them. */
 export const hostileTexts = [

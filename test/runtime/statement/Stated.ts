@@ -7,7 +7,7 @@ import type { StatementKind } from "../../../src/machines/statement/Statement.ts
 import type { Period } from "../../../src/machines/statement/statementPeriod.ts"
 import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
-import { buildModel, factsOf } from "../../../src/runtime/services/statements/buildStatement.ts"
+import { buildModel, factsOf } from "../../../src/runtime/services/statements/model/buildStatement.ts"
 import { submit, testSealing } from "../engine/fixtures.ts"
 import type { PgBench } from "../engine/pgBench.ts"
 import { clients } from "../rfq/rfqTurns.ts"

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
-import { BuildRoom } from "../../../src/runtime/services/statements/BuildRoom.ts"
-import { BuildWindow } from "../../../src/runtime/services/statements/BuildWindow.ts"
+import { BuildRoom } from "../../../src/runtime/services/statements/build/BuildRoom.ts"
+import { BuildWindow } from "../../../src/runtime/services/statements/build/BuildWindow.ts"
 
 const hour = 3_600_000
 

@@ -8,8 +8,17 @@ import type { ModelRow, Skeleton } from "../../../src/machines/statement/Stateme
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
 import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
-import { canonicalText, framesOf, rowText, skeletonOf } from "../../../src/runtime/services/statements/modelText.ts"
-import { type PlannedSection, TooManyRows, writeModel } from "../../../src/runtime/services/statements/ModelWriter.ts"
+import {
+  canonicalText,
+  framesOf,
+  rowText,
+  skeletonOf
+} from "../../../src/runtime/services/statements/model/modelText.ts"
+import {
+  type PlannedSection,
+  TooManyRows,
+  writeModel
+} from "../../../src/runtime/services/statements/model/ModelWriter.ts"
 
 const head = {
   schema: "account/1",

@@ -17,9 +17,9 @@ import { renderCsv } from "../../../src/runtime/adapters/statements/renderCsv.ts
 import { renderPdf } from "../../../src/runtime/adapters/statements/renderPdf.ts"
 import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementModelsMemory } from "../../../src/runtime/ports/StatementModelsMemory.ts"
-import { skeletonOf } from "../../../src/runtime/services/statements/modelText.ts"
+import { skeletonOf } from "../../../src/runtime/services/statements/model/modelText.ts"
 import type { ReadPiece } from "../../../src/runtime/store/writes/statementWrites.ts"
-import { writeModel } from "../../../src/runtime/services/statements/ModelWriter.ts"
+import { writeModel } from "../../../src/runtime/services/statements/model/ModelWriter.ts"
 import { type ReferenceForm, referenceForms, referenceStatement } from "../../fixtures/referenceStatements.ts"
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")

@@ -17,7 +17,7 @@ import type { StatementRow } from "../../store/tables/statement.ts"
 import { findClient } from "../account/findClient.ts"
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import { firstRow } from "../shared/firstRow.ts"
-import { reading } from "./Building.ts"
+import { reading } from "./model/Building.ts"
 import { StatementFiles } from "./StatementFiles.ts"
 import { Statements } from "./Statements.ts"
 

@@ -9,7 +9,7 @@ import { StatementModels } from "../../ports/StatementModels.ts"
 import { StatementRenderer } from "../../ports/StatementRenderer.ts"
 import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
 import type { StatementRow } from "../../store/tables/statement.ts"
-import { skeletonOf } from "./modelText.ts"
+import { skeletonOf } from "./model/modelText.ts"
 
 type Bytes = Stream.Stream<Uint8Array, Unavailable>
 

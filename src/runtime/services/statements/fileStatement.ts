@@ -18,8 +18,8 @@ import type { Lane } from "../../engine/journal/Journal.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { StatementRow } from "../../store/tables/statement.ts"
 import { clientSubject } from "../account/clientState.ts"
-import type { Stated } from "./Building.ts"
-import type { StoredModel } from "./ModelWriter.ts"
+import type { Stated } from "./model/Building.ts"
+import type { StoredModel } from "./model/ModelWriter.ts"
 
 export interface FilingTools {
   readonly host: ActorHost["Service"]

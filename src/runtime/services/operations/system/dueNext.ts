@@ -11,7 +11,7 @@ import { withinTime } from "../../../engine/withinTime.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
 import { nextTries } from "../../../store/reads/deliveryReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"
-import { equitiesKept, jobsPlace } from "../../statements/StatementJobs.ts"
+import { equitiesKept, jobsPlace } from "../../statements/jobs/StatementJobs.ts"
 
 export interface DueNext {
   /** What is due: a timer's handler, `statement.<job>` or `webhook.delivery`. */

@@ -1,0 +1,209 @@
+/**
+ * Models of statements are built in a thread of their own, so that nobody waits for a statement of very many rows (STS-21, STS-22):
+ * it reads, writes the canonical text, hashes, seals and stores it piece by piece, and the service makes the whole of it. The thread
+ * begins with the first statement. One that is lost (out of memory, ended, or saying nothing) ends the builds in it, as if the database had been
+ * away; the next build gets a new one.
+ */
+import { Context, Effect, Layer, Queue, type Redacted, Redacted as Secret, Semaphore } from "effect"
+import { Worker } from "node:worker_threads"
+import { statementLimits } from "../../../../machines/shared/Limits.ts"
+import { Unavailable } from "../../../engine/mailbox/DispatchError.ts"
+import { passPausePoint } from "../../../engine/PausePoints.ts"
+import type { Sealing } from "../../../engine/sealing/Sealing.ts"
+import { SealingService } from "../../../engine/sealing/SealingService.ts"
+import type { StatementModels } from "../../../ports/StatementModels.ts"
+import type { Built, StatementFacts } from "../model/buildStatement.ts"
+import type { FromModelThread, ModelThreadData, ToModelThread } from "./modelProtocol.ts"
+
+export interface ModelBuildsOptions {
+  /** Builds at a time; any further one waits. */
+  readonly running: number
+  /** How long the thread may say nothing, wall milliseconds. */
+  readonly silentMillis: number
+  /** Of the thread, megabytes: what the largest statements take, with room. */
+  readonly memoryMegabytes: number
+  /** The thread's program: a test's. */
+  readonly program: URL
+}
+
+const usual: ModelBuildsOptions = {
+  ...statementLimits.models,
+  memoryMegabytes: 512,
+  program: new URL("modelThread.ts", import.meta.url)
+}
+
+/** Null: nothing is stored. */
+type Store = Pick<StatementModels["Service"], "finish" | "drop"> | null
+
+export class ModelBuilds extends Context.Service<
+  ModelBuilds,
+  {
+    /** Builds and stores the model of these facts; what was stored of one that fails is dropped. */
+    build(store: Store, modelId: number, facts: StatementFacts): Effect.Effect<Built, Unavailable>
+  }
+>()("brokerage/runtime/services/statements/build/ModelBuilds") {
+  static readonly layer = (
+    databaseUrl: Redacted.Redacted,
+    given: Partial<ModelBuildsOptions> = {}
+  ): Layer.Layer<ModelBuilds, never, SealingService> =>
+    Layer.effect(
+      ModelBuilds,
+      Effect.gen(function* () {
+        const options = { ...usual, ...given }
+        const permits = Semaphore.makeUnsafe(options.running)
+        const thread = new ModelThread(options, Secret.value(databaseUrl), yield* SealingService)
+        yield* Effect.addFinalizer(() => thread.end)
+        return ModelBuilds.of({
+          build: (store, modelId, facts) =>
+            permits
+              .withPermits(1)(thread.build(store, modelId, facts))
+              .pipe(Effect.onError(() => (store === null ? Effect.void : Effect.ignore(store.drop(modelId)))))
+        })
+      })
+    )
+}
+
+const away = new Unavailable({ unknown: false })
+
+interface Lost {
+  readonly type: "lost"
+  readonly reason: string
+}
+
+type Inbox = Queue.Queue<FromModelThread | Lost>
+
+/** The thread of now, and what it says to each of its builds. */
+class ModelThread {
+  private readonly options: ModelBuildsOptions
+  private readonly databaseUrl: string
+  private readonly sealing: Sealing
+  /** The key that the thread seals with. */
+  private sealsWith = 0
+  private readonly inboxes = new Map<number, Inbox>()
+  private worker: Worker | null = null
+  private lastJob = 0
+
+  constructor(options: ModelBuildsOptions, databaseUrl: string, sealing: Sealing) {
+    this.options = options
+    this.databaseUrl = databaseUrl
+    this.sealing = sealing
+  }
+
+  build(store: Store, modelId: number, { building, head, terms }: StatementFacts): Effect.Effect<Built, Unavailable> {
+    const { sql: _, ...rest } = building
+    return Effect.scoped(
+      Effect.gen({ self: this }, function* () {
+        const inbox: Inbox = yield* Queue.unbounded<FromModelThread | Lost>()
+        const job = ++this.lastJob
+        yield* Effect.acquireRelease(
+          Effect.sync(() => this.enter(job, inbox)),
+          () => Effect.sync(() => this.leave(job))
+        )
+        this.tellKeys()
+        this.tell({ type: "build", job, asked: { modelId, isStored: store !== null, building: rest, head, terms } })
+        return yield* this.ended(store, modelId, job, inbox)
+      })
+    )
+  }
+
+  get end(): Effect.Effect<void> {
+    return Effect.promise(async () => {
+      await this.worker?.terminate()
+    })
+  }
+
+  /** Waits until the thread says how the build has ended. */
+  private ended(store: Store, modelId: number, job: number, inbox: Inbox): Effect.Effect<Built, Unavailable> {
+    const word = Effect.timeoutOrElse(Queue.take(inbox), {
+      duration: this.options.silentMillis,
+      orElse: () => Effect.sync((): Lost => this.lose("the thread does not answer"))
+    })
+    return Effect.gen({ self: this }, function* () {
+      for (;;) {
+        const message = yield* word
+        if (message.type === "written") {
+          passPausePoint("piece-written")
+          this.tell({ type: "heard", job })
+        } else if (message.type === "built") {
+          const { built, whole } = message
+          if (!built.ok || whole === null || store === null) return built
+          return { ok: true, model: { ...built.model, modelId: yield* store.finish(whole) } }
+        } else if (message.type === "failed") return yield* Effect.die(new Error(message.reason))
+        else if (message.type === "away") return yield* away
+        else if (message.type === "lost") {
+          yield* Effect.logError("the thread that builds statements was lost", message.reason)
+          return yield* away
+        }
+      }
+    })
+  }
+
+  private enter(job: number, inbox: Inbox): void {
+    this.inboxes.set(job, inbox)
+    this.worker ??= this.start()
+    this.worker.ref()
+  }
+
+  /** Whether the build has ended or nobody wants it any more. */
+  private leave(job: number): void {
+    this.inboxes.delete(job)
+    this.tell({ type: "stop", job })
+    // A thread that waits for work keeps no process alive.
+    if (this.inboxes.size === 0) this.worker?.unref()
+  }
+
+  private start(): Worker {
+    const { program, memoryMegabytes } = this.options
+    const keyring = this.sealing.keyring()
+    this.sealsWith = keyring.current
+    const worker = new Worker(program, {
+      workerData: { databaseUrl: this.databaseUrl, keyring } satisfies ModelThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32 },
+      // What it prints is nobody's, and it knows nothing of the service's environment.
+      stdout: true,
+      stderr: true,
+      env: {}
+    })
+    const lose = (reason: string) => worker === this.worker && this.lose(reason)
+    worker.on("message", (message: FromModelThread) => worker === this.worker && this.hear(message))
+    worker.on("error", (error) => lose(error instanceof Error ? error.message : "the thread failed"))
+    worker.on("exit", () => lose("the thread has ended"))
+    return worker
+  }
+
+  private hear(message: FromModelThread): void {
+    this.tellKeys()
+    if (message.type !== "alive") {
+      const inbox = this.inboxes.get(message.job)
+      return inbox === undefined ? undefined : void Queue.offerUnsafe(inbox, message)
+    }
+    for (const inbox of this.inboxes.values()) Queue.offerUnsafe(inbox, message)
+  }
+
+  /**
+   * After a rotation. A build says something every second: what is sealed with an older key is in the database long before the last
+   * look for such values.
+   */
+  private tellKeys(): void {
+    if (this.sealing.current() === this.sealsWith) return
+    const keyring = this.sealing.keyring()
+    this.sealsWith = keyring.current
+    this.tell({ type: "keys", keyring })
+  }
+
+  /** Ends the thread and all builds in it. */
+  private lose(reason: string): Lost {
+    const lost: Lost = { type: "lost", reason }
+    const { worker } = this
+    this.worker = null
+    void worker?.terminate()
+    for (const inbox of this.inboxes.values()) Queue.offerUnsafe(inbox, lost)
+    return lost
+  }
+
+  private tell(message: ToModelThread): void {
+    // A thread of our own: there is no origin.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    this.worker?.postMessage(message)
+  }
+}

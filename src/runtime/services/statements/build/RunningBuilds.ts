@@ -1,0 +1,91 @@
+/**
+ * Builds that run apart from whoever asked: two requests for one period share one, and a caller who goes away, or whose patience
+ * ends, leaves it running, so that the retry finds what it made (STS-21).
+ */
+import { type Clock, Effect, Fiber, type Scope } from "effect"
+import { statementLimits } from "../../../../machines/shared/Limits.ts"
+import type { Verdict } from "../../../../machines/shared/Refusal.ts"
+import { type DispatchError, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { StatementRow } from "../../../store/tables/statement.ts"
+
+type Outcome = Verdict<StatementRow>
+
+/** A build, by the period that was asked for. */
+export interface RunningBuild {
+  readonly key: string
+  readonly fiber: Fiber.Fiber<Outcome, DispatchError>
+  readonly isCut: boolean
+  waiting: number
+  /** Wall time of its end, Unix ms; null while it runs. */
+  endedAt: number | null
+}
+
+export class RunningBuilds {
+  private readonly builds = new Map<string, RunningBuild>()
+  private readonly scope: Scope.Scope
+  private readonly wall: Clock.Clock
+
+  constructor(scope: Scope.Scope, wall: Clock.Clock) {
+    this.scope = scope
+    this.wall = wall
+  }
+
+  /** The build of a period that runs, or that ended while nobody waited and whose end lay in the future then. */
+  find(key: string): RunningBuild | undefined {
+    const found = this.builds.get(key)
+    if (found === undefined || found.endedAt === null) return found
+    if (this.wall.currentTimeMillisUnsafe() - found.endedAt < statementLimits.keptMillis) return found
+    this.builds.delete(key)
+    return undefined
+  }
+
+  /** Begins a build. `isCut`: its period ends at a now that the retry's is later than. */
+  begin(key: string, work: Effect.Effect<Outcome, DispatchError>, isCut: boolean): Effect.Effect<RunningBuild> {
+    let ended = () => {}
+    const running = Effect.ensuring(
+      work,
+      Effect.sync(() => ended())
+    )
+    return Effect.map(Effect.forkIn(running, this.scope), (fiber) => {
+      const build: RunningBuild = { key, isCut, fiber, waiting: 0, endedAt: null }
+      ended = () => this.ended(build)
+      this.builds.set(key, build)
+      return build
+    })
+  }
+
+  /** What the build comes to; the patience of a caller is bounded, its own is not. */
+  wait(build: RunningBuild): Effect.Effect<Outcome, DispatchError> {
+    return Effect.suspend(() => {
+      build.waiting++
+      return Fiber.join(build.fiber).pipe(
+        Effect.timeoutOrElse({
+          duration: statementLimits.patienceMillis,
+          orElse: () => Effect.fail(new Unavailable({ unknown: false }))
+        }),
+        Effect.tap(() => Effect.sync(() => this.builds.get(build.key) === build && this.forget(build))),
+        Effect.ensuring(Effect.sync(() => void build.waiting--))
+      )
+    })
+  }
+
+  /** How many run. */
+  get size(): number {
+    return [...this.builds.values()].filter(({ endedAt }) => endedAt === null).length
+  }
+
+  private forget(build: RunningBuild): void {
+    if (build.endedAt !== null) this.builds.delete(build.key)
+  }
+
+  private ended(build: RunningBuild): void {
+    build.endedAt = this.wall.currentTimeMillisUnsafe()
+    this.sweep(build.endedAt)
+    if (build.waiting > 0 || !build.isCut) this.builds.delete(build.key)
+  }
+
+  private sweep(now: number): void {
+    for (const [key, { endedAt }] of this.builds)
+      if (endedAt !== null && now - endedAt >= statementLimits.keptMillis) this.builds.delete(key)
+  }
+}

@@ -1,0 +1,16 @@
+/** Ids of models, which are taken outside of turns: a model is written before the commit that names it. */
+import { Effect } from "effect"
+import { IdsExhausted } from "../../../engine/journal/IdBlocks.ts"
+import type { Journal } from "../../../engine/journal/Journal.ts"
+
+/** The id of a new model; it waits while none is reserved. */
+export const nextModelId = (journal: Pick<Journal["Service"], "nextId" | "idsRefilled">): Effect.Effect<number> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(journal.nextId("statementModel"))
+    } catch (error) {
+      return error instanceof IdsExhausted
+        ? Effect.andThen(journal.idsRefilled, nextModelId(journal))
+        : Effect.die(error)
+    }
+  })

@@ -1,0 +1,125 @@
+/**
+ * What accounts were worth at midnights (STS-28): out of what they are now and what was booked since, in one look at many; one that
+ * has traded since is gone through from its beginning, by the replay that proves all of them.
+ */
+import { Effect } from "effect"
+import { equityOf, type MarksThen } from "../../../../machines/statement/equityThen.ts"
+import { daysOf } from "../../../../machines/statement/statementJobs.ts"
+import { accountsSince, type AccountSince, type HeldSum } from "../../../store/reads/dailyEquityReads.ts"
+import { type Bounds, boundsBefore } from "../../../store/reads/statementJobReads.ts"
+import { marksOfDays } from "../../../store/reads/statementCosts.ts"
+import { cutBefore } from "../../../store/reads/statementReads.ts"
+import type { DailyEquityRow, HeldThen, StatementJobRow } from "../../../store/tables/statementJob.ts"
+import { breathe } from "../../../engine/breathe.ts"
+import { AccountReplay } from "../model/AccountReplay.ts"
+import { reading, type Reading } from "../model/Building.ts"
+import { failed, type JobPart, type JobTools, nothingOf } from "./jobBuild.ts"
+
+import { reasonOf } from "../build/reasonOf.ts"
+
+/** Rows of one commit, about. */
+const rowsAtOnce = 1_000
+const mostClients = 250
+
+/** Clients whose equities are filed together: fewer, where a job makes up for many days. */
+export const clientsOfEquities = ({ periodFrom: from, periodTo: to }: StatementJobRow): number =>
+  Math.max(1, Math.min(mostClients, Math.floor(rowsAtOnce / daysOf({ from, to }).length)))
+
+interface Days {
+  readonly days: ReadonlyArray<number>
+  readonly marks: ReadonlyMap<number, MarksThen>
+}
+
+export const equityParts = (
+  tools: JobTools,
+  { periodFrom: from, periodTo: to }: StatementJobRow,
+  clientIds: ReadonlyArray<number>
+): Reading<ReadonlyArray<JobPart>> =>
+  Effect.gen(function* () {
+    const { sql } = tools
+    const days = daysOf({ from, to })
+    const marks = yield* reading(marksOfDays(sql, from, to))
+    const bounds: Array<Bounds> = []
+    for (const day of days) bounds.push(yield* reading(boundsBefore(sql, day)))
+    const accounts = yield* reading(accountsSince(sql, clientIds, bounds))
+    const parts: Array<JobPart> = []
+    for (const account of accounts) {
+      const { clientId, partnerId } = account
+      const made = account.moved
+        ? replayed(tools, clientId, { days, marks })
+        : Effect.sync(() => still(account, { days, marks }))
+      parts.push(
+        yield* made.pipe(
+          Effect.map((equities): JobPart => ({
+            ...nothingOf(clientId, partnerId),
+            equities: equities.map((each) => ({ ...each, clientId, partnerId }))
+          })),
+          Effect.catchDefect((defect) =>
+            Effect.as(
+              Effect.annotateLogs(Effect.logError("a client's equity could not be worked out", defect), { clientId }),
+              failed({ id: clientId, partnerId }, reasonOf(defect))
+            )
+          )
+        )
+      )
+    }
+    yield* breathe
+    return parts
+  })
+
+type Equity = Pick<DailyEquityRow, "day" | "equity" | "unvalued" | "held">
+
+/** Of an account that has not traded since the first of the days: what is open now was open then. */
+const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
+  days.flatMap((day, at) => {
+    const held = heldAt(sums, at)
+    const holds = positions.length + contracts.length > 0 || [...held.values()].some((amount) => amount !== 0n)
+    if (!holds) return []
+    const cash = held.get("USDC cash") ?? 0n
+    return [{ day, held: heldText(held), ...equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
+  })
+
+/** What was held of each currency and kind at a day: what is held now, less what was booked since. */
+const heldAt = (sums: ReadonlyArray<HeldSum>, at: number): ReadonlyMap<string, bigint> => {
+  const held = new Map<string, bigint>()
+  for (const { currency, kind, amount, behind } of sums) {
+    const key = `${currency} ${kind}`
+    if (behind === 0) held.set(key, (held.get(key) ?? 0n) + amount)
+    else if (behind > at) held.set(key, (held.get(key) ?? 0n) - amount)
+  }
+  return held
+}
+
+const heldOf = ({ balances }: AccountReplay): ReadonlyMap<string, bigint> =>
+  new Map(
+    [...balances].flatMap(([currency, { cash, reserved }]) => [
+      [`${currency} cash`, cash],
+      [`${currency} reserved`, reserved]
+    ])
+  )
+
+/** As it is kept: in the order of the names, without what is zero. */
+const heldText = (held: ReadonlyMap<string, bigint>): HeldThen =>
+  Object.fromEntries(
+    [...held]
+      .filter(([, amount]) => amount !== 0n)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, amount]) => [name, amount.toString()])
+  )
+
+/** The equities of an account by what was booked of it from its beginning; of days at which it held something. */
+export const replayed = (
+  { sql }: Pick<JobTools, "sql">,
+  clientId: number,
+  { days, marks }: Days
+): Reading<ReadonlyArray<Equity>> =>
+  Effect.gen(function* () {
+    const replay = new AccountReplay({ sql, client: { clientId } })
+    const equities: Array<Equity> = []
+    for (const day of days) {
+      yield* replay.advance(yield* reading(cutBefore(sql, clientId, day)))
+      if (replay.holds)
+        equities.push({ day, held: heldText(heldOf(replay)), ...replay.equityAt(marks.get(day) ?? new Map()) })
+    }
+    return equities
+  })

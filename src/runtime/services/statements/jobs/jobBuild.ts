@@ -1,0 +1,100 @@
+/** Statements of a job one client at a time: those of many rows, and those that are due once a quarter or a year (STS-29). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { statementLimits } from "../../../../machines/shared/Limits.ts"
+import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
+import type { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
+import type { RowReads } from "../../../ports/RowReads.ts"
+import type { StatementModels } from "../../../ports/StatementModels.ts"
+import { isThere } from "../../../store/reads/statementJobReads.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import type { PartnerRow } from "../../../store/tables/partner.ts"
+import type { StatementRow } from "../../../store/tables/statement.ts"
+import type { DailyEquityRow } from "../../../store/tables/statementJob.ts"
+import type { Directory } from "../../partners/Directory.ts"
+import { reading, type Reading } from "../model/Building.ts"
+import { type BuildTools, factsOf } from "../model/buildStatement.ts"
+import { type Filing, newestVersion } from "../fileStatement.ts"
+import type { ModelBuilds } from "../build/ModelBuilds.ts"
+import { statedOf } from "../Statements.ts"
+
+/** What a job has made of one client. */
+export interface JobPart {
+  readonly clientId: number
+  readonly partnerId: number
+  /** The statement that is to be filed, with the version that it stands in place of. */
+  readonly statement: { readonly filing: Filing; readonly before: StatementRow | null } | null
+  readonly equities: ReadonlyArray<DailyEquityRow>
+  /** Why it could not be made; it is tried again. */
+  readonly failure: string | null
+}
+
+/** A part with nothing to write: the statement is there already, or the client has nothing to state. */
+export const nothingOf = (clientId: number, partnerId: number): JobPart => ({
+  clientId,
+  partnerId,
+  statement: null,
+  equities: [],
+  failure: null
+})
+
+export interface JobTools extends BuildTools {
+  readonly sql: PgClient.PgClient
+  readonly clock: BusinessClock["Service"]
+  readonly directory: Directory["Service"]
+  readonly models: StatementModels["Service"]
+  readonly builds: ModelBuilds["Service"]
+  readonly stored: RowReads["Service"]
+  readonly newModelId: Effect.Effect<number>
+  /** Logs why a client's statement could not be made, and writes it down. */
+  readonly tell: (client: Pick<ClientRow, "id" | "partnerId">, defect: unknown) => Effect.Effect<JobPart>
+}
+
+export const partnerOf = (directory: Directory["Service"], partnerId: number): PartnerRow => {
+  const { row } = directory.partner(partnerId) ?? {}
+  if (row === undefined) throw new Error("a client without its partner")
+  return row
+}
+
+export const failed = ({ id, partnerId }: Pick<ClientRow, "id" | "partnerId">, failure: string): JobPart => ({
+  ...nothingOf(id, partnerId),
+  failure
+})
+
+export const tooLong = `It would have more than ${statementLimits.rows} rows.`
+
+/** Made at the same time: callers come first. */
+const atOnce = 2
+
+/** The statements of some clients; `once`: of those that have none of the period. */
+export const singleParts = (
+  tools: JobTools,
+  period: AskedPeriod,
+  clients: ReadonlyArray<ClientRow>,
+  once = true
+): Reading<ReadonlyArray<JobPart>> =>
+  Effect.forEach(clients, (client) => singlePart(tools, period, client, once), { concurrency: atOnce })
+
+const singlePart = (tools: JobTools, period: AskedPeriod, client: ClientRow, once: boolean): Reading<JobPart> =>
+  Effect.gen(function* () {
+    const { stored, directory, clock, models, builds } = tools
+    const nothing = nothingOf(client.id, client.partnerId)
+    const before = yield* newestVersion(stored, client.id, period)
+    if (once && before !== null) return nothing
+    const found = yield* factsOf(tools, statedOf(client), partnerOf(directory, client.partnerId), period, clock.now())
+    if (before?.context.facts === found.fingerprint) return nothing
+    const built = yield* builds.build(models, yield* tools.newModelId, found)
+    if (!built.ok) return failed(client, tooLong)
+    const { model } = built
+    if (before?.context.sha256 === model.sha256) return nothing
+    const filing = { client: found.building.client, period, model, fingerprint: found.fingerprint }
+    return { ...nothing, statement: { filing, before } }
+  }).pipe(
+    Effect.catchDefect((defect) => tools.tell(client, defect)),
+    Effect.catch((error) => unlessAway(tools, client, error))
+  )
+
+/** A read that fails while the database answers is the client's own trouble; else everybody waits for the database. */
+const unlessAway = (tools: JobTools, client: ClientRow, error: Unavailable): Reading<JobPart> =>
+  Effect.andThen(reading(isThere(tools.sql)), tools.tell(client, error))

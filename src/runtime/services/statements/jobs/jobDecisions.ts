@@ -1,0 +1,108 @@
+/**
+ * The turns of statement jobs in the system's mailbox (STS-29). What a page of clients has come to is one commit with the job's
+ * cursor behind it: whatever dies, either both are there or neither, and each version is claimed besides.
+ */
+import { type JobPlan, retryAfter } from "../../../../machines/statement/statementJobs.ts"
+import type { Attribution, Turn } from "../../../engine/mailbox/ActorHost.ts"
+import type { StatementJobFailureRow, StatementJobRow } from "../../../store/tables/statementJob.ts"
+import { newVersion } from "../fileStatement.ts"
+import type { JobPart } from "./jobBuild.ts"
+
+export const byJobs: Attribution = {
+  role: "SYSTEM",
+  keyLabel: "statements",
+  requestId: "statement-jobs",
+  actor: "system:statements"
+}
+
+const madeBySystem = { role: "SYSTEM", correction: null } as const
+
+/** A job as it begins. */
+export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: number): StatementJobRow => ({
+  id,
+  name,
+  periodFrom: from,
+  periodTo: to,
+  dueAt,
+  cursor: 0,
+  clients: 0,
+  made: 0,
+  startedAt: now,
+  endedAt: null
+})
+
+/** A job begins, once for ever; `isEmpty`: it concerns nobody, and is over. */
+export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
+  const id = turn.nextId("statementJob")
+  turn.draft.claim(`statementJob:${plan.name}:${plan.from}:${plan.to}`, id)
+  turn.draft.put("statementJobs", { ...newJob(id, plan, turn.now), endedAt: isEmpty ? turn.now : null })
+}
+
+/** What a page has come to, and where the job goes on. */
+export interface PageEnd {
+  readonly parts: ReadonlyArray<JobPart>
+  /** The last client that was looked at; null: none was. */
+  readonly last: number | null
+  readonly isLast: boolean
+}
+
+/** Files a page; null when the job stands elsewhere by now. */
+export const filePage = (
+  turn: Turn,
+  job: StatementJobRow,
+  { parts, last, isLast }: PageEnd
+): StatementJobRow | null => {
+  const row = turn.state.get("statementJobs", String(job.id))
+  if (row === undefined || row.cursor !== job.cursor) return null
+  let made = 0
+  for (const part of parts) {
+    made += filePart(turn, part)
+    if (part.failure !== null) putFailure(turn, job.id, part, part.failure)
+  }
+  const next: StatementJobRow = {
+    ...row,
+    cursor: last ?? row.cursor,
+    clients: row.clients + parts.length,
+    made: row.made + made,
+    endedAt: isLast ? turn.now : null
+  }
+  turn.draft.put("statementJobs", next)
+  return next
+}
+
+/** How many statements or equities it made. */
+const filePart = (turn: Turn, { statement, equities }: JobPart): number => {
+  if (statement !== null) newVersion(turn, madeBySystem, statement.filing, statement.before)
+  for (const row of equities) turn.draft.put("dailyEquities", row)
+  return (statement === null ? 0 : 1) + equities.length
+}
+
+const putFailure = (turn: Turn, jobId: number, { clientId, partnerId }: JobPart, reason: string): void =>
+  turn.draft.put("statementJobFailures", {
+    id: turn.nextId("statementJobFailure"),
+    jobId,
+    partnerId,
+    clientId,
+    state: "OPEN",
+    tries: 1,
+    retryAt: turn.now + retryAfter(1),
+    reason,
+    failedAt: turn.now
+  })
+
+/** What another try of a client that had failed has come to. */
+export const fileRetry = (turn: Turn, job: StatementJobRow, before: StatementJobFailureRow, part: JobPart): void => {
+  const made = filePart(turn, part)
+  const tries = before.tries + 1
+  turn.draft.put("statementJobFailures", {
+    ...before,
+    tries,
+    ...(part.failure === null
+      ? { state: "SOLVED" }
+      : { reason: part.failure, retryAt: turn.now + retryAfter(tries), failedAt: turn.now })
+  })
+  if (made === 0) return
+  // A job that goes on is counted where it stands by now; one that has ended since it was read is not.
+  const row = turn.state.get("statementJobs", String(job.id)) ?? (job.endedAt === null ? null : job)
+  if (row !== null) turn.draft.put("statementJobs", { ...row, made: row.made + made })
+}

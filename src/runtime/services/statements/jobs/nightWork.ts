@@ -1,0 +1,229 @@
+/**
+ * TRANSACTIONS of many clients at once: their cuts, their executions and their models are read and written together, in a handful of
+ * statements, so that a night of short statements costs no round trips of each (A2-68, STS-29). A model is made by the same plan as
+ * one that is asked for, and is the same to the byte.
+ */
+import { Effect } from "effect"
+import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import type { NewModel, NewPiece } from "../../../ports/StatementModels.ts"
+import {
+  type Bounds,
+  boundsBefore,
+  type ClientCuts,
+  cutsOfClients,
+  fillsOfClients,
+  settledOfClients,
+  statedClients
+} from "../../../store/reads/statementJobReads.ts"
+import { custodyAt, type StatedFill } from "../../../store/reads/statementReads.ts"
+import type { ClientRow } from "../../../store/tables/client.ts"
+import { type Building, pageRows, type Reading, reading } from "../model/Building.ts"
+import { buildModel, factsFrom, type StatementFacts } from "../model/buildStatement.ts"
+import { failed, type JobPart, type JobTools, nothingOf, partnerOf, singleParts, tooLong } from "./jobBuild.ts"
+
+import { bookedEvents } from "../model/bookedEvents.ts"
+import { type ExecutionReads, planExecutions } from "../model/planTransactions.ts"
+import { statedOf } from "../Statements.ts"
+
+/** Fills of one client that are read with everybody's; a client with more is made by itself. */
+const mostFills = 200
+
+export interface NightClient {
+  readonly client: ClientRow
+  /** Whether it had executions that are no trades. */
+  readonly others: boolean
+}
+
+/** What is the same for all clients of a night: read once. */
+export class NightFacts {
+  private bounds: { readonly start: Bounds; readonly end: Bounds } | null = null
+  private readonly custody = new Map<number, string>()
+  readonly period: AskedPeriod
+
+  constructor(period: AskedPeriod) {
+    this.period = period
+  }
+
+  boundsIn({ sql }: JobTools): Reading<{ readonly start: Bounds; readonly end: Bounds }> {
+    return Effect.gen({ self: this }, function* () {
+      this.bounds ??= {
+        start: yield* reading(boundsBefore(sql, this.period.from)),
+        end: yield* reading(boundsBefore(sql, this.period.to))
+      }
+      return this.bounds
+    })
+  }
+
+  /** The partner's custody model at the end of the night. */
+  custodyOf({ sql, directory }: JobTools, partnerId: number): Reading<string> {
+    return Effect.gen({ self: this }, function* () {
+      const known = this.custody.get(partnerId)
+      if (known !== undefined) return known
+      const { custodyModel } = partnerOf(directory, partnerId)
+      const found = yield* reading(custodyAt(sql, partnerId, custodyModel, this.period.to))
+      this.custody.set(partnerId, found)
+      return found
+    })
+  }
+}
+
+export const makeNight = (
+  tools: JobTools,
+  night: NightFacts,
+  clients: ReadonlyArray<NightClient>
+): Reading<ReadonlyArray<JobPart>> =>
+  Effect.gen(function* () {
+    const { sql } = tools
+    const { period } = night
+    const ids = clients.map(({ client }) => client.id)
+    const stated = yield* reading(statedClients(sql, ids, period))
+    const open = clients.filter(({ client }) => !stated.has(client.id))
+    const done = clients.filter(({ client }) => stated.has(client.id))
+    const cuts = new Map(
+      open.length === 0
+        ? []
+        : (yield* reading(
+            cutsOfClients(
+              sql,
+              open.map(({ client }) => client.id),
+              period,
+              yield* night.boundsIn(tools)
+            )
+          )).map((each) => [each.clientId, each] as const)
+    )
+    const fills = yield* fillsOf(tools, [...cuts.values()])
+    const isShort = ({ client }: NightClient): boolean => (fills.get(client.id)?.length ?? 0) <= mostFills
+    const short = yield* shortParts(tools, night, open.filter(isShort), { cuts, fills })
+    const long = yield* singleParts(
+      tools,
+      period,
+      open.filter((each) => !isShort(each)).map(({ client }) => client)
+    )
+    return [...done.map(({ client }) => nothingOf(client.id, client.partnerId)), ...short, ...long]
+  })
+
+type Fills = ReadonlyMap<number, ReadonlyArray<StatedFill>>
+
+const fillsOf = ({ sql }: JobTools, cuts: ReadonlyArray<ClientCuts>): Reading<Fills> =>
+  cuts.length === 0
+    ? Effect.succeed(new Map())
+    : reading(
+        fillsOfClients(
+          sql,
+          cuts.map(({ clientId, start, cut }) => ({ clientId, after: start.fillId, to: cut.fillId })),
+          mostFills + 1
+        )
+      )
+
+interface Read {
+  readonly cuts: ReadonlyMap<number, ClientCuts>
+  readonly fills: Fills
+}
+
+/** Statements whose fills are in memory: built there too, and written together. */
+const shortParts = (
+  tools: JobTools,
+  night: NightFacts,
+  clients: ReadonlyArray<NightClient>,
+  { cuts, fills }: Read
+): Reading<ReadonlyArray<JobPart>> =>
+  Effect.gen(function* () {
+    const written = new WrittenModels()
+    const settled = yield* settledOf(tools, clients, { cuts, fills })
+    const parts: Array<JobPart> = []
+    for (const { client, others } of clients) {
+      const cutsOf = cuts.get(client.id) as ClientCuts
+      const custodyModel = yield* night.custodyOf(tools, client.partnerId)
+      const { ledgerSeal, start, cut } = cutsOf
+      const read = { start, cut, behind: cut, marks: 0, ledgerSeal, custodyModel }
+      const partner = partnerOf(tools.directory, client.partnerId)
+      const facts = factsFrom(tools, statedOf(client), partner, night.period, read, tools.clock.now())
+      parts.push(yield* shortPart(tools, client, facts, written, executionsOf(facts.building, others, fills, settled)))
+    }
+    const ids = written.models.length === 0 ? new Map() : yield* tools.models.writeAll(written.models, written.pieces)
+    return parts.map((part) => withModel(part, ids))
+  })
+
+/** What spot trades among them were settled for. */
+const settledOf = (
+  { sql }: JobTools,
+  clients: ReadonlyArray<NightClient>,
+  { cuts, fills }: Read
+): Reading<ReadonlyMap<string, bigint>> => {
+  const ranges = clients.flatMap(({ client: { id } }) => {
+    const { start, cut } = cuts.get(id) as ClientCuts
+    const isSpot = fills.get(id)?.some(({ family }) => family === "SPOT") === true
+    return isSpot ? [{ clientId: id, after: start.postingId, to: cut.postingId }] : []
+  })
+  return ranges.length === 0 ? Effect.succeed(new Map()) : reading(settledOfClients(sql, ranges))
+}
+
+/** The model may have been there before. */
+const withModel = (part: JobPart, ids: ReadonlyMap<string, number>): JobPart => {
+  const { statement } = part
+  if (statement === null) return part
+  const { model } = statement.filing
+  const modelId = ids.get(model.sha256) ?? model.modelId
+  return { ...part, statement: { ...statement, filing: { ...statement.filing, model: { ...model, modelId } } } }
+}
+
+const shortPart = (
+  tools: JobTools,
+  client: ClientRow,
+  facts: StatementFacts,
+  written: WrittenModels,
+  reads: ExecutionReads
+): Reading<JobPart> =>
+  Effect.gen(function* () {
+    const { building } = facts
+    const plan = yield* planExecutions(building, reads)
+    if (plan.rows === 0) return nothingOf(client.id, client.partnerId)
+    const built = yield* buildModel(written, yield* tools.newModelId, facts, Effect.succeed(plan))
+    if (!built.ok) return failed(client, tooLong)
+    const filing = {
+      client: building.client,
+      period: building.period,
+      model: built.model,
+      fingerprint: facts.fingerprint
+    }
+    return { ...nothingOf(client.id, client.partnerId), statement: { filing, before: null } }
+  }).pipe(
+    Effect.catchTag("TooManyRows", () => Effect.succeed(failed(client, tooLong))),
+    Effect.catchDefect((defect) => tools.tell(client, defect))
+  )
+
+/** Executions that were read with everybody's. */
+const executionsOf = (
+  building: Building,
+  others: boolean,
+  fills: Fills,
+  settled: ReadonlyMap<string, bigint>
+): ExecutionReads => {
+  const own = fills.get(building.client.clientId) ?? []
+  return {
+    count: Effect.succeed(own.length),
+    events: others ? bookedEvents(building) : Effect.succeed([]),
+    fills: (after) => Effect.succeed(own.filter(({ id }) => id > after).slice(0, pageRows)),
+    settled: Effect.succeed(settled)
+  }
+}
+
+/** Models kept until all of a page are there. */
+class WrittenModels {
+  readonly models: Array<NewModel> = []
+  readonly pieces: Array<NewPiece> = []
+
+  readonly write = (piece: NewPiece): Effect.Effect<void> => Effect.sync(() => void this.pieces.push(piece))
+
+  readonly finish = (model: NewModel): Effect.Effect<number> =>
+    Effect.sync(() => {
+      this.models.push(model)
+      return model.id
+    })
+
+  readonly drop = (modelId: number): Effect.Effect<void> =>
+    Effect.sync(() => {
+      const kept = this.pieces.filter((piece) => piece.modelId !== modelId)
+      this.pieces.splice(0, this.pieces.length, ...kept)
+    })
+}

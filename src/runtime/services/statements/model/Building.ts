@@ -1,0 +1,92 @@
+/** What every kind of statement is made from: whose it is, its cut, and reads whose failure is the database's (STS-19). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Fiber } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Cut } from "../../../../machines/statement/StatementModel.ts"
+import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import { Unavailable } from "../../../engine/mailbox/DispatchError.ts"
+import { withinTime } from "../../../engine/withinTime.ts"
+import { type IdRange, postingChunkEnd } from "../../../store/reads/statementReads.ts"
+import { whenAway } from "../../../store/whenAway.ts"
+import type { PlannedSection, TooManyRows } from "./ModelWriter.ts"
+
+export type Wrong = Unavailable | TooManyRows
+export type Reading<A> = Effect.Effect<A, Unavailable>
+
+/** A client whose statement is made. */
+export interface Stated {
+  readonly clientId: number
+  readonly partnerId: number
+  readonly clientUid: string
+  /** When the account was opened, Unix ms. */
+  readonly createdAt: number
+}
+
+export interface Building {
+  readonly sql: PgClient.PgClient
+  readonly client: Stated
+  readonly period: AskedPeriod
+  /** What lies before the period. */
+  readonly start: Cut
+  /** What lies before its end. */
+  readonly cut: Cut
+  /** How executions name the trading venue. */
+  readonly venue: string
+}
+
+/** What a kind adds to the head. */
+export interface Plan {
+  readonly sections: ReadonlyArray<PlannedSection<Wrong>>
+  readonly notes: ReadonlyArray<string>
+  /** Rows, where they are known before they are read. */
+  readonly rows: number
+}
+
+/** A read of the database. */
+export const reading = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Reading<A> =>
+  withinTime(Effect.catch(statement, whenAway), () => new Unavailable({ unknown: false }))
+
+/** The postings of the period. */
+export const postingsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: start.postingId, to: cut.postingId })
+/** Those before it. */
+export const postingsBefore = ({ start }: Building): IdRange => ({ after: 0, to: start.postingId })
+export const fillsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: start.fillId, to: cut.fillId })
+
+/** Walks a range of a client's postings in stretches, so that no statement reads for long. */
+export const eachStretch = <E>(
+  { sql, client }: Pick<Building, "sql"> & { readonly client: Pick<Stated, "clientId"> },
+  range: IdRange,
+  work: (stretch: IdRange) => Effect.Effect<void, E>
+): Effect.Effect<void, E | Unavailable> =>
+  Effect.gen(function* () {
+    let after = range.after
+    while (after < range.to) {
+      const to = yield* reading(postingChunkEnd(sql, client.clientId, { after, to: range.to }))
+      if (to === null) return
+      yield* work({ after, to })
+      after = to
+    }
+  })
+
+/** Reads pages by id until one is not full; `page` is given where the last one ended. While one is worked on the next is read. */
+export const eachPage = <Row, E>(
+  size: number,
+  page: (after: number) => Reading<ReadonlyArray<Row>>,
+  idOf: (row: Row) => number,
+  work: (rows: ReadonlyArray<Row>) => Effect.Effect<void, E>,
+  first = 0
+): Effect.Effect<void, E | Unavailable> =>
+  Effect.gen(function* () {
+    let rows = yield* page(first)
+    for (;;) {
+      const last = rows.at(-1)
+      if (last === undefined) return
+      if (rows.length < size) return yield* work(rows)
+      const next = yield* Effect.forkChild(page(idOf(last)))
+      yield* work(rows)
+      rows = yield* Fiber.join(next)
+    }
+  })
+
+/** Rows read at once. */
+export const pageRows = 2_000

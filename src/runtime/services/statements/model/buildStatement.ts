@@ -1,0 +1,145 @@
+/**
+ * Builds the model of a statement: its cut, its head, its sections, stored in pieces (STS-17, STS-19, STS-20, STS-22). Nothing is
+ * held meanwhile, neither a mailbox nor a transaction: everything is read under the ids of the cut.
+ */
+import { Effect } from "effect"
+import { statementLimits } from "../../../../machines/shared/Limits.ts"
+import { invalidFields, type Refusal } from "../../../../machines/shared/Refusal.ts"
+import { schemaOf, type StatementKind } from "../../../../machines/statement/Statement.ts"
+import type { Cut, ModelHead } from "../../../../machines/statement/StatementModel.ts"
+import { type AskedPeriod, startOfDay, thirtyDaysMillis } from "../../../../machines/statement/statementPeriod.ts"
+import type { PgClient } from "@effect/sql-pg"
+import type { Sealing } from "../../../engine/sealing/Sealing.ts"
+import type { StatementModels } from "../../../ports/StatementModels.ts"
+import type { FirmSettings } from "../../../Settings.ts"
+import { marksKept } from "../../../store/reads/statementCosts.ts"
+import { custodyAt, cutBefore, sealOfPosting } from "../../../store/reads/statementReads.ts"
+import { type Building, type Plan, type Reading, reading, type Stated, type Wrong } from "./Building.ts"
+import { type StoredModel, writeModel } from "./ModelWriter.ts"
+import { canonicalText } from "./modelText.ts"
+import { planStatement, type PlanTerms } from "./planStatement.ts"
+
+/** What the service knows of a build before it reads a row. */
+export interface BuildTools {
+  readonly sql: PgClient.PgClient
+  readonly sealing: Sealing
+  readonly firm: FirmSettings
+}
+
+/** The partner as statements show it. */
+export interface StatedPartner {
+  readonly code: string
+  /** Its custody model of now. */
+  readonly custodyModel: string
+}
+
+/** What a model will be made of: the same facts give the same model. */
+export interface StatementFacts {
+  readonly building: Building
+  readonly head: Omit<ModelHead, "notes">
+  readonly terms: PlanTerms
+  readonly fingerprint: string
+}
+
+/** What the database says of a period before a row is read. */
+export interface ReadFacts {
+  readonly start: Cut
+  readonly cut: Cut
+  /** What a British order looks at behind the end. */
+  readonly behind: Cut
+  /** How many marks of its days are kept. */
+  readonly marks: number
+  readonly ledgerSeal: ModelHead["ledgerSeal"]
+  readonly custodyModel: string
+}
+
+/**
+ * The facts of a statement of the period. The client's turns up to its end must be durable. Facts that are read apart from the
+ * cut are named in the fingerprint too: the seal, what is looked at behind the end, the marks and equities of its days.
+ */
+export const factsOf = (
+  tools: BuildTools,
+  client: Stated,
+  partner: StatedPartner,
+  period: AskedPeriod,
+  now: number
+): Reading<StatementFacts> =>
+  Effect.gen(function* () {
+    const { sql } = tools
+    const { clientId } = client
+    const start = yield* reading(cutBefore(sql, clientId, period.from))
+    const cut = yield* reading(cutBefore(sql, clientId, period.to))
+    const behind = period.isBritish ? yield* reading(cutBefore(sql, clientId, period.to + thirtyDaysMillis)) : cut
+    const marks =
+      period.kind === "COSTS" || period.kind === "CLIENT_ASSETS"
+        ? yield* reading(marksKept(sql, { from: startOfDay(period.from), to: period.to }))
+        : 0
+    const ledgerSeal = cut.postingId === 0 ? null : yield* reading(sealOfPosting(sql, cut.postingId))
+    const custodyModel = yield* reading(custodyAt(sql, client.partnerId, partner.custodyModel, period.to))
+    return factsFrom(tools, client, partner, period, { start, cut, behind, marks, ledgerSeal, custodyModel }, now)
+  })
+
+export const factsFrom = (
+  { sql, firm }: BuildTools,
+  client: Stated,
+  partner: StatedPartner,
+  period: AskedPeriod,
+  { start, cut, behind, marks, ledgerSeal, custodyModel }: ReadFacts,
+  now: number
+): StatementFacts => {
+  const tax = { isBritish: period.isBritish, behind, isComplete: now >= period.to + thirtyDaysMillis }
+  const head: Omit<ModelHead, "notes"> = {
+    schema: schemaOf[period.kind],
+    kind: period.kind,
+    firm: { name: firm.name, legalEntity: firm.legalEntity },
+    partner: partner.code,
+    clientUid: client.clientUid,
+    custodyModel,
+    currency: "USDC",
+    periodFrom: period.from,
+    periodTo: period.to,
+    timeZone: period.isBritish ? "Europe/London" : "UTC",
+    cut,
+    ledgerSeal
+  }
+  const building: Building = { sql, client, period, start, cut, venue: firm.venue }
+  const terms: PlanTerms = { custodyModel, tax }
+  const fingerprint = canonicalText({ ...head, marks, ...(period.isBritish ? { tax: { ...tax } } : {}) } as never)
+  return { building, head, terms, fingerprint }
+}
+
+export type Built =
+  | { readonly ok: true; readonly model: StoredModel }
+  | { readonly ok: false; readonly refusal: Refusal }
+
+/** Stores the model of these facts; a statement with too many rows is refused. */
+export const buildModel = (
+  models: Pick<StatementModels["Service"], "write" | "finish" | "drop">,
+  modelId: number,
+  { building, head, terms }: Pick<StatementFacts, "building" | "head" | "terms">,
+  planned: Effect.Effect<Plan, Wrong> = planStatement(building, terms)
+): Effect.Effect<Built, Exclude<Wrong, { readonly _tag: "TooManyRows" }>> =>
+  Effect.gen(function* () {
+    const { clientId, partnerId } = building.client
+    const plan = yield* planned
+    if (plan.rows > statementLimits.rows) return tooManyRows(building.period.kind)
+    const target = { models, modelId, partnerId, clientId, mostRows: statementLimits.rows }
+    const model = yield* writeModel(target, { ...head, notes: plan.notes }, plan.sections)
+    return { ok: true, model } as const
+  }).pipe(Effect.catchTag("TooManyRows", () => Effect.succeed(tooManyRows(building.period.kind))))
+
+const fieldOf: { readonly [K in StatementKind]: string } = {
+  ACCOUNT: "to",
+  COSTS: "to",
+  TRANSACTIONS: "to",
+  TAX: "taxYear",
+  CLIENT_ASSETS: "quarter"
+}
+
+const tooManyRows = (kind: StatementKind): Built => ({
+  ok: false,
+  refusal: invalidFields(
+    { [fieldOf[kind]]: `The statement would have more than ${statementLimits.rows} rows: ask for a shorter period.` },
+    "STATEMENT_TOO_LARGE"
+  )
+})

@@ -1,0 +1,353 @@
+/**
+ * TAX (A2-72, A2-83, F21, STS-26): what disposals of assets brought and had cost lot by lot, what perpetuals and contracts gave,
+ * staking and funding, and totals. By HMRC's order for a British residency, else first in first out. Amounts are USDC.
+ */
+import { Effect } from "effect"
+import { currencyCodes } from "../../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../../machines/shared/Money.ts"
+import { londonDayOf } from "../../../../machines/statement/londonDay.ts"
+import type { Cut, ModelRow, SectionFacts } from "../../../../machines/statement/StatementModel.ts"
+import type { Period } from "../../../../machines/statement/statementPeriod.ts"
+import { type AssetMove, fifoSlices, hmrcSlices, type TaxSlice } from "../../../../machines/statement/taxLots.ts"
+import { isPartOfYear } from "../../../../machines/statement/taxYears.ts"
+import { texts } from "../../../store/arrays.ts"
+import { contractsByIds } from "../../../store/reads/statementContracts.ts"
+import { fillsOf, postingsOfTypes, type StatedPosting } from "../../../store/reads/statementReads.ts"
+import { costSums, type CostSum } from "../../../store/reads/statementCosts.ts"
+import { swapsWrittenOff } from "../../../store/reads/statementSwaps.ts"
+import {
+  type Building,
+  eachPage,
+  eachStretch,
+  pageRows,
+  type Plan,
+  postingsOfPeriod,
+  reading,
+  type Wrong
+} from "./Building.ts"
+import type { Emit, PlannedSection } from "./ModelWriter.ts"
+import { movesUpTo } from "./taxMoves.ts"
+import { chargeOf, isValued, partOf, swapOf, worthOf } from "./swapPostings.ts"
+import { contractOf } from "./venueTimes.ts"
+
+/** What a tax statement rests on besides its period. */
+export interface TaxTerms {
+  readonly isBritish: boolean
+  /** What lies before the end of the 30 days in which acquisitions still count. */
+  readonly behind: Cut
+  /** Those days have passed. */
+  readonly isComplete: boolean
+}
+
+/** London days in which an acquisition still counts for a disposal before it. */
+const matchedDays = 30
+
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+
+const notes = (period: Period, { isBritish }: TaxTerms, rows: ReadonlyArray<ModelRow>): ReadonlyArray<string> => [
+  "Amounts are USDC and are not converted into another currency.",
+  "The cost of an asset that was deposited is its value at the deposit; it is marked assumed.",
+  "Assets that left the account were not disposed of by that; they took their cost along.",
+  "Assets lent under staking swaps were not disposed of; a reward has cost what it was worth when it was paid.",
+  "Of perpetuals and contracts, cost is the commission charged, on the row of what it was charged for, and is not part of the result beside it.",
+  isBritish
+    ? "Disposals are matched with acquisitions of the same day, then of the next 30 days with the earliest first, then with the section 104 pool; days are London's."
+    : "Disposals are matched with the oldest acquisitions first.",
+  ...(isPartOfYear(period)
+    ? ["It is of a part of a tax year: the tax residency changed, and the statement next to it begins or ends there."]
+    : []),
+  ...(rows.some(({ provisional }) => provisional === true)
+    ? ["Disposals of the last 30 days are provisional: later acquisitions may still be matched with them."]
+    : [])
+]
+
+export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wrong> =>
+  Effect.gen(function* () {
+    const slices = yield* slicesOf(at, terms)
+    const unvalued = unvaluedIn(slices)
+    const disposals = slices.map((slice) => sliceRow(slice, at, terms))
+    const sums = yield* sumsOf(at)
+    const earned = { rows: 0, reward: 0n, share: 0n }
+    yield* eachStaking(at, (rows) => {
+      for (const { worth, isShare, lacksValue } of rows) {
+        // What was paid and disposed of in the same year lacks one value.
+        if (lacksValue !== null && !unvalued.has(lacksValue.postingId)) unvalued.set(lacksValue.postingId, lacksValue)
+        earned.rows++
+        earned[isShare ? "share" : "reward"] += worth
+      }
+      return Effect.void
+    })
+    const lost = yield* hasWriteOff(at)
+    const totals = totalsOf(slices, unvalued.size === 0)
+    return {
+      sections: [
+        plain({ name: "DISPOSALS" }, disposals),
+        { facts: { name: "PERPETUALS" }, rows: (emit) => perpetuals(at, emit) },
+        { facts: { name: "BARRIERS" }, rows: (emit) => barriers(at, emit) },
+        { facts: { name: "STAKING" }, rows: (emit) => staking(at, emit) },
+        { facts: { name: "FUNDING" }, rows: (emit) => funding(at, emit) },
+        plain(totals.facts, [
+          totals.row,
+          totalRow("PERPETUALS", sums, "PNL", "PERP"),
+          totalRow("BARRIERS", sums, "BARRIER_SETTLE", "BARRIER"),
+          {
+            ...emptyRow,
+            asset: "STAKING",
+            quantity: String(earned.rows),
+            proceeds: usdc(earned.reward),
+            cost: usdc(earned.share),
+            result: usdc(earned.reward - earned.share)
+          },
+          totalRow("FUNDING", sums, "FUNDING", null)
+        ])
+      ],
+      notes: [
+        ...notes(at.period, terms, disposals),
+        ...(lost ? [writtenOff] : []),
+        ...(unvalued.size === 0 ? [] : [notValued([...unvalued.values()])])
+      ],
+      rows: slices.length
+    }
+  })
+
+const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSection<Wrong> => ({
+  facts,
+  rows: (emit) => emit(rows)
+})
+
+/** What counts as zero because nobody knew what it was worth when it was booked (STS-9). */
+type Unvalued = Pick<AssetMove, "asset" | "at" | "qty">
+
+/** The slices of disposals inside the period, asset by asset. */
+const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<ReadonlyArray<TaxSlice>, Wrong> =>
+  Effect.map(movesUpTo(at, isBritish ? behind : at.cut), (byAsset) =>
+    currencyCodes.flatMap((asset) => {
+      const moves = byAsset.get(asset) ?? []
+      const found = isBritish ? hmrcSlices(moves, londonDayOf).slices : fifoSlices(moves)
+      return found.filter(({ disposed }) => disposed >= at.period.from && disposed < at.period.to)
+    })
+  )
+
+/** What lacks its value in the costs of disposals, by its posting: what other years disposed of, or nobody yet, is not theirs. */
+const unvaluedIn = (slices: ReadonlyArray<TaxSlice>): Map<number, Unvalued> =>
+  new Map(
+    slices.flatMap((slice) =>
+      slice.unvalued.flatMap((move) => (move.unvalued === undefined ? [] : [[move.unvalued, move] as const]))
+    )
+  )
+
+const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete }: TaxTerms): ModelRow => ({
+  asset: slice.asset,
+  acquired: slice.acquired,
+  disposed: slice.disposed,
+  quantity: formatAmount(slice.quantity, slice.asset),
+  proceeds: usdc(slice.proceeds),
+  cost: usdc(slice.cost),
+  result: usdc(slice.proceeds - slice.cost),
+  method: slice.method,
+  assumed: slice.assumed,
+  // In London days, as the rule counts them: the thirtieth day behind the disposal lies beyond the year.
+  provisional: isBritish && !isComplete && londonDayOf(slice.disposed) + matchedDays >= londonDayOf(period.to)
+})
+
+const totalsOf = (slices: ReadonlyArray<TaxSlice>, holdingsValued: boolean) => {
+  let [proceeds, costs, gains, losses] = [0n, 0n, 0n, 0n]
+  for (const slice of slices) {
+    const result = slice.proceeds - slice.cost
+    proceeds += slice.proceeds
+    costs += slice.cost
+    if (result > 0n) gains += result
+    else losses -= result
+  }
+  const disposals = new Set(slices.map(({ asset, disposed }) => `${asset}:${disposed}`)).size
+  const facts: SectionFacts = {
+    name: "TOTALS",
+    disposals,
+    proceeds: usdc(proceeds),
+    costs: usdc(costs),
+    gains: usdc(gains),
+    losses: usdc(losses),
+    // Said where it is so: what is wholly valued keeps its bytes.
+    ...(holdingsValued ? {} : { holdingsValued: false })
+  }
+  const row: ModelRow = {
+    ...emptyRow,
+    asset: "DISPOSALS",
+    quantity: String(disposals),
+    proceeds: usdc(proceeds),
+    cost: usdc(costs),
+    result: usdc(proceeds - costs)
+  }
+  return { facts, row }
+}
+
+const emptyRow = {
+  asset: "",
+  acquired: null,
+  disposed: null,
+  quantity: null,
+  proceeds: null,
+  cost: null,
+  result: null,
+  method: null
+} as const satisfies ModelRow
+
+/** Postings of one type: how many, and what they gave; with the commission of their family. */
+const totalRow = (
+  asset: string,
+  sums: ReadonlyArray<CostSum>,
+  type: string,
+  family: CostSum["family"] | null
+): ModelRow => {
+  const sumOf = (found: ReadonlyArray<CostSum>) => found.reduce((sum, each) => sum + each.usdc, 0n)
+  const own = sums.filter((sum) => sum.type === type)
+  const charged = sums.filter((sum) => sum.type === "COMMISSION" && sum.family === family)
+  return {
+    ...emptyRow,
+    asset,
+    quantity: String(own.reduce((rows, each) => rows + each.rows, 0)),
+    cost: family === null ? null : usdc(-sumOf(charged)),
+    result: usdc(sumOf(own))
+  }
+}
+
+const sumsOf = (at: Building): Effect.Effect<ReadonlyArray<CostSum>, Wrong> =>
+  Effect.gen(function* () {
+    const found: Array<CostSum> = []
+    yield* eachStretch(at, postingsOfPeriod(at), (stretch) =>
+      Effect.map(reading(costSums(at.sql, at.client.clientId, stretch)), (sums) => void found.push(...sums))
+    )
+    return found
+  })
+
+const writtenOff =
+  "Principal of staking swaps that was written off has not been disposed of: it keeps its cost, and its loss is the client's to claim."
+
+/** So many are named by a note. */
+const mostNamed = 10
+
+const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
+  const named = [...new Set(unvalued.map(unvaluedText))]
+  const more = named.length - mostNamed
+  const list = named.slice(0, mostNamed).join(", ")
+  return `Not valued, for want of a market price when it was booked, and counted as zero: ${list}${more > 0 ? `, and ${more} more` : ""}.`
+}
+
+const unvaluedText = ({ asset, at, qty }: Unvalued): string =>
+  `${formatAmount(qty, asset)} ${asset} on ${new Date(at).toISOString()}`
+
+/** Whether staff gave up a claim of the client's within the period. */
+const hasWriteOff = ({ sql, client, cut, period }: Building): Effect.Effect<boolean, Wrong> =>
+  Effect.map(reading(swapsWrittenOff(sql, client.clientId, cut.swapId)), (swaps) =>
+    [...swaps.values()].some(({ writeOffs }) => writeOffs.some(({ at }) => at >= period.from && at < period.to))
+  )
+
+const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPage(
+    pageRows,
+    (after) => reading(fillsOf(sql, client.clientId, { after, to: cut.fillId }, pageRows, "PERP")),
+    ({ id }) => id,
+    (fills) =>
+      emit(
+        fills.map(({ symbol, qty, closedQty, bookedAt, commission, realizedPnl }) => ({
+          ...emptyRow,
+          asset: symbol,
+          ...(closedQty === null ? { acquired: bookedAt } : { disposed: bookedAt }),
+          quantity: closedQty ?? qty,
+          cost: usdc(commission),
+          result: usdc(realizedPnl)
+        }))
+      ),
+    start.fillId
+  )
+
+/** Rows of the period's postings of some types, a stretch at a time. */
+const eachPosting = (
+  at: Building,
+  types: ReadonlyArray<string>,
+  work: (postings: ReadonlyArray<StatedPosting>) => Effect.Effect<void, Wrong>
+): Effect.Effect<void, Wrong> =>
+  eachStretch(at, postingsOfPeriod(at), (stretch) =>
+    Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
+  )
+
+/** An opening with what it was charged, an end with its result: each in the year in which it was booked. */
+const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["BARRIER_SETTLE", "COMMISSION"], (all) =>
+    Effect.gen(function* () {
+      const postings = all.filter((posting) => contractOf(posting) !== null)
+      for (let from = 0; from < postings.length; from += pageRows) {
+        const page = postings.slice(from, from + pageRows)
+        const ids = page.flatMap((posting) => contractOf(posting) ?? [])
+        const contracts = new Map((yield* reading(contractsByIds(at.sql, ids))).map(({ id, context }) => [id, context]))
+        yield* emit(
+          page.flatMap((posting): ReadonlyArray<ModelRow> => {
+            const contract = contracts.get(contractOf(posting) ?? 0)
+            if (contract === undefined) return []
+            const { symbol, openedAt, qty } = contract
+            const row = { ...emptyRow, asset: symbol, acquired: openedAt, quantity: qty }
+            return posting.type === "COMMISSION"
+              ? [{ ...row, cost: usdc(-posting.amount), result: usdc(0n) }]
+              : [{ ...row, disposed: posting.ts, cost: usdc(0n), result: usdc(posting.amount) }]
+          })
+        )
+      }
+    })
+  )
+
+interface StakingRow {
+  readonly isShare: boolean
+  /** Micro-USDC at the mark of its booking; zero without one. */
+  readonly worth: bigint
+  /** What there was no mark of. */
+  readonly lacksValue: (Unvalued & Pick<StatedPosting, "postingId">) | null
+  readonly row: ModelRow
+}
+
+/** Rewards as they were paid, and the service's share of them (A2-72). */
+const eachStaking = (
+  at: Building,
+  work: (rows: ReadonlyArray<StakingRow>) => Effect.Effect<void, Wrong>
+): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["SWAP_SETTLE", "COMMISSION"], (postings) => work(postings.flatMap(stakingRow)))
+
+const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachStaking(at, (rows) => emit(rows.map(({ row }) => row)))
+
+const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
+  if (swapOf(posting) === null) return []
+  const isShare = posting.type === "COMMISSION"
+  // The reward alone (A3-42, F22): what a writer pays beyond what it owed is nobody's income here, as in summary and overview.
+  const quantity = isShare ? -posting.amount : partOf(posting, "reward")
+  if (quantity === 0n) return []
+  const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)
+  const known = isValued(posting)
+  const row = {
+    ...emptyRow,
+    asset: posting.currency,
+    disposed: posting.ts,
+    quantity: formatAmount(quantity, posting.currency),
+    proceeds: isShare || !known ? null : usdc(worth),
+    cost: isShare && known ? usdc(worth) : null,
+    result: known ? usdc(isShare ? -worth : worth) : null
+  }
+  const lacksValue = known
+    ? null
+    : { postingId: posting.postingId, asset: posting.currency, at: posting.ts, qty: quantity }
+  return [{ isShare, worth, lacksValue, row }]
+}
+
+const funding = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+  eachPosting(at, ["FUNDING"], (postings) =>
+    emit(
+      postings.map(({ ts, amount, refs }) => ({
+        ...emptyRow,
+        asset: text(refs["symbol"]),
+        disposed: ts,
+        quantity: text(refs["qty"]),
+        result: usdc(amount)
+      }))
+    )
+  )
+
+const text = (value: unknown): string | null => (typeof value === "string" ? value : null)

@@ -1,0 +1,37 @@
+/** What a posting of a staking swap says: which swap, and which part of it is principal, reward or fee (STS-2, F22). */
+import type { JsonObject } from "../../../../machines/shared/Json.ts"
+import type { Currency } from "../../../../machines/shared/Currency.ts"
+import { floorToMinor, minorOf, toDecimal } from "../../../../machines/shared/Money.ts"
+import type { StatedPosting } from "../../../store/reads/statementReads.ts"
+
+export const swapOf = ({ refs }: Pick<StatedPosting, "refs">): number | null => {
+  const id = refs["swapId"]
+  return typeof id === "number" ? id : null
+}
+
+/** A part of the posting that its refs name, minor units of its currency. */
+export const partOf = (
+  { refs, currency }: { readonly refs: JsonObject; readonly currency: Currency },
+  part: "principal" | "reward" | "notional" | "fee"
+): bigint => {
+  const value = refs[part]
+  return typeof value === "string" ? minorOf(value, currency) : 0n
+}
+
+/** Whether anybody knew a mark of the posting's currency when it was booked (STS-9). */
+export const isValued = ({ refs, currency }: Pick<StatedPosting, "refs" | "currency">): boolean =>
+  currency === "USDC" || typeof refs["mark"] === "string"
+
+/**
+ * What an amount in the posting's currency was worth at the mark of its booking, micro-USDC rounded down; zero where nobody knew
+ * one (STS-9). As lots are valued, so that both say the same to the last unit (F21).
+ */
+export const worthOf = ({ refs, currency }: Pick<StatedPosting, "refs" | "currency">, amount: bigint): bigint => {
+  if (currency === "USDC") return amount
+  const mark = refs["mark"]
+  return typeof mark === "string" ? floorToMinor(toDecimal(amount, currency).mul(mark), "USDC") : 0n
+}
+
+/** A charge in it likewise, rounded up (F1). */
+export const chargeOf = (posting: Pick<StatedPosting, "refs" | "currency">, amount: bigint): bigint =>
+  -worthOf(posting, -amount)

@@ -1,0 +1,85 @@
+/**
+ * How assets came and went, for the tax statement, in the order of their booking: spot trades at what was posted for them, and
+ * whatever else moved them (F20, F21, STS-26). All of it stands in postings, so nothing else is read.
+ */
+import { Effect } from "effect"
+import type { Currency } from "../../../../machines/shared/Currency.ts"
+import type { Cut } from "../../../../machines/statement/StatementModel.ts"
+import type { AssetMove } from "../../../../machines/statement/taxLots.ts"
+import { breathe } from "../../../engine/breathe.ts"
+import { assetPostings } from "../../../store/reads/statementTax.ts"
+import type { StatedPosting } from "../../../store/reads/statementReads.ts"
+import { type Building, eachStretch, reading, type Wrong } from "./Building.ts"
+import { TooManyRows } from "./ModelWriter.ts"
+import { isValued, partOf, worthOf } from "./swapPostings.ts"
+
+/** Moves of an account that a tax statement takes in; they are held in memory. */
+const mostMoves = 1_000_000
+
+type Move = { -readonly [K in keyof AssetMove]: AssetMove[K] }
+
+/** All moves up to a cut, by asset, each in the order of its booking. */
+export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAsset"], Wrong> =>
+  Effect.gen(function* () {
+    const walk = new MoveWalk()
+    yield* eachStretch(at, { after: 0, to: cut.postingId }, (stretch) =>
+      Effect.flatMap(reading(assetPostings(at.sql, at.client.clientId, stretch)), (postings) => {
+        for (const posting of postings) walk.take(posting)
+        return walk.count > mostMoves ? Effect.fail(new TooManyRows()) : breathe
+      })
+    )
+    return walk.byAsset
+  })
+
+/** Puts the legs of each trade together: the asset, what was paid or got for it, and its commission, which follow one another. */
+export class MoveWalk {
+  readonly byAsset = new Map<Currency, Array<AssetMove>>()
+  count = 0
+  /** The trade whose legs come now: its order and trade, as keys name it. */
+  private trade: { readonly name: string; readonly move: Move } | null = null
+
+  take(posting: StatedPosting): void {
+    const { type, key, currency } = posting
+    const [, name] = tradeKey.exec(key) ?? []
+    if (type === "SPOT_SETTLE" && name !== undefined && currency !== "USDC") return this.begin(name, posting)
+    if (currency !== "USDC") return this.moved(posting)
+    if (name !== undefined && name === this.trade?.name) this.trade.move.money += moneyOf(this.trade.move, posting)
+  }
+
+  private begin(name: string, { currency: asset, ts: at, amount }: StatedPosting): void {
+    const qty = amount < 0n ? -amount : amount
+    if (qty === 0n) return
+    const move: Move = { kind: amount < 0n ? "DISPOSED" : "ACQUIRED", asset, at, qty, money: 0n, assumed: false }
+    this.trade = { name, move }
+    this.add(move)
+  }
+
+  private moved(posting: StatedPosting): void {
+    const { currency: asset, ts: at } = posting
+    const moved = movedBy(posting)
+    if (moved === 0n) return
+    if (moved < 0n) return this.add({ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false })
+    // A reward has cost what it was worth when it was paid; a deposit's price is not known.
+    const assumed = posting.type !== "SWAP_SETTLE"
+    const unvalued = isValued(posting) ? {} : { unvalued: posting.postingId }
+    this.add({ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed, ...unvalued })
+  }
+
+  private add(move: AssetMove): void {
+    const known = this.byAsset.get(move.asset)
+    if (known === undefined) this.byAsset.set(move.asset, [move])
+    else known.push(move)
+    this.count++
+  }
+}
+
+const tradeKey = /^(?:spot|commission):([0-9]+:[0-9]+)$/
+
+/** What a leg in USDC adds: of a purchase what was paid, with commission; of a sale what was got, after it (F21). */
+const moneyOf = ({ kind }: Move, { amount }: StatedPosting): bigint => (kind === "ACQUIRED" ? -amount : amount)
+
+/** What came or went for good: the principal of a swap is lent, and comes back, without a disposal (F21). */
+const movedBy = (posting: StatedPosting): bigint => {
+  if (posting.type === "SWAP_PRINCIPAL") return -partOf(posting, "fee")
+  return posting.type === "SWAP_SETTLE" ? posting.amount - partOf(posting, "principal") : posting.amount
+}

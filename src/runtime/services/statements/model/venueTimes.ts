@@ -1,0 +1,61 @@
+/** The venue's time beside a posting's own: of trades, contracts and swaps by their rows, of funding its stamp (STS-19). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SwapContext } from "../../../../machines/swap/Swap.ts"
+import { contractTimes } from "../../../store/reads/statementContracts.ts"
+import type { StatedPosting, TimedPosting } from "../../../store/reads/statementReads.ts"
+import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
+import { type Reading, reading } from "./Building.ts"
+import { swapOf } from "./swapPostings.ts"
+
+/** A posting with the venue's time: Unix ms; null where the venue has no part in it. */
+export interface AtVenue {
+  readonly of: TimedPosting
+  readonly venueTs: number | null
+}
+
+export const venueTimes = (
+  sql: PgClient.PgClient,
+  postings: ReadonlyArray<TimedPosting>
+): Reading<ReadonlyArray<AtVenue>> =>
+  Effect.gen(function* () {
+    const contracts = new Set<number>()
+    const swaps = new Set<number>()
+    for (const posting of postings) {
+      if (posting.tradeTs !== null) continue
+      const contract = contractOf(posting)
+      const swap = told.has(posting.type) ? swapOf(posting) : null
+      if (contract !== null) contracts.add(contract)
+      if (swap !== null) swaps.add(swap)
+    }
+    const ofContracts = contracts.size === 0 ? new Map() : yield* reading(contractTimes(sql, [...contracts]))
+    const ofSwaps = swaps.size === 0 ? new Map<number, SwapContext>() : yield* reading(swapsByIds(sql, [...swaps]))
+    const timeOf = (posting: TimedPosting): number | null => {
+      if (posting.tradeTs !== null) return posting.tradeTs
+      if (told.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
+      if (posting.type === "FUNDING") return numberOr(posting.refs["settledAt"])
+      const contract = contractOf(posting)
+      if (contract === null) return null
+      const times = ofContracts.get(contract)
+      return (posting.type === "BARRIER_SETTLE" ? times?.closedAt : times?.openedAt) ?? null
+    }
+    return postings.map((of) => ({ of, venueTs: timeOf(of) }))
+  })
+
+/** Of a swap: the venue took it, or paid. */
+const told = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
+
+const swapTime = ({ type, refs }: StatedPosting, swap: SwapContext | undefined): number | null => {
+  if (type === "SWAP_PRINCIPAL") return swap?.openedTs ?? null
+  return swap?.payments.find(({ id }) => id === refs["paymentId"])?.at ?? null
+}
+
+const contractKey = /^(?:commission:contract|settle):([0-9]+)$/
+
+/** The knock-out contract that a posting is of. */
+export const contractOf = ({ key }: Pick<StatedPosting, "key">): number | null => {
+  const [, id] = contractKey.exec(key) ?? []
+  return id === undefined ? null : Number(id)
+}
+
+const numberOr = (value: unknown): number | null => (typeof value === "number" ? value : null)
