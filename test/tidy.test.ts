@@ -5,7 +5,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join, relative, resolve } from "node:path"
+import { basename, dirname, join, relative, resolve } from "node:path"
+import { policies, subscriptions } from "../src/runtime/subscriptions.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const maxLines = 400
@@ -32,7 +33,13 @@ const areas: ReadonlyArray<Area> = [
   { prefix: "src/venue/", imports: ["src/machines/", "src/venue/"], packages: /^effect(\/http-api)?$/ },
   {
     prefix: "src/runtime/engine/timers/",
-    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/ports/", "src/runtime/store/"],
+    imports: [
+      "src/machines/",
+      "src/runtime/engine/",
+      "src/runtime/ports/",
+      "src/runtime/store/",
+      "src/runtime/subscriptions.ts"
+    ],
     packages: null
   },
   {
@@ -173,6 +180,11 @@ const importsOf = (text: string): ReadonlyArray<string> =>
     (match) => (match[1] ?? match[2]) as string
   )
 
+/** Services subscribe to commits under a name of `subscriptions.ts`, which alone gives the order of listeners and policies. */
+const subscribing = /\.(?:onCommitted|onDecided|onCallEnded)\(/
+const subscribingAllowed =
+  /^(?:src\/runtime\/(?:subscriptions|services\/(?:trading\/order\/OrderWaits|venue\/VenueCalls|venue\/CallAnswers))\.ts$|src\/http\/Dispatcher\.ts$|test\/)/
+
 /** A hook outside of any function. Files of one worker share modules, so such a hook would hold for the first of them. */
 const topHook = /^(?:after|before)(?:All|Each)\(/m
 const isSharedByTests = (file: string): boolean =>
@@ -197,6 +209,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
       report("SQL outside src/runtime/store")
     if (connecting.test(text) && !connectingAllowed.test(file))
       report("opens a connection to the database that has no limit: makeDatabasePool does it")
+    if (subscribing.test(text) && !subscribingAllowed.test(file))
+      report("registers with the host by itself: src/runtime/subscriptions.ts does it")
     if (topHook.test(text) && isSharedByTests(file)) report("registers a hook for the first file of a worker alone")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
@@ -288,6 +302,19 @@ describe("tidy", () => {
     )
     assert.isAtMost(casts.length, maxCasts, casts.map(({ place }) => place).join(", "))
   })
+  it("each name of the subscriptions is a file that subscribes under it, and no other does", () => {
+    const names = [...Object.values(subscriptions).flat(), ...policies]
+    const places = [...tree]
+      .filter(([file]) => file.startsWith("src/"))
+      .flatMap(([file, text]) =>
+        [...text.matchAll(/\b(?:subscribe|enforce)\([^"]*"(\w+)"/g)].map(([, name]) => ({ file, name }))
+      )
+    assert.deepStrictEqual(
+      places.filter(({ file, name }) => basename(file, ".ts") !== name),
+      []
+    )
+    assert.sameMembers([...new Set(places.map(({ name }) => name))], [...new Set(names)])
+  })
   it("every port has its double beside it", () => {
     const ports = [...tree.keys()].filter(
       (file) => file.startsWith("src/runtime/ports/") && !file.endsWith("Memory.ts") && !portValues.has(file)
@@ -360,6 +387,12 @@ describe("tidy", () => {
       "src/runtime/workers/x.ts",
       "const connection = PgClient.layer({ url, maxConnections: 1 })",
       "opens a connection to the database that has no limit: makeDatabasePool does it"
+    ],
+    [
+      "a listener beside the list",
+      "src/runtime/services/margin/x.ts",
+      'host.onCommitted("orders", (row) => this.take(row))',
+      "registers with the host by itself: src/runtime/subscriptions.ts does it"
     ],
     [
       "a hook of a module that test files share",

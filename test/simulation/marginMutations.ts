@@ -79,7 +79,7 @@ const judgedByOldMarks = (host: ActorHost["Service"]): ActorHost["Service"] => {
   }
   return {
     ...host,
-    onDecided: (judge) => host.onDecided((turn) => judge(asOf(turn))),
+    onDecided: (policy, place) => host.onDecided((turn) => policy(asOf(turn)), place),
     dispatch: (command) => host.dispatch({ ...command, decide: (turn) => command.decide(asOf(turn)) })
   }
 }

@@ -1,7 +1,7 @@
 /** Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
-import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { type Command, FactNeeded, mailboxLimit, type Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { ForeignSubject } from "../../../src/runtime/engine/mailbox/ForeignSubject.ts"
 import type { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -152,6 +152,33 @@ describe("turns", () => {
     bench.host.onCommitted("balances", (row) => seen.push(row.cash))
     assert.deepStrictEqual(await Promise.all([run(increment(1)), run(increment(1))]), [1n, 2n])
     assert.deepStrictEqual(seen, [1n, 2n])
+  })
+
+  it("listeners and policies run in the order of their places, whichever came first", async () => {
+    const seen: Array<string> = []
+    const { host } = bench
+    for (const [name, place] of [
+      ["c", 2],
+      ["a", 0],
+      ["b", 1],
+      ["c, later", 2],
+      ["a, later", 0]
+    ] as const) {
+      host.onDecided(() => seen.push(`policy ${name}`), place)
+      host.onCommitted("balances", () => seen.push(`row ${name}`), place)
+      host.onCallEnded((ref) => seen.push(`${ref} ${name}`), place)
+    }
+    const command = increment(1)
+    const ends = (turn: Turn) => {
+      turn.draft.endCall("P-1")
+      return command.decide(turn)
+    }
+    await run({ ...command, decide: ends })
+    const names = ["a", "a, later", "b", "c", "c, later"]
+    assert.deepStrictEqual(
+      seen,
+      ["policy", "row", "P-1"].flatMap((source) => names.map((name) => `${source} ${name}`))
+    )
   })
 
   it("a turn that finds no reserved id keeps its place and is decided again", async () => {

@@ -22,6 +22,7 @@ import { currentWritten } from "./written.ts"
 import { InternalLane } from "./InternalLane.ts"
 import { IdsExhausted } from "../journal/IdBlocks.ts"
 import { Journal, JournalUnavailable, type Lane, type Outcome } from "../journal/Journal.ts"
+import { Places } from "./Places.ts"
 import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { Residents } from "./Residents.ts"
@@ -57,12 +58,12 @@ export class ActorHost extends Context.Service<
     readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /** The market of now, for what is shown of rows that were read apart from their mailbox. */
     readonly facts: () => Facts
-    /** Calls `listener` with every committed row of a table, after COMMIT and before the answer. */
-    onCommitted<T extends TableName>(table: T, listener: RowListener<T>): void
-    /** Calls `judge` at the end of every decision that writes, in the same turn: what it puts is of the same commit. */
-    onDecided(judge: (turn: Turn) => void): void
+    /** Calls `listener` with every committed row of a table, after COMMIT and before the answer; a lower `place` runs first. */
+    onCommitted<T extends TableName>(table: T, listener: RowListener<T>, place?: number): void
+    /** Calls `policy` at the end of every turn that writes; its rows are part of the same commit. */
+    onDecided(policy: (turn: Turn) => void, place?: number): void
     /** Calls `listener` with the ref of every venue call that a commit has ended, after COMMIT and before the answer. */
-    onCallEnded(listener: EndListener): void
+    onCallEnded(listener: EndListener, place?: number): void
     /** Whether internal commands wait for room in the journal: what can wait longer gives way to them, and to callers. */
     readonly pressed: () => boolean
     /** Counts for metrics and tests. */
@@ -94,9 +95,9 @@ export class ActorHost extends Context.Service<
           read: (subject, look) => host.read(subject, look),
           readNow: (subject, look) => host.readNow(subject, look),
           facts: host.facts,
-          onCommitted: (table, listener) => host.committed.listen(table, listener),
-          onDecided: (judge) => void host.judges.push(judge),
-          onCallEnded: (listener) => host.committed.listenToEnds(listener),
+          onCommitted: (table, listener, place = 0) => host.committed.listen(table, listener, place),
+          onDecided: (policy, place = 0) => host.policies.add(policy, place),
+          onCallEnded: (listener, place = 0) => host.committed.listenToEnds(listener, place),
           pressed: () => host.lane.isPressed,
           stats: () => ({ resident: host.residents.size, waiting: host.waiting }),
           drain: host.drain
@@ -116,7 +117,7 @@ class Host {
   readonly committed: CommittedRows
   readonly lane: InternalLane
   readonly loading: SubjectLoading
-  readonly judges: Array<(turn: Turn) => void> = []
+  readonly policies = new Places<(turn: Turn) => void>()
   waiting = 0
   private readonly quiet = Latch.makeUnsafe(true)
   private readonly journal: Journal["Service"]
@@ -278,7 +279,7 @@ class Host {
     try {
       const partner = command.partner?.() ?? null
       value = command.decide(turn)
-      if (!draft.isEmpty) for (const judge of this.judges) judge(turn)
+      if (!draft.isEmpty) for (const policy of this.policies.items) policy(turn)
       stored = command.store?.row(value, turn) ?? null
       const { once } = command.by
       if (once !== undefined && !draft.isEmpty) draft.claim(once.name, once.owner)

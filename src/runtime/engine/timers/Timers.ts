@@ -8,6 +8,7 @@
 import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
 import { DueTimers } from "../../ports/DueTimers.ts"
 import type { TimerRow } from "../../store/tables/engine.ts"
+import { subscribe } from "../../subscriptions.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "../mailbox/ActorHost.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import type { JournalUnavailable } from "../journal/Journal.ts"
@@ -92,9 +93,11 @@ class Firing {
 
   constructor(parts: FiringParts) {
     this.parts = parts
-    parts.host.onCommitted("timers", (row) => {
-      for (const since of this.lookUps) since.set(nameOf(row), row.dueAt)
-      if (row.dueAt < this.nextDueAt) this.wakeAt(row.dueAt)
+    subscribe(parts.host, "Timers", {
+      timers: (row) => {
+        for (const since of this.lookUps) since.set(nameOf(row), row.dueAt)
+        if (row.dueAt < this.nextDueAt) this.wakeAt(row.dueAt)
+      }
     })
     parts.clock.onMove(() => this.wakeAt(0))
   }

@@ -7,6 +7,7 @@ import type { RiskState } from "../../../machines/margin/accountRisk.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { RiskMonitorRow } from "../../store/tables/margin.ts"
+import { subscribe } from "../../subscriptions.ts"
 
 const pageLength = 1_000
 
@@ -28,7 +29,7 @@ export class RiskStates extends Context.Service<
         if (state === "NORMAL") states.delete(clientId)
         else states.set(clientId, state)
       }
-      host.onCommitted("riskMonitors", take)
+      subscribe(host, "RiskStates", { riskMonitors: take })
       for (const state of ["MARGIN_CALL", "CLOSE_OUT"] as const) {
         for (let before: number | undefined; ;) {
           const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }

@@ -12,6 +12,7 @@ import { LevelReads } from "../../ports/LevelReads.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import { contractInTurn } from "../trading/contract/contractDecisions.ts"
 import { clientSubject } from "../account/clientState.ts"
+import { subscribe } from "../../subscriptions.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { LevelIndex, type NearLevel } from "./LevelIndex.ts"
 
@@ -50,7 +51,7 @@ class NearLevels {
 
   constructor(parts: Parts) {
     this.parts = parts
-    parts.host.onCommitted("barrierContracts", (row) => this.take(row))
+    subscribe(parts.host, "NearLevels", { barrierContracts: (row) => this.take(row) })
     parts.feed.mirror.onMark((symbol, mark) => this.tick(symbol, mark))
   }
 

@@ -12,6 +12,7 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { enforce, subscribe } from "../../subscriptions.ts"
 import { accountIn, recordedIn } from "../account/accountNow.ts"
 import { clientSubject, instanceOf } from "../account/clientState.ts"
 import { orderMarkets } from "../trading/order/orderMarkets.ts"
@@ -56,7 +57,7 @@ export const layerRiskMonitor = Layer.effectDiscard(
 export const layerRiskJudgement = Layer.effectDiscard(
   Effect.gen(function* () {
     const parts = { directory: yield* Directory, markets: yield* orderMarkets }
-    ;(yield* ActorHost).onDecided((turn) => judgeRisk(turn, parts))
+    enforce(yield* ActorHost, "RiskMonitor", (turn) => judgeRisk(turn, parts))
   })
 )
 
@@ -88,8 +89,7 @@ class Monitor {
     const move = ({ clientId }: { readonly clientId: number }): void => {
       if (states.of(clientId) === "CLOSE_OUT") this.moved.add(clientId)
     }
-    host.onCommitted("orders", move)
-    host.onCommitted("closeOuts", move)
+    subscribe(host, "RiskMonitor", { orders: move, closeOuts: move })
   }
 
   /** Judges whoever is due, as long as there is somebody, and waits for marks and commits. A fault of one pass ends none. */

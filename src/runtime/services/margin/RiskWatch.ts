@@ -11,6 +11,7 @@ import { isWorking } from "../../../machines/order/Order.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { ExposureReads } from "../../ports/ExposureReads.ts"
+import { subscribe } from "../../subscriptions.ts"
 import { leverageTermsOf } from "../account/perpHoldings.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
@@ -81,12 +82,17 @@ class Watch {
     this.marksBy = clock.now() + freshMillis
     // Without a market nothing is followed, and nobody takes what is touched.
     if (feed.standing() === "unattached") return
-    host.onCommitted("positions", ({ clientId, state }) => this.touch(clientId, state === "OPEN"))
-    host.onCommitted("balances", ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"))
-    host.onCommitted("clients", ({ id }) => this.touch(id))
-    host.onCommitted("orders", (row) => this.touch(row.clientId, isWorking(row), row.context.family === "PERP"))
-    for (const table of ["barrierContracts", "leverages", "riskMonitors", "lossNotices"] as const)
-      host.onCommitted(table, ({ clientId }) => this.touch(clientId))
+    const touch = ({ clientId }: { readonly clientId: number }): void => this.touch(clientId)
+    subscribe(host, "RiskWatch", {
+      positions: ({ clientId, state }) => this.touch(clientId, state === "OPEN"),
+      balances: ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"),
+      clients: ({ id }) => this.touch(id),
+      orders: (row) => this.touch(row.clientId, isWorking(row), row.context.family === "PERP"),
+      barrierContracts: touch,
+      leverages: touch,
+      riskMonitors: touch,
+      lossNotices: touch
+    })
     feed.mirror.onMark((symbol, mark) => this.mark(symbol, this.seen(mark)))
   }
 

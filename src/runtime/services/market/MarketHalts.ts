@@ -17,6 +17,7 @@ import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/A
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { type MarketPrices, ListedMarkets } from "../../ports/ListedMarkets.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { subscribe } from "../../subscriptions.ts"
 import type { TradingHaltRow } from "../../store/tables/market.ts"
 import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 import { clockEnd } from "../shared/clockEnd.ts"
@@ -69,7 +70,7 @@ export class MarketHalts extends Context.Service<
       const follow = (row: TradingHaltRow): void =>
         row.state === "ACTIVE" ? void running.set(row.id, row) : void running.delete(row.id)
       for (const row of yield* Effect.orDie((yield* RowReads).all("tradingHalts"))) follow(row)
-      host.onCommitted("tradingHalts", follow)
+      subscribe(host, "MarketHalts", { tradingHalts: follow })
 
       const active = (): ReadonlyArray<ActiveHalt> =>
         [...running.values()].toSorted((one, other) => one.id - other.id).map(({ context }) => shown(context))

@@ -10,8 +10,9 @@ import { inTurn } from "../../engine/withinTime.ts"
 import type { ApiKeyRow, PartnerRow, RelianceRow } from "../../store/tables/partner.ts"
 import type { EndpointRow } from "../../store/tables/webhook.ts"
 import type { OperatorKeyRow } from "../../store/tables/operator.ts"
-import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { Tables } from "../../store/Catalogue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { type ListenersOf, subscribe } from "../../subscriptions.ts"
 
 /** A partner as every gate sees it. */
 export interface PartnerView {
@@ -61,26 +62,28 @@ export class Directory extends Context.Service<
       const operatorByHash = new Map<string, OperatorKeyRow>()
       const byCode = new Map<string, number>()
 
-      const follow = <T extends TableName>(table: T, take: (row: Tables[T]) => void) =>
+      const listeners: ListenersOf<"Directory"> = {
+        partners: (row) => {
+          partners.set(row.id, row)
+          byCode.set(row.code, row.id)
+        },
+        reliances: (row) => void reliances.set(row.partnerId, row),
+        webhookEndpoints: (row) => void endpoints.set(row.partnerId, row),
+        apiKeys: (row) => {
+          keys.set(row.id, row)
+          byHash.set(row.hash, row)
+        },
+        operatorKeys: (row) => {
+          operators.set(row.id, row)
+          operatorByHash.set(row.hash, row)
+        }
+      }
+      const load = <T extends keyof typeof listeners>(table: T) =>
         Effect.map(Effect.orDie(stored.all(table)), (rows) => {
-          for (const row of rows) take(row)
-          host.onCommitted(table, take)
+          for (const row of rows) (listeners[table] as (row: Tables[T]) => void)(row)
         })
-
-      yield* follow("partners", (row) => {
-        partners.set(row.id, row)
-        byCode.set(row.code, row.id)
-      })
-      yield* follow("reliances", (row) => void reliances.set(row.partnerId, row))
-      yield* follow("webhookEndpoints", (row) => void endpoints.set(row.partnerId, row))
-      yield* follow("apiKeys", (row) => {
-        keys.set(row.id, row)
-        byHash.set(row.hash, row)
-      })
-      yield* follow("operatorKeys", (row) => {
-        operators.set(row.id, row)
-        operatorByHash.set(row.hash, row)
-      })
+      for (const table of Object.keys(listeners) as ReadonlyArray<keyof typeof listeners>) yield* load(table)
+      subscribe(host, "Directory", listeners)
 
       const holds = new Map<number, TurnHeld>()
       const turns = new Map<number, Semaphore.Semaphore>()

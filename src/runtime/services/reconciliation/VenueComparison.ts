@@ -13,13 +13,13 @@ import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { BarrierContractRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import type { SwapRow } from "../../store/tables/swap.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { Directory } from "../partners/Directory.ts"
 import { QuoteBoard } from "../trading/rfq/QuoteBoard.ts"
 import type { HearingParts } from "../trading/rfq/rfqHears.ts"
 import { Recall } from "../account/Recall.ts"
 import { Unsettled } from "../venue/Unsettled.ts"
+import { subscribe } from "../../subscriptions.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
 import { contractsOf, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
@@ -186,16 +186,16 @@ class Comparison {
 
   constructor(parts: Parts) {
     this.parts = parts
-    parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
-    // The venue may know more of a swap in default than its events have shown.
-    parts.host.onCommitted(
-      "swaps",
-      ({ state, context }: SwapRow) => state === "DEFAULTED" && this.wanted.want(context.account)
-    )
-    // A quarantined event may belong to a trade or a payment in the venue's own books.
-    parts.host.onCommitted("venueQuarantine", ({ account }) => account !== null && this.wanted.wantAside(account))
-    // A difference that remains after a stamp was posted is one of money (F14).
-    parts.host.onCommitted("openFundings", ({ posted, clientId }) => posted && this.wanted.wantClient(clientId))
+    const { wanted } = this
+    subscribe(parts.host, "VenueComparison", {
+      barrierContracts: (row) => this.follow(row),
+      // The venue may know more of a swap in default than its events have shown.
+      swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
+      // A quarantined event may belong to a trade or a payment in the venue's own books.
+      venueQuarantine: ({ account }) => account !== null && wanted.wantAside(account),
+      // A difference that remains after a stamp was posted is one of money (F14).
+      openFundings: ({ posted, clientId }) => posted && wanted.wantClient(clientId)
+    })
   }
 
   figures(): ComparisonFigures {

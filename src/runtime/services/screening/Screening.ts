@@ -20,6 +20,7 @@ import { breathe } from "../../engine/breathe.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../store/tables/screening.ts"
 import { Settings } from "../../Settings.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { subscribe } from "../../subscriptions.ts"
 
 /** What a run is stored with: which lists it saw. */
 export interface ListVersions {
@@ -59,15 +60,17 @@ export class Screening extends Context.Service<
       // What is committed while the stored entries come in is newer than what the pages say of it.
       const committed = new Set<number>()
       let isLoading = true
-      host.onCommitted("watchEntries", (row) => {
-        if (isLoading) committed.add(row.id)
-        follow(row)
+      const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
+      subscribe(host, "Screening", {
+        watchEntries: (row) => {
+          if (isLoading) committed.add(row.id)
+          follow(row)
+        },
+        watchImports: (row) => sources.follow(row)
       })
       yield* Effect.orDie(storedEntries(stored, (row) => (committed.has(row.id) ? undefined : follow(row))))
       isLoading = false
       committed.clear()
-      const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
-      host.onCommitted("watchImports", (row) => sources.follow(row))
       // A published name meets its entry by the last name alone, every other entry under the name as it was sent.
       const findIn = (entries: Screener, person: ScreenedPerson) => {
         const published = sandbox ? sandboxPerson(person) : person

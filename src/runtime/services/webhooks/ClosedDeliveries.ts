@@ -8,6 +8,7 @@ import { Effect, Layer, Queue } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { closedPartners } from "../../store/reads/partnerReads.ts"
 import { endDeliveries } from "../../store/writes/deliveryWrites.ts"
+import { subscribe } from "../../subscriptions.ts"
 
 /** Deliveries in one statement: short enough that no worker's own waits for it. */
 const atOnce = 2_000
@@ -22,8 +23,10 @@ export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClie
     const host = yield* ActorHost
     const closed = yield* Queue.dropping<number>(namedLimit)
     let lookAtAll = true
-    host.onCommitted("partners", ({ id, state }) => {
-      if (state === "CLOSED" && !Queue.offerUnsafe(closed, id)) lookAtAll = true
+    subscribe(host, "ClosedDeliveries", {
+      partners: ({ id, state }) => {
+        if (state === "CLOSED" && !Queue.offerUnsafe(closed, id)) lookAtAll = true
+      }
     })
     const insistently = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A> =>
       Effect.catch(work, (error) =>

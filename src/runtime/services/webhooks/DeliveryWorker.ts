@@ -10,6 +10,7 @@ import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
+import { subscribe } from "../../subscriptions.ts"
 import { connectionError } from "./attemptError.ts"
 import { DeliveryLanes, laneLimits, type LaneLimits } from "./DeliveryLanes.ts"
 import { DeliveryResults } from "./DeliveryResults.ts"
@@ -61,11 +62,12 @@ export class DeliveryWorker extends Context.Service<
           wallClock: yield* Clock.Clock,
           fork: Effect.runForkWith(yield* Effect.context<never>())
         })
-        const host = yield* ActorHost
-        host.onCommitted("webhookDeliveries", (row) => {
-          if (row.state === "PENDING") worker.lookAt(row.partnerId)
+        subscribe(yield* ActorHost, "DeliveryWorker", {
+          webhookDeliveries: ({ state, partnerId }) => {
+            if (state === "PENDING") worker.lookAt(partnerId)
+          },
+          webhookEndpoints: ({ partnerId }) => worker.lookAt(partnerId)
         })
-        host.onCommitted("webhookEndpoints", (row) => worker.lookAt(row.partnerId))
         ;(yield* BusinessClock).onMove(() => worker.lookEverywhere())
         yield* Effect.forkScoped(worker.results.run)
         yield* Effect.forkScoped(worker.run)

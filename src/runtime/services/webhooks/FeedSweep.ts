@@ -15,6 +15,7 @@ import { queueDelivery } from "../../effects/queueDelivery.ts"
 import type { EndpointRow } from "../../store/tables/webhook.ts"
 import { feedClaim, FeedSource } from "../../ports/FeedSource.ts"
 import type { FeedItem } from "../../store/reads/notificationReads.ts"
+import { subscribe } from "../../subscriptions.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "feed", requestId: "feed", actor: "system:feed" }
@@ -116,9 +117,11 @@ export class FeedSweep extends Context.Service<
 const followProgress = (host: ActorHost["Service"], source: FeedSource["Service"]) => {
   const progress = new Map<number, Progress>()
   // A rotation of the secret is no activation: only an endpoint that was not ACTIVE starts anew.
-  host.onCommitted("webhookEndpoints", (row) => {
-    if (row.state !== "ACTIVE") progress.delete(row.partnerId)
-    else if (!progress.has(row.partnerId)) progress.set(row.partnerId, startOf(row, 0))
+  subscribe(host, "FeedSweep", {
+    webhookEndpoints: (row) => {
+      if (row.state !== "ACTIVE") progress.delete(row.partnerId)
+      else if (!progress.has(row.partnerId)) progress.set(row.partnerId, startOf(row, 0))
+    }
   })
   return (row: EndpointRow): Effect.Effect<Progress, Unavailable> => {
     const found = progress.get(row.partnerId)

@@ -14,6 +14,7 @@ import { Settings } from "../../../Settings.ts"
 import type { QuestionnaireRow } from "../../../store/tables/appropriateness.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
+import { subscribe } from "../../../subscriptions.ts"
 
 export interface CurrentQuestionnaire {
   readonly version: number
@@ -47,7 +48,7 @@ export class Questionnaires extends Context.Service<
         if (version > current.version) current = { version, content }
       }
       for (const row of yield* Effect.orDie(stored.all("questionnaires"))) follow(row)
-      host.onCommitted("questionnaires", follow)
+      subscribe(host, "Questionnaires", { questionnaires: follow })
 
       return Questionnaires.of({
         current: () => current,

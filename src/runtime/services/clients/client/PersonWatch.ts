@@ -20,6 +20,7 @@ import { Directory } from "../../partners/Directory.ts"
 import { makeUntilDone } from "../../shared/untilDone.ts"
 import { decideUnmoved } from "../../shared/unmoved.ts"
 import { clientSubject, instanceOf } from "../../account/clientState.ts"
+import { subscribe } from "../../../subscriptions.ts"
 import { personFindings, settlePerson } from "./settlePerson.ts"
 
 /** Clients of one page. The pause after a page lasts as long as the page took, and at least `pauseMillis`. */
@@ -54,7 +55,7 @@ export const layerPersonWatch: Layer.Layer<
     const stored = yield* RowReads
     const sealing = yield* SealingService
     const waiting = new WaitingPersons()
-    host.onCommitted("clients", (row) => waiting.follow(row))
+    subscribe(host, "PersonWatch", { clients: (row) => waiting.follow(row) })
 
     const settle = (clientId: number, tries = claimTries): Effect.Effect<void, DispatchError> =>
       decideUnmoved(host, {

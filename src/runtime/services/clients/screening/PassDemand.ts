@@ -9,6 +9,7 @@ import type { ScreeningRunRow, WatchEntryRow, WatchImportRow } from "../../../st
 import { personsAfter } from "../../../store/storedPersons.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 import { type PassPlan } from "../../screening/passDecisions.ts"
+import { subscribe } from "../../../subscriptions.ts"
 import type { PassTools } from "./passWalk.ts"
 
 /** Clients screened on a list that changed before their commit; more than this wait for the night. */
@@ -35,10 +36,12 @@ export class PassDemand {
     Effect.gen(function* () {
       const demand = new PassDemand(tools)
       const { host, stored } = tools
-      host.onCommitted("watchEntries", (row) => demand.#entry(row))
-      host.onCommitted("watchImports", (row) => demand.#import(row))
-      host.onCommitted("screeningRuns", (row) => demand.#run(row))
-      host.onCommitted("screeningPasses", ({ state }) => (state === "RUNNING" ? demand.wake.openUnsafe() : undefined))
+      subscribe(host, "PassDemand", {
+        watchEntries: (row) => demand.#entry(row),
+        watchImports: (row) => demand.#import(row),
+        screeningRuns: (row) => demand.#run(row),
+        screeningPasses: ({ state }) => (state === "RUNNING" ? demand.wake.openUnsafe() : undefined)
+      })
       const [newest] = yield* Effect.orDie(stored.page("watchEntries", [], { limit: 1 }))
       demand.last = Math.max(demand.last, newest?.id ?? 0)
       demand.due = demand.last

@@ -22,6 +22,7 @@ import { type OperatorCaller, systemSubject } from "../../shared/OperatorCaller.
 import type { PageQuery } from "../../../store/paging.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { advance, start } from "../../../effects/advance.ts"
+import { subscribe } from "../../../subscriptions.ts"
 
 /** A break as the operator sees it. */
 export interface BreakView extends Omit<ReconBreakContext, "closingReason"> {
@@ -71,7 +72,7 @@ export class Breaks extends Context.Service<
       const follow = (row: ReconBreakRow): void =>
         row.state === "OPEN" ? void open.set(row.id, row) : void open.delete(row.id)
       for (const row of yield* Effect.orDie(stored.all("reconBreaks"))) follow(row)
-      host.onCommitted("reconBreaks", follow)
+      subscribe(host, "Breaks", { reconBreaks: follow })
 
       const byNumber: ClientNamed = (name) => {
         const id = parseId(name)

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
 import type { CaseRow } from "../../../store/tables/compliance.ts"
+import { subscribe } from "../../../subscriptions.ts"
 
 export type OpenCase = Pick<CaseRow, "id" | "partnerId" | "clientId" | "reason" | "openedAt">
 
@@ -24,10 +25,12 @@ export const openCases = (
     const put = ({ id, partnerId, clientId, reason, openedAt }: CaseRow): void =>
       void open.set(id, { id, partnerId, clientId, reason, openedAt })
     let reading = true
-    host.onCommitted("cases", (row) => {
-      if (reading) followed.add(row.id)
-      if (row.state === "OPEN") put(row)
-      else open.delete(row.id)
+    subscribe(host, "openCases", {
+      cases: (row) => {
+        if (reading) followed.add(row.id)
+        if (row.state === "OPEN") put(row)
+        else open.delete(row.id)
+      }
     })
     for (let before: number | undefined; ;) {
       const rows = yield* stored.page("cases", [{ column: "state", value: "OPEN" }], {

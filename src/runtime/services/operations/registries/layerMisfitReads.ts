@@ -12,6 +12,7 @@ import { definite, endCall } from "../../venue/outcomes.ts"
 import { venueHandlers } from "./VenueHandlers.ts"
 import type { VenueHandlers } from "../../venue/VenueHandler.ts"
 import { byVenue } from "../../venue/venueQuarantine.ts"
+import { subscribe } from "../../../subscriptions.ts"
 
 export const layerMisfitReads = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -19,10 +20,12 @@ export const layerMisfitReads = Layer.effectDiscard(
     const parts = { host: yield* ActorHost, venue: yield* Venue, handlers: yield* venueHandlers }
     const standing: Array<VenueMisfitRow> = []
     const alarm = Latch.makeUnsafe(false)
-    parts.host.onCommitted("venueMisfits", (row) => {
-      if (row.state !== "STANDING") return
-      standing.push(row)
-      alarm.openUnsafe()
+    subscribe(parts.host, "layerMisfitReads", {
+      venueMisfits: (row) => {
+        if (row.state !== "STANDING") return
+        standing.push(row)
+        alarm.openUnsafe()
+      }
     })
     const alarms = Effect.suspend(() => {
       alarm.closeUnsafe()

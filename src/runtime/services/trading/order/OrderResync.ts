@@ -16,6 +16,7 @@ import type { OrderRow } from "../../../store/tables/order.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { answerWithin } from "../../venue/CallAnswers.ts"
 import { misfitUnknown } from "../../venue/misfits.ts"
+import { subscribe } from "../../../subscriptions.ts"
 import { orderOfTimer, wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
 import { isSettled } from "./OrderWaits.ts"
@@ -70,12 +71,14 @@ class Resync {
 
   constructor(parts: Parts) {
     this.parts = parts
-    parts.host.onCommitted("timers", ({ name }) => {
-      const orderId = orderOfTimer(name)
-      if (orderId !== null) this.timed.add(orderId)
-    })
-    parts.host.onCommitted("orders", (row) => {
-      if (isSettled(row, parts.unsettled)) parts.unsettled.caughtUp(row.id)
+    subscribe(parts.host, "OrderResync", {
+      timers: ({ name }) => {
+        const orderId = orderOfTimer(name)
+        if (orderId !== null) this.timed.add(orderId)
+      },
+      orders: (row) => {
+        if (isSettled(row, parts.unsettled)) parts.unsettled.caughtUp(row.id)
+      }
     })
     parts.unsettled.addAll()
   }

@@ -13,6 +13,7 @@ import { KindRate } from "../../market/KindRate.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { partnerOfTurn } from "../../partners/partnerOfTurn.ts"
 import { Recall } from "../../account/Recall.ts"
+import { enforce, subscribe } from "../../../subscriptions.ts"
 import { protectInTurn } from "./protection.ts"
 
 /** The most log lines a minute for one reason, and the most refusals that wait for their line. */
@@ -24,7 +25,7 @@ export const layerProtection = Layer.effectDiscard(
     const directory = yield* Directory
     const recall = new Recall(yield* RowReads)
     const host = yield* ActorHost
-    host.onDecided((turn) => {
+    enforce(host, "layerProtection", (turn) => {
       const client = oneInTurn(turn, "clients")
       if (client === undefined || !mayProtect(turn)) return
       const partner = partnerOfTurn(turn, directory, client)
@@ -34,13 +35,15 @@ export const layerProtection = Layer.effectDiscard(
     const rate = new KindRate(() => clock.currentTimeMillisUnsafe(), mostLogged)
     const waiting: Array<Effect.Effect<void>> = []
     const some = Latch.makeUnsafe(false)
-    host.onCommitted("attachments", (row) => {
-      for (const failed of failedNow(row)) {
-        refusedLegs++
-        const more = rate.pass(failed.reason)
-        if (more === null || waiting.length === mostWaiting) continue
-        waiting.push(alarm(row, failed, more))
-        some.openUnsafe()
+    subscribe(host, "layerProtection", {
+      attachments: (row) => {
+        for (const failed of failedNow(row)) {
+          refusedLegs++
+          const more = rate.pass(failed.reason)
+          if (more === null || waiting.length === mostWaiting) continue
+          waiting.push(alarm(row, failed, more))
+          some.openUnsafe()
+        }
       }
     })
     const alarms = Effect.suspend(() => {

@@ -18,6 +18,7 @@ import type { RfqRow } from "../../../store/tables/barrier.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
+import { subscribe } from "../../../subscriptions.ts"
 import { barrierMarkets } from "./barrierMarkets.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { beginAccept, isOpen, rfqInTurn } from "./rfqDecisions.ts"
@@ -77,7 +78,7 @@ class Router {
 
   constructor(parts: Parts) {
     this.parts = parts
-    parts.host.onCommitted("rfqs", (row) => this.take(row))
+    subscribe(parts.host, "AutoAccept", { rfqs: (row) => this.take(row) })
     parts.board.onChange((rfqId) => this.want(rfqId))
   }
 

@@ -18,6 +18,7 @@ import type { ClientRow } from "../../../store/tables/client.ts"
 import type { OrderRow } from "../../../store/tables/order.ts"
 import { clientContext, clientSubject, instanceOf } from "../../account/clientState.ts"
 import { MarketFeed } from "../../market/MarketFeed.ts"
+import { subscribe } from "../../../subscriptions.ts"
 import { cancelOpeningOrders, opensRisk } from "../order/orderDecisions.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { partnerOfTurn } from "../../partners/partnerOfTurn.ts"
@@ -66,12 +67,13 @@ class OpeningWatch {
 
   constructor(parts: Parts) {
     this.parts = parts
-    const { host } = parts
-    host.onCommitted("rfqs", (row) => this.take("rfqs", row, opens(row)))
-    host.onCommitted("orders", (row) => this.take("orders", row, rests(row)))
-    host.onCommitted("clients", ({ id }) => this.wantThose(({ clientId }) => clientId === id))
-    host.onCommitted("partners", ({ id }) => this.wantThose(({ partnerId }) => partnerId === id))
-    host.onCommitted("tradingHalts", () => this.wantThose(() => true))
+    subscribe(parts.host, "OpeningWatch", {
+      rfqs: (row) => this.take("rfqs", row, opens(row)),
+      orders: (row) => this.take("orders", row, rests(row)),
+      clients: ({ id }) => this.wantThose(({ clientId }) => clientId === id),
+      partners: ({ id }) => this.wantThose(({ partnerId }) => partnerId === id),
+      tradingHalts: () => this.wantThose(() => true)
+    })
   }
 
   /** The requests that are open already, and the orders that work. */

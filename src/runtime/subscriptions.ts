@@ -1,0 +1,77 @@
+/**
+ * The subscriptions to committed rows and to the end of a turn, all in one place: each table with its listeners, the listeners
+ * of ended venue calls, and the policies of a turn, each in the order in which they run. Services may start in any order, or
+ * later; the lists alone give the order. A name is that of the file that subscribes under it.
+ */
+import type { ActorHost, Turn } from "./engine/mailbox/ActorHost.ts"
+import type { RowListener } from "./engine/mailbox/CommittedRows.ts"
+import type { TableName } from "./store/Catalogue.ts"
+
+/**
+ * The listeners of each table. They run after COMMIT and before the answer: first the projections that turns and requests
+ * read, then the waiting callers, then the workers that only wake.
+ */
+export const subscriptions = {
+  apiKeys: ["Directory"],
+  attachments: ["layerProtection"],
+  balances: ["RiskWatch"],
+  barrierContracts: ["RiskWatch", "NearLevels", "VenueComparison"],
+  cases: ["openCases"],
+  clients: ["RiskWatch", "PersonWatch", "OpeningWatch"],
+  closeOuts: ["RiskMonitor"],
+  leverages: ["RiskWatch"],
+  lossNotices: ["RiskWatch"],
+  openFundings: ["VenueComparison"],
+  operatorKeys: ["Directory"],
+  orders: ["RiskWatch", "OrderResync", "RiskMonitor", "OpeningWatch"],
+  partners: ["Directory", "ClosedDeliveries", "OpeningWatch"],
+  positions: ["RiskWatch"],
+  questionnaires: ["Questionnaires"],
+  reconBreaks: ["Breaks"],
+  reliances: ["Directory"],
+  rfqs: ["AutoAccept", "OpeningWatch"],
+  riskMonitors: ["RiskStates", "RiskWatch"],
+  screeningPasses: ["PassDemand"],
+  screeningRuns: ["PassDemand"],
+  swaps: ["VenueComparison"],
+  timers: ["Timers", "OrderResync"],
+  tradingHalts: ["MarketHalts", "OpeningWatch"],
+  venueMisfits: ["layerMisfitReads"],
+  venueQuarantine: ["VenueComparison"],
+  watchEntries: ["Screening", "PassDemand"],
+  watchImports: ["Screening", "PassDemand"],
+  webhookDeliveries: ["DeliveryWorker"],
+  webhookEndpoints: ["Directory", "FeedSweep", "DeliveryWorker"]
+} as const satisfies { readonly [T in TableName]?: ReadonlyArray<string> }
+
+/**
+ * The policies that end each turn that writes, in the same commit. A later policy sees the rows of the earlier ones: risk is
+ * judged with the orders that protection has placed or cancelled.
+ */
+export const policies = ["layerProtection", "RiskMonitor"] as const
+
+type Subscriptions = typeof subscriptions
+type Table = keyof Subscriptions
+export type Subscriber = Subscriptions[Table][number]
+
+/** One listener for each table that lists the subscriber. */
+export type ListenersOf<Name extends Subscriber> = {
+  readonly [T in Table as Name extends Subscriptions[T][number] ? T : never]: RowListener<T>
+}
+
+/** Delivers every row that is committed from now on to the subscriber's listeners, at their place of each table's list. */
+export const subscribe = <Name extends Subscriber>(
+  host: Pick<ActorHost["Service"], "onCommitted">,
+  name: Name,
+  listeners: ListenersOf<Name>
+): void => {
+  for (const [table, listener] of Object.entries(listeners) as ReadonlyArray<[Table, RowListener<Table>]>)
+    host.onCommitted(table, listener, (subscriptions[table] as ReadonlyArray<string>).indexOf(name))
+}
+
+/** Runs the policy at the end of every turn that writes, at its place of the list. */
+export const enforce = (
+  host: Pick<ActorHost["Service"], "onDecided">,
+  name: (typeof policies)[number],
+  policy: (turn: Turn) => void
+): void => host.onDecided(policy, policies.indexOf(name))
