@@ -3,7 +3,7 @@
  * `--mode deep` are the others.
  */
 import { availableParallelism } from "node:os"
-import { relative } from "node:path"
+import { join, relative } from "node:path"
 import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import durations from "./test/support/durations.json" with { type: "json" }
@@ -42,6 +42,9 @@ class LongestFirst extends BaseSequencer {
     return specifications.toSorted((one, other) => projectOf(one) - projectOf(other) || millisOf(other) - millisOf(one))
   }
 }
+
+// Workers compile each module once in all, as the processes of `brokerage` do. The commands that tests start share the cache.
+process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node-compile")
 
 const isShuffled = process.argv.some((word) => /^--sequence\.shuffle(\.files)?(=|$)/.test(word))
 

@@ -169,30 +169,33 @@ describe("a silent way to the database", () => {
 /** Longer than any deadline of a read or of a batch, wall ms. */
 const stopMillis = 9_000
 
-describe("a process that is stopped for longer than its deadlines, with a batch and reads under way", () => {
-  it("takes the answers that have arrived, and keeps its connections", { timeout: 60_000 }, async () => {
-    await prepared.warm()
-    const connections = (): ReadonlyArray<number> => [proxy.opened(), proxy.open("brokerage-journal")]
-    const before = connections()
-    const stopped = new Promise<void>((resolve) =>
-      proxy.whenNext("brokerage-journal", () => {
-        service.signal("SIGSTOP")
-        resolve()
-      })
-    )
-    const asked = ["clients", "settlement", "audit", "machines"].map(
-      async (name) => [name, await reads[name]?.()] as const
-    )
-    const writing = deposit(`silent-${++deposits}`)
-    await stopped
-    await new Promise((resolve) => setTimeout(resolve, stopMillis))
-    service.signal("SIGCONT")
-    assert.strictEqual((await writing).status, 201)
-    for (const [name, answer] of await Promise.all(asked))
-      assert.strictEqual(answer?.status, 200, `${name}: ${answer?.text}`)
-    assert.deepStrictEqual(connections(), before)
-  })
-})
+describe.runIf(isDeep)(
+  "a process that is stopped for longer than its deadlines, with a batch and reads under way",
+  () => {
+    it("takes the answers that have arrived, and keeps its connections", { timeout: 60_000 }, async () => {
+      await prepared.warm()
+      const connections = (): ReadonlyArray<number> => [proxy.opened(), proxy.open("brokerage-journal")]
+      const before = connections()
+      const stopped = new Promise<void>((resolve) =>
+        proxy.whenNext("brokerage-journal", () => {
+          service.signal("SIGSTOP")
+          resolve()
+        })
+      )
+      const asked = ["clients", "settlement", "audit", "machines"].map(
+        async (name) => [name, await reads[name]?.()] as const
+      )
+      const writing = deposit(`silent-${++deposits}`)
+      await stopped
+      await new Promise((resolve) => setTimeout(resolve, stopMillis))
+      service.signal("SIGCONT")
+      assert.strictEqual((await writing).status, 201)
+      for (const [name, answer] of await Promise.all(asked))
+        assert.strictEqual(answer?.status, 200, `${name}: ${answer?.text}`)
+      assert.deepStrictEqual(connections(), before)
+    })
+  }
+)
 
 describe("the embedded database is frozen", () => {
   const frozen = ["the database", "the database and the simulated venue"] as const

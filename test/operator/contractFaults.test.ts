@@ -113,8 +113,8 @@ const atRest = async () => {
 const others = ["fill-before-ack", "writer-default", "unpriced-funding"]
 
 const kinds = faultKinds.filter((kind) => !others.includes(kind))
-/** A lost answer, a lost event and a venue that is away: the other kinds are played in the deep tier. */
-const usual = kinds.filter((kind) => ["timeout-after", "drop-events", "outage"].includes(kind))
+/** A lost answer and a lost event: the deep tier plays the other kinds. */
+const usual = kinds.filter((kind) => ["timeout-after", "drop-events"].includes(kind))
 
 describe("D4, D5: faults of the venue", () => {
   it.each(played({ usual, deep: kinds }))(

@@ -50,7 +50,11 @@ const oldNode = [
 ]
 
 const run = (root: string, args: ReadonlyArray<string>, nodeFlags: ReadonlyArray<string> = []) => {
-  const child = spawn(process.execPath, [...nodeFlags, join(root, "bin/brokerage.mjs"), ...args], { cwd: tmpdir() })
+  const child = spawn(process.execPath, [...nodeFlags, join(root, "bin/brokerage.mjs"), ...args], {
+    cwd: tmpdir(),
+    // The cache of the test run would replace the launcher's own.
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined }
+  })
   children.push(child)
   const out = { text: "", errors: "" }
   const waiting: Array<() => void> = []

@@ -5,7 +5,7 @@
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { verifyLedger } from "../../../src/runtime/ledger/verify.ts"
+import { type LedgerReport, verifyLedger } from "../../../src/runtime/ledger/verify.ts"
 import { Adjustments } from "../../../src/runtime/services/money/ledger/Adjustments.ts"
 import { Payouts } from "../../../src/runtime/services/money/ledger/Payouts.ts"
 import { brokenInvariants, collateral, query } from "../../support/Builders.ts"
@@ -294,6 +294,14 @@ describe("what ledger verify finds", () => {
     for (const statement of statements.split("; ")) await query(service, statement)
   }
 
+  /** The report on books with a planted break. A deep run proves after each break that it is undone, `npm test` at the end. */
+  const judged = async (plant: string, undo: string): Promise<LedgerReport> => {
+    await run(plant)
+    const report = await service.run(verifyLedger).finally(() => run(undo))
+    if (isDeep) assert.deepStrictEqual(await brokenInvariants(service), [])
+    return report
+  }
+
   /** Of the tables whose rows nobody may change. */
   const guards = async (are: "ENABLE" | "DISABLE"): Promise<void> => {
     for (const table of ["postings", "ledger_transactions", "events", "audit", "decisions", "custody_changes"])
@@ -313,40 +321,31 @@ describe("what ledger verify finds", () => {
   it.each(Object.entries(plants).map(([name, [plant, undo]]) => ({ name, plant, undo })))(
     "A2-62: a planted break is found: $name",
     async ({ name, plant, undo }) => {
-      await run(plant)
-      const report = await service.run(verifyLedger).finally(() => run(undo))
+      const report = await judged(plant, undo)
       const found = report.checks.find((check) => check.name === name)
       assert.isFalse(report.ok)
       assert.isFalse(found?.ok)
       assert.isNotNull(found?.detail)
-      assert.deepStrictEqual(await brokenInvariants(service), [])
     }
   )
 
   it.each(moreOrderPlants)("A2-44, F20, STS-11: of orders, %s: %s", async (name, _what, plant, undo) => {
-    await run(plant)
-    const { checks } = await service.run(verifyLedger).finally(() => run(undo))
+    const { checks } = await judged(plant, undo)
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
-    assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
   it.each(moreMarginPlants)("F9, F10: of close-outs, %s: %s", async (name, _what, plant, undo) => {
-    await run(plant)
-    const { checks } = await service.run(verifyLedger).finally(() => run(undo))
+    const { checks } = await judged(plant, undo)
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
-    assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
   it.each(moreStatementPlants)("D20, STS-22: of statements, %s: %s", async (name, _what, plant, undo) => {
-    await run(plant)
-    const { checks } = await service.run(verifyLedger).finally(() => run(undo))
+    const { checks } = await judged(plant, undo)
     assert.isNotNull(checks.find((check) => check.name.startsWith(name))?.detail)
-    assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
   it.each(rightMargins)("F9, F10: no break of %s: %s", async (name, _why, plant, undo) => {
-    await run(plant)
-    const { checks } = await service.run(verifyLedger).finally(() => run(undo))
+    const { checks } = await judged(plant, undo)
     const found = checks.find((check) => check.name.startsWith(name))
     assert.deepStrictEqual([found?.ok, found?.detail], [true, null])
   })
@@ -385,17 +384,17 @@ describe("what ledger verify finds", () => {
     }
   ]
   it.each(deletions)("A2-62: $what: found", async ({ check, plant, undo }) => {
-    await run(plant)
-    const report = await service.run(verifyLedger).finally(() => run(undo))
+    const report = await judged(plant, undo)
     assert.isFalse(report.checks.find(({ name }) => name === check)?.ok)
-    assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
   it("operator surface, Four eyes: an approval that its command used is no break", async () => {
-    await run(anApproval)
-    const report = await service.run(verifyLedger).finally(() => run(gone))
+    const report = await judged(anApproval, gone)
     assert.isTrue(report.checks.find(({ name }) => name === approved)?.ok)
   })
+
+  it("A2-62: nothing is found once each break is undone", async () =>
+    assert.deepStrictEqual(await brokenInvariants(service), []))
 })
 
 // Last: each of its runs leaves more to read for every one that comes after it.
