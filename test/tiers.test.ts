@@ -29,14 +29,14 @@ const holds = (id: string, held: ReadonlyArray<string>, textOf: (file: string) =
   return held.length > 0 && (named.length === 0 || named.some(({ isDeep }) => !isDeep))
 }
 
-/** A sentence for each promise of the README, and each rule of docs/rules.md, that no file of `held` proves. */
+/** A sentence for each promise of docs/guarantees.md, and each rule of docs/rules.md, that no file of `held` proves. */
 export const unheld = (
-  readme: string,
+  page: string,
   rules: string,
   held: ReadonlyArray<string>,
   textOf: (file: string) => string
 ): ReadonlyArray<string> => {
-  const [, table = ""] = /^\| promise \| test \|\n((?:\|.*\n?)+)/m.exec(readme) ?? []
+  const [, table = ""] = /^\| promise \| test \|\n((?:\|.*\n?)+)/m.exec(page) ?? []
   const promises = [...table.matchAll(/^\| (?!-)([^|]+) \| ([^|]*)\|$/gm)].map(
     ([, promise = "", cell = ""]) => [promise.trim(), `The promise "${promise.trim()}"`, cell] as const
   )
@@ -76,15 +76,15 @@ describe("tiers of tests", () => {
     for (const set of sets) assert.isNotEmpty(set)
   })
 
-  it("every promise of the README and every rule has a test in npm test", () => {
-    const readme = readFileSync(join(root, "README.md"), "utf8")
+  it("every promise of docs/guarantees.md and every rule has a test in npm test", () => {
+    const page = readFileSync(join(root, "docs/guarantees.md"), "utf8")
     const rules = readFileSync(join(root, "docs/rules.md"), "utf8")
-    assert.deepStrictEqual(unheld(readme, rules, inTest, textOf), [])
-    assert.isNotEmpty(unheld(readme, rules, [], textOf))
+    assert.deepStrictEqual(unheld(page, rules, inTest, textOf), [])
+    assert.isNotEmpty(unheld(page, rules, [], textOf))
   })
 
   it("a promise or a rule whose last test is deep is named", () => {
-    const readme =
+    const page =
       "| promise | test |\n|---|---|\n| nothing is lost | `test/crash`, `npm run crash` |\n| a retry acts once | `test/a/{b,c}.test.ts` |"
     const rules = "- **A1-01** One sentence. Tests:\n  `test/d.test.ts`."
     const named = ["test/crash/x.test.ts", "test/a/c.test.ts", "test/d.test.ts"]
@@ -93,19 +93,19 @@ describe("tiers of tests", () => {
       "The rule A1-01 has no test in npm test: its last one runs in the deep tier only."
     ]
     assert.deepStrictEqual(
-      unheld(readme, rules, named, () => ""),
+      unheld(page, rules, named, () => ""),
       []
     )
     assert.deepStrictEqual(
-      unheld(readme, rules, named.slice(0, 1), () => ""),
+      unheld(page, rules, named.slice(0, 1), () => ""),
       lost
     )
     assert.deepStrictEqual(
-      unheld(readme, rules, named, () => `it.live.runIf(isDeep)(\n  "A1-01: one sentence", run)`),
+      unheld(page, rules, named, () => `it.live.runIf(isDeep)(\n  "A1-01: one sentence", run)`),
       lost.slice(1)
     )
     assert.deepStrictEqual(
-      unheld(readme, rules, named, () => `it.live.runIf(isDeep)("A1-01: all", run)\nit("A1-01: one", run)`),
+      unheld(page, rules, named, () => `it.live.runIf(isDeep)("A1-01: all", run)\nit("A1-01: one", run)`),
       []
     )
   })

@@ -1,5 +1,5 @@
 /**
- * The programs outside the project that tests use. Without a needed one a proof that the README cites does not run, so `.ci/run`
+ * The programs outside the project that tests use. Without a needed one a test that docs/guarantees.md cites does not run, so `.ci/run`
  * installs it or fails; without an optional one its tests are skipped. A run ends with the list of its skipped tests.
  */
 import { spawnSync } from "node:child_process"
