@@ -13,10 +13,18 @@ type Parts<Name extends VenueCallName> = Partial<VenueRequest<Name>>
 export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
   const events: Array<VenueEvent> = []
   const messages: Array<ChannelMessage> = []
+  /** Both in the order in which they are published. */
+  const published: Array<ChannelMessage | VenueEvent> = []
   const options = venueOptions({ tickMillis: 1_000, startAt: start, knobs: { takers: 0, ...knobs } })
   const venue = new Venue(options, {
-    event: (event) => void events.push(event),
-    market: (message) => void messages.push(message)
+    event: (event) => {
+      events.push(event)
+      published.push(event)
+    },
+    market: (message) => {
+      messages.push(message)
+      published.push(message)
+    }
   })
   let refs = 0
   const call = (name: VenueCallName, request: object): VenueOutcome => {
@@ -77,5 +85,21 @@ export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
       ?.balances.find((one) => one.asset === asset)?.amount
   for (const account of ["CL-1", "CL-2", "CL-4"]) call("openAccount", { account })
   command({ type: "price", symbol: "BTC-USDC-PERP", price: "60000", only: null })
-  return { venue, events, messages, start, call, command, refusal, tick, place, request, quote, deal, news, balance }
+  return {
+    venue,
+    events,
+    messages,
+    published,
+    start,
+    call,
+    command,
+    refusal,
+    tick,
+    place,
+    request,
+    quote,
+    deal,
+    news,
+    balance
+  }
 }

@@ -137,15 +137,33 @@ describe("market data", () => {
     for (const stream of streams) stream.close()
   })
 
-  it("a jump of time is one snapshot, not thousands of messages", async () => {
+  /** The sequences that a reader receives of so many messages of one flush, after its first snapshot. */
+  const received = async (made: (seq: number) => ChannelMessage, count: number): Promise<ReadonlyArray<number>> => {
     let seq = 1
-    const feed = new MarketFeed({ now: 1, number: 0, snapshot: () => ticker(seq, "1") }, faults(), limits)
-    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-USDC-PERP" }]))
+    const { channel, symbol } = made(1)
+    const feed = new MarketFeed({ now: 1, number: 0, snapshot: () => made(seq) }, faults(), limits)
+    const open = await serving((response) => feed.open(response, [{ channel, symbol }]))
     const stream = await open()
-    await stream.next((line) => line.channel === "ticker")
-    while (seq < 5_000) feed.happened(ticker(++seq, "1"))
+    await stream.next((line) => line.channel === channel)
+    while (seq <= count) feed.happened(made(++seq))
     feed.flush()
-    assert.strictEqual((await stream.next((line) => line.channel === "ticker")).seq, 5_000)
+    const sequences: Array<number> = []
+    while (sequences.at(-1) !== seq) sequences.push((await stream.next((line) => line.channel === channel)).seq)
     stream.close()
+    return sequences
+  }
+
+  it("a jump of time is one snapshot of trades, not thousands of messages", async () => {
+    const trades = (seq: number): ChannelMessage => ({
+      ...ticker(seq, "1"),
+      channel: "trades",
+      kind: "update",
+      trades: []
+    })
+    assert.deepStrictEqual(await received(trades, 5_000), [5_001])
+  })
+
+  it("every ticker of a jump is sent: the service judges events by their marks", async () => {
+    assert.lengthOf(await received((seq) => ticker(seq, "1"), 500), 500)
   })
 })

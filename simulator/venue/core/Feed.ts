@@ -1,6 +1,6 @@
 /**
- * Market data of one market as the venue says it: a ticker every tick, what changed of the book and which trades came, each
- * at most once a tick and with a sequence of its own. What was said last is kept, so that a snapshot fits what follows it.
+ * Market data of one market as the venue says it: a ticker every tick and for each mark that decides an event, what changed of
+ * the book and which trades came, each at most once a tick. Each channel has a sequence of its own. What was said last is kept, so that a snapshot fits what follows it.
  */
 import { crc32 } from "node:zlib"
 import type {
@@ -76,6 +76,14 @@ export class Feed {
     this.listen(this.ticker)
     this.sayBook(ts, side("BUY", depth), side("SELL", depth))
     this.sayTrades(ts)
+  }
+
+  /** Publishes a mark between two ticks, unless the last ticker already shows it for this time. */
+  sayMark(ts: number, mark: string): void {
+    const { ticker } = this
+    if (ticker === null || (ticker.ts === ts && ticker.mark === mark)) return
+    this.ticker = { ...ticker, seq: ticker.seq + 1, ts, mark }
+    this.listen(this.ticker)
   }
 
   snapshot(channel: ChannelMessage["channel"]): ChannelMessage | null {

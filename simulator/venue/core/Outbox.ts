@@ -8,7 +8,8 @@ import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import { eventsKept, firstKept } from "./EventLine.ts"
 import type { VenueListeners } from "./VenueInput.ts"
 
-const messagesKept = 10_000
+/** Market data messages that one input publishes at most. */
+export const messagesKept = 10_000
 
 export class Outbox implements VenueListeners {
   private readonly to: VenueListeners
@@ -40,8 +41,9 @@ export class Outbox implements VenueListeners {
       this.dropAt = 2 * eventsKept
     }
     if (messages.length > 0) this.messages = []
-    for (const event of events) this.to.event(event)
+    // Marks first: the service judges events by them.
     for (const message of messages) this.to.market(message)
+    for (const event of events) this.to.event(event)
   }
 }
 

@@ -209,6 +209,8 @@ export class VenueParts {
   contractEnded(contract: Contract): void {
     const { market } = this.listing(contract.symbol)
     this.balances.move("contracts", houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
+    // An early close settles at its quote, every other end at a mark.
+    if (contract.state !== "EARLY_CLOSE") this.sayMark(contract.symbol, contract.settlePrice)
     this.sayContract(contract)
     this.accountOf(contract.accountId).contracts.delete(contract)
     this.endedContracts.push(contract)
@@ -217,6 +219,15 @@ export class VenueParts {
     for (const rfq of this.rfqs.openOnes()) {
       if (rfq.closes?.id === contract.id) this.rfqs.end(rfq, "CANCELLED", "contract ended")
     }
+  }
+
+  /**
+   * Publishes the mark that decides an event, before the event. A path can pass a mark between two ticks, and the service accepts
+   * only marks that it received.
+   */
+  sayMark(symbol: string, mark: number | null): void {
+    if (mark === null) return
+    this.feeds.get(symbol)?.sayMark(this.clock.now, textOf(mark, this.listing(symbol).market.tickDecimals))
   }
 
   /** What is listed has changed. */
@@ -264,6 +275,8 @@ export class VenueParts {
     if (order.accountId < 0) return
     const account = this.accountOf(order.accountId)
     const { now } = this.clock
+    if (order.triggeredAt === now || (event.kind === "fill" && event.fill.reason !== null))
+      this.sayMark(order.symbol, listing.prices.MARK)
     const wired = wireOrder(market, account.name, order)
     if (event.kind === "order") this.events.say(account, now, { type: "order", order: wired })
     else {

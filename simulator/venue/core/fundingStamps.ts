@@ -20,6 +20,7 @@ export const stampFunding = (parts: VenueParts): void => {
     for (const account of exchange.accounts.values()) {
       const lots = account.lotsOf(symbol)
       if (lots === 0) continue
+      if (account.id >= 0) parts.sayMark(symbol, prices.MARK)
       const stamp = { accountId: account.id, lots, ...at }
       // The house's own positions wait for nobody.
       if (settings.unpricedFunding === null || account.id < 0) pay(parts, stamp)

@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http"
 import type { Channel, ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
+import { messagesKept } from "../core/Outbox.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Faults, Target } from "./Faults.ts"
 import { LineReader, type LineReaderLimits } from "./LineReader.ts"
@@ -25,8 +26,11 @@ interface Topic extends Subscription {
 
 type Source = Pick<Venue, "number" | "now" | "snapshot">
 
-/** Messages of a topic that one flush sends; of more (a jump of time) one snapshot takes their place. */
-const burst = 32
+/**
+ * Messages of a topic that one flush sends; one snapshot replaces more (a jump of time). A ticker may have the mark that decides
+ * an event, so none is dropped before the outbox drops its own.
+ */
+const burst: Readonly<Record<Channel, number>> = { ticker: messagesKept, book: 32, trades: 32 }
 
 export class MarketFeed {
   private readonly source: Source
@@ -89,7 +93,7 @@ export class MarketFeed {
   happened(message: ChannelMessage): void {
     const topic = this.topics.get(keyOf(message))
     if (topic === undefined) return
-    if (topic.waiting.length <= burst) topic.waiting.push(message)
+    if (topic.waiting.length <= burst[topic.channel]) topic.waiting.push(message)
   }
 
   flush(): void {
@@ -97,7 +101,7 @@ export class MarketFeed {
       const messages = topic.waiting
       if (messages.length === 0) continue
       topic.waiting = []
-      if (messages.length > burst) this.giveSnapshot(topic, topic.readers)
+      if (messages.length > burst[topic.channel]) this.giveSnapshot(topic, topic.readers)
       else for (const message of messages) this.send(topic, message)
     }
   }

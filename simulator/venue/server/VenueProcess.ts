@@ -113,8 +113,9 @@ const openedVenue = async (
   const clock = new VenueClock(wall, venue.now, books.offset)
   const writer = new VenueWriter(books, clock, {
     applied: () => {
-      events.flush()
+      // Marks first: the service judges events by them.
       markets.flush()
+      events.flush()
     },
     trouble: (trouble) =>
       print(trouble === null ? "The venue's log can be written again." : `${trouble} What is to be written is refused.`)
