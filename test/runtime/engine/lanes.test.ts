@@ -111,6 +111,22 @@ describe("callers beside them", () => {
     assert.strictEqual(bench.store.rows("audit").length, 100_050)
   })
 
+  it("a caller's turn comes between internal commands that are dispatched at once, such as those of one mark", async () => {
+    makeClients(21)
+    const ids = Array.from({ length: 21 }, (_, n) => n + 1)
+    await Promise.all(ids.map((id) => run(rowsFor(id, 1, "callers"))))
+    const decided: Array<string> = []
+    const cancels = ids.slice(0, 20).map((id) => rowsFor(id, 100, "internal", () => decided.push("internal")))
+    const internals = Effect.runPromise(
+      Effect.forEach(cancels, (command) => bench.host.dispatch(command), { concurrency: 24, discard: true })
+    )
+    await until(() => decided.length > 0)
+    await run(rowsFor(21, 1, "callers", () => decided.push("caller")))
+    await internals
+    assert.lengthOf(decided, 21)
+    assert.isAtMost(decided.indexOf("caller"), 8)
+  })
+
   it("a caller of the same client goes past an internal command that waits for its decision", async () => {
     makeClients(2)
     bench.hold = (commit) => commit.fence?.subject === "client:2"

@@ -18,6 +18,8 @@ const decidedAtOnce = { subjects: 64, rows: 256 } as const
 
 export class InternalLane {
   private rows = 0
+  /** Rows of commands that were decided as they came, since a batch was last committed or a waiting command decided. */
+  private atOnce = 0
   /** Subjects with an internal command that waits, the longest waiting first. */
   private readonly waiting = new Set<Actor>()
   private readonly work = Latch.makeUnsafe(false)
@@ -32,7 +34,8 @@ export class InternalLane {
   /** Whether the subject's next internal command may be decided now; else it waits, and is pumped when its turn comes. */
   admits(actor: Actor): boolean {
     const isOpen = this.rows < internalRows
-    if (isOpen && (this.deciding || this.waiting.size === 0)) {
+    // Commands for many subjects at once, such as the cancels of one mark, wait as well: the work of others comes between them.
+    if (isOpen && (this.deciding || (this.waiting.size === 0 && this.atOnce < decidedAtOnce.rows))) {
       this.waiting.delete(actor)
       return true
     }
@@ -49,11 +52,13 @@ export class InternalLane {
   /** So many rows of an internal commit are given to the journal. */
   sent(rows: number): void {
     this.rows += rows
+    this.atOnce += rows
   }
 
   /** So many of them have their outcome. */
   settled(rows: number): void {
     this.rows -= rows
+    this.atOnce = 0
     if (this.waiting.size > 0 && this.rows < internalRows) this.work.openUnsafe()
   }
 
@@ -67,6 +72,7 @@ export class InternalLane {
   private decide(): void {
     this.work.closeUnsafe()
     this.deciding = true
+    this.atOnce = 0
     const until = this.rows + decidedAtOnce.rows
     let pumped = 0
     for (const actor of this.waiting) {
