@@ -115,7 +115,10 @@ export class VenueApi extends HttpApi.make("venue")
   .add(VenueControlApi)
   .prefix("/venue/v1") {}
 
-/** Streams of lines (application/x-ndjson). Every request carries the key as `Authorization: Bearer KEY`. */
+/**
+ * Streams of lines (application/x-ndjson). Every request carries the key as `Authorization: Bearer KEY`. Tickers are samples, but
+ * the mark of a trigger, a touch, a settlement or a funding stamp has a ticker of its own, published before the event.
+ */
 export const venueStreams = {
   /** VenueHeartbeat first and every second; then VenueEvent by VenueEvent. 410 when `after` is older than what is kept. */
   events: (after: number): string => `/venue/v1/events?after=${text(after)}`,

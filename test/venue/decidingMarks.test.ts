@@ -61,7 +61,6 @@ const judge = (listing: VenueListing, published: ReturnType<typeof opened>["publ
     close: null,
     tearUp: { sentAt: null },
     bandAt: bandOf(knockOut),
-    bandBps: 1_000,
     isListed: false,
     venueTime: anyTime
   })

@@ -38,8 +38,6 @@ export interface AskedContract {
   readonly tearUp: { readonly sentAt: number | null } | null
   /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
-  /** The market's own band, basis points; undefined: the market is not listed. */
-  readonly bandBps: number | undefined
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
@@ -92,14 +90,12 @@ const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: As
 const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
 
 /**
- * An error sentence if the mark can't have touched the frozen level. The feed publishes samples, and between two samples the mark
- * may move to the edge of the band and then as far again, so the band is doubled. The contract settles at its level, however far
- * the mark has passed it.
+ * An error sentence if the mark did not touch the frozen level. The venue publishes the mark of each touch before the event, so
+ * known marks decide it exactly. The contract settles at its level, however far the mark has passed it.
  */
 const touchMisfit = (level: string, endedAt: number, said: VenueContract, asked: AskedContract): string | null => {
-  const { bandBps, bandAt, side } = asked
-  const direction = (side === "BUY") === (said.state === "KNOCKED_OUT") ? "AT_OR_BELOW" : "AT_OR_ABOVE"
-  return shortOfLevel(level, direction, bandAt(endedAt, bandBps === undefined ? undefined : 2 * bandBps))
+  const direction = (asked.side === "BUY") === (said.state === "KNOCKED_OUT") ? "AT_OR_BELOW" : "AT_OR_ABOVE"
+  return shortOfLevel(level, direction, asked.bandAt(endedAt, 0))
 }
 
 const settleMisfit = (said: VenueContract, asked: AskedContract): string | null => {
@@ -170,7 +166,6 @@ const nothingKnown = {
   close: null,
   tearUp: null,
   bandAt: () => null,
-  bandBps: undefined,
   isListed: null,
   venueTime: anyTime
 } as const

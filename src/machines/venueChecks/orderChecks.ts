@@ -36,8 +36,8 @@ const isBounded = (order: OrderContext, { price }: VenueOrder): boolean =>
   order.boundBps !== null || (boundOf(order) !== null && price !== null)
 
 /**
- * The venue derives the price of a conditional order from the mark at which it fires. Its feed publishes samples of its marks, and a
- * mark between two samples may lie further away: the market's own band leaves room for it.
+ * The venue derives the price of a conditional order from the mark at which it fires. It publishes this mark before the event, so
+ * the known marks have it.
  */
 const derivedPrice: Check<VenueOrder, AskedOrder> = (
   { side, price, triggeredAt, state, filledQty },
@@ -50,20 +50,19 @@ const derivedPrice: Check<VenueOrder, AskedOrder> = (
   if (state === "REJECTED" && scaled(filledQty).units === 0n) return null
   if (price === null) return "it has fired without its bound"
   if (venuePrice !== null && isWorse(side, price, venuePrice)) return differs("price", price, venuePrice)
-  const worst = [bandAt(triggeredAt, boundBps), bandAt(triggeredAt)].map(
-    (band) => band && exactText(side === "BUY" ? band.high : band.low)
-  )
-  return worst.every((limit) => limit !== null && isWorse(side, price, limit))
-    ? `the bound ${price} is beyond ${worst[0]}, which is ${boundBps} basis points from the mark at which it fired`
+  const band = bandAt(triggeredAt, boundBps)
+  const worst = band && exactText(side === "BUY" ? band.high : band.low)
+  return worst !== null && isWorse(side, price, worst)
+    ? `the bound ${price} is beyond ${worst}, which is ${boundBps} basis points from the mark at which it fired`
     : null
 }
 
 /**
- * A sentence if known marks refute that the order has fired. Between two samples the mark may have moved as far as the market's own
- * band. A trigger on the last price or the index is not judged: marks are no evidence of these.
+ * A sentence if known marks refute that the order has fired. A trigger on the last price or the index is not judged: marks are no
+ * evidence of these.
  */
 const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: AskedOrder): string | null =>
-  trigger?.source === "MARK" ? shortOfLevel(trigger.price, trigger.direction, bandAt(triggeredAt)) : null
+  trigger?.source === "MARK" ? shortOfLevel(trigger.price, trigger.direction, bandAt(triggeredAt, 0)) : null
 
 export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   id: ({ id }, { order }) => {

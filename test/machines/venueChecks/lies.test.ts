@@ -119,7 +119,6 @@ const asked: AskedContract = {
   close: null,
   tearUp: null,
   bandAt: () => band,
-  bandBps: 1_000,
   isListed: true,
   venueTime: { latest: at + 90_000, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 }
 }
@@ -250,15 +249,14 @@ describe("A2-115: a venue that lies", () => {
     assert.isNull(misfits("57000.0", "57000.0"))
     assert.isNull(misfits("58000.0", "90000.0"), "a tighter bound and a better price")
     assert.isString(misfits("57000.0", "56999.9"))
-    assert.isNull(misfits("54000.0", "54000.0"), "from a mark between two samples, within the market's band")
-    assert.isString(misfits("53999.9", "53999.9"))
+    assert.isString(misfits("56999.9", "56999.9"), "a bound further away")
     assert.isString(misfits("1.0", "1.0", at, "REJECTED"), "a trade of a rejected order")
     assert.isString(misfits(null, "57000.0"))
     assert.isString(misfits(null, "57000.0", null), "filled without having fired")
     assert.isString(misfits("57000.0", "57000.0", at - 60_000), "fired before it was sent")
   })
 
-  it("a stop fires only where the marks about its time, widened by the market's band, reached its trigger", () => {
+  it("a stop fires only where the marks about its time reached its trigger", () => {
     const fires = (
       direction: "AT_OR_ABOVE" | "AT_OR_BELOW",
       price: string,
@@ -272,17 +270,19 @@ describe("A2-115: a venue that lies", () => {
     ) => {
       const trigger = { source: source as "MARK", price, direction, limitPrice: "60000.0" }
       const stop = { ...order, trigger, triggeredAt: known }
-      const marks = mark === "" ? null : bandAt(mark)
-      return (
-        orderMisfit(reportOf(stop, 900, { triggeredAt: at }), { order: stop, bandAt: () => marks, venueTime }) === null
-      )
+      const asks = {
+        order: stop,
+        bandAt: (_: number, bps?: number) => (mark === "" ? null : bandAt(mark, bps)),
+        venueTime
+      }
+      return orderMisfit(reportOf(stop, 900, { triggeredAt: at }), asks) === null
     }
     assert.deepStrictEqual(
-      ["53999.9", "54000", "60000", "70000"].map((price) => fires("AT_OR_BELOW", price)),
-      [false, true, true, true]
+      ["59999.9", "60000", "70000"].map((price) => fires("AT_OR_BELOW", price)),
+      [false, true, true]
     )
     assert.deepStrictEqual(
-      ["50000", "66000", "66000.1"].map((price) => fires("AT_OR_ABOVE", price)),
+      ["50000", "60000", "60000.1"].map((price) => fires("AT_OR_ABOVE", price)),
       [true, true, false]
     )
     assert.isTrue(fires("AT_OR_BELOW", "50000", { mark: "" }), "the marks are unknown")
@@ -290,7 +290,7 @@ describe("A2-115: a venue that lies", () => {
     assert.isTrue(fires("AT_OR_BELOW", "50000", { known: at }), "it has fired before")
   })
 
-  it("a level that no sample shows is touched within twice the market's band, and by any jump over it", () => {
+  it("only a mark at its level or beyond it touches a contract, at any distance", () => {
     const touched = (mark: string, state: "KNOCKED_OUT" | "TAKE_PROFIT", side: "BUY" | "SELL") => {
       const ends = {
         ...contract,
@@ -304,12 +304,12 @@ describe("A2-115: a venue that lies", () => {
       return contractMisfit(ends, { ...told, bandAt: (_, bps) => bandAt(mark, bps) }) === null
     }
     const level = Number(contract.barrier)
-    const marks = [level * 3, level / 0.79, level / 0.85, level, level / 1.15, level / 1.21, level / 3]
+    const marks = [level * 3, level + 0.1, level, level - 0.1, level / 3]
     const ended = (state: "KNOCKED_OUT" | "TAKE_PROFIT", side: "BUY" | "SELL") =>
       marks.map((mark) => touched(mark.toFixed(1), state, side))
-    const fromAbove = [false, false, true, true, true, true, true]
+    const fromAbove = [false, false, true, true, true]
     assert.deepStrictEqual([ended("KNOCKED_OUT", "BUY"), ended("TAKE_PROFIT", "SELL")], [fromAbove, fromAbove])
-    const fromBelow = [true, true, true, true, true, false, false]
+    const fromBelow = [true, true, true, false, false]
     assert.deepStrictEqual([ended("KNOCKED_OUT", "SELL"), ended("TAKE_PROFIT", "BUY")], [fromBelow, fromBelow])
   })
 

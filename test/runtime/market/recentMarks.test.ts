@@ -124,6 +124,16 @@ describe("A2-115: the marks around a time", () => {
       null
     ],
     [
+      "lost ones at this very moment",
+      [
+        [0, 10],
+        [500, 20],
+        [500, -30]
+      ],
+      500,
+      null
+    ],
+    [
       "lost ones six seconds before it",
       [
         [-9_000, 99],

@@ -158,7 +158,7 @@ describe("A2-115: the marks by which an order was judged", () => {
     return { clock, world, read }
   }
   /** Each second has a mark of this price, from an hour before the trigger on. */
-  const marked = (to: number, from = firedAt - hour, price = "60000"): RecentMarket => {
+  const marked = (to: number, from = firedAt - hour, price = "59500"): RecentMarket => {
     const marks = new RecentMarks()
     for (let at = from; at <= to; at += 1_000) marks.add(new MoneyDecimal(price), at, at === from)
     return {

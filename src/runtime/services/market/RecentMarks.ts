@@ -114,7 +114,9 @@ class Spans {
     const before = kept[nearest]
     if (before === undefined || before.to < at - marksAboutMillis) return null
     const next = kept[nearest + 1]
-    if (before.to < at ? next?.isAfterLoss === true : before.isTorn) return null
+    // A lost mark may have had the same time as the last one before the loss.
+    if (before.to <= at && next?.isAfterLoss === true) return null
+    if (before.to >= at && before.isTorn) return null
     let { low, high } = before
     const include = (span: Span): void => {
       if (span.low.lt(low)) low = span.low

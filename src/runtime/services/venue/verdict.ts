@@ -32,8 +32,6 @@ export interface MarketSeen {
    * service.
    */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
-  /** The market's own band, basis points; undefined: it is not listed. */
-  readonly bandBps: number | undefined
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
 }
@@ -86,7 +84,6 @@ export const judgedOn = (
   }
   const seen = (waits: boolean): MarketSeen => ({
     venueTime,
-    bandBps,
     bandAt: (time, bps) => {
       const band = kept.bandAt(time, bps ?? null, () => known(time, bps))
       if (band?.isWhole === true) return band
@@ -113,8 +110,8 @@ export const judgedOn = (
   const reason = checked(true)
   if (reason === null) return null
   const certain = early ? checked(false) : reason
-  // Keeps the band even if no price was judged: a later report of this time may have one, and a restart loses the marks.
-  seen(false).bandAt(at)
+  // Keeps the bands even if no price was judged: a later report of this time may have one, and a restart loses the marks.
+  for (const bps of [undefined, 0]) seen(false).bandAt(at, bps)
   const found = { worth: worthOf(), market: kept.market }
   return certain === null
     ? { ...found, reason: `not judged yet, ${reason}`, isEarly: true }
