@@ -11,6 +11,7 @@ import { randomBytes } from "node:crypto"
 import * as Fs from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { doubling } from "../engine/Backoff.ts"
 import { endProcess } from "./endProcess.ts"
 import {
   checkUserMode,
@@ -75,12 +76,9 @@ const user = "brokerage"
 const database = "brokerage"
 
 /** Lock files and shared memory of a killed server linger for a second or two; give up after about 20 s. */
-const launchRetries = Schedule.max([
-  Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("3 seconds")]),
-  Schedule.recurs(10)
-])
+const launchRetries = Schedule.max([doubling(200, 3_000), Schedule.recurs(10)])
 /** A dead server is replaced for as long as we live. */
-const restartRetries = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
+const restartRetries = doubling(200, 5_000)
 
 /** Everything known about one data directory while it is ours. */
 interface Cluster {

@@ -9,6 +9,7 @@ import * as Fs from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { seatVersion } from "../../venue/seatAnswer.ts"
+import { doubling } from "../engine/Backoff.ts"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
 import { askSeat, type Seated } from "./askSeat.ts"
 import { askVenue } from "./askVenue.ts"
@@ -50,7 +51,7 @@ const usualIdleMillis = 15 * 60_000
 const usualStartMillis = 30_000
 const program = fileURLToPath(new URL("../../../simulator/venue/main.ts", import.meta.url))
 /** A dead simulator is replaced for as long as we live. */
-const restartRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])
+const restartRetries = doubling(100, 5_000)
 
 /** What the simulator says in its file: where it can be asked who it is, and where its key lies. */
 const decodeFile = Schema.decodeUnknownOption(

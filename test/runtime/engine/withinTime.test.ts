@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Semaphore } from "effect"
 import { TestClock } from "effect/testing"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { Backoff } from "../../../src/runtime/engine/Backoff.ts"
 import { deadline } from "../../../src/runtime/engine/deadline.ts"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
 import { inTurn, withinTime } from "../../../src/runtime/engine/withinTime.ts"
@@ -137,6 +138,36 @@ describe("a turn", () => {
       yield* Fiber.interrupt(working)
       assert.strictEqual(yield* inTurn(turn, Effect.succeed("next")), "next")
       assert.deepStrictEqual(begun, ["working"])
+    })
+  )
+})
+
+describe("pauses between failed attempts", () => {
+  it.effect("double up to the longest one, and start over after a success", () =>
+    Effect.gen(function* () {
+      const backoff = new Backoff(100, 500)
+      const five = Effect.all(Array.from({ length: 5 }, () => backoff.next))
+      assert.isFalse(backoff.isRunning)
+      assert.deepStrictEqual(yield* five, [100, 200, 400, 500, 500])
+      assert.isTrue(backoff.isRunning)
+      // So many that the doubled delay is no longer a finite number.
+      for (let count = 0; count < 2_000; count++) assert.strictEqual(yield* backoff.next, 500)
+      backoff.reset()
+      assert.isFalse(backoff.isRunning)
+      assert.deepStrictEqual(yield* five, [100, 200, 400, 500, 500])
+    })
+  )
+
+  it.effect("take exactly their time", () =>
+    Effect.gen(function* () {
+      const backoff = new Backoff(100, 500)
+      for (const millis of [100, 200]) {
+        const pausing = yield* Effect.forkChild(backoff.pause, { startImmediately: true })
+        yield* TestClock.adjust(millis - 1)
+        assert.isUndefined(pausing.pollUnsafe())
+        yield* TestClock.adjust(1)
+        assert.isDefined(pausing.pollUnsafe())
+      }
     })
   )
 })

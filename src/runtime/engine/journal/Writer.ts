@@ -11,6 +11,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Effect, Exit, Fiber, Latch, type Redacted, Schedule } from "effect"
 import { SqlError } from "effect/sql"
+import { doubling } from "../Backoff.ts"
 import type { BatchDraft, Prepared, Statement } from "./BatchDraft.ts"
 import { BatchSizes } from "./BatchSizes.ts"
 import { CommitQueue } from "./CommitQueue.ts"
@@ -333,7 +334,7 @@ export class Writer {
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
         Effect.tapError((error) => Effect.logDebug("database still away", describeFailure(error))),
-        Effect.retry(Schedule.min([Schedule.exponential(50), Schedule.spaced(500)])),
+        Effect.retry(doubling(50, 500)),
         Effect.orDie
       )
       yield* Effect.sync(() => patience.interruptUnsafe())

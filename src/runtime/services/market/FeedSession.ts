@@ -6,6 +6,7 @@
  */
 import { Cause, Effect, Schedule, Schema, type Scope, Stream } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
+import { Backoff } from "../../engine/Backoff.ts"
 import { type VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
 import { type UnreadableLine, unreadableAnswer, type VenueShape } from "../../ports/Venue.ts"
 import type { MarketMirror } from "./MarketMirror.ts"
@@ -41,6 +42,7 @@ export const silenceMillis = 5_000
 const reconnectMillis = 1_000
 /** A read that takes longer is given up, wall ms. */
 const readLimit = 5_000
+/** Pauses before a new connection, wall ms. */
 const firstPause = 100
 const longestPause = 5_000
 /** A channel without a snapshot for so long after it is subscribed is asked for. */
@@ -63,7 +65,7 @@ export class FeedSession {
   private number = 0
   /** When the connection was lost; null: never. */
   private lostAt: number | null = null
-  private pause = firstPause
+  private readonly backoff = new Backoff(firstPause, longestPause)
   private readonly parts: FeedSessionParts
 
   constructor(parts: FeedSessionParts) {
@@ -83,15 +85,9 @@ export class FeedSession {
   /** Connects, at once for another subscription, and after a pause when the connection is lost. */
   readonly forever: Effect.Effect<never> = Effect.suspend(() =>
     Effect.catchCause(Effect.scoped(this.session), (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.andThen(this.ended(cause), this.waited)
+      Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.andThen(this.ended(cause), this.backoff.pause)
     )
   ).pipe(Effect.forever)
-
-  private readonly waited: Effect.Effect<void> = Effect.suspend(() => {
-    const { pause } = this
-    this.pause = Math.min(longestPause, pause * 2)
-    return Effect.sleep(pause)
-  })
 
   /** One connection; over when the venue lists other markets. */
   private readonly session: Effect.Effect<void, unknown, Scope.Scope> = Effect.suspend(() => {
@@ -243,6 +239,6 @@ export class FeedSession {
   private heard(): void {
     this.heardAt = this.parts.now()
     this.connected = true
-    this.pause = firstPause
+    this.backoff.reset()
   }
 }

@@ -5,6 +5,7 @@
  */
 import { Effect, type Scope, Semaphore } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
+import { Backoff } from "../../engine/Backoff.ts"
 import type { Subscription, VenueShape } from "../../ports/Venue.ts"
 
 export interface SnapshotAsksParts {
@@ -19,9 +20,9 @@ export interface SnapshotAsksParts {
 /** Of one channel. */
 interface Asked {
   asking: boolean
-  /** Wall time before which it is not asked for again, and how long the wait after the next ask is. */
+  /** Wall time of the next request, at the earliest. */
   notBefore: number
-  pause: number
+  readonly backoff: Backoff
 }
 
 const firstPause = 250
@@ -47,7 +48,7 @@ export class SnapshotAsks {
       const asked = this.asked(subscription)
       if (asked.asking) return Effect.void
       asked.asking = true
-      if (this.parts.now() - asked.notBefore > calmMillis) asked.pause = firstPause
+      if (this.parts.now() - asked.notBefore > calmMillis) asked.backoff.reset()
       const until = this.once(subscription, asked).pipe(
         Effect.repeat({ while: () => !this.parts.isCurrent(subscription) }),
         Effect.ensuring(Effect.sync(() => void (asked.asking = false)))
@@ -66,18 +67,17 @@ export class SnapshotAsks {
     )
     return Effect.suspend(() => Effect.sleep(Math.max(0, asked.notBefore - now()))).pipe(
       Effect.andThen(this.room.withPermits(1)(Effect.suspend(() => (isCurrent(subscription) ? Effect.void : ask)))),
-      Effect.andThen(
-        Effect.sync(() => {
-          asked.notBefore = now() + asked.pause
-          asked.pause = Math.min(longestPause, asked.pause * 2)
-        })
-      )
+      Effect.andThen(Effect.map(asked.backoff.next, (pause) => void (asked.notBefore = now() + pause)))
     )
   }
 
   private asked({ channel, symbol }: Subscription): Asked {
     const key = `${channel}:${symbol}`
-    const found = this.channels.get(key) ?? { asking: false, notBefore: 0, pause: firstPause }
+    const found = this.channels.get(key) ?? {
+      asking: false,
+      notBefore: 0,
+      backoff: new Backoff(firstPause, longestPause)
+    }
     this.channels.set(key, found)
     return found
   }

@@ -7,6 +7,7 @@ import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEv
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Journal } from "../../engine/journal/Journal.ts"
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { Backoff } from "../../engine/Backoff.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { UnreadableLine, Venue, VenueUnanswered } from "../../ports/Venue.ts"
@@ -19,8 +20,6 @@ import { TakenTime } from "./TakenTime.ts"
 import type { VenueLink } from "./VenueLink.ts"
 import { type AsideAlarms, eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
 
-/** Pauses before the stream is connected again, ms; the last one again and again. */
-const pauses = [100, 250, 500, 1_000, 2_000, 5_000]
 /** How long a missing number may come late, and how often holes are looked for, ms. */
 const holePatience = 1_000
 /** Longest pause between two connections for the same missing number, and how long it is waited for, ms. */
@@ -66,9 +65,8 @@ interface Hole {
   readonly after: number
   /** Wall time. */
   readonly since: number
-  /** Wall time from which it is asked for on another connection, and the pause after that. */
-  askAt: number
-  patience: number
+  /** Wall time of the next connection that reads for it. */
+  readonly askAt: number
 }
 
 export class EventIntake {
@@ -80,7 +78,9 @@ export class EventIntake {
   private readonly cut = Latch.makeUnsafe(false)
   /** Opened when the mark moves: there may be room for what waits. */
   private readonly freed = Latch.makeUnsafe(false)
-  private failures = 0
+  /** Of new connections, ms. */
+  private readonly backoff = new Backoff(100, 5_000)
+  private readonly holeBackoff = new Backoff(holePatience, longestPatience)
   private hole: Hole | null = null
   /** Of what has no number: the same is set aside once a minute. */
   private readonly rate: KindRate
@@ -165,13 +165,13 @@ export class EventIntake {
     const { link } = this.parts
     if (link.state().connected) link.set({ connected: false, since: this.now })
     this.reconnects++
-    return Effect.sleep(pauses[this.failures++] ?? (pauses.at(-1) as number))
+    return this.backoff.pause
   })
 
   private lost(reason: string): Effect.Effect<void> {
-    return this.failures === 0
-      ? Effect.logWarning("the connection to the venue's events is lost", reason)
-      : Effect.logDebug("the venue's events can still not be read", reason)
+    return this.backoff.isRunning
+      ? Effect.logDebug("the venue's events can still not be read", reason)
+      : Effect.logWarning("the connection to the venue's events is lost", reason)
   }
 
   private take(line: Line): Effect.Effect<void> {
@@ -203,7 +203,7 @@ export class EventIntake {
       ...(believed ? { number: line.number } : {}),
       ...(link.state().connected ? {} : { connected: true, since: now })
     })
-    this.failures = 0
+    this.backoff.reset()
     if (believed) {
       this.takenTime.heard(line)
       this.noteTaken()
@@ -321,23 +321,27 @@ export class EventIntake {
     Effect.andThen(Effect.sleep(cursorPause))
   )
 
-  /** A number that does not come is asked for again, on a new connection; more and more seldom while that brings nothing. */
+  /** Reads for a missing number on a new connection, after pauses that double while it does not come. */
   private readonly watchHoles: Effect.Effect<void> = Effect.suspend(() => {
     const { mark, hole } = this.cursor
     const { now } = this
     if (!hole) this.hole = null
     else if (this.hole?.after !== mark) {
-      this.hole = { after: mark, since: now, askAt: now + holePatience, patience: holePatience }
+      this.holeBackoff.reset()
+      return this.readLater({ after: mark, since: now })
     } else if (now - this.hole.since >= longestPatience && this.isReading && this.cursor.afterHole !== null) {
       return this.passHole(mark, this.cursor.afterHole)
     } else if (now >= this.hole.askAt) {
-      this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
-      this.hole.askAt = now + this.hole.patience
       this.cut.openUnsafe()
-      return Effect.logInfo("the venue's events have a gap: the reader reads them again", { after: mark })
+      const logged = Effect.logInfo("the venue's events have a gap: the reader reads them again", { after: mark })
+      return Effect.andThen(logged, this.readLater(this.hole))
     }
     return Effect.void
   }).pipe(Effect.andThen(Effect.sleep(holePatience)))
+
+  private readLater({ after, since }: Omit<Hole, "askAt">): Effect.Effect<void> {
+    return Effect.map(this.holeBackoff.next, (pause) => void (this.hole = { after, since, askAt: this.now + pause }))
+  }
 
   /** Whether this connection had time to give what was missing on the one before it. */
   private get isReading(): boolean {
