@@ -13,6 +13,8 @@ import { dumpSchema } from "../../src/runtime/migrations/dumpSchema.ts"
 import { m0027 } from "../../src/runtime/migrations/0027_venue_name.ts"
 import { m0052 } from "../../src/runtime/migrations/0052_venue_misfits.ts"
 import { m0054 } from "../../src/runtime/migrations/0054_misfit_states.ts"
+import { m0063 } from "../../src/runtime/migrations/0063_last_listings.ts"
+import { m0064 } from "../../src/runtime/migrations/0064_misfit_contracts.ts"
 import { m0057 } from "../../src/runtime/migrations/0057_misfit_market.ts"
 import { presentRow } from "../../src/runtime/engine/machine/upcast.ts"
 import { catalogue } from "../../src/runtime/store/Catalogue.ts"
@@ -102,7 +104,7 @@ describe("migration 0027: the name at the venue", () => {
   })
 })
 
-describe("migrations 0054 and 0057: misfits of an older version", () => {
+describe("migrations 0054, 0057 and 0064: misfits of an older version", () => {
   it("keep their reads, and get the state that their columns meant; the schema is that of a new database", async () => {
     const before = await run(dumpSchema)
     await query("DROP TABLE venue_misfits")
@@ -116,6 +118,11 @@ describe("migrations 0054 and 0057: misfits of an older version", () => {
     await query(`INSERT INTO venue_misfits VALUES ${old.join(", ")}`)
     await run(m0054)
     await run(m0057)
+    await query(
+      "INSERT INTO rfqs VALUES (1, 1, 1, 'EXPIRED', '1', '{}', 'BTC-USDC-KO', 'USDC', 0, 1, 44, false), (2, 1, 1, 'EXPIRED', '1', '{}', 'BTC-USDC-KO', 'USDC', 0, 1, 45, false)"
+    )
+    await run(m0064)
+    await query("DELETE FROM rfqs")
     assert.strictEqual(await run(dumpSchema), before)
     const rows = (await query("SELECT * FROM venue_misfits ORDER BY id")).map((row) =>
       presentRow(catalogue.venueMisfits, row)
@@ -134,12 +141,12 @@ describe("migrations 0054 and 0057: misfits of an older version", () => {
       ]
     )
     assert.deepStrictEqual(
-      rows.map(({ ref, worth, break_id: breakId }) => [ref, worth, breakId]),
+      rows.map((row) => [row["ref"], row["worth"], row["break_id"], row["contract_id"]]),
       [
-        ["O-1", 5n, null],
-        ["A-1-7", -6n, 9n],
-        ["S-1", 7n, 8n],
-        ["O-2", 7n, null]
+        ["O-1", 5n, null, null],
+        ["A-1-7", -6n, 9n, 44n],
+        ["S-1", 7n, 8n, null],
+        ["O-2", 7n, null, null]
       ]
     )
     await query("DELETE FROM venue_misfits")
@@ -150,8 +157,7 @@ describe("migration 0063: the last listing", () => {
   it("of a database of an older version is none, until one is kept", async () => {
     const before = await run(dumpSchema)
     await query("DROP TABLE last_listings")
-    await query("DELETE FROM schema_migrations WHERE migration_id >= 63")
-    await run(migrate)
+    await run(m0063)
     assert.strictEqual(await run(dumpSchema), before)
     assert.deepStrictEqual(await query("SELECT * FROM last_listings"), [])
   })

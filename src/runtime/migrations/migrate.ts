@@ -60,6 +60,7 @@ import { m0057 } from "./0057_misfit_market.ts"
 import { m0060 } from "./0060_list_indexes.ts"
 import { m0061 } from "./0061_taken_times.ts"
 import { m0063 } from "./0063_last_listings.ts"
+import { m0064 } from "./0064_misfit_contracts.ts"
 
 const run = Migrator.make({})
 
@@ -124,7 +125,8 @@ export const migrate = run({
     "0057_misfit_market": m0057,
     "0060_list_indexes": m0060,
     "0061_taken_times": m0061,
-    "0063_last_listings": m0063
+    "0063_last_listings": m0063,
+    "0064_misfit_contracts": m0064
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

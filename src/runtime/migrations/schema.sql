@@ -1042,6 +1042,7 @@ CREATE TABLE venue_misfits (
   version text NOT NULL,
   context json NOT NULL,
   market json NOT NULL,
+  contract_id bigint,
   CONSTRAINT venue_misfits_pkey PRIMARY KEY (id),
   CONSTRAINT venue_misfits_worth_check CHECK ((worth <> 0))
 );

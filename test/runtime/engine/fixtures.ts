@@ -55,7 +55,8 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     worth: 1n,
     at: noon,
     breakId: 4,
-    market: { bands: [{ at: noon, bps: null, low: "54000", high: "66000" }], listedAt: noon }
+    market: { bands: [{ at: noon, bps: null, low: "54000", high: "66000" }], listedAt: noon },
+    contractId: id
   },
   venueCursor: { id, number: 9 },
   venueQuarantine: {

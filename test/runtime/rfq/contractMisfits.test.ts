@@ -14,8 +14,10 @@ import { advance } from "../../../src/runtime/effects/advance.ts"
 import { openContracts } from "../../../src/runtime/services/account/contractHoldings.ts"
 import { differencesOf, settleDifferences } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
 import { beginAccept, startClose } from "../../../src/runtime/services/trading/rfq/rfqDecisions.ts"
+import { voidReport } from "../../../src/runtime/services/trading/rfq/resolveDecisions.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import { reportMisfit } from "../../support/standingMisfit.ts"
 import { clients, contract, decided, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
 
 const hour = 3_600_000
@@ -92,6 +94,30 @@ const askToClose = (turn: Turn, answer: Pick<DefiniteOutcome, "outcome" | "reaso
   assert.isTrue(endCall(turn, handlers, { ...none, ...answer, ref: acceptRef(closing.id, 8), contract: null }))
   return closing.id
 }
+
+describe("A2-115: an earlier request to close whose refused accept is executed", () => {
+  it("has a misfit of the contract: staff resolve it with the contract, though later requests exist", () => {
+    const first = withOpen()
+    const closing = askToClose(first, { outcome: "REFUSED", reason: "last look" })
+    onTestFinished(() => parts.board.close(closing))
+    const [open] = openContracts(first)
+    if (open === undefined) return assert.fail("no contract is open")
+    startClose(first, clients, open, closeTerms)
+    const ref = acceptRef(closing, 8)
+    const shown = { ...contract, state: "EARLY_CLOSE", settlePrice: "61000.0", endedAt: later } as const
+    assert.isFalse(decided(() => endCall(first, handlers, { ...outcomeOf(shown), ref })))
+    reportMisfit(first, ref)
+    const turn = turnAfter(first)
+    const [row] = openContracts(turn)
+    if (row === undefined) return assert.fail("no contract is open")
+    assert.notStrictEqual(row.context.closeRfqId, closing)
+    assert.isTrue(voidReport(turn, row, "the venue's letter").ok)
+    assert.deepStrictEqual(
+      turn.draft.written("venueMisfits").map(({ state, contractId }) => [state, contractId]),
+      [["ENDED", row.id]]
+    )
+  })
+})
 
 describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (way) => {
   const take = ways[way]

@@ -8,17 +8,22 @@ import { type KeptBand, type KeptMarket, mostBands } from "../../../machines/ven
 import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
+import type { VenueMisfitRow } from "../../store/tables/venue.ts"
 
 /** The marks around a time are known by the second for this long, ms. Until then known marks replace the kept ones. */
 const bySecondMillis = 60_000
 
 export const nothingKept: KeptMarket = { bands: [] }
 
+/** Whether a misfit is of one of these objects. A misfit of a request to close a contract is of both. */
+export const isOfObjects = ({ ref, contractId }: VenueMisfitRow, objects: ReadonlyArray<string>): boolean =>
+  objects.includes(objectOfRef(ref)) || objects.includes(`barrierContract:${contractId}`)
+
 /** The market that the open misfits of these objects keep. */
 export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyArray<string>): KeptMarket => {
   if (objects.length === 0) return nothingKept
   return rowsInTurn(turn, "venueMisfits")
-    .filter(({ state, ref }) => state !== "ENDED" && objects.includes(objectOfRef(ref)))
+    .filter((row) => row.state !== "ENDED" && isOfObjects(row, objects))
     .reduce((all, { market }) => withMarket(all, market), nothingKept)
 }
 

@@ -12,7 +12,7 @@ import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { VenueMisfitRow } from "../../store/tables/venue.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
-import { nothingKept, withMarket } from "./keptMarks.ts"
+import { isOfObjects, nothingKept, withMarket } from "./keptMarks.ts"
 import type { MisfitReads } from "./MisfitReads.ts"
 import { putAside, type SetAside } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
@@ -58,7 +58,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
     const worth = misfit.worth === 0n ? 1n : misfit.worth
     start(turn, "venueMisfits", {
       input: { misfitId: id, ref, reason, at: turn.now },
-      columns: { id, ...whose, worth, at: turn.now, breakId: null, market }
+      columns: { id, ...whose, worth, at: turn.now, breakId: null, market, contractId: misfit.contractId ?? null }
     })
     return
   }
@@ -105,11 +105,11 @@ const sentenceOf = (ref: string, reason: string): string =>
 
 /** A standing misfit of one of these objects. */
 export const standingMisfit = (state: SubjectState, objects: ReadonlyArray<string>): VenueMisfitRow | undefined =>
-  state.all("venueMisfits").find((row) => row.state === "STANDING" && objects.includes(objectOfRef(row.ref)))
+  state.all("venueMisfits").find((row) => row.state === "STANDING" && isOfObjects(row, objects))
 
 /** Ends the misfits of these objects, because staff have resolved them. Open breaks stay with staff. */
 export const endMisfits = (turn: Turn, objects: ReadonlyArray<string>): void => {
-  for (const { ref } of rowsInTurn(turn, "venueMisfits")) if (objects.includes(objectOfRef(ref))) endMisfit(turn, ref)
+  for (const row of rowsInTurn(turn, "venueMisfits")) if (isOfObjects(row, objects)) endMisfit(turn, row.ref)
 }
 
 /** Ends the misfit, because the venue's answer fits. An open break stays with staff. */

@@ -20,6 +20,8 @@ export interface Misfit {
   readonly isEarly?: true
   /** The market data by which the report was judged. Absent: no price was judged. */
   readonly market?: KeptMarket
+  /** The contract that the reported request is to close. */
+  readonly contractId?: number
 }
 
 /** Null: the report fits. */
@@ -54,8 +56,8 @@ interface Reported {
 
 /**
  * Judges a message against the known market. If only missing market data can make a message fit, it is early for five seconds
- * after its time, and fits from then on. So a price alone quarantines nothing while marks are missing. The marks that an open
- * misfit keeps judge the later reports of its object.
+ * after its time. From then on it fits if only marks are missing: a price alone quarantines nothing while marks are missing. A
+ * settlement never fits before a listing confirms it. The marks that an open misfit keeps judge the later reports of its object.
  */
 export const judgedOn = (
   turn: Pick<Turn, "facts" | "now" | "state" | "draft">,
@@ -100,7 +102,7 @@ export const judgedOn = (
       const listed = kept.isListed(at, recent.isListed(symbol, at))
       if (listed !== null || !mayCome(at)) return listed
       early = true
-      return waits ? true : null
+      return waits
     }
   })
   const checked = (waits: boolean): string | null =>

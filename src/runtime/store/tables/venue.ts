@@ -55,6 +55,8 @@ export interface VenueMisfitRow extends MachineRow<"venueMisfit"> {
   /** The break that pauses the client's money; null until the misfit stands. */
   readonly breakId: number | null
   readonly market: KeptMarket
+  /** The contract that the object, a request, is to close; null: the object is another one. */
+  readonly contractId: number | null
 }
 
 export interface VenueProbeRow extends MachineRow<"venueProbe"> {
@@ -122,7 +124,8 @@ export const venueTables = {
       worth: "money",
       at: "id",
       breakId: "id?",
-      market: "json"
+      market: "json",
+      contractId: "id?"
     },
     check: ({ worth }) => worth !== 0n,
     residence: { ...ofClient, only: onlyIn("READING", "STANDING") },

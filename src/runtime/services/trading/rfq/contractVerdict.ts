@@ -26,6 +26,11 @@ interface Judging {
 
 /** Checks a request, and the contract that an accept of it has opened or closed. */
 export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
+  const verdict = verdictOn(at, row, said)
+  return verdict === null || row.closeContractId === null ? verdict : { ...verdict, contractId: row.closeContractId }
+}
+
+const verdictOn = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
   const { rfq, contract, ref } = said
   const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
   if ((said.order ?? said.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
@@ -59,10 +64,9 @@ export const contractVerdict = (at: Judging, row: BarrierContractRow, said: Venu
     () => row.amount
   )
 
-/** The objects whose calls can show the contract: its request, the last request to close it, and its tear-ups. */
-export const contractNames = ({ id, context: { rfqId, closeRfqId } }: BarrierContractRow): ReadonlyArray<string> => [
+/** The objects whose misfits are of the contract: its request, and the contract for its tear-ups and requests to close. */
+export const contractNames = ({ id, context: { rfqId } }: BarrierContractRow): ReadonlyArray<string> => [
   `rfq:${rfqId}`,
-  `rfq:${closeRfqId}`,
   `barrierContract:${id}`
 ]
 
