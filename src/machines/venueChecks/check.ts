@@ -63,3 +63,11 @@ export const sameFigure =
     const [there, here]: [string | null, string | null] = [said[member], askedOf(asked)]
     return isSame(there, here) ? null : differs(called, there, here)
   }
+
+/** Why a contract can't be settled with its market; null: it can. `isListed` as `RecentMarket.isListed`. */
+export const settlementMisfit = (isListed: boolean | null): string | null => {
+  if (isListed === false) return null
+  return isListed === null
+    ? "it is settled with its market, and no later listing shows that the market is delisted"
+    : "it is settled with its market, but the market is listed"
+}

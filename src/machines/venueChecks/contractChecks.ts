@@ -6,7 +6,7 @@ import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
 import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
 import { acceptRef } from "../rfq/Rfq.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
-import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlementMisfit } from "./check.ts"
 import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedContract {
@@ -73,7 +73,7 @@ const endMisfit = (said: VenueContract, asked: AskedContract): string | null => 
     case "EXPIRED":
       return endedAt !== null && endedAt < asked.expiryTs ? "it has expired before its expiry" : null
     case "CLOSED":
-      return asked.isListed === true ? "it is settled with its market, but the market is listed" : null
+      return settlementMisfit(asked.isListed)
     case "KNOCKED_OUT":
       return null
   }

@@ -4,7 +4,7 @@ import { type SwapContext, swapRef } from "../swap/Swap.ts"
 import { dayMillis } from "../swap/swapFigures.ts"
 import { notReceived } from "../venue/venueCalls.ts"
 import type { VenueSwap } from "../venue/venueObjects.ts"
-import { type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
+import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlementMisfit } from "./check.ts"
 import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface AskedSwap {
@@ -80,8 +80,7 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
   // Each is booked once by its id; an amount beyond the outstanding one is a break (D8).
   payments: (said, asked) => partTimeMisfit("the payment time", said.payments, said, asked),
   short: { because: "It counts at or after maturity alone (swapMachine.ts, mature)." },
-  end: ({ end }, { isListed }) =>
-    end === "FINAL_SETTLEMENT" && isListed === true ? "it is settled with its market, but the market is listed" : null
+  end: ({ end }, { isListed }) => (end === "FINAL_SETTLEMENT" ? settlementMisfit(isListed) : null)
 }
 
 /** Why a swap does not fit its take; null: it fits. */

@@ -92,7 +92,7 @@ describe("A2-115: a contract that is settled with its market", () => {
   it.each([
     ["waits for a listing of after its time", null, 0, "early"],
     ["waits for a listing of after its time, as long as marks are waited for", null, 4_999, "early"],
-    ["is not refuted by an older listing, when no newer one comes", null, 5_000, "fits"],
+    ["does not fit if no newer listing comes", null, 5_000, "refuted"],
     ["is refuted at once by a listing of after its time", true, 0, "refuted"],
     ["is refuted by a listing of after its time, however late it comes", true, 60_000, "refuted"],
     ["fits where the market is delisted", false, 0, "fits"]
@@ -102,7 +102,11 @@ describe("A2-115: a contract that is settled with its market", () => {
     const at = { ...turn, now: settled.endedAt + after, facts: { ...turn.facts, recent } }
     const verdict = handlers.rfq.verdict(at, { id: 1, ref: contract.ref, at: settled.endedAt, contract: settled })
     assert.strictEqual(verdict === null ? "fits" : verdict.isEarly ? "early" : "refuted", expected)
-    if (verdict !== null) assert.match(verdict.reason, /it is settled with its market, but the market is listed$/)
+    if (verdict !== null)
+      assert.match(
+        verdict.reason,
+        /it is settled with its market, (but the market is listed|and no later listing shows .*)$/
+      )
   })
 
   it("stays refuted by a listing that a restart has forgotten, until the market is delisted", () => {
@@ -116,7 +120,8 @@ describe("A2-115: a contract that is settled with its market", () => {
     assert.isFalse(read(restarted, settled))
     assert.deepStrictEqual(openContracts(restarted).length, 1)
     const later = { contract: settled, id: 1, ref: contract.ref, at: turn.now + 1 }
-    assert.isNull(handlers.rfq.verdict(restarted, later), "a later time than that of the listing")
+    const { reason } = handlers.rfq.verdict(restarted, later) ?? assert.fail("no later listing confirms it")
+    assert.match(reason, /no later listing shows that the market is delisted$/)
     const delisted = listed(next(restarted), false)
     assert.isTrue(read(delisted, settled))
     assert.deepStrictEqual([misfits(delisted), openContracts(delisted)], [[["ENDED", 0]], []])

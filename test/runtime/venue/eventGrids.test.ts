@@ -6,7 +6,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
-import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import type { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import { makeLastListing } from "../../../src/runtime/services/market/LastListing.ts"
+import { EventJudge } from "../../../src/runtime/services/venue/EventJudge.ts"
+import { market } from "../../support/ScriptedVenue.ts"
+import { contract } from "../rfq/rfqTurns.ts"
 import { CallWorld } from "./CallWorld.ts"
 import { account, orderOf, saying } from "./eventWorld.ts"
 
@@ -80,4 +85,78 @@ describe("A2-115: the grids that judge events", () => {
     say({ qty: "0.0015" })
     assert.deepStrictEqual(aside(), ["its quantity is off the market's grid"])
   })
+})
+
+describe("A2-115: a settlement of a market is judged by a listing that is made after it", () => {
+  const now = 1_000_000
+  const settled = { ...contract, state: "CLOSED", settlePrice: "60010.0", endedAt: now } as const
+  const event = {
+    number: 5,
+    at: now,
+    fact: { type: "contract", account, sequence: 1, contract: settled }
+  } as const
+  const listingAt = (at: number, delisted: boolean) => ({
+    version: 1,
+    at,
+    markets: [market(settled.symbol, { delisted })],
+    stakingMarkets: []
+  })
+  /** A judge that knows a listing of before the settlement, and the venue's answers to its reads. */
+  const judging = (...answers: ReadonlyArray<ReturnType<typeof listingAt> | null>) => {
+    const listing = makeLastListing()
+    listing.believe(listingAt(now - 1, false))
+    const clock = { now: () => now, venueTime: () => ({ latest: now }) } as BusinessClock["Service"]
+    const left = [...answers]
+    let reads = 0
+    const venue = {
+      listing: Effect.suspend(() => {
+        reads++
+        const answer = left.shift() ?? null
+        return Effect.andThen(
+          Effect.yieldNow,
+          answer === null ? new VenueUnanswered({ reason: "away" }) : Effect.succeed(answer)
+        )
+      })
+    } as Partial<VenueShape> as VenueShape
+    const judge = new EventJudge({ venue, clock, listing })
+    return { judge, reads: () => reads, isListed: () => listing.isListed(settled.symbol, now) }
+  }
+
+  it.effect.each([
+    ["confirms it", listingAt(now + 1, true), false],
+    ["refutes it", listingAt(now + 1, false), true],
+    ["leaves it open if it is of the same time", listingAt(now, false), null],
+    ["leaves it open if the venue does not answer", null, null]
+  ] as const)("one read on demand %s", ([, answer, isListed]) =>
+    Effect.gen(function* () {
+      const { judge, ...seen } = judging(answer)
+      assert.isFalse(judge.believes(event))
+      assert.isNull(yield* judge.wrongWith(event))
+      assert.deepStrictEqual([seen.reads(), seen.isListed(), judge.believes(event)], [1, isListed, isListed !== null])
+    })
+  )
+
+  it.effect(
+    "settlements of many accounts share a read, and a read that began before the settlement does not count",
+    () =>
+      Effect.gen(function* () {
+        const { judge, ...seen } = judging(listingAt(now, false), listingAt(now + 1, true))
+        yield* Effect.all(
+          Array.from({ length: 50 }, () => judge.wrongWith(event)),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual([seen.reads(), seen.isListed()], [2, false])
+        yield* judge.wrongWith(event)
+        assert.strictEqual(seen.reads(), 2)
+      })
+  )
+
+  it.effect("while it waits, the listing is read once a second at most", () =>
+    Effect.gen(function* () {
+      const { judge, ...seen } = judging()
+      yield* judge.wrongWith(event)
+      for (let tries = 0; tries < 20; tries++) yield* judge.listAfter(event)
+      assert.strictEqual(seen.reads(), 1)
+    })
+  )
 })

@@ -162,7 +162,7 @@ export class FeedSession {
         this.listings++
         this.listedNumber = number
         const { mirror } = this.parts
-        if (mirror.isListed(listing)) return Effect.sync(() => mirror.confirm(listing))
+        if (mirror.isListed(listing)) return Effect.sync(() => mirror.relist(listing))
         const { rate } = this.parts
         const unread = (listing.unreadable ?? []).map((bytes) => rate.add("listing", bytes, "a market can't be read"))
         const absurd = mirror

@@ -21,10 +21,21 @@ export interface LastListingShape {
   readonly last: () => VenueListing | null
   /** Turns a listing that was read into the one to use: it becomes the last listing. */
   readonly believe: (read: ReadListing) => BelievedListing
+  /** Records that the last listing still held at a time of the venue, Unix ms. */
+  readonly confirm: (at: number) => void
+  /** As `RecentMarket.isListed`: false as well if the last listing has no such market. */
+  readonly isListed: (symbol: string, at: number) => boolean | null
 }
 
 export const makeLastListing = (recalled: VenueListing | null = null): LastListingShape => {
   let last = recalled
+  /** The last time of the venue at which the listing held, Unix ms. */
+  let heldAt = -Infinity
+  let isWhole = false
+  /** A market that keeps its last possible state may be delisted meanwhile. */
+  const confirm = (at: number): void => {
+    if (isWhole) heldAt = at
+  }
   return {
     recalled,
     last: () => last,
@@ -32,7 +43,17 @@ export const makeLastListing = (recalled: VenueListing | null = null): LastListi
       const believed = believedListing(last, read)
       const { markets, stakingMarkets } = believed.listing
       if (markets.length + stakingMarkets.length > 0) last = believed.listing
+      isWhole = believed.kept === 0
+      confirm(read.at)
       return believed
+    },
+    confirm,
+    isListed: (symbol, at) => {
+      if (last === null) return null
+      const isOf = (each: { readonly symbol: string; readonly delisted: boolean }): boolean =>
+        each.symbol === symbol && !each.delisted
+      const isListed = last.markets.some(isOf) || last.stakingMarkets.some(isOf)
+      return isListed && heldAt <= at ? null : isListed
     }
   }
 }

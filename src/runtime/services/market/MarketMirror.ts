@@ -68,8 +68,6 @@ export class MarketMirror {
   kept = 0
   /** The last listing as it was read, as text. */
   private read = ""
-  /** The last time of the venue at which the listing held, without an impossible market, Unix ms. */
-  private listedAt = -Infinity
   /** By symbol, delisted ones left out. */
   markets: ReadonlyMap<string, ListedMarket> = new Map()
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
@@ -83,11 +81,20 @@ export class MarketMirror {
   private instruments: Facts["instruments"] = new Map()
 
   private readonly terms: MarketTerms
-  private readonly believe: LastListingShape["believe"]
+  private readonly last: LastListingShape
+  private readonly recent: RecentMarket
 
-  constructor(terms: MarketTerms, { believe }: LastListingShape = makeLastListing()) {
+  constructor(terms: MarketTerms, last: LastListingShape = makeLastListing()) {
     this.terms = terms
-    this.believe = believe
+    this.last = last
+    this.recent = {
+      bandAt: (symbol, at, bps) => {
+        const found = this.markets.get(symbol)
+        return found === undefined ? null : found.ticker.recent.bandAt(at, bps ?? found.market.bandBps)
+      },
+      bandNear: (symbol, at, bps) => this.markets.get(symbol)?.ticker.recent.bandNear(at, bps) ?? null,
+      isListed: last.isListed
+    }
   }
 
   /** Calls `listener` with every mark that comes. It is in the feed's way: what takes time belongs elsewhere. */
@@ -100,10 +107,9 @@ export class MarketMirror {
    * sentence for each impossible part.
    */
   list(read: ReadListing): ReadonlyArray<string> {
-    const { listing, faults, kept } = this.believe(read)
+    const { listing, faults, kept } = this.last.believe(read)
     this.read = textOf(read)
     this.kept = kept
-    this.confirm(read)
     if (listing.markets.length + listing.stakingMarkets.length === 0) return faults
     const markets = new Map<string, ListedMarket>()
     for (const market of listing.markets) {
@@ -137,9 +143,14 @@ export class MarketMirror {
     return this.listing !== null && this.read === textOf(listing)
   }
 
-  /** Records that the last listing held at a time of the venue. An impossible market may be delisted meanwhile. */
+  /** Records that the venue has sent the last listing again. */
+  relist(read: ReadListing): void {
+    this.last.believe(read)
+  }
+
+  /** Records that the last listing held at a time of the venue. */
   confirm({ at }: Pick<ReadListing, "at">): void {
-    if (this.kept === 0) this.listedAt = at
+    this.last.confirm(at)
   }
 
   /** One of each market and channel; a barrier market has no book (A2-113). */
@@ -217,20 +228,6 @@ export class MarketMirror {
       instruments: this.instruments,
       terms: this.terms,
       recent: this.recent
-    }
-  }
-
-  private readonly recent: RecentMarket = {
-    bandAt: (symbol, at, bps) => {
-      const found = this.markets.get(symbol)
-      return found === undefined ? null : found.ticker.recent.bandAt(at, bps ?? found.market.bandBps)
-    },
-    bandNear: (symbol, at, bps) => this.markets.get(symbol)?.ticker.recent.bandNear(at, bps) ?? null,
-    isListed: (symbol, at) => {
-      if (this.listing === null) return null
-      const isListed =
-        this.markets.has(symbol) || this.listing.stakingMarkets.some((each) => each.symbol === symbol && !each.delisted)
-      return isListed && this.listedAt <= at ? null : isListed
     }
   }
 

@@ -59,7 +59,8 @@ export const swapDifferences = ({
     const outcome = outcomes.get(swapRef(row.id))
     const venue = (row.contractId === null ? undefined : byId.get(row.contractId)) ?? outcome?.swap ?? null
     if (venue !== null) {
-      const misfit = swapMisfit(venue, { swap: row.context, isListed: null, venueTime: anyTime })
+      // The turn that settles the difference judges times and listing.
+      const misfit = swapMisfit(venue, { swap: row.context, isListed: false, venueTime: anyTime })
       const progress = `${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
       const claim = `swap:${row.id}:${misfit ?? progress}`
       const differs = misfit !== null || saysMore(row, venue)

@@ -206,7 +206,7 @@ export class EventDecisions {
     return Effect.flatMap(this.commit(clientId, event, { wrong: null, past, answer: null }), (taken) =>
       taken.is === "early"
         ? Effect.delay(
-            Effect.suspend(() => this.decided(clientId, event, past)),
+            Effect.andThen(this.judge.listAfter(event), () => this.decided(clientId, event, past)),
             earlyPause
           )
         : Effect.succeed(taken)

@@ -35,8 +35,9 @@ export class EventJudge {
   }
 
   /** Whether an event can be believed by what is known, without asking the venue. */
-  believes({ at, fact }: AccountEvent): boolean {
-    if (this.isAhead(at) || timeFaultOf(fact, at) !== null) return false
+  believes(event: AccountEvent): boolean {
+    const { at, fact } = event
+    if (this.isAhead(at) || timeFaultOf(fact, at) !== null || this.lacksListing(event)) return false
     return !hasGrid(fact) || (this.clock.now() - this.listedAt < listedFor && this.gridFault(fact) === null)
   }
 
@@ -47,14 +48,32 @@ export class EventJudge {
       if (this.isAhead(at)) return Effect.succeed("it lies more than 5 s ahead of the venue's clock")
       const fault = timeFaultOf(fact, at)
       if (fault !== null) return Effect.succeed(fault)
-      if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
       const begunBefore = this.reading !== null
+      if (this.lacksListing(event)) {
+        const later = Effect.suspend(() => (begunBefore && this.lacksListing(event) ? this.read : Effect.void))
+        return Effect.as(Effect.andThen(this.read, later), null)
+      }
+      if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
       const judge = Effect.sync(() => (this.markets.size === 0 ? null : this.gridFault(fact)))
       // A reading that had begun before may not have what has changed since: only one begun after it condemns.
       return Effect.flatMap(Effect.andThen(this.read, judge), (fault) =>
         begunBefore && fault !== null ? Effect.andThen(this.read, judge) : Effect.succeed(fault)
       )
     })
+  }
+
+  /** Reads the listing, once a second at most, while a settlement of a market needs a later one. */
+  listAfter(event: AccountEvent): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const isDue = this.clock.now() - this.listedAt >= listedFor
+      return this.lacksListing(event) && (isDue || this.reading !== null) ? this.read : Effect.void
+    })
+  }
+
+  /** Whether an event is a settlement of a market, and no listing made after it is known. */
+  private lacksListing({ at, fact }: AccountEvent): boolean {
+    const symbol = settledMarket(fact)
+    return symbol !== null && this.listing.isListed(symbol, at) === null
   }
 
   /** Reads what is listed, or waits for the reading that is under way. A venue that does not answer leaves it as it is. */
@@ -108,6 +127,12 @@ const timeFaultOf = (fact: AccountFact, at: number): string | null => {
     default:
       return null
   }
+}
+
+/** The market whose final settlement a fact reports; null: the fact reports none. */
+const settledMarket = (fact: AccountFact): string | null => {
+  if (fact.type === "contract") return fact.contract.state === "CLOSED" ? fact.contract.symbol : null
+  return fact.type === "swap" && fact.swap.end === "FINAL_SETTLEMENT" ? fact.swap.symbol : null
 }
 
 const hourMillis = 3_600_000
