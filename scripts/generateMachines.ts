@@ -1,6 +1,6 @@
 /**
- * Writes docs/machines (a page and a picture per machine, and their list) and the layouts of the atlas from the registry, and records the shape of
- * every new machine version in test/fixtures/machineVersions.json; a recorded shape is never rewritten. With `--check` it
+ * Writes docs/machines (a page for each machine, and their list) and the layouts of the atlas from the registry, and records the
+ * shape of every new machine version in test/fixtures/machineVersions.json; a recorded shape is never rewritten. With `--check` it
  * writes nothing and exits 1 when a file is not current (architecture, registry.ts).
  */
 import { type AnyStateMachine, initialTransition, transition } from "xstate"
@@ -10,7 +10,6 @@ import { dirname, join } from "node:path"
 import { layOut } from "../cli/layOut.ts"
 import { machineDocument } from "../cli/machineDiagram.ts"
 import { rowName, rowTaken, shapeOf, tableOf, toMermaid } from "../src/machines/describe.ts"
-import { drawMachine } from "../src/machines/picture/drawMachine.ts"
 import {
   readCoverage,
   type StoredCoverage,
@@ -68,7 +67,7 @@ const page = (kind: Kind): string => {
     "",
     generated,
     "",
-    `${meaning} Source: ${clause}. Machine \`${kind}\`, version ${version}. Picture: [${kind}.svg](${kind}.svg).`,
+    `${meaning} Source: ${clause}. Machine \`${kind}\`, version ${version}.`,
     "",
     "```mermaid",
     toMermaid(machines[kind].machine).trimEnd(),
@@ -105,9 +104,9 @@ const atlas = (): string =>
     "Every state of the service is moved by one of these machines and by nothing else. `brokerage machine show NAME` prints",
     "the same from the running program.",
     "",
-    "Every transition is played by a row of its table. Lines of pictures say what else goes through: whole, scenarios that",
-    "anybody can play; dashed, only the simulation or tests; dotted, nothing else. Pointing at one names them, and",
-    "[coverage.md](coverage.md) lists those that no scenario makes.",
+    "Every transition is played by a row of its table. `brokerage atlas` draws the machines; the lines of its pictures show",
+    "what else goes through: whole, scenarios that anybody can play; dashed, only the simulation or tests; dotted, nothing",
+    "else. Pointing at a line names them, and [coverage.md](coverage.md) lists transitions that no scenario makes.",
     "",
     ...table(
       ["Machine", "Decides", "States", "Source"],
@@ -206,10 +205,7 @@ export const machineFiles = async (): Promise<ReadonlyMap<string, string>> => {
   return new Map([
     ["docs/machines/README.md", atlas()],
     ["docs/machines/coverage.md", await coveragePage()],
-    ...layouts.flatMap(([kind, layout]): ReadonlyArray<readonly [string, string]> => [
-      [`docs/machines/${kind}.md`, page(kind)],
-      [`docs/machines/${kind}.svg`, drawMachine(machines[kind], layout, readCoverage(stored(), kind))]
-    ]),
+    ...kinds.map((kind) => [`docs/machines/${kind}.md`, page(kind)] as const),
     [layoutsFile, linesOf(layouts)],
     [transitionsFile, linesOf(kinds.map((kind) => [kind, machineDocument(kind).transitions] as const))],
     [versionsFile, versions()]

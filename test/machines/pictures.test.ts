@@ -4,22 +4,16 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { arrowsOf, moveText, rowName, statesOf } from "../../src/machines/describe.ts"
-import { coverageOf } from "../../src/http/operator/atlas/machineTables.ts"
+import { coverageOf, layouts as readLayouts } from "../../src/http/operator/atlas/machineTables.ts"
 import { colours, drawMachine, escaped, lookOf } from "../../src/machines/picture/drawMachine.ts"
 import { triedOf, triedText, trialOf } from "../../src/machines/picture/MachineCoverage.ts"
-import { type Box, fits, fonts, type MachineLayout, textWidth } from "../../src/machines/picture/MachineLayout.ts"
+import { type Box, fits, fonts, textWidth } from "../../src/machines/picture/MachineLayout.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { hasTool, skipNote } from "../support/tools.ts"
 
-const root = join(import.meta.dirname, "../..")
-const layouts = JSON.parse(readFileSync(join(root, "src/http/operator/atlas/layouts.json"), "utf8")) as Record<
-  Kind,
-  MachineLayout
->
-const pictureOf = (kind: Kind): string => readFileSync(join(root, `docs/machines/${kind}.svg`), "utf8")
+const layouts = readLayouts()
+const pictureOf = (kind: Kind): string => drawMachine(machines[kind], layouts[kind], coverageOf(kind))
 const missing = skipNote("rsvg-convert")
 
 const overlap = (a: Box, b: Box): boolean =>

@@ -1,6 +1,6 @@
 /**
  * The pages of the atlas: everything inline, so that nothing is loaded from anywhere, under a policy that allows exactly this
- * script and this style. The pictures are those of docs/machines; what is alive in them comes from the service, as data.
+ * script and this style. The pictures are drawn from the stored layouts; live figures come from the service, as data.
  */
 import { HttpServerResponse } from "effect/http"
 import { hash } from "node:crypto"
