@@ -31,7 +31,7 @@ import { leverageProfiles } from "./machines/market/marketTerms.ts"
 import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
-import { migrate } from "./runtime/migrations/migrate.ts"
+import { migrate as migrateDatabase } from "./runtime/migrations/migrate.ts"
 import { OperatorKeys } from "./runtime/services/operations/operator/OperatorKeys.ts"
 import { SandboxReset } from "./runtime/services/operations/system/SandboxReset.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
@@ -247,6 +247,8 @@ const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError
         sentence: `The encryption keys can not be used (${error instanceof Error ? error.message : String(error)}): restore encryption.keys of the data directory from its backup.`
       })
   })
+
+const migrate = Effect.catchTag(migrateDatabase, "SchemaTooOld", ({ message }) => new ServeError({ sentence: message }))
 
 /** Checks, migrates and stamps the database on connections of its own, and aligns the clocks of a sandbox. */
 const prepareDatabase = (

@@ -1,6 +1,6 @@
 /**
- * Migrations: the schema they give is the reviewed one, running them again changes nothing, and what must never change
- * can't be changed by anybody.
+ * Migrations: they give the reviewed schema, a second run changes nothing, a database from before the baseline is refused, and
+ * append-only tables refuse every change.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
@@ -10,16 +10,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { serverError } from "../../src/runtime/engine/journal/sqlFailure.ts"
 import { dumpSchema } from "../../src/runtime/migrations/dumpSchema.ts"
-import { m0027 } from "../../src/runtime/migrations/0027_venue_name.ts"
-import { m0052 } from "../../src/runtime/migrations/0052_venue_misfits.ts"
-import { m0054 } from "../../src/runtime/migrations/0054_misfit_states.ts"
-import { m0063 } from "../../src/runtime/migrations/0063_last_listings.ts"
 import { m0064 } from "../../src/runtime/migrations/0064_misfit_contracts.ts"
-import { m0057 } from "../../src/runtime/migrations/0057_misfit_market.ts"
-import { presentRow } from "../../src/runtime/engine/machine/upcast.ts"
-import { catalogue } from "../../src/runtime/store/Catalogue.ts"
 import { migrate } from "../../src/runtime/migrations/migrate.ts"
-import { stampVenueName } from "../../src/runtime/store/ServiceStamp.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 let database: TestDatabase
@@ -75,7 +67,7 @@ describe("schema", () => {
   it("migrating again is a no-op", async () => {
     const state = () => query("SELECT migration_id, name FROM schema_migrations ORDER BY 1")
     const before = { schema: await run(dumpSchema), state: await state(), writer: await query("TABLE writer") }
-    assert.isAtLeast(before.state.length, 5)
+    assert.isNotEmpty(before.state)
     await run(migrate)
     assert.deepStrictEqual(
       { schema: await run(dumpSchema), state: await state(), writer: await query("TABLE writer") },
@@ -84,82 +76,62 @@ describe("schema", () => {
   })
 })
 
-describe("migration 0027: the name at the venue", () => {
-  const named = async (before: string): Promise<unknown> => {
-    await query("ALTER TABLE service_stamp DROP COLUMN venue_name")
-    await query(before)
-    await run(m0027)
-    const answers = [await run(stampVenueName("NAME22")), await run(stampVenueName("OTHER2"))]
-    await query("DELETE FROM venue_accounts")
-    return answers
-  }
+describe("the baseline", () => {
+  const rows = () => query("SELECT migration_id FROM schema_migrations ORDER BY 1")
 
-  it("is drawn once; a database that was at a venue goes on without one", async () => {
-    await query(
-      "INSERT INTO service_stamp (id, sandbox, canary, created_at) VALUES (1, true, '', 1) ON CONFLICT DO NOTHING"
+  it("is the only migration that a new database runs up to it", async () => {
+    assert.deepStrictEqual((await rows())[0], { migration_id: 63 })
+    assert.deepStrictEqual(await query("SELECT epoch, batch, owner FROM writer"), [
+      { epoch: 0n, batch: 0n, owner: "nobody" }
+    ])
+  })
+
+  it("a database that an earlier version brought to it goes on from there", async () => {
+    const schema = await run(dumpSchema)
+    await query("UPDATE writer SET epoch = 7, owner = 'an earlier version'")
+    await query("INSERT INTO schema_migrations (migration_id, name) SELECT n, 'earlier' FROM generate_series(1, 62) n")
+    const before = await rows()
+    await run(migrate)
+    assert.deepStrictEqual([await run(dumpSchema), await rows()], [schema, before])
+    assert.deepStrictEqual(await query("SELECT epoch FROM writer"), [{ epoch: 7n }])
+  })
+
+  it("a database from before it is refused by a sentence that names the version to go through, and stays as it is", async () => {
+    const schema = await run(dumpSchema)
+    const kept = await query("SELECT * FROM schema_migrations WHERE migration_id >= 63")
+    await query("DELETE FROM schema_migrations WHERE migration_id > 54")
+    const refusal = await run(Effect.flip(migrate))
+    assert.strictEqual(
+      refusal.message,
+      "The database has the schema of an earlier version (migration 54; this version goes on from 63): start version 0.1.0 on it once, then this one."
     )
-    assert.deepStrictEqual(await named("SELECT"), ["NAME22", "NAME22"])
-    assert.deepStrictEqual(await named("INSERT INTO venue_accounts VALUES (1, 3)"), ["", ""])
-    await query("DELETE FROM service_stamp")
+    assert.deepStrictEqual([await run(dumpSchema), (await rows()).length], [schema, 54])
+    await query("DELETE FROM schema_migrations")
+    for (const { migration_id: id, name } of kept)
+      await query(`INSERT INTO schema_migrations VALUES (${id}, now(), '${name}')`)
   })
 })
 
-describe("migrations 0054, 0057 and 0064: misfits of an older version", () => {
-  it("keep their reads, and get the state that their columns meant; the schema is that of a new database", async () => {
-    const before = await run(dumpSchema)
-    await query("DROP TABLE venue_misfits")
-    await run(m0052)
-    const old = [
-      "(1, 1, 1, 'O-1', 'the side is SELL instead of BUY', 5, 2, 100, NULL, true)",
-      "(2, 1, 1, 'A-1-7', 'it is \"closed\" early', -6, 5, 200, 9, true)",
-      "(3, 1, 1, 'S-1', 'a fee', 7, 5, 300, 8, false)",
-      "(4, 1, 1, 'O-2', 'a fee', 7, 0, 400, NULL, false)"
-    ]
-    await query(`INSERT INTO venue_misfits VALUES ${old.join(", ")}`)
-    await run(m0054)
-    await run(m0057)
+describe("migration 0064", () => {
+  it("A2-115: a misfit of a request to close gets the contract, one that has ended does not", async () => {
+    await query("ALTER TABLE venue_misfits DROP COLUMN contract_id")
+    const rfq = (id: number, contract: number) =>
+      `(${id}, 1, 1, 'EXPIRED', '1', '{}', 'BTC-USDC-KO', 'USDC', 0, 1, ${contract}, false)`
+    await query(`INSERT INTO rfqs VALUES ${rfq(1, 44)}, ${rfq(2, 45)}`)
+    const misfit = (id: number, ref: string, state: string) =>
+      `(${id}, 1, 1, '${ref}', 5, 1, NULL, '${state}', '2', '{}', '{}')`
     await query(
-      "INSERT INTO rfqs VALUES (1, 1, 1, 'EXPIRED', '1', '{}', 'BTC-USDC-KO', 'USDC', 0, 1, 44, false), (2, 1, 1, 'EXPIRED', '1', '{}', 'BTC-USDC-KO', 'USDC', 0, 1, 45, false)"
+      `INSERT INTO venue_misfits (id, partner_id, client_id, ref, worth, at, break_id, state, version, context, market)
+       VALUES ${misfit(1, "A-1-7", "STANDING")}, ${misfit(2, "R-2", "READING")}, ${misfit(3, "R-1", "ENDED")}, ${misfit(4, "O-1", "READING")}`
     )
     await run(m0064)
-    await query("DELETE FROM rfqs")
-    assert.strictEqual(await run(dumpSchema), before)
-    const rows = (await query("SELECT * FROM venue_misfits ORDER BY id")).map((row) =>
-      presentRow(catalogue.venueMisfits, row)
-    )
-    const read = (misfitId: number, ref: string, reason: string, at: number, reads: number) => ({
-      context: { misfitId, ref, reason, at, reads, isAwaited: false },
-      market: { bands: [], isListed: null }
-    })
-    assert.deepStrictEqual(
-      rows.map(({ state, context, market }) => [state, { context, market }]),
-      [
-        ["READING", read(1, "O-1", "the side is SELL instead of BUY", 100, 2)],
-        ["STANDING", read(2, "A-1-7", 'it is "closed" early', 200, 5)],
-        ["ENDED", read(3, "S-1", "a fee", 300, 5)],
-        ["ENDED", read(4, "O-2", "a fee", 400, 0)]
-      ]
-    )
-    assert.deepStrictEqual(
-      rows.map((row) => [row["ref"], row["worth"], row["break_id"], row["contract_id"]]),
-      [
-        ["O-1", 5n, null, null],
-        ["A-1-7", -6n, 9n, 44n],
-        ["S-1", 7n, 8n, null],
-        ["O-2", 7n, null, null]
-      ]
-    )
-    await query("DELETE FROM venue_misfits")
-  })
-})
-
-describe("migration 0063: the last listing", () => {
-  it("of a database of an older version is none, until one is kept", async () => {
-    const before = await run(dumpSchema)
-    await query("DROP TABLE last_listings")
-    await run(m0063)
-    assert.strictEqual(await run(dumpSchema), before)
-    assert.deepStrictEqual(await query("SELECT * FROM last_listings"), [])
+    assert.deepStrictEqual(await query("SELECT id, contract_id FROM venue_misfits ORDER BY id"), [
+      { id: 1n, contract_id: 44n },
+      { id: 2n, contract_id: 45n },
+      { id: 3n, contract_id: null },
+      { id: 4n, contract_id: null }
+    ])
+    for (const table of ["venue_misfits", "rfqs"]) await query(`DELETE FROM ${table}`)
   })
 })
 

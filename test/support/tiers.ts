@@ -45,7 +45,7 @@ const pureAmongServices = [
 ]
 /** Service files in folders of pure files. */
 const servicesAmongPure = [
-  "test/runtime/{databasePool,endedMigration,migrations,payoutCorrections,sealedSettlement,sealedValues,settlementBackfill}.test.ts",
+  "test/runtime/{databasePool,migrations,payoutCorrections,sealedSettlement,sealedValues}.test.ts",
   "test/runtime/tradingTables.test.ts",
   "test/runtime/engine/{batchStatement,catalogue,journalPg,journalPgFailures,lockedRows}.test.ts",
   "test/runtime/engine/{subjectLoader,timers,workingOrders}.test.ts",
