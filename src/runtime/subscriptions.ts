@@ -4,7 +4,7 @@
  * later; the lists alone give the order. A name is that of the file that subscribes under it.
  */
 import type { ActorHost, Turn } from "./engine/mailbox/ActorHost.ts"
-import type { RowListener } from "./engine/mailbox/CommittedRows.ts"
+import type { EndListener, RowListener } from "./engine/mailbox/CommittedRows.ts"
 import type { TableName } from "./store/Catalogue.ts"
 
 /**
@@ -23,7 +23,7 @@ export const subscriptions = {
   lossNotices: ["RiskWatch"],
   openFundings: ["VenueComparison"],
   operatorKeys: ["Directory"],
-  orders: ["RiskWatch", "OrderResync", "RiskMonitor", "OpeningWatch"],
+  orders: ["RiskWatch", "OrderResync", "OrderWaits", "RiskMonitor", "OpeningWatch"],
   partners: ["Directory", "ClosedDeliveries", "OpeningWatch"],
   positions: ["RiskWatch"],
   questionnaires: ["Questionnaires"],
@@ -36,6 +36,7 @@ export const subscriptions = {
   swaps: ["VenueComparison"],
   timers: ["Timers", "OrderResync"],
   tradingHalts: ["MarketHalts", "OpeningWatch"],
+  venueCalls: ["VenueCalls"],
   venueMisfits: ["layerMisfitReads"],
   venueQuarantine: ["VenueComparison"],
   watchEntries: ["Screening", "PassDemand"],
@@ -43,6 +44,9 @@ export const subscriptions = {
   webhookDeliveries: ["DeliveryWorker"],
   webhookEndpoints: ["Directory", "FeedSweep", "DeliveryWorker"]
 } as const satisfies { readonly [T in TableName]?: ReadonlyArray<string> }
+
+/** The listeners of venue calls that a commit has ended. They run after those of the commit's rows. */
+export const endedCalls = ["CallAnswers", "VenueCalls"] as const
 
 /**
  * The policies that end each turn that writes, in the same commit. A later policy sees the rows of the earlier ones: risk is
@@ -68,6 +72,13 @@ export const subscribe = <Name extends Subscriber>(
   for (const [table, listener] of Object.entries(listeners) as ReadonlyArray<[Table, RowListener<Table>]>)
     host.onCommitted(table, listener, (subscriptions[table] as ReadonlyArray<string>).indexOf(name))
 }
+
+/** Delivers the ref of every venue call that a commit ends from now on, at the subscriber's place of the list. */
+export const subscribeToEndedCalls = (
+  host: Pick<ActorHost["Service"], "onCallEnded">,
+  name: (typeof endedCalls)[number],
+  listener: EndListener
+): void => host.onCallEnded(listener, endedCalls.indexOf(name))
 
 /** Runs the policy at the end of every turn that writes, at its place of the list. */
 export const enforce = (

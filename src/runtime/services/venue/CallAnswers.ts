@@ -9,6 +9,7 @@ import type { Commit } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { Tables } from "../../store/Catalogue.ts"
+import { subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 
 /** Longest wait for the venue's answer, wall ms. */
@@ -51,7 +52,7 @@ export class CallAnswers extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const waiters = new ShortLivedMap<string, Waiter>()
-      host.onCallEnded((ref, commit) => {
+      subscribeToEndedCalls(host, "CallAnswers", (ref, commit) => {
         const waiter = waiters.get(ref)
         if (waiter === undefined) return
         waiters.delete(ref)

@@ -15,6 +15,7 @@ import { passPausePoint } from "../../engine/PausePoints.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
+import { subscribe, subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"
 import { answerWithin } from "./CallAnswers.ts"
@@ -133,23 +134,23 @@ class Executor {
       conclude: (clientId, outcomes) => this.takeAll(clientId, outcomes),
       alarm: (row, unseen) => this.alarm(row, unseen)
     })
-    host.onCommitted("venueCalls", (row) => {
-      this.lanes.add({ row, deadline: this.committedAt(row) + callWithin })
-      if (this.lanes.size >= callsWaiting) this.few.closeUnsafe()
-      this.wake.openUnsafe()
+    subscribe(host, "VenueCalls", {
+      venueCalls: (row) => {
+        this.lanes.add({ row, deadline: this.committedAt(row) + callWithin })
+        if (this.lanes.size >= callsWaiting) this.few.closeUnsafe()
+        this.wake.openUnsafe()
+      }
     })
-    // By an answer, or by an event, which may have been first.
-    host.onCallEnded((ref) => {
+    subscribeToEndedCalls(host, "VenueCalls", (ref) => {
       this.lanes.forget(ref)
       this.lost.forget(ref)
       this.waiters.tell(ref)
-      this.look()
+      this.openRoom()
       if (this.lanes.startable) this.wake.openUnsafe()
     })
   }
 
-  /** Whether there is room again. */
-  private look(): void {
+  private openRoom(): void {
     if (this.lanes.size < callsWaiting) this.few.openUnsafe()
   }
 
@@ -304,7 +305,7 @@ class Executor {
 
   private finish(waiting: Waiting): void {
     this.lanes.free(waiting, true)
-    this.look()
+    this.openRoom()
     this.wake.openUnsafe()
   }
 

@@ -5,6 +5,7 @@ import { MoneyDecimal } from "../../../../machines/shared/Money.ts"
 import type { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
 import { ShortLivedMap } from "../../../engine/ShortLivedMap.ts"
 import type { OrderRow } from "../../../store/tables/order.ts"
+import { subscribe } from "../../../subscriptions.ts"
 import { answerWithin } from "../../venue/CallAnswers.ts"
 import type { Unsettled } from "../../venue/Unsettled.ts"
 
@@ -19,8 +20,10 @@ export class OrderWaits {
   private readonly waiting = new ShortLivedMap<number, Set<(row: OrderRow) => void>>()
 
   constructor(host: ActorHost["Service"]) {
-    host.onCommitted("orders", (row) => {
-      for (const tell of this.waiting.get(row.id) ?? []) tell(row)
+    subscribe(host, "OrderWaits", {
+      orders: (row) => {
+        for (const resume of this.waiting.get(row.id) ?? []) resume(row)
+      }
     })
   }
 
