@@ -1,19 +1,19 @@
 /**
- * The room of uploads in memory: who waits, who is passed over, who is asked to come back; and the list that has no pages
- * (architecture 8; doc 1, Document).
+ * The fair limiter with the limits of uploads: which work waits, which lets others pass, which is refused; and the list of
+ * documents that has no pages (architecture 8; doc 1, Document).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as fc from "fast-check"
 import { breathe } from "../../../src/runtime/engine/breathe.ts"
-import { DocumentRoom } from "../../../src/runtime/services/clients/document/DocumentRoom.ts"
-import { documentsOf } from "../../../src/runtime/services/clients/document/Documents.ts"
+import { documentsOf, uploadRoom } from "../../../src/runtime/services/clients/document/Documents.ts"
+import { FairLimiter } from "../../../src/runtime/services/shared/FairLimiter.ts"
 import type { DocumentRow } from "../../../src/runtime/store/tables/document.ts"
 
 const hour = 3_600_000
 
 /** Uploads that hold their room until they are ended by name. */
-const hall = (room: DocumentRoom) => {
+const hall = (room: FairLimiter) => {
   const started: Array<string> = []
   const ends = new Map<string, Deferred.Deferred<void>>()
   const enter = (name: string, partnerId: number, size: number) =>
@@ -40,7 +40,9 @@ const hall = (room: DocumentRoom) => {
 describe("architecture 8: uploads wait for room", () => {
   it.effect("architecture 8: who waits comes in order of arrival; a small one does not overtake", () =>
     Effect.gen(function* () {
-      const { started, enter, leave } = hall(new DocumentRoom({ capacity: 10, share: 10, waitMillis: hour }))
+      const { started, enter, leave } = hall(
+        new FairLimiter({ ...uploadRoom, capacity: 10, share: 10, waitMillis: hour })
+      )
       yield* enter("a", 1, 6)
       yield* enter("b", 2, 6)
       yield* enter("c", 3, 2)
@@ -52,7 +54,9 @@ describe("architecture 8: uploads wait for room", () => {
 
   it.effect("architecture 8: a partner that has its share is passed over", () =>
     Effect.gen(function* () {
-      const { started, enter, leave } = hall(new DocumentRoom({ capacity: 10, share: 5, waitMillis: hour }))
+      const { started, enter, leave } = hall(
+        new FairLimiter({ ...uploadRoom, capacity: 10, share: 5, waitMillis: hour })
+      )
       yield* enter("a", 1, 5)
       yield* enter("b", 1, 5)
       yield* enter("c", 2, 5)
@@ -64,7 +68,14 @@ describe("architecture 8: uploads wait for room", () => {
 
   it.effect("architecture 8: without room in time, or in the queue, the caller is asked to come back", () =>
     Effect.gen(function* () {
-      const room = new DocumentRoom({ capacity: 10, share: 10, waiting: 10, waitingShare: 6, waitMillis: 1 })
+      const room = new FairLimiter({
+        ...uploadRoom,
+        capacity: 10,
+        share: 10,
+        waiting: 10,
+        waitingShare: 6,
+        waitMillis: 1
+      })
       const { enter, leave } = hall(room)
       yield* enter("a", 1, 10)
       const late = yield* enter("late", 2, 6)
@@ -83,7 +94,7 @@ describe("architecture 8: uploads wait for room", () => {
 
   it.effect("architecture 8: who hangs up leaves the queue, and gives back what it had", () =>
     Effect.gen(function* () {
-      const { started, enter } = hall(new DocumentRoom({ capacity: 10, share: 10, waitMillis: hour }))
+      const { started, enter } = hall(new FairLimiter({ ...uploadRoom, capacity: 10, share: 10, waitMillis: hour }))
       const a = yield* enter("a", 1, 10)
       const b = yield* enter("b", 2, 10)
       yield* enter("c", 3, 10)
@@ -103,7 +114,14 @@ describe("architecture 8: uploads wait for room", () => {
     )
     await fc.assert(
       fc.asyncProperty(uploads, async (list) => {
-        const room = new DocumentRoom({ capacity: 10, share: 5, waiting: 1_000, waitingShare: 1_000, waitMillis: hour })
+        const room = new FairLimiter({
+          ...uploadRoom,
+          capacity: 10,
+          share: 5,
+          waiting: 1_000,
+          waitingShare: 1_000,
+          waitMillis: hour
+        })
         const held = new Map<number, number>()
         const add = (partnerId: number, size: number): void => {
           held.set(partnerId, (held.get(partnerId) ?? 0) + size)

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Unavailable } from "../../../src/runtime/engine/mailbox/DispatchError.ts"
-import { BuildRoom } from "../../../src/runtime/services/statements/build/BuildRoom.ts"
-import { BuildWindow } from "../../../src/runtime/services/statements/build/BuildWindow.ts"
+import { FairLimiter } from "../../../src/runtime/services/shared/FairLimiter.ts"
+import { BuildWindow, partnerBuilds } from "../../../src/runtime/services/statements/build/BuildWindow.ts"
 
 const hour = 3_600_000
 
@@ -31,10 +31,10 @@ describe("BuildWindow", () => {
   })
 })
 
-describe("BuildRoom", () => {
+describe("builds of a partner", () => {
   it.effect("STS-21: two run, four wait, one more is asked to come back; another partner is not concerned", () =>
     Effect.gen(function* () {
-      const room = new BuildRoom()
+      const room = new FairLimiter(partnerBuilds)
       const gate = yield* Deferred.make<void>()
       let running = 0
       let most = 0
@@ -44,14 +44,14 @@ describe("BuildRoom", () => {
         running--
       })
       const fibers = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () =>
-        Effect.forkChild(room.within(1, build), { startImmediately: true })
+        Effect.forkChild(room.within(1, 1, build), { startImmediately: true })
       )
-      assert.isTrue(room.isFull(1))
-      assert.instanceOf(yield* Effect.flip(room.within(1, build)), Unavailable)
-      assert.strictEqual(yield* room.within(2, Effect.succeed("done")), "done")
+      assert.isTrue(room.isFull(1, 1))
+      assert.instanceOf(yield* Effect.flip(room.within(1, 1, build)), Unavailable)
+      assert.strictEqual(yield* room.within(2, 1, Effect.succeed("done")), "done")
       yield* Deferred.succeed(gate, undefined)
       yield* Effect.forEach(fibers, Fiber.join)
-      assert.deepStrictEqual([most, room.isFull(1)], [2, false])
+      assert.deepStrictEqual([most, room.isFull(1, 1)], [2, false])
     })
   )
 })

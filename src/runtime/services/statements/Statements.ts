@@ -33,8 +33,8 @@ import { clientSubject, readersClient } from "../account/clientState.ts"
 import { Directory } from "../partners/Directory.ts"
 import { rowPage } from "../account/listReads.ts"
 import { reading, type Stated } from "./model/Building.ts"
-import { BuildRoom } from "./build/BuildRoom.ts"
-import { BuildWindow } from "./build/BuildWindow.ts"
+import { FairLimiter } from "../shared/FairLimiter.ts"
+import { BuildWindow, partnerBuilds } from "./build/BuildWindow.ts"
 import { factsOf, type StatementFacts } from "./model/buildStatement.ts"
 import { fileStatement, type Maker, newestVersion } from "./fileStatement.ts"
 import { ModelBuilds } from "./build/ModelBuilds.ts"
@@ -83,7 +83,7 @@ export class Statements extends Context.Service<
       const sealing = yield* SealingService
       const { firm } = yield* Settings
       const tools = { sql, sealing, firm }
-      const room = new BuildRoom()
+      const room = new FairLimiter(partnerBuilds)
       const window = new BuildWindow()
       const running = new RunningBuilds(yield* Effect.scope, yield* Clock.Clock)
 
@@ -164,10 +164,14 @@ export class Statements extends Context.Service<
           if (currentDryRun() !== null) return yield* build(maker, found)
           const other = running.find(key)
           if (other !== undefined) return other
-          if (room.isFull(client.partnerId)) return yield* new Unavailable({ unknown: false })
+          if (room.isFull(client.partnerId, 1)) return yield* new Unavailable({ unknown: false })
           const retryAt = yield* counted(client.id)
           if (retryAt !== null) return refuse({ _tag: "TooManyBuilds", retryAt } as const)
-          return yield* running.begin(key, room.within(client.partnerId, build(maker, found)), period.cutFrom !== null)
+          return yield* running.begin(
+            key,
+            room.within(client.partnerId, 1, build(maker, found)),
+            period.cutFrom !== null
+          )
         })
 
       const make = (maker: Maker, client: ClientRow, period: AskedPeriod) =>

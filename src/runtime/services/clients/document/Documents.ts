@@ -13,7 +13,7 @@ import {
   type UploadedDocument
 } from "../../../../machines/document/Document.ts"
 import { decodeDocumentUpload, type DocumentUploadBody } from "../../../../machines/document/DocumentUploadBody.ts"
-import { documentLimits } from "../../../../machines/shared/Limits.ts"
+import { bodyCaps, documentLimits } from "../../../../machines/shared/Limits.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import {
   ActorHost,
@@ -39,9 +39,22 @@ import { Directory } from "../../partners/Directory.ts"
 import { type DocumentFacts, judgeContent } from "./judgeContent.ts"
 import { DocumentContents } from "../../../ports/DocumentContents.ts"
 import { emptyDocument } from "./documentRetention.ts"
-import { DocumentRoom } from "./DocumentRoom.ts"
+import { FairLimiter, type LimiterOptions } from "../../shared/FairLimiter.ts"
 import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
+
+const longest = bodyCaps.documentBase64
+/**
+ * Characters of base64 that uploads hold in memory while they are judged, sealed and written; while they arrive `BodyBudget` counts
+ * them. The longest content fits each limit. An upload that waits has been received in full.
+ */
+export const uploadRoom: LimiterOptions = {
+  capacity: 4 * longest,
+  share: 2 * longest,
+  waiting: 8 * longest,
+  waitingShare: 4 * longest,
+  waitMillis: 5_000
+}
 
 export type UploadVerdict = Verdict<UploadedDocument>
 
@@ -76,7 +89,7 @@ export class Documents extends Context.Service<
       const stored = yield* RowReads
       const contents = yield* DocumentContents
 
-      const room = new DocumentRoom()
+      const room = new FairLimiter(uploadRoom)
 
       /** The content is written under the document's id, so it is taken before the turn. */
       const newDocumentId: Effect.Effect<number> = Effect.suspend(() => {

@@ -1,12 +1,22 @@
 /**
- * Builds of statements that a client may have in an hour, sliding (A2-75, STS-21). Kept in memory for clients that have asked
- * lately: what a restart forgets, the rows made within the hour give back.
+ * The limits of statement builds: those of a client in a sliding hour, and those of a partner at once (A2-75, STS-21). The hour
+ * is kept in memory for clients with recent requests; after a restart it is counted from the rows made within the hour.
  */
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
+import type { LimiterOptions } from "../../shared/FairLimiter.ts"
 
 const { most, windowMillis } = statementLimits.builds
 /** Clients remembered; those whose window has passed go first. */
 const remembered = 10_000
+
+/** Builds at once. Statements of one partner delay neither those of another partner nor money. */
+export const partnerBuilds: LimiterOptions = {
+  capacity: Infinity,
+  share: statementLimits.running,
+  waiting: Infinity,
+  waitingShare: statementLimits.waiting,
+  waitMillis: null
+}
 
 export class BuildWindow {
   private readonly times = new Map<number, Array<number>>()

@@ -1,0 +1,125 @@
+/**
+ * Admission of work that holds a scarce resource: a capacity for all keys together, a share for each key, a bounded queue and a
+ * timeout. The queue is first come, first served, except that work whose key has its whole share lets work of other keys pass.
+ */
+import { Effect } from "effect"
+import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
+
+/** Each size has the unit of the caller: characters, jobs. */
+export interface LimiterOptions {
+  /** Size that runs at once, of all keys and of one key. */
+  readonly capacity: number
+  readonly share: number
+  /** Size that waits, of all keys and of one key; work beyond it is refused at once. */
+  readonly waiting: number
+  readonly waitingShare: number
+  /** Longest wait, wall ms; null: until there is room. */
+  readonly waitMillis: number | null
+}
+
+interface Job {
+  readonly key: number
+  readonly size: number
+  granted: boolean
+  resume: () => void
+}
+
+/** A sum over all keys, and one for each key. */
+class Tally {
+  sum = 0
+  private readonly parts = new Map<number, number>()
+
+  of(key: number): number {
+    return this.parts.get(key) ?? 0
+  }
+
+  add(key: number, size: number): void {
+    const part = this.of(key) + size
+    if (part === 0) this.parts.delete(key)
+    else this.parts.set(key, part)
+    this.sum += size
+  }
+}
+
+export class FairLimiter {
+  private readonly options: LimiterOptions
+  private readonly held = new Tally()
+  private readonly queued = new Tally()
+  private readonly queue = new Set<Job>()
+
+  constructor(options: LimiterOptions) {
+    this.options = options
+  }
+
+  /** Whether further work of the key is refused at once. */
+  isFull(key: number, size: number): boolean {
+    const { capacity, share, waiting, waitingShare } = this.options
+    const runs = this.held.sum + size <= capacity && this.held.of(key) + size <= share
+    const waits = this.queued.sum + size <= waiting && this.queued.of(key) + size <= waitingShare
+    return !waits && !(runs && this.queue.size === 0)
+  }
+
+  /** Runs the work once there is room for it; `Unavailable` if the queue is full, or the wait too long. */
+  within<A, E>(key: number, size: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> {
+    return Effect.suspend(() => {
+      const job: Job = { key, size, granted: false, resume: () => {} }
+      if (!this.enter(job)) return Effect.fail(new Unavailable({ unknown: false }))
+      return Effect.ensuring(
+        Effect.flatMap(this.granted(job), (granted): Effect.Effect<A, E | Unavailable> =>
+          granted ? work : Effect.fail(new Unavailable({ unknown: false }))
+        ),
+        Effect.sync(() => this.leave(job))
+      )
+    })
+  }
+
+  /** Waits for room; false: there was none in time. */
+  private granted(job: Job): Effect.Effect<boolean> {
+    const { waitMillis } = this.options
+    return Effect.callback<boolean>((resume) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        resume(Effect.succeed(job.granted))
+      }
+      job.resume = end
+      const timer = job.granted || waitMillis === null ? undefined : setTimeout(end, waitMillis)
+      if (job.granted) end()
+      return Effect.sync(() => clearTimeout(timer))
+    })
+  }
+
+  /** Queues the job, which may start at once; false: the queue is full. */
+  private enter(job: Job): boolean {
+    this.queue.add(job)
+    this.queued.add(job.key, job.size)
+    this.grant()
+    const { waiting, waitingShare } = this.options
+    if (job.granted || (this.queued.sum <= waiting && this.queued.of(job.key) <= waitingShare)) return true
+    this.leave(job)
+    return false
+  }
+
+  private leave(job: Job): void {
+    if (job.granted) this.held.add(job.key, -job.size)
+    else this.unqueue(job)
+    this.grant()
+  }
+
+  private unqueue(job: Job): void {
+    if (this.queue.delete(job)) this.queued.add(job.key, -job.size)
+  }
+
+  /** Jobs whose key has its share are passed over. No job overtakes one that waits for the capacity. */
+  private grant(): void {
+    const { capacity, share } = this.options
+    for (const job of this.queue) {
+      const { key, size } = job
+      if (this.held.of(key) + size > share) continue
+      if (this.held.sum + size > capacity) return
+      this.unqueue(job)
+      this.held.add(key, size)
+      job.granted = true
+      job.resume()
+    }
+  }
+}
