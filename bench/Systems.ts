@@ -1,6 +1,6 @@
 /**
- * The systems under test, side by side: the service, the two reference services on the same PostgreSQL server with the
- * same certificate, and plain SQL. Each slice runs one of them while the others wait, and ends with its books checked.
+ * The systems under test, side by side: the service, and two reference services on the same PostgreSQL server with the same
+ * certificate. Each slice runs one of them while the others wait, and ends with its books checked.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import { Child } from "./child.ts"
 import type { Slice, SliceResult } from "./load/protocol.ts"
 import { measureSlice, type Used } from "./measureSlice.ts"
 import { makeReferenceDatabase, onDatabase } from "./reference/database.ts"
-import type { PlainSqlResult, ReferenceAnswer, ReferenceQuestion, Style } from "./reference/protocol.ts"
+import type { ServeQuestion, Style } from "./reference/protocol.ts"
 import { postmasterPid, type RunningService } from "./service.ts"
 import type { BenchPartner } from "./setup.ts"
 
@@ -18,11 +18,14 @@ export type Measured = SliceResult & Used
 
 interface Reference {
   readonly style: Style
-  readonly child: Child<ReferenceQuestion, ReferenceAnswer>
+  readonly child: Child<ServeQuestion, { readonly port: number }>
   readonly port: number
   readonly databaseUrl: string
   acknowledged: number
 }
+
+/** Slices of this run: references of requests begin with the number, so that none comes twice in the data directory. */
+let slices = 0
 
 export interface SystemsOptions {
   readonly dataDirectory: string
@@ -38,12 +41,8 @@ export class Systems {
   readonly otherCores: Array<number> = []
   private readonly load = new Child<Slice, SliceResult>("load/main.ts")
   private readonly references = new Map<Style, Reference>()
-  private readonly plain = new Child<ReferenceQuestion, ReferenceAnswer>("reference/main.ts")
   private readonly options: SystemsOptions
-  private plainUrl = ""
-  private plainAcknowledged = 0
   private serviceAcknowledged = 0
-  private sliceNumber = 0
 
   constructor(options: SystemsOptions) {
     this.options = options
@@ -56,18 +55,15 @@ export class Systems {
     const tls = join(dataDirectory, "tls")
     for (const style of ["typical", "tuned"] as const) {
       const databaseUrl = await makeReferenceDatabase(service.databaseUrl, `reference_${style}`)
-      const child = new Child<ReferenceQuestion, ReferenceAnswer>("reference/main.ts")
-      const answer = await child.ask({
-        kind: "serve",
+      const child = new Child<ServeQuestion, { readonly port: number }>("reference/server.ts")
+      const { port } = await child.ask({
         style,
         databaseUrl,
         certificate: readFileSync(join(tls, "server.pem"), "utf8"),
         key: readFileSync(join(tls, "server.key"), "utf8")
       })
-      const { port } = answer as { readonly port: number }
       this.references.set(style, { style, child, port, databaseUrl, acknowledged: 0 })
     }
-    this.plainUrl = await makeReferenceDatabase(service.databaseUrl, "reference_plain")
   }
 
   /** One slice against the service; a report slice ends with `ledger verify`. */
@@ -90,21 +86,6 @@ export class Systems {
       await checkReferenceBooks(`the ${style} reference`, reference.databaseUrl, reference.acknowledged)
     }
     return measured
-  }
-
-  /** One window of plain SQL, its books checked after. */
-  async runPlainSql(concurrency: number, millis: number): Promise<PlainSqlResult> {
-    const result = (await this.plain.ask({
-      kind: "plainSql",
-      databaseUrl: this.plainUrl,
-      concurrency,
-      millis,
-      clientIds: this.options.clientIds,
-      tag: `plain${++this.sliceNumber}`
-    })) as PlainSqlResult
-    this.plainAcknowledged += result.acknowledged
-    await checkReferenceBooks("plain SQL", this.plainUrl, this.plainAcknowledged)
-    return result
   }
 
   /** Sizes of the batches of the reports booked since report `after`, ascending: one batch is one transaction. */
@@ -135,7 +116,6 @@ export class Systems {
 
   async stopReferences(): Promise<void> {
     for (const reference of this.references.values()) await reference.child.stop()
-    await this.plain.stop()
   }
 
   async stop(): Promise<void> {
@@ -161,7 +141,7 @@ export class Systems {
         clientIds,
         connections,
         millis,
-        tag: `s${++this.sliceNumber}`
+        tag: `s${++slices}`
       })
     )
     this.otherCores.push(otherCores)

@@ -15,7 +15,6 @@ import { judgeGoals } from "./goals.ts"
 import { measureEventFlow } from "./contracts/eventFlow.ts"
 import { measureMassEnd } from "./contracts/massEnd.ts"
 import { measureOpenings } from "./contracts/openingRounds.ts"
-import { measureCore } from "./markets/core.ts"
 import { measureFeed } from "./markets/feedRounds.ts"
 import { measureLostCalls } from "./markets/lostCalls.ts"
 import { measureStarts } from "./markets/starts.ts"
@@ -28,7 +27,6 @@ import { measureMargin } from "./margin/marginRounds.ts"
 import { measureOrders } from "./orders/orderRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import {
-  corePlanOf,
   eventFlowPlanOf,
   fairnessPlanOf,
   feedPlanOf,
@@ -53,7 +51,7 @@ import { readProfile, summariseProfile } from "./profile.ts"
 import { onDatabase } from "./reference/database.ts"
 import { scriptCommand } from "../scripts/scriptCommand.ts"
 import { renderFindings, renderParts, writeReport } from "./report.ts"
-import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
+import { type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
 import { stakingGoals } from "./staking/goals.ts"
 import { measureStaking } from "./staking/stakingRounds.ts"
 import { statementGoals } from "./statements/goals.ts"
@@ -103,9 +101,8 @@ const measureSideBySide = async (plan: Plan) => {
   try {
     await systems.startReferences()
     const options: RoundOptions = { ...plan, progress }
-    const concurrency = await bestPlainConcurrency(systems, plan.sweepMillis, progress)
-    const first = await runReports(systems, 64, concurrency, options)
-    const second = await runReports(systems, 256, null, options)
+    const first = await runReports(systems, 64, options)
+    const second = await runReports(systems, 256, options)
     const reads = await runReads(systems, 64, options)
     const loadedMegabytes = residentMegabytes(service.pid)
     const { acknowledged } = systems
@@ -207,7 +204,6 @@ const parts = {
   screening: (plan: Plan) => measureScreening({ ...screeningPlanOf(plan), progress }),
   money: (plan: Plan) => measureMoney({ ...moneyPlanOf(plan), progress }),
   markets: async (plan: Plan) => ({
-    core: measureCore({ ...corePlanOf(plan), progress }),
     feed: await measureFeed({ ...feedPlanOf(plan), progress }),
     lost: await measureLostCalls({ ...lostCallsPlanOf(plan), progress }),
     starts: await measureStarts({ ...startsPlanOf(plan), progress })
@@ -274,7 +270,6 @@ const folders = [
   "starts",
   "mass-end",
   "orders",
-  "margin/marks",
   "margin/close-outs",
   "margin/funding",
   "margin/starts",

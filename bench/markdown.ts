@@ -15,8 +15,8 @@ export const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<Readonly
   return [show(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...lines.map(show)].join("\n")
 }
 
-export const rowsTable = (rows: Rows): string => {
-  const { service } = rows
+/** The service's row, then those of the references beside it. */
+export const rowsTable = ({ service, typical, tuned }: Partial<Rows> & Pick<Rows, "service">): string => {
   const line = (row: Row): ReadonlyArray<string> => [
     row.system,
     spread(row.rate, whole),
@@ -29,7 +29,7 @@ export const rowsTable = (rows: Rows): string => {
   ]
   return table(
     ["system", "per second", "service is", "p50 ms", "p99 ms", "program us", "database us", "generator us"],
-    [rows.service, rows.typical, rows.tuned, rows.plain].filter((row) => row !== null).map(line)
+    [service, typical, tuned].filter((row) => row !== null && row !== undefined).map(line)
   )
 }
 

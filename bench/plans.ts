@@ -11,7 +11,6 @@ export interface Plan {
   readonly rounds: number
   readonly sliceMillis: number
   readonly warmMillis: number
-  readonly sweepMillis: number
   readonly laterStarts: number
   readonly storedClients: number
   readonly readClients: number
@@ -35,7 +34,6 @@ export const planOf = (quick: boolean, dataDirectory: string, rows: ReadonlySet<
         rounds: 1,
         sliceMillis: 1_500,
         warmMillis: 1_000,
-        sweepMillis: 400,
         laterStarts: 1,
         storedClients: 10_000,
         readClients: 5_000,
@@ -49,7 +47,6 @@ export const planOf = (quick: boolean, dataDirectory: string, rows: ReadonlySet<
         rounds: 5,
         sliceMillis: 3_000,
         warmMillis: 3_000,
-        sweepMillis: 1_500,
         laterStarts: 3,
         storedClients: 100_000,
         readClients: 20_000,
@@ -92,8 +89,6 @@ export const moneyPlanOf = (plan: Plan) => ({
   bulkReports: plan.quick ? 8 : 16,
   summarySizes: [10_000, 1_000_000]
 })
-
-export const corePlanOf = ({ rounds }: Plan) => ({ orders: 200_000, rounds: Math.max(3, rounds) })
 
 export const feedPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
   dataDirectory: join(dataDirectory, "markets"),

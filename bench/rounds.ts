@@ -1,9 +1,8 @@
 /**
- * The side-by-side part: interleaved slices (service, typical, tuned, plain SQL, and again), a warm-up of each first,
+ * The side-by-side part: interleaved slices (service, typical, tuned, and again), a warm-up of each first,
  * medians over the rounds. Interleaving gives every system the same share of the machine's good and bad moments.
  */
 import { percentile } from "./load/protocol.ts"
-import type { PlainSqlResult } from "./reference/protocol.ts"
 import type { Measured, Systems } from "./Systems.ts"
 
 /** Median with the extremes beside it. */
@@ -28,7 +27,6 @@ export interface Rows {
   readonly service: Row
   readonly typical: Row | null
   readonly tuned: Row
-  readonly plain: Row | null
 }
 
 export interface RoundOptions {
@@ -59,42 +57,15 @@ export const rowOf = (system: string, slices: ReadonlyArray<Measured>): Row => (
   generator: spreadOf(slices.map((slice) => (slice.cpuShare * 1e6) / Math.max(1, slice.rate)))
 })
 
-const plainRow = (concurrency: number, results: ReadonlyArray<PlainSqlResult>): Row => ({
-  system: `plain SQL, ${concurrency} connections`,
-  rate: spreadOf(results.map((result) => result.rate)),
-  p50: spreadOf(results.map((result) => result.p50Millis)),
-  p99: spreadOf(results.map((result) => result.p99Millis)),
-  app: null,
-  database: null,
-  generator: null
-})
-
-/** The number of connections at which plain SQL is fastest. */
-export const bestPlainConcurrency = async (
-  systems: Systems,
-  millis: number,
-  progress: RoundOptions["progress"]
-): Promise<number> => {
-  let best = { concurrency: 0, rate: -1 }
-  for (const concurrency of [4, 6, 8, 12, 16]) {
-    const { rate } = await systems.runPlainSql(concurrency, millis)
-    progress(`plain SQL with ${concurrency} connections: ${rate.toFixed(0)}/s`)
-    if (rate > best.rate) best = { concurrency, rate }
-  }
-  return best.concurrency
-}
-
-/** Reports at `connections`; plain SQL takes part when its concurrency is given. Returns the batch sizes, too. */
+/** Reports at `connections`. Returns the batch sizes, too. */
 export const runReports = async (
   systems: Systems,
   connections: number,
-  plainConcurrency: number | null,
   options: RoundOptions
 ): Promise<{ readonly rows: Rows; readonly batches: BatchSizes }> => {
   const service: Array<Measured> = []
   const typical: Array<Measured> = []
   const tuned: Array<Measured> = []
-  const plain: Array<PlainSqlResult> = []
   let sizes: ReadonlyArray<number> = []
   for (let round = 0; round <= options.rounds; round++) {
     const millis = round === 0 ? options.warmMillis : options.sliceMillis
@@ -103,15 +74,13 @@ export const runReports = async (
     sizes = await systems.batchSizesSince(after)
     typical.push(await systems.runReference("typical", "collateral", connections, millis))
     tuned.push(await systems.runReference("tuned", "collateral", connections, millis))
-    if (plainConcurrency !== null) plain.push(await systems.runPlainSql(plainConcurrency, millis))
-    options.progress(roundLine(`reports, ${connections} connections`, round, [service, typical, tuned, plain]))
+    options.progress(roundLine(`reports, ${connections} connections`, round, [service, typical, tuned]))
   }
   return {
     rows: {
       service: rowOf("service", service.slice(1)),
       typical: rowOf("(a) typical", typical.slice(1)),
-      tuned: rowOf("(b) tuned", tuned.slice(1)),
-      plain: plainConcurrency === null ? null : plainRow(plainConcurrency, plain.slice(1))
+      tuned: rowOf("(b) tuned", tuned.slice(1))
     },
     batches: {
       transactions: sizes.length,
@@ -143,8 +112,7 @@ export const runReads = async (systems: Systems, connections: number, options: R
   return {
     service: rowOf("service", service.slice(1)),
     typical: null,
-    tuned: rowOf("Fastify + pg", tuned.slice(1)),
-    plain: null
+    tuned: rowOf("Fastify + pg", tuned.slice(1))
   }
 }
 

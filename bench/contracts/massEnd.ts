@@ -13,7 +13,6 @@ import type { Slice, SliceResult } from "../load/protocol.ts"
 import { onDatabase } from "../reference/database.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
 import type { RunningService } from "../service.ts"
-import { beforeEnd, measureCeiling } from "./ceiling.ts"
 import { heldBytes } from "./heapOf.ts"
 import { metricOf, operator, until } from "../operator.ts"
 import {
@@ -68,8 +67,6 @@ interface EndFindings {
   readonly seconds: number
   readonly rate: number
   readonly beside: PacedResult
-  /** Contracts a second of the same rows by plain set-based SQL. */
-  readonly ceiling: number
 }
 
 const reporters = 64
@@ -205,7 +202,7 @@ const measureReports = async (
 }
 
 /** The price falls through every barrier at once. */
-const measureEnd = async (house: House, service: RunningService): Promise<Omit<EndFindings, "ceiling">> => {
+const measureEnd = async (house: House, service: RunningService): Promise<EndFindings> => {
   const { other, load, plan } = house
   const contracts = house.clientIds.length * plan.contractsEach + 1
   const { port, ca } = service
@@ -273,13 +270,9 @@ export const measureMassEnd = async (plan: MassEndPlan): Promise<MassEndFindings
       `${found.marks} ticks: ${found.commits} commits, ${found.turns} turns, ${found.looked} levels looked at`
     )
     const reports = await measureReports(house, service, load, plan)
-    const { partnerId } = house.partner
-    const before = await beforeEnd(service.databaseUrl, partnerId)
     const end = await measureEnd(house, service)
     plan.progress(`${contracts} contracts ended in ${end.seconds.toFixed(1)} s, ${end.rate.toFixed(0)} a second`)
     await checkHouse(service, { open: 0, ended: contracts })
-    const ceiling = await measureCeiling(service.databaseUrl, { before, partnerId, contracts })
-    plan.progress(`the same rows by plain SQL: ${ceiling.toFixed(0)} contracts a second`)
     const starts = { without, with: withThem }
     return {
       contracts,
@@ -289,7 +282,7 @@ export const measureMassEnd = async (plan: MassEndPlan): Promise<MassEndFindings
       memory,
       ticks: found,
       reports,
-      end: { ...end, ceiling }
+      end
     }
   } finally {
     await load.stop()

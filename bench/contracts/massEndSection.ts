@@ -29,12 +29,6 @@ const endRows = ({ end, reports }: MassEndFindings) => {
       `${times.toFixed(2)} x, ${verdict(times >= goals.timesReports)}`
     ],
     [
-      "the same rows by plain set-based SQL, contracts a second (the ceiling)",
-      whole(end.ceiling),
-      "",
-      `${(end.rate / end.ceiling).toFixed(2)} of it`
-    ],
-    [
       "seconds until all of them are committed",
       end.seconds.toFixed(1),
       `${goals.seconds}`,

@@ -28,7 +28,7 @@ import {
   startWorld,
   symbol
 } from "./MarginWorld.ts"
-import { bookPlainFunding, type FundingWay, fundingWays } from "./plainFunding.ts"
+import { bookPlainFunding } from "./plainFunding.ts"
 
 export interface FundingPlan extends Omit<MarginWorldPlan, "prepare"> {
   readonly holders: number
@@ -55,7 +55,7 @@ export interface FundingFindings {
   readonly stamps: ReadonlyArray<StampFindings>
   /** Holders a second. */
   readonly rate: Spread
-  readonly plain: { readonly rate: Spread; readonly way: FundingWay; readonly concurrency: number } | null
+  readonly plain: { readonly rate: Spread; readonly concurrency: number } | null
 }
 
 const rate = "0.0001"
@@ -159,22 +159,20 @@ class Stamps {
       return rows.map(({ id }) => Number(id))
     })
     let settledAt = fundingIntervalMillis
-    const once = (way: FundingWay, concurrency: number, ids: ReadonlyArray<number>) => {
+    const once = (concurrency: number, ids: ReadonlyArray<number>) => {
       settledAt += fundingIntervalMillis
-      const stamp = { databaseUrl, way, concurrency, clientIds: ids, symbol, settledAt, amount: plainAmount }
+      const stamp = { databaseUrl, concurrency, clientIds: ids, symbol, settledAt, amount: plainAmount }
       return bookPlainFunding(stamp)
     }
-    let best = { way: "steps" as FundingWay, concurrency: 0, rate: 0 }
-    for (const way of fundingWays) {
-      for (const concurrency of concurrencies) {
-        const found = await once(way, concurrency, clientIds.slice(0, clientIds.length / 4))
-        progress(`funding by plain SQL, ${way}, ${concurrency} connections: ${found.toFixed(0)} holders a second`)
-        if (found > best.rate) best = { way, concurrency, rate: found }
-      }
+    let best = { concurrency: 0, rate: 0 }
+    for (const concurrency of concurrencies) {
+      const found = await once(concurrency, clientIds.slice(0, clientIds.length / 4))
+      progress(`funding by plain SQL, ${concurrency} connections: ${found.toFixed(0)} holders a second`)
+      if (found > best.rate) best = { concurrency, rate: found }
     }
     const rates: Array<number> = []
-    for (let round = 0; round < plainRounds; round++) rates.push(await once(best.way, best.concurrency, clientIds))
-    return { rate: spreadOf(rates), way: best.way, concurrency: best.concurrency }
+    for (let round = 0; round < plainRounds; round++) rates.push(await once(best.concurrency, clientIds))
+    return { rate: spreadOf(rates), concurrency: best.concurrency }
   }
 
   /** Position, and all that was ever paid of funding, of each holder at the venue and here; while the service has ended. */

@@ -25,13 +25,14 @@ const atMost = (sentence: string, wanted: number, found: number, unit: string): 
 
 const markGoals = ({ marks }: MarginFindings): ReadonlyArray<Goal> => {
   if (marks === null) return []
-  const { index } = marks
-  const times = (beside: string, other: number): Goal => ({
-    sentence: `a mark that crosses no line, ${beside}: at least ${reach.timesScan} times less processor time`,
-    figure: `${(other / index.median).toFixed(0)} times`,
-    reached: other >= reach.timesScan * index.median
-  })
-  return [times("full scan in memory", marks.scan.median), times("SQL", marks.sql.median)]
+  const { index, scan } = marks
+  return [
+    {
+      sentence: `a mark that crosses no line, full scan in memory: at least ${reach.timesScan} times less processor time`,
+      figure: `${(scan.median / index.median).toFixed(0)} times`,
+      reached: scan.median >= reach.timesScan * index.median
+    }
+  ]
 }
 
 const lookGoals = ({ replay }: MarginFindings): ReadonlyArray<Goal> => {

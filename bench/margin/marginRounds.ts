@@ -42,9 +42,7 @@ export const measureMargin = async (plan: MarginPlan): Promise<MarginFindings> =
   const { rows, dataDirectory, progress } = plan
   const { others, singles, crowd } = plan.closeOuts
   const replay = rows.has("looks") ? measureReplay({ ...plan.replay, progress }) : null
-  const marks = rows.has("mark")
-    ? await measureMarks({ ...plan.marks, progress, dataDirectory: join(dataDirectory, "marks") })
-    : null
+  const marks = rows.has("mark") ? measureMarks({ ...plan.marks, progress }) : null
   const closeOuts =
     rows.has("one") || rows.has("crowd")
       ? await measureCloseOuts({

@@ -1,20 +1,14 @@
 /**
  * Processor time of a mark: a million positions of 400,000 clients in thirty markets that walk by a second's steps, nobody crossing a
- * line. Beside the index a full scan in memory, over plain arrays of floating-point figures; one that keeps sums of each
- * account and goes through the holders of the market that has moved alone; and one statement of SQL over tables of the same
- * figures. After the walk one market falls, and all of them have to find the same accounts.
+ * line. Beside the index a full scan in memory, over plain arrays of floating-point figures. After the walk one market falls, and
+ * both have to find the same accounts.
  */
-import { Client } from "pg"
 import type { WatchedAccount } from "../../src/runtime/services/margin/RiskIndex.ts"
-import { serverCpuMicros, usedBetween } from "../processFacts.ts"
-import { onDatabase } from "../reference/database.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
-import { postmasterPid, startService } from "../service.ts"
 import { AccountBook, leverageOf, marketCount, marketOf, markText, normal, symbolOf } from "./accountBook.ts"
 import { ScannedAccounts } from "./ScannedAccounts.ts"
 
 export interface MarkPlan {
-  readonly dataDirectory: string
   readonly clients: number
   readonly rounds: number
   readonly progress: (line: string) => void
@@ -29,9 +23,7 @@ export interface MarkFindings {
   readonly shares: number
   readonly told: number
   readonly scan: Spread
-  readonly holders: Spread
-  readonly sql: Spread
-  /** Accounts that each of them found when one market fell. */
+  /** Accounts that both found when one market fell. */
   readonly crossed: number
 }
 
@@ -41,7 +33,7 @@ const least = 1.5
 /** Of a second's step: about 60 % in a year; a part of the way back goes with it, so that nobody crosses a line. */
 const deviation = 0.0001
 const back = 0.01
-const marksOfRound = { index: 60_000, scan: 30, holders: 300, sql: 2 } as const
+const marksOfRound = { index: 60_000, scan: 30 } as const
 /** The market that falls in the end, and by what. */
 const falls = { market: 3, by: 0.25 } as const
 
@@ -49,9 +41,9 @@ type System = keyof typeof marksOfRound
 
 class Marks {
   private readonly book = new AccountBook(seed)
-  private readonly scanned = new ScannedAccounts(marketCount)
+  private readonly scanned = new ScannedAccounts()
   private readonly plan: MarkPlan
-  private readonly found: Record<System, Array<number>> = { index: [], scan: [], holders: [], sql: [] }
+  private readonly found: Record<System, Array<number>> = { index: [], scan: [] }
   private readonly accounts = new Map<number, WatchedAccount>()
   private readonly home: Float64Array
   private readonly shares: Array<number> = []
@@ -63,39 +55,23 @@ class Marks {
     this.home = Float64Array.from(this.book.marks)
   }
 
-  async run(): Promise<MarkFindings> {
-    const { dataDirectory, clients, rounds, progress } = this.plan
+  run(): MarkFindings {
+    const { clients, rounds, progress } = this.plan
     this.fill()
     progress(`${this.book.index.positions} positions of ${clients} clients drawn`)
-    const service = await startService(dataDirectory)
-    try {
-      const postmaster = postmasterPid(dataDirectory)
-      return await onDatabase(service.databaseUrl, async (client) => {
-        await this.scanned.store(client)
-        progress("and stored")
-        for (let round = 0; round <= rounds; round++) await this.round(client, postmaster, round === 0)
-        const crossed = await this.fall(client)
-        const { index, scan, holders, sql } = this.found
-        const spreads = {
-          index: spreadOf(index),
-          scan: spreadOf(scan),
-          holders: spreadOf(holders),
-          sql: spreadOf(sql)
-        }
-        progress(`a mark: ${Object.entries(spreads).map(([name, { median }]) => `${name} ${median.toFixed(2)} us`)}`)
-        const positions = this.book.index.positions
-        const [shares, told] = [spreadOf(this.shares).median, spreadOf(this.told).median]
-        return { clients, positions, ...spreads, shares, told, crossed }
-      })
-    } finally {
-      await service.stop()
-    }
+    for (let round = 0; round <= rounds; round++) this.round(round === 0)
+    const crossed = this.fall()
+    const [index, scan] = [spreadOf(this.found.index), spreadOf(this.found.scan)]
+    progress(`a mark: index ${index.median.toFixed(2)} us, scan ${scan.median.toFixed(2)} us`)
+    const positions = this.book.index.positions
+    const [shares, told] = [spreadOf(this.shares).median, spreadOf(this.told).median]
+    return { clients, positions, index, scan, shares, told, crossed }
   }
 
   private fill(): void {
     for (let id = 1; id <= this.plan.clients; id++) this.put(this.book.draw(id, least))
     this.tell()
-    this.scanned.begin(this.book.marks)
+    this.scanned.begin()
   }
 
   private put(account: WatchedAccount): void {
@@ -113,7 +89,7 @@ class Marks {
     )
   }
 
-  private async round(client: Client, postmaster: number, isWarm: boolean): Promise<void> {
+  private round(isWarm: boolean): void {
     const { index } = this.book
     const before = { ...index.counts }
     this.losses = 0
@@ -125,32 +101,12 @@ class Marks {
       }),
       scan: processorMicros(marksOfRound.scan, () => {
         this.mustBe(this.scanned.scan(this.book.marks), 0)
-      }),
-      holders: 0,
-      sql: 0
+      })
     }
-    const [shares, told] = [index.counts.shares - before.shares - this.losses, this.losses]
-    // The sums are brought to where the marks have come, before those that count.
-    for (let market = 0; market < marketCount; market++) this.scanned.moved(market, this.book.marks[market] as number)
-    times.holders = processorMicros(marksOfRound.holders, () => {
-      const market = this.move()
-      const mark = this.book.marks[market] as number
-      this.mustBe(this.scanned.moved(market, mark), 0)
-    })
-    for (let market = 0; market < marketCount; market++)
-      index.mark(symbolOf(market), { price: this.book.marks[market] as number, live: true })
-    this.tell()
-    times.sql = await this.sqlMicros(client, postmaster)
     if (isWarm) return
-    for (const system of ["index", "scan", "holders", "sql"] as const) this.found[system].push(times[system])
-    this.shares.push(shares / marksOfRound.index)
-    this.told.push(told / marksOfRound.index)
-  }
-
-  private async sqlMicros(client: Client, postmaster: number): Promise<number> {
-    const before = serverCpuMicros(postmaster)
-    for (let n = 0; n < marksOfRound.sql; n++) this.mustBe(await this.scanned.selectCrossed(client, this.book.marks), 0)
-    return usedBetween(before, serverCpuMicros(postmaster)) / marksOfRound.sql
+    for (const system of ["index", "scan"] as const) this.found[system].push(times[system])
+    this.shares.push((index.counts.shares - before.shares - this.losses) / marksOfRound.index)
+    this.told.push(this.losses / marksOfRound.index)
   }
 
   /** One market makes its next step; its number. */
@@ -179,15 +135,13 @@ class Marks {
     }
   }
 
-  /** One market falls: how many accounts all of them find, the index perhaps with some on the line besides. */
-  private async fall(client: Client): Promise<number> {
+  /** One market falls. Returns the number of accounts that the scan finds; the index may name some on the line besides. */
+  private fall(): number {
     const { marks, index } = this.book
     const mark = Number(markText((marks[falls.market] as number) * (1 - falls.by)))
     marks[falls.market] = mark
     index.mark(symbolOf(falls.market), { price: mark, live: true })
     const crossed = this.scanned.scan(marks)
-    this.mustBe(this.scanned.moved(falls.market, mark), crossed.length)
-    this.mustBe(await this.scanned.selectCrossed(client, marks), crossed.length)
     const named = new Set(index.takeDue(Infinity).map(({ clientId }) => clientId))
     const missed = crossed.filter((id) => !named.has(id))
     if (crossed.length === 0 || missed.length > 0)
@@ -208,4 +162,4 @@ const processorMicros = (times: number, work: () => void): number => {
   return (user + system) / times
 }
 
-export const measureMarks = (plan: MarkPlan): Promise<MarkFindings> => new Marks(plan).run()
+export const measureMarks = (plan: MarkPlan): MarkFindings => new Marks(plan).run()

@@ -1,18 +1,14 @@
 /**
  * Funding by plain SQL: a transaction for each holder with the rows that the service makes durable for it (ledger transaction, two
- * postings, balance, settlement item, event and audit row), statement by statement or all of them by one, on so many connections.
+ * postings, balance, settlement item, event and audit row), all of them by one statement, on so many connections.
  * Kinder than the service is to itself: holders, positions and payments are known beforehand, ids come from memory, nothing is
  * looked up or sealed, no venue is heard and no delivery is queued.
  */
 import { Pool, type PoolClient } from "pg"
 import { onDatabase } from "../reference/database.ts"
 
-export const fundingWays = ["steps", "one"] as const
-export type FundingWay = (typeof fundingWays)[number]
-
 export interface PlainStamp {
   readonly databaseUrl: string
-  readonly way: FundingWay
   readonly concurrency: number
   readonly clientIds: ReadonlyArray<number>
   readonly symbol: string
@@ -20,20 +16,6 @@ export interface PlainStamp {
   /** Micro-USDC of each. */
   readonly amount: bigint
 }
-
-const transaction = `INSERT INTO ledger_transactions (tx_id, key, type, actor, client_id, partner_id, refs, ts)
-  VALUES ($1, $2, 'FUNDING', 'system:venue', $3, $4, $5, $6)`
-const posting = `INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
-  VALUES ($1, $2, $3, $4, $5, 'USDC', 'cash', $6)`
-const balance =
-  "UPDATE balances SET cash = cash + $2, from_venue = from_venue + $2 WHERE client_id = $1 AND currency = 'USDC'"
-const item = `INSERT INTO settlement_items (id, partner_id, client_id, shard, state, version, context, type, currency, amount, tx_id,
-                                            occurred_at)
-  VALUES ($1, $2, $3, $3::bigint % 1024, 'PENDING', '1', $4, 'FUNDING', 'USDC', $5, $1, $6)`
-const event = `INSERT INTO events (partner_id, seq, name, client_id, data, ts)
-  VALUES ($1, $2, 'settlement.item_created', $3, $4, $5)`
-const audit = `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, after)
-  VALUES ($1, $2, 'SYSTEM', 'venue', 'venue', $3, $4, $5, 'settlement.item', 'PENDING')`
 
 /** $1 transaction, $2 key, $3 client, $4 partner, $5 refs, $6 Unix ms, $7 amount, $8 item. */
 const one = `WITH given AS (SELECT $1::bigint AS tx_id, $3::bigint AS client_id, $4::bigint AS partner_id, $6::bigint AS ts, $7::bigint AS amount),
@@ -78,21 +60,8 @@ const book = async (connection: PoolClient, desk: Desk, clientId: number): Promi
     note: null,
     reports: 0
   })
-  const run = (name: string, text: string, values: ReadonlyArray<unknown>) =>
-    connection.query({ name, text, values: [...values] })
-  if (desk.way === "one") {
-    await run("one", one, [txId, key, clientId, partnerId, refs, now, amount, context])
-    return
-  }
-  await connection.query("BEGIN")
-  await run("transaction", transaction, [txId, key, clientId, partnerId, refs, now])
-  await run("posting", posting, [2 * txId, txId, `client:${clientId}`, clientId, partnerId, amount])
-  await run("posting", posting, [2 * txId + 1, txId, "venue", null, partnerId, -amount])
-  await run("balance", balance, [clientId, amount])
-  await run("item", item, [txId, partnerId, clientId, context, amount, now])
-  await run("event", event, [partnerId, txId, clientId, context, now])
-  await run("audit", audit, [txId, now, partnerId, clientId, `settlementItem:${txId}`])
-  await connection.query("COMMIT")
+  const values = [txId, key, clientId, partnerId, refs, now, amount, context]
+  await connection.query({ name: "one", text: one, values })
 }
 
 /** Books a stamp for each client once; holders a second. */

@@ -88,8 +88,7 @@ const measureRows = async (
     rows: {
       service: rowOf("service", counted),
       typical: null,
-      tuned: rowOf("typical Fastify + pg", reference.slice(1)),
-      plain: null
+      tuned: rowOf("typical Fastify + pg", reference.slice(1))
     },
     reviewed: what === "onboard" ? partOf(counted, (slice) => slice.reviews) : 0,
     identityChanged: partOf(counted, (slice) => slice.identityChanges)

@@ -1,8 +1,7 @@
 /**
  * Trades booked: resting orders of many clients are executed by one move of the price, and the service books what the venue's
  * events tell, from the move until the last trade is stored. A wave of purchases opens or adds, a wave of sales reduces and
- * realizes. Beside it plain SQL books as many trades of the same orders: one by one at its best, and as whole sets, the
- * ceiling. After each wave the books are held against the venue.
+ * realizes. Beside it plain SQL books as many trades of the same orders, one statement a trade. After each wave the books are held against the venue.
  */
 import type { Client } from "pg"
 import { checkAgreement } from "../agreement.ts"
@@ -27,7 +26,6 @@ import { contextOf } from "./orderRow.ts"
 import type { PlainFillQuestion, PlainFillResult } from "./protocol.ts"
 
 type Custody = PlainFillQuestion["custody"]
-type Way = PlainFillQuestion["way"]
 
 export interface FillRow {
   readonly rate: Spread
@@ -42,10 +40,8 @@ export interface FillRow {
 export interface FillFindings {
   readonly custody: Custody
   readonly service: FillRow
-  /** One by one at its best, with the number of connections that is. */
-  readonly plain: FillRow & { readonly way: Way; readonly concurrency: number }
-  /** Whole sets. */
-  readonly ceiling: FillRow & { readonly concurrency: number }
+  /** At the number of connections that suits it best. */
+  readonly plain: FillRow & { readonly concurrency: number }
   /** In one wave. */
   readonly trades: number
 }
@@ -68,15 +64,13 @@ type WaveTerms = (typeof waves)[number]
 const qty = "0.0010"
 const lookEveryMillis = 10
 const sweep = [4, 8, 16] as const
-const setConcurrency = 2
-const ways = ["steps", "one", "set"] as const
 
 class Fills {
   private readonly world: OrderWorld
   private readonly custody: Custody
   private readonly traders: Traders
   private readonly plain = new Child<PlainFillQuestion, PlainFillResult>("orders/plainFills.ts")
-  private readonly urls = new Map<Way, string>()
+  private plainUrl = ""
   private readonly trades: number
 
   constructor(world: OrderWorld, custody: Custody) {
@@ -89,28 +83,24 @@ class Fills {
   async run(): Promise<FillFindings> {
     const { plan, service } = this.world
     try {
-      for (const way of ways)
-        this.urls.set(way, await makeReferenceDatabase(service.databaseUrl, `reference_fills_${way}`))
-      const best = await this.bestPlain()
-      const found = { service: [], plain: [], ceiling: [] } as Record<"service" | "plain" | "ceiling", Array<Wave>>
+      this.plainUrl = await makeReferenceDatabase(service.databaseUrl, "reference_fills")
+      const concurrency = await this.bestPlain()
+      const found = { service: [], plain: [] } as Record<"service" | "plain", Array<Wave>>
       for (let round = 0; round <= plan.rounds; round++) {
         const ours: Array<Wave> = []
         for (const wave of waves) ours.push(await this.serviceWave(wave))
-        const theirs = await this.plainRound(best.way, best.concurrency)
-        const sets = await this.plainRound("set", setConcurrency)
+        const theirs = await this.plainRound(concurrency)
         plan.progress(
-          `trades, ${this.custody}, ${round === 0 ? "warm-up" : `round ${round}`}: service ${rateOf(ours)}/s, plain SQL ${rateOf(theirs)}/s, sets ${rateOf(sets)}/s`
+          `trades, ${this.custody}, ${round === 0 ? "warm-up" : `round ${round}`}: service ${rateOf(ours)}/s, plain SQL ${rateOf(theirs)}/s`
         )
         if (round === 0) continue
         found.service.push(sumOf(ours))
         found.plain.push(sumOf(theirs))
-        found.ceiling.push(sumOf(sets))
       }
       return {
         custody: this.custody,
         service: rowOf(found.service, true),
-        plain: { ...rowOf(found.plain, false), ...best },
-        ceiling: { ...rowOf(found.ceiling, false), concurrency: setConcurrency },
+        plain: { ...rowOf(found.plain, false), concurrency },
         trades: this.trades
       }
     } finally {
@@ -171,21 +161,19 @@ class Fills {
     }
   }
 
-  /** Statement by statement or all by one, and at how many connections: whatever is fastest here. */
-  private async bestPlain(): Promise<{ readonly way: Way; readonly concurrency: number }> {
-    let best = { way: "steps" as Way, concurrency: 0, rate: -1 }
-    for (const way of ["steps", "one"] as const) {
-      for (const concurrency of sweep) {
-        const rate = Number(rateOf(await this.plainRound(way, concurrency)))
-        this.world.plan.progress(`trades by plain SQL, ${way}, ${concurrency} connections: ${rate}/s`)
-        if (rate > best.rate) best = { way, concurrency, rate }
-      }
+  /** The number of connections at which plain SQL is fastest here. */
+  private async bestPlain(): Promise<number> {
+    let best = { concurrency: 0, rate: -1 }
+    for (const concurrency of sweep) {
+      const rate = Number(rateOf(await this.plainRound(concurrency)))
+      this.world.plan.progress(`trades by plain SQL, ${concurrency} connections: ${rate}/s`)
+      if (rate > best.rate) best = { concurrency, rate }
     }
-    return { way: best.way, concurrency: best.concurrency }
+    return best.concurrency
   }
 
-  private async plainRound(way: Way, concurrency: number): Promise<ReadonlyArray<Wave>> {
-    const databaseUrl = this.urls.get(way) ?? ""
+  private async plainRound(concurrency: number): Promise<ReadonlyArray<Wave>> {
+    const databaseUrl = this.plainUrl
     const made: Array<Wave> = []
     for (const { side, limit } of waves) {
       await storeOrders(databaseUrl, this.traders.clientIds, this.world.plan.filledEach, { side, price: limit })
@@ -193,7 +181,7 @@ class Fills {
       let took = 0
       const wave = await this.measured(databaseUrl, async () => {
         const { custody } = this
-        const { booked, millis } = await this.plain.ask({ way, databaseUrl, concurrency, custody, price: limit })
+        const { booked, millis } = await this.plain.ask({ databaseUrl, concurrency, custody, price: limit })
         if (booked !== this.trades) throw new Error(`plain SQL has booked ${booked} trades, not ${this.trades}`)
         took = millis
       })

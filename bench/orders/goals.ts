@@ -1,11 +1,10 @@
 /** What orders have to reach beside the references of the same run. */
 import type { Goal } from "../goals.ts"
-import type { Rows } from "../rounds.ts"
 import type { FillFindings } from "./fillRounds.ts"
 import type { OrderFindings } from "./orderRounds.ts"
 import type { PlacingRows } from "./placingRounds.ts"
 
-const times = { typical: 5, tuned: 2.5, plainSql: 5, figures: 1.5 } as const
+const times = { typical: 5, tuned: 2.5, plainSql: 5 } as const
 
 const ratio = (own: number, other: number): number => own / Math.max(1e-9, other)
 
@@ -41,14 +40,9 @@ const fillGoals = ({ custody, service, plain }: FillFindings): ReadonlyArray<Goa
   lower(`log written per trade, ${custody}`, service.logBytes.median, plain.logBytes.median, "bytes")
 ]
 
-const figureGoal = (what: string, { service, tuned }: Rows): Goal =>
-  atLeast(what, times.figures, service.rate.median, tuned.rate.median)
-
-export const orderGoals = ({ placing, fills, figures }: OrderFindings): ReadonlyArray<Goal> => [
+export const orderGoals = ({ placing, fills }: OrderFindings): ReadonlyArray<Goal> => [
   ...placingGoals("orders", placing.placed),
   ...placingGoals("cancels", placing.cancelled),
   ...writtenGoals(placing.placed),
-  ...fills.flatMap(fillGoals),
-  figureGoal("previews", figures.previews),
-  figureGoal("margin reads", figures.reads)
+  ...fills.flatMap(fillGoals)
 ]

@@ -1,15 +1,7 @@
 /**
- * The statements that book a trade by plain SQL: rows one by one, or all rows of many trades by one statement. The same rows as
- * the service's: trade, order, position, ledger transactions with two postings each, balance, totals, notification, and with
+ * The statement that books a trade by plain SQL. It writes the same rows as the service: trade, order, position, ledger transactions with two postings each, balance, totals, notification, and with
  * PARTNER custody item, event and audit row of each transaction. Orders add to a long position or reduce it, and never turn it.
  */
-
-const workingFill = `SELECT o.client_id, o.symbol, o.context, c.uid, c.partner_client_ref, b.cash,
-        p.id AS position_id, p.net_qty, p.avg_entry, p.net_cost, p.realized_pnl
-   FROM orders o JOIN clients c ON c.id = o.client_id
-   JOIN balances b ON b.client_id = o.client_id AND b.currency = 'USDC'
-   LEFT JOIN positions p ON p.client_id = o.client_id AND p.symbol = o.symbol
-  WHERE o.id = $1 AND o.state = 'ACKED' FOR UPDATE OF o, b`
 
 const putPosition = `ON CONFLICT (client_id, symbol) DO UPDATE SET state = excluded.state, net_qty = excluded.net_qty,
         avg_entry = excluded.avg_entry, net_cost = excluded.net_cost, amount = excluded.amount,
@@ -18,34 +10,6 @@ const putPosition = `ON CONFLICT (client_id, symbol) DO UPDATE SET state = exclu
 const putTotals = `ON CONFLICT (client_id) DO UPDATE SET fills = account_totals.fills + 1,
         fills_pnl = account_totals.fills_pnl + excluded.fills_pnl,
         fills_commission = account_totals.fills_commission + excluded.fills_commission`
-
-export const stepStatements = {
-  order: workingFill,
-  fill: `INSERT INTO fills (id, partner_id, client_id, order_id, trade_id, symbol, family, side, price, qty, closed_qty, currency,
-                            notional, commission, realized_pnl, order_type, origin, ts, booked_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'PERP', $7, $8, $9, $10, 'USDC', $11, $12, $13, 'LIMIT', 'CLIENT', $14, $14)`,
-  filled: "UPDATE orders SET state = 'FILLED', context = $2 WHERE id = $1",
-  position: `INSERT INTO positions (id, partner_id, client_id, symbol, state, net_qty, avg_entry, net_cost, currency, amount,
-                                    realized_pnl, opened_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'USDC', $9, $10, $11, $11) ${putPosition}`,
-  transaction: `INSERT INTO ledger_transactions (tx_id, key, type, actor, client_id, partner_id, refs, ts)
-                VALUES ($1, $2, $3, 'system:venue', $4, $5, $6, $7)`,
-  posting: `INSERT INTO postings (posting_id, tx_id, account, client_id, partner_id, currency, kind, amount)
-            VALUES ($1, $2, $3, $4, $5, 'USDC', 'cash', $6)`,
-  balance: "UPDATE balances SET cash = cash + $2 WHERE client_id = $1 AND currency = 'USDC'",
-  totals: `INSERT INTO account_totals (client_id, partner_id, fills, fills_pnl, spot_pnl, barrier_pnl, fills_commission,
-                                       barrier_commission, contracts)
-           VALUES ($1, $2, 1, $3, 0, 0, $4, 0, 0) ${putTotals}`,
-  item: `INSERT INTO settlement_items (id, partner_id, client_id, shard, state, version, context, type, currency, amount, tx_id,
-                                       occurred_at)
-         VALUES ($1, $2, $3, $4, 'PENDING', '1', $5, $6, 'USDC', $7, $8, $9)`,
-  event: `INSERT INTO events (partner_id, seq, name, client_id, data, ts)
-          VALUES ($1, $2, 'settlement.item_created', $3, $4, $5)`,
-  audit: `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, after)
-          VALUES ($1, $2, 'SYSTEM', 'venue', 'venue', $3, $4, $5, 'settlement.item', 'PENDING')`,
-  notification: `INSERT INTO notifications (id, partner_id, client_id, kind, ref, ts, written_at)
-                 VALUES ($1, $2, $3, 'ORDER_FILLED', $4, $5, $5)`
-} as const
 
 /** $1 order ids, $2 the first id of the trades (of all other rows it follows), $3 price, $4 partner, $5 Unix ms. */
 const settled = `given AS (SELECT order_id, n FROM unnest($1::bigint[]) WITH ORDINALITY g (order_id, n)),
@@ -82,7 +46,7 @@ const custodyRows = `,
              SELECT tx_id, $5::bigint, 'SYSTEM', 'venue', 'venue', $4::bigint, client_id, 'settlementItem:' || tx_id, 'settlement.item', 'PENDING' FROM i)`
 
 /** Books a trade of each order of the list, which are all of different clients; answers how many. */
-export const setStatement = (custody: "BROKER" | "PARTNER"): string => `WITH ${settled},
+export const bookStatement = (custody: "BROKER" | "PARTNER"): string => `WITH ${settled},
   ${posted},
   filled AS (UPDATE orders o SET state = 'FILLED', context = (o.context::jsonb || jsonb_build_object(
                'filledQty', m.qty::text, 'lastTradeId', m.id, 'updatedAt', $5::bigint))::json

@@ -55,27 +55,8 @@ export interface OrderServerQuestion extends ServerKeys, VenueAddress {
   readonly databaseUrl: string
 }
 
-/** A mark of the markets as they stood when the reference was started; places and tick are the market's grid. */
-export interface HeldMark {
-  readonly symbol: string
-  readonly price: string
-  readonly priceTick: string
-  readonly priceDecimals: number
-  readonly qtyDecimals: number
-}
-
-/** A reference service that reads margin and previews orders. */
-export interface FigureServerQuestion extends ServerKeys {
-  readonly databaseUrl: string
-  readonly marks: ReadonlyArray<HeldMark>
-}
-
-/**
- * Books one trade of each working order of a database at `price`. `steps`: a transaction a trade, its rows one by one; `one`: a
- * single statement a trade; `set`: a single statement for a trade of many clients.
- */
+/** Books one trade of each working order of a database at `price`. */
 export interface PlainFillQuestion {
-  readonly way: "steps" | "one" | "set"
   readonly databaseUrl: string
   readonly concurrency: number
   readonly price: string

@@ -37,13 +37,7 @@ const placingTable = ({ service, typical, tuned }: PlacingRows): string =>
     ])
   )
 
-const ways = {
-  steps: "row by row",
-  one: "one statement a trade",
-  set: "sets"
-} as const
-
-const fillTable = ({ service, plain, ceiling, custody }: FillFindings): string => {
+const fillTable = ({ service, plain, custody }: FillFindings): string => {
   const line = (name: string, row: FillRow, beside: string): ReadonlyArray<string> => [
     name,
     spread(row.rate, whole),
@@ -58,12 +52,7 @@ const fillTable = ({ service, plain, ceiling, custody }: FillFindings): string =
     [custody, "trades a second", "service is", "program us", "database us", "venue us", "table bytes", "log bytes"],
     [
       line("service", service, ""),
-      line(`plain SQL, ${ways[plain.way]}, ${plain.concurrency} connections`, plain, ratio(service.rate, plain.rate)),
-      line(
-        `plain SQL in sets, ${ceiling.concurrency} connections: the ceiling`,
-        ceiling,
-        `${((100 * service.rate.median) / Math.max(1e-9, ceiling.rate.median)).toFixed(0)} % of it`
-      )
+      line(`plain SQL, one statement a trade, ${plain.concurrency} connections`, plain, ratio(service.rate, plain.rate))
     ]
   )
 }
@@ -85,8 +74,8 @@ export const ordersSection = (findings: OrderFindings): string => {
     ...fills.map(fillTable),
     `A wave is ${whole(fills[0]?.trades ?? 0)} trades of resting orders that one move of the price fills; the service's time begins with the move, the venue's own work included, and ends with the last trade stored. After every wave trades, positions, orders and money were the venue's.`,
     "### Margin of five positions and ten orders, 64 connections",
-    rowsTable(figures.reads),
+    rowsTable({ service: figures.reads }),
     "### Previews of the same accounts, 64 connections",
-    rowsTable(figures.previews)
+    rowsTable({ service: figures.previews })
   ].join("\n\n")
 }

@@ -1,9 +1,10 @@
 /**
- * The reference service: Fastify over TLS and a pg pool, one handler for the report and one for the client read. The
+ * The reference service, a process of its own: Fastify over TLS and a pg pool, one handler for the report and one for the client read. The
  * key is checked by SHA-256 against the partners' keys held in memory, the body by Fastify's JSON schema.
  */
 import { randomUUID } from "node:crypto"
 import { Pool } from "pg"
+import { answerParent } from "../child.ts"
 import { listen, type PartnerRequest, partnerServer } from "./partnerServer.ts"
 import { poolSizes, type ServeQuestion } from "./protocol.ts"
 import { loadReferenceIds } from "./ReferenceIds.ts"
@@ -50,7 +51,7 @@ interface ClientRecord {
 }
 
 /** Starts the reference service on a free port. */
-export const serveReference = async (question: ServeQuestion): Promise<{ readonly port: number }> => {
+const serve = async (question: ServeQuestion): Promise<{ readonly port: number }> => {
   // Connections are kept between slices, and with them their prepared statements.
   const pool = new Pool({
     connectionString: question.databaseUrl,
@@ -114,3 +115,5 @@ const wireOf = (row: ClientRecord) => {
     createdAt: Number(row.created_at)
   }
 }
+
+answerParent(serve)

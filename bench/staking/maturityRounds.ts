@@ -24,7 +24,7 @@ import { venueSeat } from "../venueSeat.ts"
 import type { ReceiverAnswer, ReceiverQuestion } from "../webhooks/protocol.ts"
 import { putOffer } from "./boardOffer.ts"
 import { endPlainSwaps, openPlainSwaps } from "./plainMaturities.ts"
-import { type PlainWay, plainWays, type StakingSlice } from "./protocol.ts"
+import type { StakingSlice } from "./protocol.ts"
 
 export interface MaturityPlan {
   readonly dataDirectory: string
@@ -51,8 +51,8 @@ export interface MaturityFindings {
   readonly venue: number
   readonly beside: PacedResult
   readonly without: PacedResult
-  /** Each way at the number of connections that suits it best. */
-  readonly plain: ReadonlyArray<{ readonly rate: Spread; readonly way: PlainWay; readonly concurrency: number }>
+  /** One statement a swap, at the number of connections that suits it best. */
+  readonly plain: { readonly rate: Spread; readonly concurrency: number }
 }
 
 const cash = "20.00"
@@ -202,21 +202,17 @@ const measurePlain = async ({
   referenceUrl: databaseUrl,
   plainClients
 }: World): Promise<MaturityFindings["plain"]> => {
-  const once = async (way: PlainWay, concurrency: number, clientIds: ReadonlyArray<number>) =>
-    endPlainSwaps({ databaseUrl, way, concurrency, swapIds: await openPlainSwaps(databaseUrl, clientIds) })
-  const found: Array<MaturityFindings["plain"][number]> = []
-  for (const way of plainWays) {
-    let best = { concurrency: 0, rate: 0 }
-    for (const concurrency of concurrencies) {
-      const rate = await once(way, concurrency, plainClients.slice(0, plainClients.length / 4))
-      plan.progress(`maturities by plain SQL, ${way}, ${concurrency} connections: ${rate.toFixed(0)} swaps a second`)
-      if (rate > best.rate) best = { concurrency, rate }
-    }
-    const rates: Array<number> = []
-    for (let round = 0; round < plainRounds; round++) rates.push(await once(way, best.concurrency, plainClients))
-    found.push({ rate: spreadOf(rates), way, concurrency: best.concurrency })
+  const once = async (concurrency: number, clientIds: ReadonlyArray<number>) =>
+    endPlainSwaps({ databaseUrl, concurrency, swapIds: await openPlainSwaps(databaseUrl, clientIds) })
+  let best = { concurrency: 0, rate: 0 }
+  for (const concurrency of concurrencies) {
+    const rate = await once(concurrency, plainClients.slice(0, plainClients.length / 4))
+    plan.progress(`maturities by plain SQL, ${concurrency} connections: ${rate.toFixed(0)} swaps a second`)
+    if (rate > best.rate) best = { concurrency, rate }
   }
-  return found
+  const rates: Array<number> = []
+  for (let round = 0; round < plainRounds; round++) rates.push(await once(best.concurrency, plainClients))
+  return { rate: spreadOf(rates), concurrency: best.concurrency }
 }
 
 export const measureMaturities = async (plan: MaturityPlan): Promise<MaturityFindings> => {

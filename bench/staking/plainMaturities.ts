@@ -1,13 +1,19 @@
 /**
  * Maturities by plain SQL: a transaction for each swap with the rows that the service makes durable for it (swap, two ledger
  * transactions with four postings, balance, two settlement items with their events, three audit rows, notification, totals, the
- * timer's end), statement by statement or all of them by one, on so many connections. Kinder than the service is to itself: swaps
+ * timer's end), all of them by one statement, on so many connections. Kinder than the service is to itself: swaps
  * and payments are known beforehand, ids follow from the swap's, nothing is looked up or sealed, no sums by day are kept, no venue is
  * heard and no delivery is queued.
  */
 import { Pool, type PoolClient } from "pg"
 import { onDatabase } from "../reference/database.ts"
-import type { PlainMaturities } from "./protocol.ts"
+
+/** Ends one swap of each of these ids in a transaction of its own. */
+interface PlainMaturities {
+  readonly databaseUrl: string
+  readonly concurrency: number
+  readonly swapIds: ReadonlyArray<number>
+}
 
 const notional = 10_000_000n
 const reward = 32_876n
@@ -78,24 +84,6 @@ const one = `WITH ${given},
   d AS (DELETE FROM timers USING given WHERE subject = 'client:' || given.client_id AND name = 'swap.overdue:' || given.id)
   SELECT count(*) AS ended FROM s`
 
-const steps = {
-  swap: "SELECT partner_id, client_id, context FROM swaps WHERE id = $1 AND state = 'OPEN' FOR UPDATE",
-  end: `UPDATE swaps SET state = 'MATURED', context = $2, paid = ${paid}, commission = ${commission}, closed_at = $3 WHERE id = $1`,
-  transaction: `INSERT INTO ledger_transactions ${transactionColumns} VALUES ($1, $2, $3, 'system:venue', $4, $5, $6, $7)`,
-  posting: `INSERT INTO postings ${postingColumns} VALUES ($1, $2, $3, $4, $5, 'USDC', 'cash', $6)`,
-  balance: `UPDATE balances SET cash = cash + ${paid - commission}, from_venue = from_venue + ${paid}
-             WHERE client_id = $1 AND currency = 'USDC'`,
-  item: `INSERT INTO settlement_items ${itemColumns}
-         VALUES ($1, $2, $3, $3::bigint % 1024, 'PENDING', '1', $4, $5, 'USDC', $6, $1, $7)`,
-  event: `INSERT INTO events (partner_id, seq, name, client_id, data, ts)
-          VALUES ($1, $2, 'settlement.item_created', $3, $4, $5)`,
-  audit: `INSERT INTO audit ${auditColumns} VALUES ($1, $2, 'SYSTEM', 'venue', 'venue', $3, $4, $5, $6, $7)`,
-  notification: `INSERT INTO notifications (id, partner_id, client_id, kind, ref, ts, written_at)
-                 VALUES ($1, $2, $3, 'SWAP_SETTLED', $1::bigint::text, $4, $4)`,
-  totals: `INSERT INTO account_totals ${totalsColumns} VALUES ($1, $2, 0, 0, 0, 0, 0, 0, 0, ${reward}, ${commission}, 1, 1) ${putTotals}`,
-  timer: "DELETE FROM timers WHERE subject = 'client:' || $1::bigint AND name = 'swap.overdue:' || $2::bigint"
-} as const
-
 const itemOf = (swapId: number, txId: number, type: string, amount: string): string =>
   JSON.stringify({
     itemId: txId,
@@ -127,7 +115,7 @@ const ended = {
   closedTs: 2
 }
 
-const endByStatement = async (connection: PoolClient, swapId: number): Promise<void> => {
+const endSwap = async (connection: PoolClient, swapId: number): Promise<void> => {
   const items = [
     itemOf(swapId, 2 * swapId, "SWAP_SETTLE", "10.032876"),
     itemOf(swapId, 2 * swapId + 1, "COMMISSION", "-0.003287")
@@ -141,58 +129,16 @@ const endByStatement = async (connection: PoolClient, swapId: number): Promise<v
   if (rows[0]?.ended !== "1") throw new Error(`swap ${swapId} was not open`)
 }
 
-const endInSteps = async (connection: PoolClient, swapId: number): Promise<void> => {
-  const run = (name: keyof typeof steps, values: ReadonlyArray<unknown>) =>
-    connection.query({ name, text: steps[name], values: [...values] })
-  const now = Date.now()
-  await connection.query("BEGIN")
-  const [swap] = (await run("swap", [swapId])).rows as ReadonlyArray<
-    Record<"partner_id" | "client_id" | "context", never>
-  >
-  if (swap === undefined) throw new Error(`swap ${swapId} was not open`)
-  const { partner_id: partnerId, client_id: clientId, context } = swap
-  await run("end", [swapId, JSON.stringify({ ...(context as object), ...ended }), now])
-  const entries = [
-    ["SWAP_SETTLE", "swapSettle:", "venue", paid, "10.032876"],
-    ["COMMISSION", "commission:swap:", "commission", -commission, "-0.003287"]
-  ] as const
-  for (const [n, [type, key, house, amount, text]] of entries.entries()) {
-    const txId = 2 * swapId + n
-    const item = itemOf(swapId, txId, type, text)
-    await run("transaction", [txId, `${key}${swapId}`, type, clientId, partnerId, item, now])
-    await run("posting", [2 * txId, txId, `client:${String(clientId)}`, clientId, partnerId, amount])
-    await run("posting", [2 * txId + 1, txId, house, null, partnerId, -amount])
-    await run("item", [txId, partnerId, clientId, item, type, amount, now])
-    await run("event", [partnerId, txId, clientId, item, now])
-    await run("audit", [
-      3 * swapId + n,
-      now,
-      partnerId,
-      clientId,
-      `settlementItem:${txId}`,
-      "settlement.item",
-      "PENDING"
-    ])
-  }
-  await run("balance", [clientId])
-  await run("audit", [3 * swapId + 2, now, partnerId, clientId, `swap:${swapId}`, "swap.end", "MATURED"])
-  await run("notification", [swapId, partnerId, clientId, now])
-  await run("totals", [clientId, partnerId])
-  await run("timer", [clientId, swapId])
-  await connection.query("COMMIT")
-}
-
 /** Ends each of them once; swaps a second. */
-export const endPlainSwaps = async ({ databaseUrl, way, concurrency, swapIds }: PlainMaturities): Promise<number> => {
+export const endPlainSwaps = async ({ databaseUrl, concurrency, swapIds }: PlainMaturities): Promise<number> => {
   const pool = new Pool({ connectionString: databaseUrl, max: concurrency })
   try {
     let at = 0
     const began = performance.now()
-    const end = way === "one" ? endByStatement : endInSteps
     const work = async (): Promise<void> => {
       const connection = await pool.connect()
       try {
-        while (at < swapIds.length) await end(connection, swapIds[at++] as number)
+        while (at < swapIds.length) await endSwap(connection, swapIds[at++] as number)
       } finally {
         connection.release()
       }

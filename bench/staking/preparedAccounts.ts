@@ -3,7 +3,7 @@
  * the totals that a service keeps of them. Without postings and orders, which no read of these figures looks at: the books of such
  * a database are not proved. Swaps are taken as anybody takes them.
  */
-import { columnsOf, onDatabase } from "../reference/database.ts"
+import { onDatabase } from "../reference/database.ts"
 import type { RunningService } from "../service.ts"
 import { type BenchPartner, partnerCall } from "../setup.ts"
 import { putOffer } from "./boardOffer.ts"
@@ -87,24 +87,3 @@ export const takeSwaps = async (
         idempotencyKey: `swap-${clientId}-${n}`
       })
 }
-
-/** Swaps, and what was kept of them, as the service has them. */
-export const copySwaps = (serviceUrl: string, referenceUrl: string, clientIds: ReadonlyArray<number>): Promise<void> =>
-  onDatabase(serviceUrl, (from) =>
-    onDatabase(referenceUrl, async (to) => {
-      const { rows } = await from.query<{ readonly all: string | null }>(
-        "SELECT json_agg(t)::text AS all FROM swaps t WHERE client_id = ANY($1)",
-        [clientIds]
-      )
-      const columns = await columnsOf(to, "swaps")
-      await to.query(`INSERT INTO swaps (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::swaps, $1)`, [
-        rows[0]?.all ?? "[]"
-      ])
-      const cash = await from.query(
-        "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1)",
-        [clientIds]
-      )
-      for (const { client_id, cash: minor } of cash.rows as ReadonlyArray<Record<"client_id" | "cash", string>>)
-        await to.query("UPDATE balances SET cash = $2 WHERE currency = 'USDC' AND client_id = $1", [client_id, minor])
-    })
-  )

@@ -38,30 +38,3 @@ export interface TakeServerQuestion extends ServerKeys, VenueAddress {
   readonly databaseUrl: string
   readonly offer: HeldOffer
 }
-
-/** The mark of a SPOT market as it stood when the reference was started, with the places of its grid. */
-export interface HeldMark {
-  readonly symbol: string
-  readonly price: string
-  readonly places: number
-}
-
-/** A reference service that reads balances and overviews, and adds up what is behind them. */
-export interface ReadServerQuestion extends ServerKeys {
-  readonly databaseUrl: string
-  readonly marks: ReadonlyArray<HeldMark>
-}
-
-/**
- * Ends one swap of each of these ids in a transaction of its own, its rows one by one (`steps`) or all by one statement (`one`).
- */
-export interface PlainMaturities {
-  readonly databaseUrl: string
-  readonly way: PlainWay
-  readonly concurrency: number
-  readonly swapIds: ReadonlyArray<number>
-}
-
-export const plainWays = ["steps", "one"] as const
-export const plainNames = { steps: "row by row", one: "one statement a swap" } as const
-export type PlainWay = (typeof plainWays)[number]

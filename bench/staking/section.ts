@@ -3,7 +3,6 @@ import { disturbed, latencyRow, millis, rowsTable, spread, table, whole } from "
 import type { Spread } from "../rounds.ts"
 import { stakingGoals } from "./goals.ts"
 import type { MaturityFindings } from "./maturityRounds.ts"
-import { plainNames } from "./protocol.ts"
 import type { ReadFindings } from "./readRounds.ts"
 import type { StakingFindings } from "./stakingRounds.ts"
 import type { TakeFindings, TakeRow } from "./takeRounds.ts"
@@ -20,11 +19,11 @@ export const stakingSection = (findings: StakingFindings): string =>
   ].join("\n\n")
 
 const readSection = ({ reads }: ReadFindings): ReadonlyArray<string> => [
-  ...reads.flatMap(({ kind, behind, rows }) => [
+  ...reads.flatMap(({ kind, behind, row }) => [
     `### ${kind === "balances" ? "Balances" : "Overview"} of eight currencies and fifty swaps, ${whole(behind)} trades behind them, 64 connections`,
-    rowsTable(rows)
+    rowsTable({ service: row })
   ]),
-  "Balances and trades were put into the database by statements, the swaps were taken of one offer; both sides answered the same to the last figure; then the marks moved while they were read. The reference adds up the trades for each overview."
+  "Balances and trades were put into the database by statements, the swaps were taken of one offer; the marks moved while the accounts were read."
 ]
 
 const ratio = (own: Spread, other: Spread): string => `${(own.median / Math.max(1e-9, other.median)).toFixed(2)} x`
@@ -69,14 +68,14 @@ const maturitySection = (found: MaturityFindings): ReadonlyArray<string> => {
       ["swaps a second", "", "service is", "program us", "database us", "venue us"],
       [
         ["service, its callers beside it", whole(rate), "", whole(program), whole(database), whole(venue)],
-        ...plain.map((other) => [
-          `plain SQL, ${plainNames[other.way]}, ${other.concurrency} connections`,
-          spread(other.rate, whole),
-          `${(rate / Math.max(1e-9, other.rate.median)).toFixed(2)} x`,
+        [
+          `plain SQL, one statement a swap, ${plain.concurrency} connections`,
+          spread(plain.rate, whole),
+          `${(rate / Math.max(1e-9, plain.rate.median)).toFixed(2)} x`,
           "",
           "",
           ""
-        ])
+        ]
       ]
     ),
     table(

@@ -1,23 +1,18 @@
 /**
- * ACCOUNT statements of very many postings: model, CSV and PDF of one at a time, beside Fastify, pg, JSON.stringify and pdfkit as they
- * come; what each adds to the memory of a process that has made a small one; and what another partner's callers notice of four builds
- * with their PDFs at once.
+ * ACCOUNT statements of very many postings: model, CSV and PDF of one at a time; the memory that each adds to a process that has made
+ * a small one; and the latency of another partner's callers beside four builds with their PDFs at once.
  */
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { Child } from "../child.ts"
 import type { PacedLoadQuestion, PacedResult } from "../contracts/protocol.ts"
 import { besideOthers, paced, tradePattern } from "../margin/MarginWorld.ts"
 import { peakMegabytes, residentMegabytes, resetPeak } from "../processFacts.ts"
-import { makeReferenceDatabase } from "../reference/database.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
 import { type RunningService, startService } from "../service.ts"
 import { type BenchPartner, createPartner, onboardClients, reportCollateral } from "../setup.ts"
 import { storeClients } from "../storedClients.ts"
 import { makeTrader } from "../traders.ts"
 import { storeTrades } from "./preparedTrades.ts"
-import type { StatementServerQuestion } from "./protocol.ts"
 import { makeAccount, saveFile, type StatementSide } from "./statementCalls.ts"
 
 export interface FilePlan {
@@ -33,15 +28,14 @@ export interface FilePlan {
 
 export const steps = ["model", "csv", "pdf"] as const
 export type Step = (typeof steps)[number]
-type Sides<A> = { readonly service: A; readonly reference: A }
 
 export interface StepFindings {
   /** Rows a second. */
-  readonly rate: Sides<Spread>
+  readonly rate: Spread
   /** MB of the process at its peak, more than before. */
-  readonly memory: Sides<number>
+  readonly memory: number
   /** Bytes of the file; of a model none. */
-  readonly bytes: Sides<number>
+  readonly bytes: number
 }
 
 export interface FileFindings {
@@ -65,7 +59,6 @@ interface World {
   /** One whose memory is measured, one for each round, then those of four builds at once. */
   readonly large: ReadonlyArray<number>
   readonly period: { readonly from: number; readonly to: number }
-  readonly ownUrl: string
 }
 
 const makeWorld = async (plan: FilePlan): Promise<World> => {
@@ -77,7 +70,6 @@ const makeWorld = async (plan: FilePlan): Promise<World> => {
     await makeTrader(service, partner, pattern, { custody: "PARTNER", cash })
     await tradePattern(service, partner, pattern)
     const others = (await onboardClients(service, other, plan.others, "other")).clientIds
-    const ownUrl = await makeReferenceDatabase(service.databaseUrl, "reference_statements")
     const clientIds = await storeClients(service.databaseUrl, pattern, 1 + 1 + plan.rounds + atOnce)
     const to = Date.now() - hour
     const period = { from: to - days, to }
@@ -85,43 +77,27 @@ const makeWorld = async (plan: FilePlan): Promise<World> => {
     await storeTrades(service.databaseUrl, pattern, { clientIds: [small], each: plan.few, ...period })
     await storeTrades(service.databaseUrl, pattern, { clientIds: large, each: plan.postings, ...period })
     plan.progress(`${large.length} clients with ${plan.postings} postings each stored`)
-    return { plan, partner, other: { ...other, clientIds: others }, small, large, period, ownUrl }
+    return { plan, partner, other: { ...other, clientIds: others }, small, large, period }
   } finally {
     await service.stop()
   }
 }
 
-/** A service, or the reference, that has just begun and has made a small statement with its files. */
+/** A service that has just begun and has made a small statement with its files. */
 interface Running {
   readonly side: StatementSide
-  readonly pid: number
-  readonly end: () => Promise<void>
+  readonly service: RunningService
 }
 
-const warmed = async ({ small, period }: World, running: Running): Promise<Running> => {
-  const made = await makeAccount(running.side, { clientId: small, ...period })
-  for (const form of ["csv", "pdf"] as const) await saveFile(running.side, small, made, form)
-  return running
-}
-
-const beginService = async (world: World): Promise<Running & { readonly service: RunningService }> => {
-  const { plan, partner, other } = world
+const beginService = async ({ plan, partner, other, small, period }: World): Promise<Running> => {
   const service = await startService(plan.dataDirectory)
-  const { port, ca, pid } = service
+  const { port, ca } = service
   // Its seal holds all postings before it: the copies have none.
   await reportCollateral(service, other, other.clientIds[0] as number, `seal-${Date.now()}`)
   const side = { port, ca, partnerKey: partner.partnerKey }
-  return { ...(await warmed(world, { side, pid, end: service.stop })), service }
-}
-
-const beginReference = async (world: World, service: RunningService): Promise<Running> => {
-  const { plan, partner, ownUrl } = world
-  const file = (name: string) => readFileSync(join(plan.dataDirectory, "tls", name), "utf8")
-  const child = new Child<StatementServerQuestion, { readonly port: number }>("statements/reference.ts")
-  const tls = { certificate: file("server.pem"), key: file("server.key") }
-  const { port } = await child.ask({ databaseUrl: service.databaseUrl, ownUrl, ...tls })
-  const side = { port, ca: service.ca, partnerKey: partner.partnerKey }
-  return warmed(world, { side, pid: child.pid, end: () => child.stop() })
+  const made = await makeAccount(side, { clientId: small, ...period })
+  for (const form of ["csv", "pdf"] as const) await saveFile(side, small, made, form)
+  return { side, service }
 }
 
 interface Measured {
@@ -131,7 +107,13 @@ interface Measured {
 }
 
 /** One step of one client's statement; what it took, and what it added to the process at its peak. */
-const measureStep = async (world: World, { side, pid }: Running, clientId: number, step: Step): Promise<Measured> => {
+const measureStep = async (
+  world: World,
+  { side, service }: Running,
+  clientId: number,
+  step: Step
+): Promise<Measured> => {
+  const { pid } = service
   const asked = { clientId, ...world.period }
   // The statement of a file is there before.
   const before = step === "model" ? null : await makeAccount(side, asked)
@@ -149,40 +131,27 @@ type Found = { readonly [S in Step]: Array<Measured> }
 const nothing = (): Found => ({ model: [], csv: [], pdf: [] })
 
 /** Memory: each step in a process of its own, the statement of the first large client. */
-const measureMemory = async (world: World): Promise<Sides<Record<Step, number>>> => {
-  const found = { service: { model: 0, csv: 0, pdf: 0 }, reference: { model: 0, csv: 0, pdf: 0 } }
+const measureMemory = async (world: World): Promise<Record<Step, number>> => {
+  const found = { model: 0, csv: 0, pdf: 0 }
+  const [clientId] = world.large as readonly [number]
   for (const step of steps) {
-    const service = await beginService(world)
-    const reference = await beginReference(world, service.service)
+    const running = await beginService(world)
     try {
-      const [clientId] = world.large as readonly [number]
-      found.service[step] = (await measureStep(world, service, clientId, step)).memory
-      found.reference[step] = (await measureStep(world, reference, clientId, step)).memory
+      found[step] = (await measureStep(world, running, clientId, step)).memory
     } finally {
-      await reference.end()
-      await service.end()
+      await running.service.stop()
     }
-    const { service: own, reference: theirs } = found
-    world.plan.progress(
-      `${step}: ${own[step].toFixed(0)} MB more in the service, ${theirs[step].toFixed(0)} MB in the reference`
-    )
+    world.plan.progress(`${step}: ${found[step].toFixed(0)} MB more`)
   }
   return found
 }
 
-const measureRates = async (world: World, service: Running, reference: Running): Promise<Sides<Found>> => {
-  const found = { service: nothing(), reference: nothing() }
+const measureRates = async (world: World, running: Running): Promise<Found> => {
+  const found = nothing()
   for (const clientId of world.large.slice(1, 1 + world.plan.rounds)) {
-    for (const step of steps) {
-      for (const [name, running] of [
-        ["service", service],
-        ["reference", reference]
-      ] as const)
-        found[name][step].push(await measureStep(world, running, clientId, step))
-    }
-    const last = (name: keyof typeof found) =>
-      steps.map((step) => `${step} ${(found[name][step].at(-1)?.seconds ?? 0).toFixed(1)} s`).join(", ")
-    world.plan.progress(`statements: service ${last("service")}; reference ${last("reference")}`)
+    for (const step of steps) found[step].push(await measureStep(world, running, clientId, step))
+    const last = steps.map((step) => `${step} ${(found[step].at(-1)?.seconds ?? 0).toFixed(1)} s`).join(", ")
+    world.plan.progress(`statements: ${last}`)
   }
   return found
 }
@@ -192,7 +161,7 @@ const warmMillis = ({ others }: FilePlan): number =>
   (2 * others * 1_000) / (paced.readsPerSecond + paced.reportsPerSecond)
 
 /** Four builds with their PDFs at once, and as long without. */
-const measureBeside = async (world: World, { service, side }: Running & { readonly service: RunningService }) => {
+const measureBeside = async (world: World, { service, side }: Running) => {
   const load = new Child<PacedLoadQuestion, PacedResult>("contracts/pacedLoad.ts")
   const watched = { load, other: world.other }
   try {
@@ -217,21 +186,17 @@ const measureBeside = async (world: World, { service, side }: Running & { readon
 export const measureFiles = async (plan: FilePlan): Promise<FileFindings> => {
   const world = await makeWorld(plan)
   const memory = await measureMemory(world)
-  const service = await beginService(world)
-  const reference = await beginReference(world, service.service)
+  const running = await beginService(world)
   try {
-    const rates = await measureRates(world, service, reference)
-    await reference.end()
-    const { beside, without } = await measureBeside(world, service)
-    const ratesOf = (all: Found, step: Step) => spreadOf(all[step].map(({ seconds }) => plan.postings / seconds))
+    const rates = await measureRates(world, running)
+    const { beside, without } = await measureBeside(world, running)
     const of = (step: Step): StepFindings => ({
-      rate: { service: ratesOf(rates.service, step), reference: ratesOf(rates.reference, step) },
-      memory: { service: memory.service[step], reference: memory.reference[step] },
-      bytes: { service: rates.service[step][0]?.bytes ?? 0, reference: rates.reference[step][0]?.bytes ?? 0 }
+      rate: spreadOf(rates[step].map(({ seconds }) => plan.postings / seconds)),
+      memory: memory[step],
+      bytes: rates[step][0]?.bytes ?? 0
     })
     return { postings: plan.postings, of: { model: of("model"), csv: of("csv"), pdf: of("pdf") }, beside, without }
   } finally {
-    await reference.end()
-    await service.end()
+    await running.service.stop()
   }
 }

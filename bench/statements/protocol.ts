@@ -1,11 +1,4 @@
-/** What the statements part asks of its reference service and of its loop over clients. */
-import type { ServerKeys } from "../reference/partnerServer.ts"
-
-/** A reference service that makes ACCOUNT statements of a database's postings, and stores them in one of its own. */
-export interface StatementServerQuestion extends ServerKeys {
-  readonly databaseUrl: string
-  readonly ownUrl: string
-}
+/** What the statements part asks of its loop over clients. */
 
 /** A night's statements by a loop over clients, so many at a time: read from a database, written to one of its own. */
 export interface PlainNightQuestion {
