@@ -94,7 +94,8 @@ export const startService = async (
       await ended
     },
     stop: async () => {
-      services.delete(service)
+      // A killed service needs no stop.
+      if (!services.delete(service)) return
       if (child.exitCode === null && child.signalCode === null) process.kill(ready.pid, "SIGTERM")
       const code = await ended
       if (code !== 0) throw new Error(`the service ended with ${code} after SIGTERM`)

@@ -23,6 +23,7 @@ import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import type { VenueHandler } from "../../src/runtime/services/venue/VenueHandler.ts"
 import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
+import { LastListing } from "../../src/runtime/services/market/LastListing.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
 
@@ -250,7 +251,7 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           unnamed: () => false,
           doubted: () => undefined
         })
-      ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
+      ).pipe(Layer.provide(Layer.mergeAll(venueOf(events, world.number), VenueLink.layer, LastListing.layer)))
       const context = yield* Layer.build(layer)
       const { figures } = Context.get(context, VenueEvents)
       while (figures().mark < world.number) yield* Effect.sleep("5 millis")
