@@ -1,5 +1,5 @@
 /** The headers of a statement's file: it is an attachment whose bytes never change (STS-32; RFC 6266, RFC 9110). */
-import type { StatementRow } from "../runtime/store/tables/statement.ts"
+import type { StatementRow } from "../runtime/tables/statement.ts"
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 

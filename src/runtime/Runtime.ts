@@ -29,7 +29,7 @@ import { KeyUsage } from "./services/partners/KeyUsage.ts"
 import { OperatorKeys } from "./services/operations/operator/OperatorKeys.ts"
 import { Partners } from "./services/lifecycle/Partners.ts"
 import { Questionnaires } from "./services/clients/appropriateness/Questionnaires.ts"
-import { DueTimers } from "./ports/DueTimers.ts"
+import { dueTimersLayer } from "./store/dueTimers.ts"
 import type { ListedMarkets } from "./ports/ListedMarkets.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { ExposureReads } from "./ports/ExposureReads.ts"
@@ -199,7 +199,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
   Layer.mergeAll(
     Timers.layer(
       Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
-    ).pipe(Layer.provide(DueTimers.layer)),
+    ).pipe(Layer.provide(dueTimersLayer)),
     layerSandboxEntries,
     layerPersonWatch,
     layerPayoutCorrections,

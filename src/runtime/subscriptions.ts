@@ -5,7 +5,7 @@
  */
 import type { ActorHost, Turn } from "./engine/mailbox/ActorHost.ts"
 import type { EndListener, RowListener } from "./engine/mailbox/CommittedRows.ts"
-import type { TableName } from "./store/Catalogue.ts"
+import type { TableName } from "./tables/Catalogue.ts"
 
 /**
  * The listeners of each table. They run after COMMIT and before the answer: first the projections that turns and requests

@@ -4,8 +4,8 @@
  * (doc 1, Onboarding request and Idempotency; SC-ONB-05, SC-ONB-06, SC-ONB-17; A1-16, A1-18, A1-51).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
-import type { TableSpec } from "../../src/runtime/store/Table.ts"
+import { catalogue, tableNames } from "../../src/runtime/tables/Catalogue.ts"
+import type { TableSpec } from "../../src/runtime/tables/Table.ts"
 import { brokenInvariants, get, ofClient, onboard, person, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
 

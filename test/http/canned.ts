@@ -7,7 +7,7 @@ import type { Requirements } from "../../src/machines/verification/requirements.
 import type { BalancesWire, LedgerPage } from "../../src/machines/account/AccountWire.ts"
 import type { PartnerView } from "../../src/runtime/services/partners/Directory.ts"
 import type { PartnerSummary } from "../../src/machines/client/PartnerSummary.ts"
-import type { ApiKeyRow } from "../../src/runtime/store/tables/partner.ts"
+import type { ApiKeyRow } from "../../src/runtime/tables/partner.ts"
 
 export const keys = { trade: "pbk_trade", read: "pbk_read" } as const
 export const clientId = 41

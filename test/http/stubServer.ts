@@ -42,7 +42,7 @@ import { Onboarding, type OnboardingVerdict } from "../../src/runtime/services/c
 import { Summary } from "../../src/runtime/services/partners/Summary.ts"
 import type { PartnerPrincipal } from "../../src/runtime/services/partners/Principal.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
-import type { AnswerRow } from "../../src/runtime/store/tables/engine.ts"
+import type { AnswerRow } from "../../src/runtime/tables/engine.ts"
 import { type Answer, type CallOptions, callServer } from "./callServer.ts"
 import {
   balances,

@@ -15,7 +15,7 @@ import { type Reached, reachable, shapeOf, statesOf, tableOf, type Walkable } fr
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { begin, beginSlow, step, stepSlow, versionOf } from "../../src/runtime/engine/machine/step.ts"
 import { MachineVersionUnknown, presentRow, upcastWith } from "../../src/runtime/engine/machine/upcast.ts"
-import { catalogue, tableOfKind } from "../../src/runtime/store/Catalogue.ts"
+import { catalogue, tableOfKind } from "../../src/runtime/tables/Catalogue.ts"
 import { played } from "../support/every.ts"
 
 const walkable = (kind: Kind): Walkable => machines[kind]

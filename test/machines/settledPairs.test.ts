@@ -12,7 +12,7 @@ import {
 } from "../../src/machines/screening/screen.ts"
 import { clearedFor, identityText } from "../../src/runtime/services/screening/dispositions.ts"
 import { seenBy } from "../../src/runtime/services/clients/screening/rescreening.ts"
-import type { DispositionRow } from "../../src/runtime/store/tables/screening.ts"
+import type { DispositionRow } from "../../src/runtime/tables/screening.ts"
 import { screenedPerson, watchEntry } from "../fixtures/screening.ts"
 
 const row = (over: Partial<DispositionRow> = {}): DispositionRow => ({

@@ -8,7 +8,7 @@ import {
 } from "../../src/runtime/services/operations/operator/approvalDecisions.ts"
 import { ActorHost, type Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { runningApprovals } from "../../src/runtime/services/operations/operator/runningApprovals.ts"
-import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"
+import type { ApprovalRow } from "../../src/runtime/tables/operator.ts"
 import { brokenInvariants, query } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
 import { runRecorded } from "./operatorHarness.ts"

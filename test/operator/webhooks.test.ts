@@ -5,7 +5,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import { deliveryStatuses as statuses } from "../../src/machines/webhook/Webhook.ts"
-import { endedByCommit } from "../../src/runtime/store/triggers.ts"
+import { endedByCommit } from "../../src/runtime/tables/triggers.ts"
 import { query, rowsOf } from "../support/Builders.ts"
 import { runRecorded } from "./operatorHarness.ts"
 import { nextRow } from "../../src/runtime/effects/machineRow.ts"

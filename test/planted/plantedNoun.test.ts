@@ -10,7 +10,7 @@ import { compilerOmissions, generatedFiles, otherOmissions, type TestOmission, t
 import { PlantedTree, withInsertions } from "./PlantedTree.ts"
 import { runNode, runTests } from "./runTests.ts"
 
-const mostFiles = 32
+const mostFiles = 33
 const minutes = (count: number): number => count * 60_000
 
 let tree: PlantedTree

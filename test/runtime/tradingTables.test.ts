@@ -18,7 +18,7 @@ import { CommitBuilder, type SubjectKey } from "../../src/runtime/engine/journal
 import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../src/runtime/engine/mailbox/SubjectState.ts"
 import { instanceOf } from "../../src/runtime/services/account/clientState.ts"
-import type { NewColumns, TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
+import type { NewColumns, TableName, Tables } from "../../src/runtime/tables/Catalogue.ts"
 import { commitOf, noon, sampleRows, submit } from "./engine/fixtures.ts"
 import { openPgBench, type PgBench } from "./engine/pgBench.ts"
 import { view } from "./rfq/rfqTurns.ts"

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Documents } from "../../src/runtime/services/clients/document/Documents.ts"
-import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
+import { catalogue, tableNames } from "../../src/runtime/tables/Catalogue.ts"
 import { get, query, rowCounts } from "../support/Builders.ts"
 import { type Answer, operator } from "../support/Service.ts"
 import { openScenario } from "../support/Scenario.ts"

@@ -5,8 +5,8 @@
  */
 import type { BalancesWire } from "../../src/machines/account/AccountWire.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { AccountTotalsRow } from "../../src/runtime/store/tables/account.ts"
-import type { SwapRow } from "../../src/runtime/store/tables/swap.ts"
+import type { AccountTotalsRow } from "../../src/runtime/tables/account.ts"
+import type { SwapRow } from "../../src/runtime/tables/swap.ts"
 import { minor } from "./CommitAudit.ts"
 import type { Findings } from "./Findings.ts"
 import { units } from "./OrderAudit.ts"

@@ -4,7 +4,7 @@
  */
 import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { AnswerRow } from "../../src/runtime/store/tables/engine.ts"
+import type { AnswerRow } from "../../src/runtime/tables/engine.ts"
 import { CommitAudit, factsOf, minor } from "./CommitAudit.ts"
 import { fingerprintOfCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import { Findings } from "./Findings.ts"

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
 import { SwapDesk } from "../../src/runtime/services/trading/swap/SwapDesk.ts"
-import type { SwapRow } from "../../src/runtime/store/tables/swap.ts"
+import type { SwapRow } from "../../src/runtime/tables/swap.ts"
 import type { OperatorDesk } from "./OperatorDesk.ts"
 import type { World } from "./World.ts"
 

@@ -14,7 +14,7 @@ import { Payouts } from "../../src/runtime/services/money/ledger/Payouts.ts"
 import { chainOf, type ImportView } from "../../src/runtime/services/screening/importDecisions.ts"
 import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
 import { WatchLists } from "../../src/runtime/services/screening/WatchLists.ts"
-import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
+import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import type { OperatorDesk } from "./OperatorDesk.ts"
 import type { World } from "./World.ts"
 

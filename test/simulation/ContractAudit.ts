@@ -8,7 +8,7 @@ import { acceptRef, requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { BarrierContractRow, RfqRow } from "../../src/runtime/store/tables/barrier.ts"
+import type { BarrierContractRow, RfqRow } from "../../src/runtime/tables/barrier.ts"
 import type { Findings } from "./Findings.ts"
 import type { VenueLane } from "./VenueLane.ts"
 

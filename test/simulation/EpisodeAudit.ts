@@ -4,9 +4,9 @@
  * something, once for each episode. Money that comes back from behind a write-off repays it (F9, F10; D23).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
-import type { CloseOutRow } from "../../src/runtime/store/tables/margin.ts"
-import type { FillRow, OrderRow } from "../../src/runtime/store/tables/order.ts"
+import type { ClientRow } from "../../src/runtime/tables/client.ts"
+import type { CloseOutRow } from "../../src/runtime/tables/margin.ts"
+import type { FillRow, OrderRow } from "../../src/runtime/tables/order.ts"
 import { NaiveHouse } from "../fixtures/naiveHouse.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
 import type { Coverage } from "./Coverage.ts"

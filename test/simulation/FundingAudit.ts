@@ -5,7 +5,7 @@
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { LedgerTransactionRow } from "../../src/runtime/store/tables/ledger.ts"
+import type { LedgerTransactionRow } from "../../src/runtime/tables/ledger.ts"
 import type { Findings } from "./Findings.ts"
 import { signed, units } from "./OrderAudit.ts"
 import type { VenueLane } from "./VenueLane.ts"

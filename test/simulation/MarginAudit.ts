@@ -5,8 +5,8 @@
  * commit until the account is NORMAL. Episodes and write-offs: EpisodeAudit.ts.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { BarrierContractRow } from "../../src/runtime/store/tables/barrier.ts"
-import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
+import type { BarrierContractRow } from "../../src/runtime/tables/barrier.ts"
+import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"

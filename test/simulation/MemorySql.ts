@@ -9,8 +9,8 @@ import { firstPersonKey, personClaims } from "../../src/machines/kyc/personKey.t
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { placeOf } from "../../src/runtime/engine/journal/columnValues.ts"
 import type { Sealing } from "../../src/runtime/engine/sealing/Sealing.ts"
-import { catalogue, type TableName, tableNames } from "../../src/runtime/store/Catalogue.ts"
-import type { TableSpec } from "../../src/runtime/store/Table.ts"
+import { catalogue, type TableName, tableNames } from "../../src/runtime/tables/Catalogue.ts"
+import type { TableSpec } from "../../src/runtime/tables/Table.ts"
 
 export interface MemorySqlOptions {
   readonly store: MemoryStore

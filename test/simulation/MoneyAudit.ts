@@ -3,9 +3,9 @@
  * what each of them moves (doc 3, Deposit notice, Withdrawal request, Money write gates; D9, D10).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { DepositNoticeRow } from "../../src/runtime/store/tables/deposit.ts"
-import type { LedgerTransactionRow } from "../../src/runtime/store/tables/ledger.ts"
-import type { WithdrawalRow } from "../../src/runtime/store/tables/withdrawal.ts"
+import type { DepositNoticeRow } from "../../src/runtime/tables/deposit.ts"
+import type { LedgerTransactionRow } from "../../src/runtime/tables/ledger.ts"
+import type { WithdrawalRow } from "../../src/runtime/tables/withdrawal.ts"
 import type { Findings } from "./Findings.ts"
 
 /** What stands before a commit, as the auditor of commits knows it. */

@@ -4,7 +4,7 @@
  * the job but the rows that are committed.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
+import type { StatementRow } from "../../src/runtime/tables/statement.ts"
 import type { Findings } from "./Findings.ts"
 
 const dayMillis = 86_400_000

@@ -12,7 +12,7 @@ import { newestVersion } from "../../src/runtime/services/statements/fileStateme
 import { type JobPart, nothingOf } from "../../src/runtime/services/statements/jobs/jobBuild.ts"
 import { JobWork } from "../../src/runtime/services/statements/jobs/JobWork.ts"
 import { statedOf } from "../../src/runtime/services/statements/Statements.ts"
-import type { StatementJobRow } from "../../src/runtime/store/tables/statementJob.ts"
+import type { StatementJobRow } from "../../src/runtime/tables/statementJob.ts"
 
 /** Clients of a page: few, so that a night has several. */
 const pageOfClients = 2

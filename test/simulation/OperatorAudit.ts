@@ -3,8 +3,8 @@
  * whom partners' keys and reliance let in (operator surface, Four eyes; A3-11, A3-43; D15, D16, D17).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"
-import type { ReconBreakRow } from "../../src/runtime/store/tables/reconciliation.ts"
+import type { ApprovalRow } from "../../src/runtime/tables/operator.ts"
+import type { ReconBreakRow } from "../../src/runtime/tables/reconciliation.ts"
 import type { Findings } from "./Findings.ts"
 
 /** What stands before a commit, as the auditor of commits knows it. */

@@ -4,7 +4,7 @@
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { workingStates } from "../../src/machines/order/Order.ts"
-import type { OrderRow } from "../../src/runtime/store/tables/order.ts"
+import type { OrderRow } from "../../src/runtime/tables/order.ts"
 import type { Trade } from "./TraderDesk.ts"
 import { ticksInOne } from "./VenueDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"

@@ -4,7 +4,7 @@
  * reserved is what its working spot orders and its withdrawals hold.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { OrderRow } from "../../src/runtime/store/tables/order.ts"
+import type { OrderRow } from "../../src/runtime/tables/order.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
 import type { Findings } from "./Findings.ts"
 import { type OrderAudit, units, works } from "./OrderAudit.ts"

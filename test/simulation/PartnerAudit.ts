@@ -3,7 +3,7 @@
  * (doc 1, KYC package; doc 3, Changing the custody model; D1, D15).
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { PartnerRow } from "../../src/runtime/store/tables/partner.ts"
+import type { PartnerRow } from "../../src/runtime/tables/partner.ts"
 import type { Findings } from "./Findings.ts"
 
 /** What stands before a commit, as the auditor of commits knows it. */

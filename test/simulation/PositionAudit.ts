@@ -6,7 +6,7 @@
 import { venueAccount } from "../../src/machines/ledger/postingRules.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { FillRow } from "../../src/runtime/store/tables/order.ts"
+import type { FillRow } from "../../src/runtime/tables/order.ts"
 import type { Findings } from "./Findings.ts"
 import { signed, units } from "./OrderAudit.ts"
 import type { VenueLane } from "./VenueLane.ts"

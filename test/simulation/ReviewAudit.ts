@@ -4,7 +4,7 @@
  */
 import { mifidBlockCodes } from "../../src/machines/verification/Blocks.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
+import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import type { Findings } from "./Findings.ts"
 
 /** What stands outside of a review. */

@@ -5,7 +5,7 @@
 import type { ListedPerson } from "../../src/machines/screening/ListedPerson.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { ScreeningPassRow } from "../../src/runtime/store/tables/screening.ts"
+import type { ScreeningPassRow } from "../../src/runtime/tables/screening.ts"
 import { importedSource } from "./ComplianceDesk.ts"
 import type { Findings } from "./Findings.ts"
 

@@ -39,7 +39,7 @@ import { CollateralReports } from "../../src/runtime/services/money/collateral/C
 import { Compliance } from "../../src/runtime/services/clients/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/money/deposit/Deposits.ts"
 import { Directory } from "../../src/runtime/services/partners/Directory.ts"
-import { DueTimersMemory } from "../../src/runtime/ports/DueTimersMemory.ts"
+import { DueTimersMemory } from "../../src/runtime/engine/timers/DueTimersMemory.ts"
 import { KycUpdates } from "../../src/runtime/services/clients/kyc/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/partners/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/clients/client/Onboarding.ts"

@@ -5,7 +5,7 @@
  */
 import type { BalancesWire } from "../../src/machines/account/AccountWire.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { SwapRow } from "../../src/runtime/store/tables/swap.ts"
+import type { SwapRow } from "../../src/runtime/tables/swap.ts"
 import { minor } from "./CommitAudit.ts"
 import type { Findings } from "./Findings.ts"
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
+import type { StatementRow } from "../../src/runtime/tables/statement.ts"
 import type { Findings } from "./Findings.ts"
 
 export class StatementAudit {

@@ -11,7 +11,7 @@ import { ActorHost, type Attribution, type DispatchError } from "../../src/runti
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { clientSubject } from "../../src/runtime/services/account/clientState.ts"
 import { fileStatement } from "../../src/runtime/services/statements/fileStatement.ts"
-import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
+import type { StatementRow } from "../../src/runtime/tables/statement.ts"
 import type { Services } from "./SimProcess.ts"
 import type { World } from "./World.ts"
 

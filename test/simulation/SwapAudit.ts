@@ -6,7 +6,7 @@
 import type { VenueSwap } from "../../src/machines/venue/venueObjects.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { SwapRow } from "../../src/runtime/store/tables/swap.ts"
+import type { SwapRow } from "../../src/runtime/tables/swap.ts"
 import type { Findings } from "./Findings.ts"
 import type { VenueLane } from "./VenueLane.ts"
 

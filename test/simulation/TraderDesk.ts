@@ -7,7 +7,7 @@ import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
-import type { BarrierContractRow, RfqRow } from "../../src/runtime/store/tables/barrier.ts"
+import type { BarrierContractRow, RfqRow } from "../../src/runtime/tables/barrier.ts"
 import type { PartnerCall } from "./Doorway.ts"
 import { knockOut, ticksInOne } from "./VenueDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"

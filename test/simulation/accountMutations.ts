@@ -1,7 +1,7 @@
 /** Deliberate faults in what is kept and shown of an account beside its postings (see mutations.ts). */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { AccountTotalsRow } from "../../src/runtime/store/tables/account.ts"
-import type { LedgerTransactionRow } from "../../src/runtime/store/tables/ledger.ts"
+import type { AccountTotalsRow } from "../../src/runtime/tables/account.ts"
+import type { LedgerTransactionRow } from "../../src/runtime/tables/ledger.ts"
 import { commits, type Mutation, without } from "./bends.ts"
 
 const otherTotals = (bend: (row: AccountTotalsRow) => AccountTotalsRow) =>

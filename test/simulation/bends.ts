@@ -2,7 +2,7 @@
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../src/runtime/tables/Catalogue.ts"
 import type { Invariant } from "./Findings.ts"
 import { bentStore } from "./ObservedStore.ts"
 import type { Seams } from "./SimProcess.ts"

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { ActorHost, Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
+import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import { commits, type Mutation, without } from "./bends.ts"
 
 const unrestricted = (row: ClientRow): ClientRow => {

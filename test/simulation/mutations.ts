@@ -4,7 +4,7 @@
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../src/runtime/tables/Catalogue.ts"
 import type { OutgoingWebhook } from "../../src/runtime/ports/WebhookSender.ts"
 import { accountMutations } from "./accountMutations.ts"
 import {

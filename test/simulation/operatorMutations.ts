@@ -1,8 +1,8 @@
 /** Deliberate faults around the operator: reviews, lists, four eyes, breaks, payouts, documents (see mutations.ts). */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { TableName } from "../../src/runtime/store/Catalogue.ts"
-import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
+import type { TableName } from "../../src/runtime/tables/Catalogue.ts"
+import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import { commits, type Mutation, without } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 

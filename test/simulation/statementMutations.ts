@@ -1,9 +1,9 @@
 /** Deliberate faults in the making of statements: too little in one, two of one version, the hour in a model (see mutations.ts). */
 import { createHash } from "node:crypto"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { StatementRow } from "../../src/runtime/store/tables/statement.ts"
+import type { StatementRow } from "../../src/runtime/tables/statement.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { TableName } from "../../src/runtime/store/Catalogue.ts"
+import type { TableName } from "../../src/runtime/tables/Catalogue.ts"
 import { commits, type Mutation } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 

@@ -19,8 +19,8 @@ import {
   type WatchEntryView,
   WatchLists
 } from "../../src/runtime/services/screening/WatchLists.ts"
-import { catalogue, type TableName, tableNames, type Tables } from "../../src/runtime/store/Catalogue.ts"
-import type { TableSpec } from "../../src/runtime/store/Table.ts"
+import { catalogue, type TableName, tableNames, type Tables } from "../../src/runtime/tables/Catalogue.ts"
+import type { TableSpec } from "../../src/runtime/tables/Table.ts"
 import { ScreeningPasses } from "../../src/runtime/services/clients/screening/ScreeningPasses.ts"
 import { type Answer, operator, type Service } from "./Service.ts"
 

@@ -5,7 +5,7 @@ import { perpInput } from "../../src/machines/order/orderSamples.ts"
 import { firstRow } from "../../src/runtime/effects/machineRow.ts"
 import { ActorHost, type Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { clientSubject } from "../../src/runtime/services/account/clientState.ts"
-import type { FillRow, OrderRow, PositionRow } from "../../src/runtime/store/tables/order.ts"
+import type { FillRow, OrderRow, PositionRow } from "../../src/runtime/tables/order.ts"
 import { operator, type Service } from "./Service.ts"
 
 /** Decides something in a client's turn. */

@@ -1,6 +1,6 @@
 /** Statements: made, listed, shown with their model, and as files that browsers may keep (doc 2, Statements; STS-16, STS-32). */
 import { Effect, Layer } from "effect"
-import type { StatementRow } from "../../runtime/store/tables/statement.ts"
+import type { StatementRow } from "../../runtime/tables/statement.ts"
 import { StatementFiles } from "../../runtime/services/statements/StatementFiles.ts"
 import { Statements } from "../../runtime/services/statements/Statements.ts"
 import { unknown } from "../../machines/shared/Refusal.ts"

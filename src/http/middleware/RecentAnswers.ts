@@ -4,7 +4,7 @@
  * becomes the old one, and what nobody asked for again goes with the generation, without per-entry work. Losing an
  * entry is harmless: the database has it.
  */
-import type { AnswerRow } from "../../runtime/store/tables/engine.ts"
+import type { AnswerRow } from "../../runtime/tables/engine.ts"
 
 export type RecentAnswer = Pick<AnswerRow, "fingerprint" | "status" | "body" | "answeredAt">
 

@@ -16,7 +16,7 @@ import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
 import { ShortLivedMap } from "../../runtime/engine/ShortLivedMap.ts"
 import { isSame, keyedForm, type KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
 import type { AnswerStore } from "../../runtime/store/AnswerStore.ts"
-import type { AnswerRow } from "../../runtime/store/tables/engine.ts"
+import type { AnswerRow } from "../../runtime/tables/engine.ts"
 import { gateRefusals, refusalText, type WireRefusal } from "../toWire.ts"
 import { type RecentAnswer, RecentAnswers } from "./RecentAnswers.ts"
 

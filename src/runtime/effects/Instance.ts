@@ -1,7 +1,7 @@
 /** Whom an object of a machine belongs to, and what audit rows call it. */
 import type { Kind } from "../../machines/registry.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
-import type { EndpointRow } from "../store/tables/webhook.ts"
+import type { EndpointRow } from "../tables/webhook.ts"
 
 /**
  * What an audit row names, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides

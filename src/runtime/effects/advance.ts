@@ -4,8 +4,8 @@
  */
 import type { MachineEffect } from "../../machines/Effects.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
-import { catalogue, type MachineTable, type NewColumns, type Tables } from "../store/Catalogue.ts"
-import type { TableSpec } from "../store/Table.ts"
+import { catalogue, type MachineTable, type NewColumns, type Tables } from "../tables/Catalogue.ts"
+import type { TableSpec } from "../tables/Table.ts"
 import type { Instance, ObjectName } from "./Instance.ts"
 import { applyEffects } from "./Interpreter.ts"
 import { type EventOf, firstRow, type InputOf, nextRow } from "./machineRow.ts"

@@ -6,8 +6,8 @@ import type { EventFrom, InputFrom } from "xstate"
 import type { MachineEffect } from "../../machines/Effects.ts"
 import { machines, type MachineOf } from "../../machines/registry.ts"
 import { begin, create, type Step, step, versionOf } from "../engine/machine/step.ts"
-import { catalogue, type KindOf, type MachineTable, type NewColumns, type Tables } from "../store/Catalogue.ts"
-import type { MachineRow, TableSpec } from "../store/Table.ts"
+import { catalogue, type KindOf, type MachineTable, type NewColumns, type Tables } from "../tables/Catalogue.ts"
+import type { MachineRow, TableSpec } from "../tables/Table.ts"
 
 export type InputOf<T extends MachineTable> = InputFrom<MachineOf<KindOf<T>>>
 export type EventOf<T extends MachineTable> = EventFrom<MachineOf<KindOf<T>>>

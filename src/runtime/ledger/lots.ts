@@ -11,7 +11,7 @@ import type { Currency } from "../../machines/shared/Currency.ts"
 import { maxMinor, minorOf } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../engine/mailbox/turnRows.ts"
-import type { SpotLotRow } from "../store/tables/order.ts"
+import type { SpotLotRow } from "../tables/order.ts"
 
 interface Whose {
   readonly partnerId: number

@@ -7,7 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { idIn, type SealedTable, sealedTableNames, sealEnds, sealGenesis, sealRows } from "../engine/sealing/seal.ts"
 import { rowsBetween, sealsBetween } from "../store/reads/sealReads.ts"
-import type { SealRow } from "../store/tables/engine.ts"
+import type { SealRow } from "../tables/engine.ts"
 
 /** Seals read and hashed at a time, with their rows: a few milliseconds, in which the service does nothing else. */
 const pageOfSeals = 20

@@ -9,7 +9,7 @@ import { filedDestination } from "../../machines/withdrawal/WithdrawalRequest.ts
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { type FiledRequest, filedRequests } from "../store/reads/withdrawalReads.ts"
-import type { WithdrawalRow } from "../store/tables/withdrawal.ts"
+import type { WithdrawalRow } from "../tables/withdrawal.ts"
 
 /** Only the one who holds the key can make it, and it shows nothing of the destination. None at all has one too. */
 export const destinationFingerprint = (

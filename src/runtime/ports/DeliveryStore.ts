@@ -11,7 +11,7 @@ import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import { rowsWithIds } from "../store/reads/rowReads.ts"
-import type { DeliveryRow } from "../store/tables/webhook.ts"
+import type { DeliveryRow } from "../tables/webhook.ts"
 import { whenAway } from "../store/whenAway.ts"
 import {
   leaseDeliveries,

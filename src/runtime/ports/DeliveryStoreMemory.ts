@@ -7,7 +7,7 @@ import { webhookLimits } from "../../machines/shared/Limits.ts"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { versionOf } from "../engine/machine/step.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
-import type { DeliveryRow } from "../store/tables/webhook.ts"
+import type { DeliveryRow } from "../tables/webhook.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
 export interface DeliveryStoreMemoryOptions {

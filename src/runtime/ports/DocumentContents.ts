@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import type { DocumentContentRow } from "../store/tables/document.ts"
+import type { DocumentContentRow } from "../tables/document.ts"
 import { whenAway } from "../store/whenAway.ts"
 import { deleteContent, deleteForgottenContents, writeContent } from "../store/writes/documentWrites.ts"
 

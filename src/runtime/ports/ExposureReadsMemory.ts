@@ -4,8 +4,8 @@ import { isWorking } from "../../machines/order/Order.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { ExposedAccount, ExposedPosition } from "../store/reads/exposureReads.ts"
-import type { ClientRow } from "../store/tables/client.ts"
-import type { PositionRow } from "../store/tables/order.ts"
+import type { ClientRow } from "../tables/client.ts"
+import type { PositionRow } from "../tables/order.ts"
 import { ExposureReads } from "./ExposureReads.ts"
 
 export interface ExposureReadsMemoryOptions {

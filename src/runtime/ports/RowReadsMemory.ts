@@ -2,8 +2,8 @@
 import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
-import { catalogue, type TableName, type Tables } from "../store/Catalogue.ts"
-import type { TableSpec } from "../store/Table.ts"
+import { catalogue, type TableName, type Tables } from "../tables/Catalogue.ts"
+import type { TableSpec } from "../tables/Table.ts"
 import type { Condition } from "../store/paging.ts"
 import { RowReads } from "./RowReads.ts"
 

@@ -10,7 +10,7 @@ import { Unavailable } from "../engine/mailbox/DispatchError.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import { unpacked } from "../engine/sealing/packed.ts"
-import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"
+import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
 import { whenAway } from "../store/whenAway.ts"
 import {
   dropPieces,

@@ -1,7 +1,7 @@
 /** Models of statements kept in memory, for tests: the same promises as the stored ones, but for encryption. */
 import { Clock, Effect, Layer } from "effect"
 import { packed } from "../engine/sealing/packed.ts"
-import type { StatementModelRow, StatementPieceRow } from "../store/tables/statement.ts"
+import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
 import { type NewModel, type NewPiece, StatementModels } from "./StatementModels.ts"
 
 const piecesAtOnce = 4

@@ -5,8 +5,8 @@ import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { catalogue } from "./Catalogue.ts"
-import type { AnswerRow } from "./tables/engine.ts"
+import { catalogue } from "../tables/Catalogue.ts"
+import type { AnswerRow } from "../tables/engine.ts"
 
 export class AnswerStore extends Context.Service<
   AnswerStore,

@@ -9,7 +9,7 @@ import { Clock, Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { idSequenceOf } from "../engine/journal/IdBlocks.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
-import { catalogue, type TableName } from "./Catalogue.ts"
+import { catalogue, type TableName } from "../tables/Catalogue.ts"
 import { stampDatabase } from "./ServiceStamp.ts"
 
 /** Who asked for a reset, and when (business time, Unix ms). */

@@ -7,8 +7,8 @@ import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import { placeOf } from "../engine/journal/columnValues.ts"
-import { catalogue, tableNames } from "./Catalogue.ts"
-import type { TableSpec } from "./Table.ts"
+import { catalogue, tableNames } from "../tables/Catalogue.ts"
+import type { TableSpec } from "../tables/Table.ts"
 
 export interface SealedColumn {
   readonly table: string

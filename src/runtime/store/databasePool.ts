@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, type Layer, type Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
-import { endsAbandoned, quietSockets } from "./databaseSockets.ts"
+import { endsAbandoned, quietSockets } from "../engine/databaseSockets.ts"
 
 export interface PoolOptions {
   readonly url: Redacted.Redacted

@@ -1,11 +1,13 @@
-/** Due timers as plain SQL, for the port `DueTimers`. */
-import type { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+/** The query for due timers on PostgreSQL. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import type { TimerRow } from "./tables/engine.ts"
+import { JournalUnavailable } from "../engine/journal/Journal.ts"
+import { DueTimers } from "../engine/timers/DueTimers.ts"
+import type { TimerRow } from "../tables/engine.ts"
 
 /** Timers due at `now` (Unix ms) or before, at most `limit`, by time, subject and name. */
-export const selectDueTimers = (
+const selectDueTimers = (
   sql: PgClient.PgClient,
   now: number,
   limit: number
@@ -17,3 +19,14 @@ export const selectDueTimers = (
     ),
     (rows) => rows.map(({ subject, name, due_at }) => ({ subject, name, dueAt: Number(due_at) }))
   )
+
+/** `DueTimers` on the connections of the pool. */
+export const dueTimersLayer: Layer.Layer<DueTimers, never, PgClient.PgClient> = Layer.effect(
+  DueTimers,
+  Effect.map(PgClient.PgClient, (sql) =>
+    DueTimers.of({
+      first: (now, limit) =>
+        Effect.mapError(selectDueTimers(sql, now, limit), (error) => new JournalUnavailable({ reason: error.message }))
+    })
+  )
+)

@@ -2,8 +2,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { catalogue, type TableName, tableNames } from "./Catalogue.ts"
-import { heldIn, type OpenWork, type TableSpec } from "./Table.ts"
+import { catalogue, type TableName, tableNames } from "../tables/Catalogue.ts"
+import { heldIn, type OpenWork, type TableSpec } from "../tables/Table.ts"
 
 export interface OpenTable {
   readonly table: TableName

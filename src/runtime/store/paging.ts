@@ -5,8 +5,8 @@ import type { SqlError } from "effect/sql"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { mapInSlices } from "../engine/breathe.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue, type TableName, type Tables } from "./Catalogue.ts"
-import { heldIn, type TableSpec } from "./Table.ts"
+import { catalogue, type TableName, type Tables } from "../tables/Catalogue.ts"
+import { heldIn, type TableSpec } from "../tables/Table.ts"
 
 export interface PageQuery {
   readonly limit: number

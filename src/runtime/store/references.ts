@@ -4,7 +4,7 @@
  * partners file name their space themselves (`reference`, A3-01); those of finance's commands are named here. `ledger
  * verify` compares all of them with the rows, both ways.
  */
-import { catalogue, tableNames } from "./Catalogue.ts"
+import { catalogue, tableNames } from "../tables/Catalogue.ts"
 
 export interface ReferenceSpace {
   readonly space: string

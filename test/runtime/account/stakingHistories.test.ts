@@ -17,7 +17,7 @@ import { instanceOf } from "../../../src/runtime/services/account/clientState.ts
 import { stepSwap, takeSwap } from "../../../src/runtime/services/trading/swap/swapDecisions.ts"
 import { swapTimers } from "../../../src/runtime/services/trading/swap/swapHears.ts"
 import type { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
-import type { SwapRow } from "../../../src/runtime/store/tables/swap.ts"
+import type { SwapRow } from "../../../src/runtime/tables/swap.ts"
 import { contractsNow, factsWith } from "../../fixtures/contracts.ts"
 import { Fraction, fraction } from "../../fixtures/naiveTrading.ts"
 import { stakingMarket } from "../../support/ScriptedVenue.ts"

@@ -1,6 +1,6 @@
 /** What the conformance suite needs of an implementation: a journal and ways to look behind it. */
 import type { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 
 /** A fresh, empty journal and a look behind it. */
 export interface JournalBench {

@@ -1,8 +1,8 @@
 /** The chain of seals over what a journal stored, judged by the reader that `ledger verify` uses. */
 import { sealEnds, sealGenesis, sealedTableNames, sealedTables } from "../../../src/runtime/engine/sealing/seal.ts"
 import { type ChainRows, findBreak } from "../../../src/runtime/ledger/sealChain.ts"
-import type { SealRow } from "../../../src/runtime/store/tables/engine.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { SealRow } from "../../../src/runtime/tables/engine.ts"
+import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 
 /** The first break of the chain, a row no seal covers counting as one; null when all is whole. */
 export const chainBreak = (rowsOf: <T extends TableName>(table: T) => ReadonlyArray<Tables[T]>): string | null => {

@@ -1,20 +1,14 @@
 /** Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders. */
 import { versionOf } from "../../../src/runtime/engine/machine/step.ts"
-import { catalogue, type TableName, type Tables } from "../../../src/runtime/store/Catalogue.ts"
+import { catalogue, type CommitRows, type TableName, type Tables } from "../../../src/runtime/tables/Catalogue.ts"
 import { randomBytes } from "node:crypto"
-import {
-  type Claim,
-  type Commit,
-  type CommitRows,
-  type Fence,
-  type PartnerStamp
-} from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Claim, Commit, Fence, PartnerStamp } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { makeSealing } from "../../../src/runtime/engine/sealing/Sealing.ts"
-import type { AuditRow } from "../../../src/runtime/store/tables/engine.ts"
+import type { AuditRow } from "../../../src/runtime/tables/engine.ts"
 import { statementRows } from "./statementFixtures.ts"
 import { machine, noon, tradingRows } from "./tradingFixtures.ts"
-import type { EventRow } from "../../../src/runtime/store/tables/webhook.ts"
+import type { EventRow } from "../../../src/runtime/tables/webhook.ts"
 
 type JournalShape = Journal["Service"]
 

@@ -7,7 +7,7 @@ import type { Commit, SubjectKey } from "../../../src/runtime/engine/journal/Com
 import { Journal, JournalUnavailable, type Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
-import { keyOf } from "../../../src/runtime/store/Catalogue.ts"
+import { keyOf } from "../../../src/runtime/tables/Catalogue.ts"
 import { layerTestLogs } from "../../support/testLogs.ts"
 import { balance } from "./fixtures.ts"
 

@@ -4,17 +4,19 @@
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { type Commit, CommitBuilder, type SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
 import {
-  type Commit,
-  CommitBuilder,
+  catalogue,
   type CommitRows,
-  type SubjectKey
-} from "../../../src/runtime/engine/journal/Commit.ts"
+  keyOf,
+  type TableName,
+  tableNames,
+  type Tables
+} from "../../../src/runtime/tables/Catalogue.ts"
 import type { SubjectImage } from "../../../src/runtime/engine/journal/Journal.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
-import { catalogue, keyOf, type TableName, tableNames, type Tables } from "../../../src/runtime/store/Catalogue.ts"
-import type { PartnerRow } from "../../../src/runtime/store/tables/partner.ts"
-import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
+import type { PartnerRow } from "../../../src/runtime/tables/partner.ts"
+import type { DeliveryRow } from "../../../src/runtime/tables/webhook.ts"
 import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"

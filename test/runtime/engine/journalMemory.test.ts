@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs"
 import { makeDefectLog } from "../../../src/runtime/engine/DefectLog.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
-import { endedByCommit } from "../../../src/runtime/store/triggers.ts"
+import { endedByCommit } from "../../../src/runtime/tables/triggers.ts"
 import { layerProvokedLogs } from "../../support/testLogs.ts"
 import { journalConformance } from "./journalConformance.ts"
 

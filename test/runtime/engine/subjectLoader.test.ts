@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { makeSubjectLoader } from "../../../src/runtime/engine/journal/SubjectLoader.ts"
-import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"
+import { catalogue, tableNames } from "../../../src/runtime/tables/Catalogue.ts"
 import { clientCommit, commitOf, sampleRows, submitAll, tags, testSealing } from "./fixtures.ts"
 import { openPgBench, type PgBench } from "./pgBench.ts"
 

@@ -12,9 +12,10 @@ import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMe
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { ActorHost, Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { type TimerHandlers, Timers } from "../../../src/runtime/engine/timers/Timers.ts"
-import { DueTimers } from "../../../src/runtime/ports/DueTimers.ts"
-import { DueTimersMemory } from "../../../src/runtime/ports/DueTimersMemory.ts"
-import type { TimerRow } from "../../../src/runtime/store/tables/engine.ts"
+import { DueTimers } from "../../../src/runtime/engine/timers/DueTimers.ts"
+import { dueTimersLayer } from "../../../src/runtime/store/dueTimers.ts"
+import { DueTimersMemory } from "../../../src/runtime/engine/timers/DueTimersMemory.ts"
+import type { TimerRow } from "../../../src/runtime/tables/engine.ts"
 import { balance, commitOf, submit } from "./fixtures.ts"
 import { by } from "./hostBench.ts"
 import { openPgBench } from "./pgBench.ts"
@@ -222,6 +223,6 @@ describe("which timers are due", () => {
     closers.push(bench.close)
     await submit(bench.journal, commitOf({ rows: { timers: rows } }))
     const pool = Layer.orDie(PgClient.layer({ url: bench.url, maxConnections: 1 }))
-    await assertDue(Context.get(await build(DueTimers.layer.pipe(Layer.provide(pool))), DueTimers))
+    await assertDue(Context.get(await build(dueTimersLayer.pipe(Layer.provide(pool))), DueTimers))
   })
 })

@@ -1,7 +1,7 @@
 /** What the database knows of working orders (decision 18): which work, and that the steps of those touch no index. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { orderMachine } from "../../../src/machines/order/orderMachine.ts"
-import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
+import { catalogue } from "../../../src/runtime/tables/Catalogue.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { openPg } from "./pgBench.ts"
 

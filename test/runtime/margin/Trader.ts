@@ -4,8 +4,8 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
-import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
+import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
+import type { ClientRow } from "../../../src/runtime/tables/client.ts"
 import { balance } from "../engine/fixtures.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 

@@ -29,7 +29,7 @@ import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.t
 import { armAttachment, protectInTurn } from "../../../src/runtime/services/trading/order/protection.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { freeMoney } from "../../../src/runtime/services/money/withdrawal/withdrawalDecisions.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 import { Exchange } from "../../../simulator/venue/core/Exchange.ts"
 import { type Market, unitsOf } from "../../../simulator/venue/core/Market.ts"
 import type { Order } from "../../../simulator/venue/core/Order.ts"

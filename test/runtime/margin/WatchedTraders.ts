@@ -6,7 +6,7 @@ import { accountIn, recordedIn } from "../../../src/runtime/services/account/acc
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
 import { lossesToTell, tellLosses } from "../../../src/runtime/services/margin/lossNotices.ts"
 import { watchedIn } from "../../../src/runtime/services/margin/watchedAccount.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 import { view } from "../rfq/rfqTurns.ts"
 import type { Trader } from "./Trader.ts"
 import { TwoTraders } from "./TwoTraders.ts"

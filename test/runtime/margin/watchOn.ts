@@ -8,7 +8,7 @@ import { ExposureReads } from "../../../src/runtime/ports/ExposureReads.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
 import { MarketMirror } from "../../../src/runtime/services/market/MarketMirror.ts"
 import { RiskWatch } from "../../../src/runtime/services/margin/RiskWatch.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 
 export type Commit = <T extends TableName>(table: T, row: Tables[T]) => void

@@ -14,7 +14,7 @@ import {
   orderDifferences,
   settleOrderDifferences
 } from "../../../src/runtime/services/reconciliation/orderComparison.ts"
-import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
+import type { OrderRow } from "../../../src/runtime/tables/order.ts"
 import { reportOf } from "../../support/venueOrders.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 

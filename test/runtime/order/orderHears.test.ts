@@ -23,7 +23,7 @@ import {
 import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
-import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName } from "../../../src/runtime/tables/Catalogue.ts"
 import { marketsAt } from "./leverageTurns.ts"
 import { venueOrder } from "../../support/venueOrders.ts"
 import { clients, parts, view } from "../rfq/rfqTurns.ts"

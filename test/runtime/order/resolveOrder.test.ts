@@ -21,7 +21,7 @@ import { bookFill } from "../../../src/runtime/services/trading/order/fillBookin
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import { reportMisfit } from "../../support/standingMisfit.ts"
 import { reportOf } from "../../support/venueOrders.ts"
-import type { OrderRow } from "../../../src/runtime/store/tables/order.ts"
+import type { OrderRow } from "../../../src/runtime/tables/order.ts"
 import { clients, handlers, parts, posted, view } from "../rfq/rfqTurns.ts"
 import { accountOf, committed, marketsAt, perp, turnAt } from "./leverageTurns.ts"
 

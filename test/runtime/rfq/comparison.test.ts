@@ -11,11 +11,10 @@ import {
   settleDifferences
 } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
 import { asidePause, WantedAccounts } from "../../../src/runtime/services/reconciliation/WantedAccounts.ts"
-import { openContracts } from "../../../src/runtime/services/account/contractHoldings.ts"
-import { rfqsInTurn } from "../../../src/runtime/services/account/contractHoldings.ts"
+import { openContracts, rfqsInTurn } from "../../../src/runtime/services/account/contractHoldings.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
-import type { BarrierContractRow } from "../../../src/runtime/store/tables/barrier.ts"
+import type { BarrierContractRow } from "../../../src/runtime/tables/barrier.ts"
 import { contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
 
 const executed = (shows: VenueContract | null, rfq: VenueOutcome["rfq"] = null): VenueOutcome => ({

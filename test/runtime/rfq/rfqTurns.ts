@@ -20,7 +20,7 @@ import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
 import { swapHandler } from "../../../src/runtime/services/trading/swap/swapHears.ts"
 import type { VenueHandlers } from "../../../src/runtime/services/venue/VenueHandler.ts"
-import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
+import type { ClientRow } from "../../../src/runtime/tables/client.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
 const { partners, clients: sample } = sampleRows(1)

@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 import { breathe } from "../../../src/runtime/engine/breathe.ts"
 import { documentsOf, uploadRoom } from "../../../src/runtime/services/clients/document/Documents.ts"
 import { FairLimiter } from "../../../src/runtime/services/shared/FairLimiter.ts"
-import type { DocumentRow } from "../../../src/runtime/store/tables/document.ts"
+import type { DocumentRow } from "../../../src/runtime/tables/document.ts"
 
 const hour = 3_600_000
 

@@ -9,7 +9,7 @@ import { type DispatchError, type Turn, Unavailable } from "../../../src/runtime
 import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { fileOnce, rowFiled } from "../../../src/runtime/services/shared/fileOnce.ts"
-import { type IdKind, referenceClaim } from "../../../src/runtime/store/Catalogue.ts"
+import { type IdKind, referenceClaim } from "../../../src/runtime/tables/Catalogue.ts"
 import { claimIn, correctionSpace, interfirmSpace, payoutSpace } from "../../../src/runtime/store/references.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 import { by, failureOf, type HostBench, increment, openHost } from "../engine/hostBench.ts"

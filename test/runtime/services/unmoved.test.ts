@@ -9,7 +9,7 @@ import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { decideUnmoved } from "../../../src/runtime/services/shared/unmoved.ts"
-import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName } from "../../../src/runtime/tables/Catalogue.ts"
 
 const subject = "client:1"
 const rows = {

@@ -6,7 +6,7 @@ import { StatementModels } from "../../../src/runtime/ports/StatementModels.ts"
 import { layerStatementRendererMemory } from "../../../src/runtime/ports/StatementRendererMemory.ts"
 import { StatementFiles } from "../../../src/runtime/services/statements/StatementFiles.ts"
 import { statementInput } from "../../../src/machines/statement/statementSamples.ts"
-import type { StatementRow } from "../../../src/runtime/store/tables/statement.ts"
+import type { StatementRow } from "../../../src/runtime/tables/statement.ts"
 
 const row = {
   id: 1,

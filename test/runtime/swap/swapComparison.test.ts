@@ -12,7 +12,7 @@ import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { settleSwapDifferences, swapDifferences } from "../../../src/runtime/services/reconciliation/swapComparison.ts"
-import type { SwapRow } from "../../../src/runtime/store/tables/swap.ts"
+import type { SwapRow } from "../../../src/runtime/tables/swap.ts"
 import { clients, parts } from "../rfq/rfqTurns.ts"
 
 const { type: _type, at: _at, ...taken } = took as { readonly type: "TOOK" } & Taken

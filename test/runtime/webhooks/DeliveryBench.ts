@@ -1,7 +1,7 @@
 /** What the common suite of delivery stores needs of each implementation, and the rows it puts into them. */
 import type { DeliveryStore } from "../../../src/runtime/ports/DeliveryStore.ts"
 import { versionOf } from "../../../src/runtime/engine/machine/step.ts"
-import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
+import type { DeliveryRow } from "../../../src/runtime/tables/webhook.ts"
 import { noon } from "../engine/fixtures.ts"
 
 export interface DeliveryBench {

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
+import type { DeliveryRow } from "../../../src/runtime/tables/webhook.ts"
 import { DeliveryLanes } from "../../../src/runtime/services/webhooks/DeliveryLanes.ts"
 import { deliveryOf } from "./DeliveryBench.ts"
 import { type Behaviour, startReceiver, startWorld, until, type World } from "./webhookWorld.ts"

@@ -11,7 +11,7 @@ import { DeliveryFigures } from "../../../src/runtime/ports/DeliveryFigures.ts"
 import { DeliveryFiguresMemory } from "../../../src/runtime/ports/DeliveryFiguresMemory.ts"
 import { feedClaim, FeedSource } from "../../../src/runtime/ports/FeedSource.ts"
 import { FeedSourceMemory } from "../../../src/runtime/ports/FeedSourceMemory.ts"
-import type { DeliveryRow, NotificationRow } from "../../../src/runtime/store/tables/webhook.ts"
+import type { DeliveryRow, NotificationRow } from "../../../src/runtime/tables/webhook.ts"
 import { type BothStores, openBothStores } from "../engine/bothStores.ts"
 import { clientCommit, commitOf, noon, sampleRows } from "../engine/fixtures.ts"
 

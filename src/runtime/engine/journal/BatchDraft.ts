@@ -3,9 +3,9 @@
  * writes for good sealed. The numbers and the seal go on from the counters it is begun with.
  */
 import { PgTypes } from "@effect/sql-pg"
-import { catalogue, type TableName } from "../../store/Catalogue.ts"
-import type { TableSpec } from "../../store/Table.ts"
-import type { EventRow } from "../../store/tables/webhook.ts"
+import { catalogue, type TableName } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
+import type { EventRow } from "../../tables/webhook.ts"
 import { batchText, type EnginePart, type Part, parts } from "./batchStatement.ts"
 import { ColumnArray } from "./ColumnArray.ts"
 import { appendValue, placeOf } from "./columnValues.ts"

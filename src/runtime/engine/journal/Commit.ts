@@ -2,7 +2,7 @@
  * What one turn wants written, as plain data: all of it in one database transaction or nothing.
  * Built by `CommitBuilder`, written by a Journal, adopted into memory only after COMMIT.
  */
-import { catalogue, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
+import { catalogue, type CommitRows, keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
 
 /** A mailbox's address: `client:<id>`, `partner:<id>` or `system`. */
 export type SubjectKey = string
@@ -34,9 +34,6 @@ export interface ClearedTimer {
   readonly name: string
   readonly dueAt?: number
 }
-
-/** Rows of a commit by table. The columns given at write time (`seq`, `hash`) are overwritten there. */
-export type CommitRows = { readonly [T in TableName]?: ReadonlyArray<Tables[T]> }
 
 export interface Commit {
   readonly fence: Fence | null

@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import { describeFailure } from "./sqlFailure.ts"
-import { idBlocks, type IdKind } from "../../store/Catalogue.ts"
-import type { IdBlock } from "../../store/Table.ts"
+import { idBlocks, type IdKind } from "../../tables/Catalogue.ts"
+import type { IdBlock } from "../../tables/Table.ts"
 
 const blockSizes = { rare: 16, usual: 512, hot: 8_192 } as const satisfies Readonly<Record<IdBlock, number>>
 

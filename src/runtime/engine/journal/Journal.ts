@@ -4,7 +4,7 @@
  * database. Both are held to test/runtime/engine/journalConformance.ts.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { IdKind, TableName, Tables } from "../../store/Catalogue.ts"
+import type { IdKind, TableName, Tables } from "../../tables/Catalogue.ts"
 import type { BatchSizes } from "./BatchSizes.ts"
 import type { Claim, Commit, SubjectKey } from "./Commit.ts"
 

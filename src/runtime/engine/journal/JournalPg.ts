@@ -2,7 +2,7 @@
 import { Effect, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDefectLog } from "../DefectLog.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
+import type { IdKind } from "../../tables/Catalogue.ts"
 import { idSequenceOf, makeIdBlocks } from "./IdBlocks.ts"
 import { Journal, JournalUnavailable } from "./Journal.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"

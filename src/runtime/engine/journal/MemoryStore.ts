@@ -2,9 +2,9 @@
  * The stand-in for the database behind JournalMemory: tables, commit tokens, claims, writer epoch and id counters.
  * Several journals may share one store, as several processes share one database.
  */
-import { catalogue, type IdKind, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
-import type { TableSpec } from "../../store/Table.ts"
-import { triggers } from "../../store/triggers.ts"
+import { catalogue, type IdKind, keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
+import { triggers } from "../../tables/triggers.ts"
 import { answerClaim, answerKeys, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
 import type { Outcome, SubjectImage } from "./Journal.ts"

@@ -3,7 +3,7 @@
  * these sums instead of every posting (doc 3, Settlement report; A3-22). Summed here, where type and time are at hand;
  * a trigger would have to look both up for each posting.
  */
-import type { CommitRows } from "./Commit.ts"
+import type { CommitRows } from "../../tables/Catalogue.ts"
 
 /** Milliseconds of a totals row. Fixed for ever: rows are stored under it. */
 export const totalsDayMillis = 86_400_000

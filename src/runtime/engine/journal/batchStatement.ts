@@ -4,8 +4,8 @@
  * writer then looks for the culprit (Writer). The text depends only on which parts take part, so that the
  * server keeps it prepared.
  */
-import { catalogue, type TableName, tableNames } from "../../store/Catalogue.ts"
-import type { TableSpec } from "../../store/Table.ts"
+import { catalogue, type TableName, tableNames } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
 import type { ColumnKind } from "./ColumnArray.ts"
 import { columnKind } from "./columnValues.ts"
 

@@ -1,5 +1,5 @@
 /** How a value of a row becomes a value of its column, and back. */
-import type { ColumnType } from "../../store/Table.ts"
+import type { ColumnType } from "../../tables/Table.ts"
 import type { ColumnArray, ColumnKind } from "./ColumnArray.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
 

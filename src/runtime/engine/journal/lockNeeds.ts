@@ -2,8 +2,8 @@
  * What a commit has to lock in the database: rows by their keys, tables as wholes. By these names the journal knows which
  * commits run into a lock that somebody else holds (HeldLocks), and asks the server for it (findHeld).
  */
-import { catalogue, type TableName } from "../../store/Catalogue.ts"
-import type { TableSpec } from "../../store/Table.ts"
+import { catalogue, type TableName } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
 import { sealedTableNames } from "../sealing/seal.ts"
 import type { ColumnKind } from "./ColumnArray.ts"
 import { columnKind } from "./columnValues.ts"

@@ -2,8 +2,8 @@
  * Rows as the memory store keeps them: copied on the way in and frozen on the way out, so that nobody changes what is stored,
  * and refused for the same values that the database's column types refuse.
  */
-import { catalogue, type TableName, type Tables } from "../../store/Catalogue.ts"
-import type { ColumnType, TableSpec } from "../../store/Table.ts"
+import { catalogue, type TableName, type Tables } from "../../tables/Catalogue.ts"
+import type { ColumnType, TableSpec } from "../../tables/Table.ts"
 import { presentRow } from "../machine/upcast.ts"
 import { unstorableDocument } from "./columnValues.ts"
 

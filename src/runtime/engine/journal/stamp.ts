@@ -2,8 +2,8 @@
  * What only the writer of a batch can give: gap-free event numbers per partner and the seal that follows. The new counters
  * are adopted after COMMIT, so a lost batch leaves no hole and no broken link.
  */
-import type { EventRow } from "../../store/tables/webhook.ts"
-import type { SealRow } from "../../store/tables/engine.ts"
+import type { EventRow } from "../../tables/webhook.ts"
+import type { SealRow } from "../../tables/engine.ts"
 import type { Commit } from "./Commit.ts"
 import { inIdOrder, type SealedTable, sealedTableNames, sealGenesis, sealRows } from "../sealing/seal.ts"
 

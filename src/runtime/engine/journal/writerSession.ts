@@ -1,7 +1,7 @@
 /** The journal's one database session: its name, its settings, and how long its statements may take (architecture section 8). */
 
 import type { PgConnection } from "@effect/sql-pg"
-import { endsAbandoned } from "../../store/databaseSockets.ts"
+import { endsAbandoned } from "../databaseSockets.ts"
 
 /** The statements of the connection. A statement without an answer in time loses its connection and counts as lost. */
 export type WriterSession = Pick<PgConnection.PgConnection, "processId" | "query" | "queryValues">

@@ -3,7 +3,7 @@
  * a row that a newer program wrote is refused.
  */
 import { Result, Schema } from "effect"
-import type { TableSpec, Upcaster } from "../../store/Table.ts"
+import type { TableSpec, Upcaster } from "../../tables/Table.ts"
 import { versionOf } from "./step.ts"
 
 /** A row as loaded: the machine version it was written under beside it. */

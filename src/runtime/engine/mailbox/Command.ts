@@ -1,6 +1,6 @@
 /** What callers hand to a mailbox: a command, who gives it, and what its decision sees and writes. */
 import type { Facts } from "../../../machines/market/Facts.ts"
-import type { IdKind, Tables } from "../../store/Catalogue.ts"
+import type { IdKind, Tables } from "../../tables/Catalogue.ts"
 import type { Claim, CommitBuilder, PartnerStamp, SubjectKey } from "../journal/Commit.ts"
 import type { Lane } from "../journal/Journal.ts"
 import type { SubjectState } from "./SubjectState.ts"

@@ -2,7 +2,7 @@
  * The listeners of committed rows and of ended venue calls. They run after COMMIT and before the answer. The commit is durable by
  * then, so a listener that fails delays neither the answer nor the other listeners.
  */
-import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import type { DefectLog } from "../DefectLog.ts"
 import type { Commit } from "../journal/Commit.ts"
 import { Places } from "./Places.ts"

@@ -1,5 +1,5 @@
 /** One subject in memory: its commit token and resident rows, exactly as committed. Never holds anything undecided. */
-import { catalogue, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
+import { catalogue, keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
 import type { Commit, SubjectKey } from "../journal/Commit.ts"
 import type { SubjectImage } from "../journal/Journal.ts"
 

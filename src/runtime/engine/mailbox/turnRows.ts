@@ -1,5 +1,5 @@
 /** Rows of a subject as its turn sees them: what is committed, and over it what the turn itself has written. */
-import { keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
+import { keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
 import type { Turn } from "./Command.ts"
 
 type Seeing = Pick<Turn, "state" | "draft">

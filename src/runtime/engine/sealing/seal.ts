@@ -6,9 +6,9 @@
  * which are given in commit order.
  */
 import { hash } from "node:crypto"
-import { catalogue, type Tables } from "../../store/Catalogue.ts"
-import type { TableSpec } from "../../store/Table.ts"
-import type { SealRow } from "../../store/tables/engine.ts"
+import { catalogue, type Tables } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
+import type { SealRow } from "../../tables/engine.ts"
 import { ColumnArray } from "../journal/ColumnArray.ts"
 import { appendValue, columnKind } from "../journal/columnValues.ts"
 import type { Sealing } from "./Sealing.ts"

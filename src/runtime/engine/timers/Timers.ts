@@ -6,8 +6,8 @@
  * became due fires, in order. A subject that can't be written now keeps no other timers waiting.
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
-import { DueTimers } from "../../ports/DueTimers.ts"
-import type { TimerRow } from "../../store/tables/engine.ts"
+import { DueTimers } from "./DueTimers.ts"
+import type { TimerRow } from "../../tables/engine.ts"
 import { subscribe } from "../../subscriptions.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "../mailbox/ActorHost.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"

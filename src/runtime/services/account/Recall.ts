@@ -8,7 +8,7 @@ import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import type { Condition } from "../../store/paging.ts"
 import { clientSubject } from "./clientState.ts"
 

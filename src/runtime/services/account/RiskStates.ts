@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import type { RiskState } from "../../../machines/margin/accountRisk.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import type { RiskMonitorRow } from "../../store/tables/margin.ts"
+import type { RiskMonitorRow } from "../../tables/margin.ts"
 import { subscribe } from "../../subscriptions.ts"
 
 const pageLength = 1_000

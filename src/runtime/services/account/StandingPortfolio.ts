@@ -16,9 +16,9 @@ import { type Currency, currencyCodes } from "../../../machines/shared/Currency.
 import { progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { expectedPayout, outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import { reading, type RowsOf, type SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { TableName } from "../../store/Catalogue.ts"
-import type { BalanceRow } from "../../store/tables/ledger.ts"
-import type { SwapRow } from "../../store/tables/swap.ts"
+import type { TableName } from "../../tables/Catalogue.ts"
+import type { BalanceRow } from "../../tables/ledger.ts"
+import type { SwapRow } from "../../tables/swap.ts"
 import { accountIn } from "./accountNow.ts"
 
 /** Whatever of an account its risk does not say. */

@@ -7,10 +7,10 @@ import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { rewardReceived } from "../../../machines/swap/swapFigures.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { AccountTotalsRow } from "../../store/tables/account.ts"
-import type { BarrierContractRow } from "../../store/tables/barrier.ts"
-import type { FillRow } from "../../store/tables/order.ts"
-import type { SwapRow } from "../../store/tables/swap.ts"
+import type { AccountTotalsRow } from "../../tables/account.ts"
+import type { BarrierContractRow } from "../../tables/barrier.ts"
+import type { FillRow } from "../../tables/order.ts"
+import type { SwapRow } from "../../tables/swap.ts"
 
 type Owner = Pick<AccountTotalsRow, "clientId" | "partnerId">
 

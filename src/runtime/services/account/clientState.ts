@@ -23,9 +23,9 @@ import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth
 import type { Instance } from "../../effects/Instance.ts"
 import { ForeignSubject } from "../../engine/mailbox/ForeignSubject.ts"
 import { reading, type SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { AssessmentRow } from "../../store/tables/appropriateness.ts"
-import type { BalanceRow } from "../../store/tables/ledger.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { AssessmentRow } from "../../tables/appropriateness.ts"
+import type { BalanceRow } from "../../tables/ledger.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import { recordedIn } from "./accountNow.ts"
 import type { PartnerView } from "../partners/Directory.ts"
 

@@ -3,7 +3,7 @@ import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { BarrierContractRow, RfqRow } from "../../tables/barrier.ts"
 
 /** The terms of a contract, from which its figures are calculated. */
 export const termsOf = ({ context }: Pick<BarrierContractRow, "context">): ContractTerms => {

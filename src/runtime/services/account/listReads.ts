@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import { clientSubject, readersClient } from "./clientState.ts"
 import type { Directory } from "../partners/Directory.ts"
 import { type Condition, cutPage, onePast, type PageCut, type PageQuery } from "../../store/paging.ts"

@@ -14,8 +14,8 @@ import { assetClasses } from "../../../machines/venue/VenueMarket.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowsOf } from "../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
-import type { LeverageRow, OrderRow, PositionRow } from "../../store/tables/order.ts"
+import type { ClientRow } from "../../tables/client.ts"
+import type { LeverageRow, OrderRow, PositionRow } from "../../tables/order.ts"
 
 type Categorized = Pick<ClientRow, "categorization">
 

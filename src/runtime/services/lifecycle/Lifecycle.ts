@@ -10,7 +10,7 @@ import { personClaims } from "../../../machines/kyc/personKey.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import { type AccountFacts, accountBlockers, closeClient } from "./closingDecisions.ts"
 import {
   type CommandTools,

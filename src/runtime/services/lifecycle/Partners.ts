@@ -27,7 +27,7 @@ import {
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { Settings } from "../../Settings.ts"
-import type { ApiKeyRow, PartnerRow } from "../../store/tables/partner.ts"
+import type { ApiKeyRow, PartnerRow } from "../../tables/partner.ts"
 import { cidrErrors } from "../partners/addressRanges.ts"
 import { Directory } from "../partners/Directory.ts"
 import { KeyUsage } from "../partners/KeyUsage.ts"

@@ -12,7 +12,7 @@ import {
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { type Chosen, chosenInTurn, perpTermsOf } from "../account/perpHoldings.ts"
 import {

@@ -20,7 +20,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { partnerCustodyAccount } from "../../../machines/ledger/postingRules.ts"
 import type { PartnerBooks } from "../../ports/PartnerBooks.ts"
 import { type HeldGroup, namedIds } from "../../store/reads/partnerReads.ts"
-import type { PartnerRow } from "../../store/tables/partner.ts"
+import type { PartnerRow } from "../../tables/partner.ts"
 
 type Read = Effect.Effect<ReadonlyArray<string>, Unavailable>
 type Question = (books: PartnerBooks["Service"], partner: PartnerRow, purpose: Purpose) => Read

@@ -10,7 +10,7 @@ import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from ".
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Instance } from "../../effects/Instance.ts"
-import type { ApiKeyRow, PartnerRow } from "../../store/tables/partner.ts"
+import type { ApiKeyRow, PartnerRow } from "../../tables/partner.ts"
 import { makeSecret } from "../shared/Secret.ts"
 import { closeEndpoint } from "../webhooks/webhookDecisions.ts"
 import { advance, start } from "../../effects/advance.ts"

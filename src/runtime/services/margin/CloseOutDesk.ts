@@ -19,7 +19,7 @@ import {
 import { advance } from "../../effects/advance.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import type { CloseOutRow } from "../../store/tables/margin.ts"
+import type { CloseOutRow } from "../../tables/margin.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { hearing } from "../account/hearing.ts"
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"

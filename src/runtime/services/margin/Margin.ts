@@ -7,7 +7,7 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import { contractsIn } from "../trading/contract/contractDecisions.ts"
 import { clientSubject, readersClient, usdcBalance } from "../account/clientState.ts"
 

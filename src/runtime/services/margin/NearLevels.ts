@@ -5,11 +5,11 @@
  * restart says nothing twice (decision 0015).
  */
 import { Effect, Latch, Layer, Schedule } from "effect"
-import { type Mark } from "../../../machines/market/Facts.ts"
+import type { Mark } from "../../../machines/market/Facts.ts"
 import { advance } from "../../effects/advance.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
 import { LevelReads } from "../../ports/LevelReads.ts"
-import type { BarrierContractRow } from "../../store/tables/barrier.ts"
+import type { BarrierContractRow } from "../../tables/barrier.ts"
 import { contractInTurn } from "../trading/contract/contractDecisions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { subscribe } from "../../subscriptions.ts"

@@ -8,8 +8,8 @@ import type { Instance } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
-import type { LossNoticeRow } from "../../store/tables/margin.ts"
+import type { ClientRow } from "../../tables/client.ts"
+import type { LossNoticeRow } from "../../tables/margin.ts"
 
 interface Looked {
   readonly client: ClientRow

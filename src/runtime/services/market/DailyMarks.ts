@@ -10,7 +10,7 @@ import type { Mark } from "../../../machines/market/Facts.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import type { DailyMarkRow } from "../../store/tables/market.ts"
+import type { DailyMarkRow } from "../../tables/market.ts"
 
 const dayMillis = 86_400_000
 /** Midnights that one look makes up for: a clock that was moved on by years misses more than anybody asks for. */

@@ -11,7 +11,7 @@ import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import type { LastMarkRow } from "../../store/tables/market.ts"
+import type { LastMarkRow } from "../../tables/market.ts"
 import { keepStored } from "./keepStored.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 

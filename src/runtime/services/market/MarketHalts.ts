@@ -18,7 +18,7 @@ import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { type MarketPrices, ListedMarkets } from "../../ports/ListedMarkets.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { subscribe } from "../../subscriptions.ts"
-import type { TradingHaltRow } from "../../store/tables/market.ts"
+import type { TradingHaltRow } from "../../tables/market.ts"
 import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 import { clockEnd } from "../shared/clockEnd.ts"
 

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import { type Caller, partnerNow } from "../partners/Caller.ts"
 import { ownClient } from "../account/clientState.ts"
 import type { Directory, PartnerView } from "../partners/Directory.ts"

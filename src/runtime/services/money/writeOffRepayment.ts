@@ -12,8 +12,8 @@ import type { Instance } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { CloseOutRow } from "../../store/tables/margin.ts"
-import type { SwapRow } from "../../store/tables/swap.ts"
+import type { CloseOutRow } from "../../tables/margin.ts"
+import type { SwapRow } from "../../tables/swap.ts"
 
 /** Tables with a client's USDC outside its cash. Postings name the object in their refs. */
 const sources = [

@@ -1,5 +1,5 @@
 /** Who calls a partner-facing service: the partner, the key, and how the call is attributed. */
-import type { ApiKeyRow } from "../../store/tables/partner.ts"
+import type { ApiKeyRow } from "../../tables/partner.ts"
 import { type Attribution, CallerBarred } from "../../engine/mailbox/ActorHost.ts"
 import type { Directory, PartnerView } from "./Directory.ts"
 

@@ -1,6 +1,6 @@
 /** The partner of a client whose turn nobody asked for: a timer's, the venue's. */
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import type { Directory, PartnerView } from "./Directory.ts"
 
 /**

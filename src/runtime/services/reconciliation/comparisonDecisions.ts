@@ -12,7 +12,7 @@ import { openContractMisfit } from "../../../machines/venueChecks/contractChecks
 import type { VenueAccount, VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { BarrierContractRow, RfqRow } from "../../tables/barrier.ts"
 import { contractInTurn, endOf, unknownAtVenue } from "../trading/contract/contractDecisions.ts"
 import { openContracts } from "../account/contractHoldings.ts"
 import { rfqInTurn } from "../trading/rfq/rfqDecisions.ts"
@@ -23,7 +23,7 @@ import type { SaidOfObject } from "../venue/VenueHandler.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 
 /** What is open here and there. */
 export interface Compared {

@@ -5,8 +5,8 @@
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
-import type { VenueMisfitRow } from "../../store/tables/venue.ts"
+import type { ClientRow } from "../../tables/client.ts"
+import type { VenueMisfitRow } from "../../tables/venue.ts"
 import type { MisfitReads } from "../venue/MisfitReads.ts"
 import { misfitSentence } from "../venue/misfits.ts"
 

@@ -17,7 +17,7 @@ import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 import { lossIn } from "../venue/venueQuarantine.ts"
 
 /** A client's money here and there. */

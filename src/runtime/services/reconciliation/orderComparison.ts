@@ -22,12 +22,12 @@ import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { orderMisfit } from "../../../machines/venueChecks/orderChecks.ts"
 import { anyTime } from "../../../machines/venue/timeChecks.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { OrderRow, PositionRow } from "../../store/tables/order.ts"
+import type { OrderRow, PositionRow } from "../../tables/order.ts"
 import { orderInTurn, positionInTurn } from "../trading/order/orderDecisions.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { accountEventsAtMost, type Venue, type VenueUnanswered } from "../../ports/Venue.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 
 /** What a client trades, here and there. */
 export interface ComparedOrders {

@@ -16,13 +16,13 @@ import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
 import { anyTime } from "../../../machines/venue/timeChecks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { SwapRow } from "../../store/tables/swap.ts"
+import type { SwapRow } from "../../tables/swap.ts"
 import { swapHandler, type SwapParts } from "../trading/swap/swapHears.ts"
 import { misfitFound } from "../venue/misfits.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 
 /** What a client has lent, here and there. */
 export interface ComparedSwaps {

@@ -17,7 +17,7 @@ import {
 import type { WatchEntry } from "../../../machines/screening/WatchList.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { breathe } from "../../engine/breathe.ts"
-import type { WatchEntryRow, WatchImportRow } from "../../store/tables/screening.ts"
+import type { WatchEntryRow, WatchImportRow } from "../../tables/screening.ts"
 import { Settings } from "../../Settings.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { subscribe } from "../../subscriptions.ts"

@@ -26,7 +26,7 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { countNamedBefore, entriesBySource, namedBefore, namesakes } from "../../store/reads/screeningReads.ts"
-import type { WatchEntryRow } from "../../store/tables/screening.ts"
+import type { WatchEntryRow } from "../../tables/screening.ts"
 import {
   beginImport,
   finishImport,

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { entriesWithIds } from "../../store/reads/screeningReads.ts"
-import type { WatchEntryRow } from "../../store/tables/screening.ts"
+import type { WatchEntryRow } from "../../tables/screening.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export interface CandidateEntry {

@@ -7,8 +7,8 @@ import { isNoWorse, type JudgedPair, type ScreenedPerson, type Settled } from ".
 import type { RoleLabel } from "../../../machines/verification/Block.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { ClientRow } from "../../store/tables/client.ts"
-import type { DispositionRow } from "../../store/tables/screening.ts"
+import type { ClientRow } from "../../tables/client.ts"
+import type { DispositionRow } from "../../tables/screening.ts"
 import { unreadableEntryId } from "../../../machines/screening/foldName.ts"
 
 /** Names, birth date and citizenships in the form that is fingerprinted. */

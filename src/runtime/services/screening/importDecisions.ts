@@ -8,7 +8,7 @@ import { isOlderVersion, type ListedPerson, personLine } from "../../../machines
 import type { FileReport, WatchImportState } from "../../../machines/screening/WatchImport.ts"
 import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { WatchEntryRow, WatchImportRow } from "../../store/tables/screening.ts"
+import type { WatchEntryRow, WatchImportRow } from "../../tables/screening.ts"
 import { advance, start } from "../../effects/advance.ts"
 
 export interface ImportBody {

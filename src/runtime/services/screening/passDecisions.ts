@@ -3,7 +3,7 @@ import type { ScreeningPassEvent, ScreeningPassInput } from "../../../machines/s
 import { screeningRulesVersion } from "../../../machines/screening/screen.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Attribution, Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { ScreeningPassRow } from "../../store/tables/screening.ts"
+import type { ScreeningPassRow } from "../../tables/screening.ts"
 import { systemInstance } from "../shared/OperatorCaller.ts"
 import { advance, start } from "../../effects/advance.ts"
 

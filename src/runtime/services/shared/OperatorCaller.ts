@@ -1,7 +1,7 @@
 /** The operator behind a command, and the subject of commands that belong to no client or partner. */
 import type { Instance } from "../../effects/Instance.ts"
 import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
-import type { OperatorKeyRow } from "../../store/tables/operator.ts"
+import type { OperatorKeyRow } from "../../tables/operator.ts"
 
 export type OperatorRole = OperatorKeyRow["role"]
 

@@ -22,7 +22,7 @@ import {
   Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import { firstRow } from "./firstRow.ts"
 import { decideHeld } from "./unmoved.ts"
 

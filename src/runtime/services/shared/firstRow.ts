@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import type { Condition } from "../../store/paging.ts"
 
 /** The newest row that meets the conditions, or null. */

@@ -3,7 +3,7 @@
  * table says of itself what is open in it, so that no account closes over a noun that nobody thought of.
  */
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import { catalogue, type TableName } from "../../store/Catalogue.ts"
+import { catalogue, type TableName } from "../../tables/Catalogue.ts"
 import { openSentence, type OpenTable, openTables } from "../../store/openRows.ts"
 
 const held = openTables.filter(({ table }) => catalogue[table].residence?.subject === "client")

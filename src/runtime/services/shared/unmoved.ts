@@ -15,7 +15,7 @@ import {
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { TableName } from "../../store/Catalogue.ts"
+import type { TableName } from "../../tables/Catalogue.ts"
 
 /** Rounds before the caller gets that the mailbox is busy. */
 const rounds = 8

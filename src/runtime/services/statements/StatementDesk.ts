@@ -13,7 +13,7 @@ import { ActorHost, type DispatchError, type Unavailable } from "../../engine/ma
 import { RowReads } from "../../ports/RowReads.ts"
 import type { PageQuery } from "../../store/paging.ts"
 import { sealNumbered } from "../../store/reads/statementLists.ts"
-import type { StatementRow } from "../../store/tables/statement.ts"
+import type { StatementRow } from "../../tables/statement.ts"
 import { findClient } from "../account/findClient.ts"
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import { firstRow } from "../shared/firstRow.ts"

@@ -8,7 +8,7 @@ import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { StatementModels } from "../../ports/StatementModels.ts"
 import { StatementRenderer } from "../../ports/StatementRenderer.ts"
 import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
-import type { StatementRow } from "../../store/tables/statement.ts"
+import type { StatementRow } from "../../tables/statement.ts"
 import { skeletonOf } from "./model/modelText.ts"
 
 type Bytes = Stream.Stream<Uint8Array, Unavailable>

@@ -16,7 +16,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { Lane } from "../../engine/journal/Journal.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { StatementRow } from "../../store/tables/statement.ts"
+import type { StatementRow } from "../../tables/statement.ts"
 import { clientSubject } from "../account/clientState.ts"
 import type { Stated } from "./model/Building.ts"
 import type { StoredModel } from "./model/ModelWriter.ts"

@@ -8,7 +8,7 @@ import { ActorHost, type Turn, type Unavailable } from "../../engine/mailbox/Act
 import type { Commit } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
-import type { Tables } from "../../store/Catalogue.ts"
+import type { Tables } from "../../tables/Catalogue.ts"
 import { subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 

@@ -13,7 +13,7 @@
  */
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
-import type { VenueCallRow } from "../../store/tables/venue.ts"
+import type { VenueCallRow } from "../../tables/venue.ts"
 
 /** Calls on their way at once, and of one client: what one has hanging leaves ways to the others. */
 export const callsAtOnce = 64

@@ -5,7 +5,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { PageQuery } from "../../store/paging.ts"
-import type { VenueQuarantineRow } from "../../store/tables/venue.ts"
+import type { VenueQuarantineRow } from "../../tables/venue.ts"
 import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 
 export interface QuarantineView extends Omit<VenueQuarantineRow, "id"> {

@@ -14,7 +14,7 @@ import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
-import type { VenueCallRow } from "../../store/tables/venue.ts"
+import type { VenueCallRow } from "../../tables/venue.ts"
 import { subscribe, subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"

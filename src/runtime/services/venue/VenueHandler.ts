@@ -15,7 +15,7 @@ import type {
   VenueSwap
 } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { VenueCallRow } from "../../store/tables/venue.ts"
+import type { VenueCallRow } from "../../tables/venue.ts"
 import type { Verdict } from "./verdict.ts"
 
 /** An outcome that stays as it is: UNKNOWN is none. */

@@ -8,7 +8,7 @@ import { type KeptBand, type KeptMarket, mostBands } from "../../../machines/ven
 import { objectOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { VenueMisfitRow } from "../../store/tables/venue.ts"
+import type { VenueMisfitRow } from "../../tables/venue.ts"
 
 /** The marks around a time are known by the second for this long, ms. Until then known marks replace the kept ones. */
 const bySecondMillis = 60_000

@@ -7,7 +7,7 @@ import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
-import type { VenueAccountRow } from "../../store/tables/venue.ts"
+import type { VenueAccountRow } from "../../tables/venue.ts"
 import { endMisfit, noteMisfit } from "./misfits.ts"
 import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
 

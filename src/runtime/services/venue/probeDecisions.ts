@@ -3,7 +3,7 @@ import type { VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import type { VenueProbeEvent } from "../../../machines/venueChecks/VenueProbe.ts"
 import { advance } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { VenueProbeRow } from "../../store/tables/venue.ts"
+import type { VenueProbeRow } from "../../tables/venue.ts"
 import type { CallEnd, DefiniteOutcome, VenueHandler } from "./VenueHandler.ts"
 
 export const probeHandler: VenueHandler = {

@@ -7,7 +7,7 @@ import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { type CommitBuilder, CommitBuilder as Builder } from "../../engine/journal/Commit.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
+import type { IdKind } from "../../tables/Catalogue.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { KindRate } from "../market/KindRate.ts"
 

@@ -6,7 +6,7 @@
  * at once leave the others theirs.
  * Plain bookkeeping without time or effects.
  */
-import type { DeliveryRow } from "../../store/tables/webhook.ts"
+import type { DeliveryRow } from "../../tables/webhook.ts"
 import type { Lane as DueLane } from "../../store/writes/deliveryWrites.ts"
 
 export interface LaneLimits {

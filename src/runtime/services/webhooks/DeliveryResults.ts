@@ -6,7 +6,7 @@
 import { Effect, Latch } from "effect"
 import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { DeliveryRow } from "../../store/tables/webhook.ts"
+import type { DeliveryRow } from "../../tables/webhook.ts"
 import type { DeliveryStore } from "../../ports/DeliveryStore.ts"
 import type { DeliveryChange } from "../../store/writes/deliveryWrites.ts"
 import { nextRow } from "../../effects/machineRow.ts"

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Directory } from "../partners/Directory.ts"
-import type { EndpointRow } from "../../store/tables/webhook.ts"
+import type { EndpointRow } from "../../tables/webhook.ts"
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,

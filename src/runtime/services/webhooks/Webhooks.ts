@@ -27,7 +27,7 @@ import {
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import { inTurn } from "../../engine/withinTime.ts"
-import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
+import type { DeliveryRow, EndpointRow } from "../../tables/webhook.ts"
 import { DeliveryFigures } from "../../ports/DeliveryFigures.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
 import { type Caller, partnerNow } from "../partners/Caller.ts"

@@ -9,7 +9,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { queueDelivery } from "../../effects/queueDelivery.ts"
-import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
+import type { DeliveryRow, EndpointRow } from "../../tables/webhook.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { nextRow } from "../../effects/machineRow.ts"
 

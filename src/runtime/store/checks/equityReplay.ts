@@ -7,7 +7,7 @@ import type { BarrierContractContext } from "../../../machines/barrier/BarrierCo
 import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import { equityOf, type MarksThen } from "../../../machines/statement/equityThen.ts"
-import type { HeldThen } from "../tables/statementJob.ts"
+import type { HeldThen } from "../../tables/statementJob.ts"
 import type { Replay, ReplayCheck } from "./Replay.ts"
 
 /** What was booked of a client that has an equity, and the equities themselves, in the order of their times. */

@@ -2,8 +2,8 @@
  * What `ledger verify` proves about who owns the money (doc 1, Errors 4004: a partner reaches its own clients alone):
  * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
  */
-import { catalogue, tableNames } from "../Catalogue.ts"
-import type { TableSpec } from "../Table.ts"
+import { catalogue, tableNames } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
 
 /** Tables whose every row names a client and a partner; the clients themselves are the yardstick. */
 const owned = tableNames

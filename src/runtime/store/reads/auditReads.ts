@@ -5,9 +5,9 @@ import type { SqlError } from "effect/sql"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { texts } from "../arrays.ts"
-import { catalogue } from "../Catalogue.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
 import { inOrder } from "../paging.ts"
-import type { AuditRow } from "../tables/engine.ts"
+import type { AuditRow } from "../../tables/engine.ts"
 
 export interface AuditQuery {
   readonly clientId?: number | null

@@ -7,9 +7,9 @@ import type { VerificationLevel } from "../../../machines/verification/Blocks.ts
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { int8s, texts } from "../arrays.ts"
-import { catalogue } from "../Catalogue.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
 import { inOrder, type PageQuery } from "../paging.ts"
-import type { ClientRow } from "../tables/client.ts"
+import type { ClientRow } from "../../tables/client.ts"
 
 type FoundId = Effect.Effect<number | null, SqlError.SqlError>
 

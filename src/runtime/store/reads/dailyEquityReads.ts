@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { int8s } from "../arrays.ts"
-import type { DailyEquityRow } from "../tables/statementJob.ts"
+import type { DailyEquityRow } from "../../tables/statementJob.ts"
 import type { Bounds } from "./statementJobReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>

@@ -3,8 +3,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Kind } from "../../../machines/registry.ts"
-import { catalogue, tableOfKind } from "../Catalogue.ts"
-import { heldIn, type TableSpec } from "../Table.ts"
+import { catalogue, tableOfKind } from "../../tables/Catalogue.ts"
+import { heldIn, type TableSpec } from "../../tables/Table.ts"
 
 export interface StateInstance {
   /** As an operator names it: its id, or CLIENT:CODE of a block. */

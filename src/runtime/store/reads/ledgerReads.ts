@@ -6,7 +6,7 @@ import type { Json } from "../../../machines/shared/Json.ts"
 import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
 import { int8s } from "../arrays.ts"
 import { inOrder } from "../paging.ts"
-import type { HeldThen } from "../tables/statementJob.ts"
+import type { HeldThen } from "../../tables/statementJob.ts"
 
 /** A posting with what its transaction says. */
 export interface BookedPosting {

@@ -3,8 +3,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { type Kind, kinds } from "../../../machines/registry.ts"
-import { catalogue, tableOfKind } from "../Catalogue.ts"
-import type { TimerRow } from "../tables/engine.ts"
+import { catalogue, tableOfKind } from "../../tables/Catalogue.ts"
+import type { TimerRow } from "../../tables/engine.ts"
 
 export interface StateCount {
   readonly kind: Kind

@@ -6,9 +6,9 @@ import type { Claim } from "../../engine/journal/Commit.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { int8s, texts } from "../arrays.ts"
-import { catalogue, type TableName, type Tables } from "../Catalogue.ts"
+import { catalogue, type TableName, type Tables } from "../../tables/Catalogue.ts"
 import { pageOf } from "../paging.ts"
-import type { TableSpec } from "../Table.ts"
+import type { TableSpec } from "../../tables/Table.ts"
 import { inTransaction } from "../transactions.ts"
 
 type Rows<T extends TableName> = Effect.Effect<ReadonlyArray<Tables[T]>, SqlError.SqlError>

@@ -5,9 +5,9 @@ import type { SqlError } from "effect/sql"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { int8s, texts } from "../arrays.ts"
-import { catalogue } from "../Catalogue.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
 import type { PageQuery } from "../paging.ts"
-import type { WatchEntryRow } from "../tables/screening.ts"
+import type { WatchEntryRow } from "../../tables/screening.ts"
 
 type Entries = Effect.Effect<ReadonlyArray<WatchEntryRow>, SqlError.SqlError>
 

@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { nothingSecret, type SealedTable, sealedTables, sealEnds } from "../../engine/sealing/seal.ts"
-import { catalogue } from "../Catalogue.ts"
-import type { TableSpec } from "../Table.ts"
-import type { SealRow } from "../tables/engine.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
+import type { SealRow } from "../../tables/engine.ts"
 
 /** Seals numbered from `from` to `upTo`, both inclusive, in their order; at most `limit` of them. */
 export const sealsBetween = (

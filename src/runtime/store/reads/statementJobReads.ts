@@ -6,7 +6,7 @@ import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import type { StatementKind } from "../../../machines/statement/Statement.ts"
 import type { Period } from "../../../machines/statement/statementPeriod.ts"
 import { int8s } from "../arrays.ts"
-import type { StatementJobRow } from "../tables/statementJob.ts"
+import type { StatementJobRow } from "../../tables/statementJob.ts"
 import { fillColumns, type IdRange, type RawFill, statedFill, type StatedFill } from "./statementReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { SwapContext } from "../../../machines/swap/Swap.ts"
 import { int8s, texts } from "../arrays.ts"
-import { withWriteOffs } from "../tables/swap.ts"
+import { withWriteOffs } from "../../tables/swap.ts"
 import type { IdRange } from "./statementReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>

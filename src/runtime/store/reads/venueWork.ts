@@ -1,7 +1,7 @@
 /** What of a database only a venue can end: while there is any, the service does not start without one (operator surface, `serve`). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { catalogue, type TableName } from "../Catalogue.ts"
+import { catalogue, type TableName } from "../../tables/Catalogue.ts"
 
 /** Tables with such rows. `only` says which of their rows (SQL over the table); null: all of them. */
 const tables: ReadonlyArray<{ readonly table: TableName; readonly only: string | null; readonly rows: string }> = [

@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import { catalogue } from "../Catalogue.ts"
-import type { TableSpec } from "../Table.ts"
-import type { WithdrawalRow } from "../tables/withdrawal.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
+import type { WithdrawalRow } from "../../tables/withdrawal.ts"
 
 export interface FiledRequest {
   readonly id: number

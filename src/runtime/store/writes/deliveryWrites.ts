@@ -12,9 +12,9 @@ import { decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { versionOf } from "../../engine/machine/step.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { int8s, texts } from "../arrays.ts"
-import { catalogue } from "../Catalogue.ts"
-import type { TableSpec } from "../Table.ts"
-import type { DeliveryRow } from "../tables/webhook.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
+import type { TableSpec } from "../../tables/Table.ts"
+import type { DeliveryRow } from "../../tables/webhook.ts"
 
 /** How many deliveries of one partner may be leased now. */
 export interface Lane {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { placeOf } from "../../engine/journal/columnValues.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import type { DocumentContentRow } from "../tables/document.ts"
+import type { DocumentContentRow } from "../../tables/document.ts"
 
 /** `storedAt`: wall clock, Unix ms. */
 export const writeContent = (

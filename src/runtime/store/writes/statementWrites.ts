@@ -6,7 +6,7 @@ import { byteas, int8s, texts } from "../arrays.ts"
 import { placeOf } from "../../engine/journal/columnValues.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { packed } from "../../engine/sealing/packed.ts"
-import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"
+import type { StatementModelRow, StatementPieceRow } from "../../tables/statement.ts"
 import { inTransaction } from "../transactions.ts"
 
 type Writing<A> = Effect.Effect<A, SqlError.SqlError>

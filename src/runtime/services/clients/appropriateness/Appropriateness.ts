@@ -12,7 +12,7 @@ import { refuse, unknown, type Verdict } from "../../../../machines/shared/Refus
 import { invalidSections } from "../../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer } from "../../../engine/mailbox/ActorHost.ts"
 import { Settings } from "../../../Settings.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import type { ClientTurn } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"

@@ -9,7 +9,7 @@ import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { SealingService } from "../../../engine/sealing/SealingService.ts"
 import { Settings } from "../../../Settings.ts"
 import { type ClientFilter, clientIdByRef, listedClients } from "../../../store/reads/clientReads.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { RiskStates } from "../../account/RiskStates.ts"
 import {
   clientSubject,

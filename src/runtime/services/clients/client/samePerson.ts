@@ -7,8 +7,8 @@ import { Effect } from "effect"
 import { isDuplicate, meetsRefused } from "../../../../machines/kyc/personKey.ts"
 import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
-import type { CaseRow } from "../../../store/tables/compliance.ts"
+import type { ClientRow } from "../../../tables/client.ts"
+import type { CaseRow } from "../../../tables/compliance.ts"
 import { type ClientTurn, moveClient } from "./clientDecisions.ts"
 
 type Stored = Pick<RowReads["Service"], "page" | "persons">

@@ -9,7 +9,7 @@ import type { Document, DocumentPurpose } from "../../../../machines/document/Do
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
-import type { DocumentRow } from "../../../store/tables/document.ts"
+import type { DocumentRow } from "../../../tables/document.ts"
 import { findClient } from "../../account/findClient.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { documentOf, documentsOf } from "./Documents.ts"

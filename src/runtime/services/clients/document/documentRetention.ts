@@ -6,7 +6,7 @@ import { documentLimits } from "../../../../machines/shared/Limits.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { TimerHandlers } from "../../../engine/timers/Timers.ts"
-import type { DocumentRow } from "../../../store/tables/document.ts"
+import type { DocumentRow } from "../../../tables/document.ts"
 
 /** The timer of a closed client; it fires in the client's mailbox. */
 export const retentionTimer = "documents.retention"

@@ -4,8 +4,8 @@
  */
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
-import type { PackageRow } from "../../../store/tables/kyc.ts"
+import type { ClientRow } from "../../../tables/client.ts"
+import type { PackageRow } from "../../../tables/kyc.ts"
 import { closeCase, type ClientTurn, moveClient, movePackage, writeDecision } from "../client/clientDecisions.ts"
 import { remember } from "../../screening/dispositions.ts"
 import { openCase } from "./kycDecisions.ts"

@@ -5,7 +5,7 @@
 import { Effect, Latch } from "effect"
 import { screeningRulesVersion } from "../../../../machines/screening/screen.ts"
 import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
-import type { ScreeningRunRow, WatchEntryRow, WatchImportRow } from "../../../store/tables/screening.ts"
+import type { ScreeningRunRow, WatchEntryRow, WatchImportRow } from "../../../tables/screening.ts"
 import { personsAfter } from "../../../store/storedPersons.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 import { type PassPlan } from "../../screening/passDecisions.ts"

@@ -11,7 +11,7 @@ import { ActorHost, type DispatchError, type Unavailable } from "../../../engine
 import { SealingService } from "../../../engine/sealing/SealingService.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import type { ScreeningPassRow } from "../../../store/tables/screening.ts"
+import type { ScreeningPassRow } from "../../../tables/screening.ts"
 import { cutPage, onePast, type PageEnd, type PageQuery } from "../../../store/paging.ts"
 import { findingsOf } from "../../../store/reads/screeningReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"

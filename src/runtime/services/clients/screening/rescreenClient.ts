@@ -5,7 +5,7 @@
  */
 import type { PassTrigger } from "../../../../machines/screening/ScreeningPass.ts"
 import { type findAll, resultOf, type ScreeningOutcome } from "../../../../machines/screening/screen.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { type ClientTurn, moveClient } from "../client/clientDecisions.ts"
 import { clientContext } from "../../account/clientState.ts"
 import { openCase, screeningReasons, writeScreening } from "../kyc/kycDecisions.ts"

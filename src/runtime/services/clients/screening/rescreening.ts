@@ -18,7 +18,7 @@ import { cleanText } from "../../../../machines/shared/Text.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { Instance } from "../../../effects/Instance.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
-import type { CaseRow } from "../../../store/tables/compliance.ts"
+import type { CaseRow } from "../../../tables/compliance.ts"
 import { clearedFor } from "../../screening/dispositions.ts"
 import { advance } from "../../../effects/advance.ts"
 

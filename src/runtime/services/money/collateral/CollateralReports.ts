@@ -22,7 +22,7 @@ import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } fro
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../../ledger/Ledger.ts"
 import { Settings } from "../../../Settings.ts"
-import type { CollateralReportRow } from "../../../store/tables/collateral.ts"
+import type { CollateralReportRow } from "../../../tables/collateral.ts"
 import { accountInTurn } from "../../account/accountNow.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
@@ -36,7 +36,7 @@ import { RowReads } from "../../../ports/RowReads.ts"
 import { shardOf } from "../../../store/shard.ts"
 import { start } from "../../../effects/advance.ts"
 import { balancesOf, keptBalances, withBalances } from "./collateralBalances.ts"
-import { referenceClaim } from "../../../store/Catalogue.ts"
+import { referenceClaim } from "../../../tables/Catalogue.ts"
 
 /** 201 for a report booked now, 200 for the replay of an own reference. */
 export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>

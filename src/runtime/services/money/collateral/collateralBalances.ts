@@ -9,7 +9,7 @@ import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
-import type { CollateralReportRow } from "../../../store/tables/collateral.ts"
+import type { CollateralReportRow } from "../../../tables/collateral.ts"
 
 /** The client's line as answers show it: micro-USDC. */
 export interface Line {

@@ -16,7 +16,7 @@ import {
   type Unavailable
 } from "../../../engine/mailbox/ActorHost.ts"
 import { Settings } from "../../../Settings.ts"
-import type { DepositNoticeRow } from "../../../store/tables/deposit.ts"
+import type { DepositNoticeRow } from "../../../tables/deposit.ts"
 import type { Caller } from "../../partners/Caller.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import {

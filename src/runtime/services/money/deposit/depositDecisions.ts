@@ -13,8 +13,8 @@ import { accept, conflict, type Conflict, refuse, type Verdict } from "../../../
 import { depositValue, unvaluedDeposit } from "../../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { balanceOf, cashAtMost } from "../../../ledger/Ledger.ts"
-import type { DepositNoticeRow } from "../../../store/tables/deposit.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { DepositNoticeRow } from "../../../tables/deposit.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { shardOf } from "../../../store/shard.ts"
 import { clientContext, instanceOf } from "../../account/clientState.ts"
 import { type DepositFacts, depositGates, tooLarge } from "./depositGates.ts"
@@ -23,7 +23,7 @@ import { firstRefusal } from "../../../../machines/shared/Gates.ts"
 import type { Instance } from "../../../effects/Instance.ts"
 import { advance, objectName, start } from "../../../effects/advance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
-import { referenceClaim } from "../../../store/Catalogue.ts"
+import { referenceClaim } from "../../../tables/Catalogue.ts"
 
 export const wireNotice = (row: DepositNoticeRow): DepositNotice => noticeOf(row.context, row.state)
 

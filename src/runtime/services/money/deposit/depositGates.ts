@@ -12,7 +12,7 @@ import { verificationGate } from "../../../../machines/verification/requirements
 import { sourceOfWealthDue } from "../../../../machines/verification/sourceOfWealth.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { balanceOf, cashAtMost } from "../../../ledger/Ledger.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { blockStatuses, lifetimeDeposits } from "../../account/clientState.ts"
 import {
   accountGate,

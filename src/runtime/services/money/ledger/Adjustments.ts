@@ -20,7 +20,7 @@ import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../.
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import { balanceOf, cashAtMost, fitsBalance } from "../../../ledger/Ledger.ts"
 import { type Booking, bookingOf, type BookingBody, recordsOf, shutRefusal } from "./Booking.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { findClient } from "../../account/findClient.ts"
 import { clientSubject, instanceOf } from "../../account/clientState.ts"
 import { closingPartners } from "../../partners/closingPartners.ts"

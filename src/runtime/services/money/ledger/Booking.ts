@@ -6,7 +6,7 @@ import type { MachineEffect } from "../../../../machines/Effects.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import { conflict, type Refusal } from "../../../../machines/shared/Refusal.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import type { PartnerView } from "../../partners/Directory.ts"
 
 export type BookingBody = {

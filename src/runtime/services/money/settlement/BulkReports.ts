@@ -28,7 +28,7 @@ import { accept, refuse, type Verdict } from "../../../../machines/shared/Refusa
 import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type Turn, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
-import type { BulkPartRow, SettlementItemRow } from "../../../store/tables/settlement.ts"
+import type { BulkPartRow, SettlementItemRow } from "../../../tables/settlement.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { Directory, type PartnerView } from "../../partners/Directory.ts"

@@ -18,7 +18,7 @@ import { accept, type Refusal, refuse, type Verdict } from "../../../../machines
 import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
-import type { SettlementItemRow } from "../../../store/tables/settlement.ts"
+import type { SettlementItemRow } from "../../../tables/settlement.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { clientSubject, readersClient } from "../../account/clientState.ts"
 import { Directory } from "../../partners/Directory.ts"

@@ -1,7 +1,7 @@
 /** An interfirm settlement record as both surfaces show it (doc 3, Interfirm settlement record). */
 import type { InterfirmRecord } from "../../../../machines/settlement/SettlementFigures.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
-import type { InterfirmRow } from "../../../store/tables/settlement.ts"
+import type { InterfirmRow } from "../../../tables/settlement.ts"
 
 export const wireInterfirm = (row: InterfirmRow): InterfirmRecord => ({
   settlementId: row.id,

@@ -7,7 +7,7 @@ import { itemOf, type SettlementEvent, type SettlementItem } from "../../../../m
 import type { SettlementReportBody } from "../../../../machines/settlement/SettlementReportBody.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import type { ClaimLost, DispatchError, Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { SettlementItemRow } from "../../../store/tables/settlement.ts"
+import type { SettlementItemRow } from "../../../tables/settlement.ts"
 import { instanceOf, ownClient } from "../../account/clientState.ts"
 import type { PartnerView } from "../../partners/Directory.ts"
 import { advance } from "../../../effects/advance.ts"

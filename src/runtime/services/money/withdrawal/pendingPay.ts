@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { conflict, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
-import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import type { ApprovalRow } from "../../../tables/operator.ts"
 import { systemSubject } from "../../shared/OperatorCaller.ts"
 import { isOtherDestination } from "./withdrawalDecisions.ts"
 

@@ -23,7 +23,7 @@ import type { Change } from "../../../engine/mailbox/written.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import { SealingService } from "../../../engine/sealing/SealingService.ts"
 import { Settings } from "../../../Settings.ts"
-import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import type { ApprovalRow } from "../../../tables/operator.ts"
 import {
   decidedAlready,
   grantApproval,

@@ -15,7 +15,7 @@ import {
   isForward,
   tailStatement
 } from "../../../store/reads/auditReads.ts"
-import type { AuditRow } from "../../../store/tables/engine.ts"
+import type { AuditRow } from "../../../tables/engine.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 
 export interface AuditEntry {

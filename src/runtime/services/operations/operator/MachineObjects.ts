@@ -9,7 +9,7 @@ import { parseId } from "../../../../machines/shared/Ids.ts"
 import { accept, invalidFields, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { objectName } from "../../../effects/advance.ts"
 import { ActorHost, type Unavailable } from "../../../engine/mailbox/ActorHost.ts"
-import { type MachineTable, tableOfKind } from "../../../store/Catalogue.ts"
+import { type MachineTable, tableOfKind } from "../../../tables/Catalogue.ts"
 import {
   type ClientName,
   clientNames,
@@ -19,7 +19,7 @@ import {
 } from "../../../store/reads/instanceReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 import { SealingService } from "../../../engine/sealing/SealingService.ts"
-import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import type { ApprovalRow } from "../../../tables/operator.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { findInstance } from "./machineInstances.ts"
 import { systemSubject } from "../../shared/OperatorCaller.ts"

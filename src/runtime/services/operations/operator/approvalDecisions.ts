@@ -10,7 +10,7 @@ import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../.
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
-import type { ApprovalRow } from "../../../store/tables/operator.ts"
+import type { ApprovalRow } from "../../../tables/operator.ts"
 import { systemInstance } from "../../shared/OperatorCaller.ts"
 import { advance, start } from "../../../effects/advance.ts"
 

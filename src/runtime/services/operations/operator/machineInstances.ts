@@ -12,7 +12,7 @@ import { type BlockCode, blockLevel } from "../../../../machines/verification/Bl
 import { parseId } from "../../../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../../engine/sealing/Sealing.ts"
-import type { MachineRow, TableSpec } from "../../../store/Table.ts"
+import type { MachineRow, TableSpec } from "../../../tables/Table.ts"
 import { findClient } from "../../account/findClient.ts"
 import type { HistorySource } from "../../../store/reads/auditReads.ts"
 import { clientSubject } from "../../account/clientState.ts"
@@ -21,7 +21,7 @@ import { expiryTimers } from "../../clients/document/documentExpiry.ts"
 import { type Condition, pageOf } from "../../../store/paging.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 import { objectName } from "../../../effects/advance.ts"
-import { catalogue, type MachineTable, tableOfKind, type Tables } from "../../../store/Catalogue.ts"
+import { catalogue, type MachineTable, tableOfKind, type Tables } from "../../../tables/Catalogue.ts"
 
 interface Sources {
   readonly host: ActorHost["Service"]

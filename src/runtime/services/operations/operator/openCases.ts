@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
-import type { CaseRow } from "../../../store/tables/compliance.ts"
+import type { CaseRow } from "../../../tables/compliance.ts"
 import { subscribe } from "../../../subscriptions.ts"
 
 export type OpenCase = Pick<CaseRow, "id" | "partnerId" | "clientId" | "reason" | "openedAt">

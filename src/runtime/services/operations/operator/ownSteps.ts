@@ -15,10 +15,10 @@ import {
   type StepWindow,
   tradesOfOrder
 } from "../../../store/reads/ownStepReads.ts"
-import type { MachineRow } from "../../../store/Table.ts"
-import type { BarrierContractRow } from "../../../store/tables/barrier.ts"
-import type { OrderRow } from "../../../store/tables/order.ts"
-import type { SwapRow } from "../../../store/tables/swap.ts"
+import type { MachineRow } from "../../../tables/Table.ts"
+import type { BarrierContractRow } from "../../../tables/barrier.ts"
+import type { OrderRow } from "../../../tables/order.ts"
+import type { SwapRow } from "../../../tables/swap.ts"
 
 /** A step as its own row tells it. */
 export interface OwnStep {

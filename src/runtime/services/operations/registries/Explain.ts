@@ -9,8 +9,8 @@ import { ActorHost, type Attribution, type DispatchError, type Turn } from "../.
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../../ledger/Ledger.ts"
 import { Settings } from "../../../Settings.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
-import type { TableName, Tables } from "../../../store/Catalogue.ts"
+import type { ClientRow } from "../../../tables/client.ts"
+import type { TableName, Tables } from "../../../tables/Catalogue.ts"
 import { clientSubject, ownClient } from "../../account/clientState.ts"
 import { type CollateralFacts, collateralGates } from "../../money/collateral/collateralGates.ts"
 import {

@@ -6,7 +6,7 @@ import { type Clock, Effect, Fiber, type Scope } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
 import type { Verdict } from "../../../../machines/shared/Refusal.ts"
 import { type DispatchError, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
-import type { StatementRow } from "../../../store/tables/statement.ts"
+import type { StatementRow } from "../../../tables/statement.ts"
 
 type Outcome = Verdict<StatementRow>
 

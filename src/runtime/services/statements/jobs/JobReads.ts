@@ -6,7 +6,7 @@ import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { cutPage, onePast, type PageEnd, type PageQuery } from "../../../store/paging.ts"
 import { clientsLeft, openFailures } from "../../../store/reads/statementJobReads.ts"
-import type { StatementJobFailureRow } from "../../../store/tables/statementJob.ts"
+import type { StatementJobFailureRow } from "../../../tables/statementJob.ts"
 import { reading } from "../model/Building.ts"
 import { jobsPlace } from "./StatementJobs.ts"
 

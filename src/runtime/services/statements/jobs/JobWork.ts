@@ -23,8 +23,8 @@ import {
   isThere,
   partnerOfClient
 } from "../../../store/reads/statementJobReads.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
-import type { StatementJobRow } from "../../../store/tables/statementJob.ts"
+import type { ClientRow } from "../../../tables/client.ts"
+import type { StatementJobRow } from "../../../tables/statementJob.ts"
 import { DailyMarks } from "../../market/DailyMarks.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { reading, type Reading } from "../model/Building.ts"

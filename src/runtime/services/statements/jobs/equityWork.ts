@@ -9,7 +9,7 @@ import { accountsSince, type AccountSince, type HeldSum } from "../../../store/r
 import { type Bounds, boundsBefore } from "../../../store/reads/statementJobReads.ts"
 import { marksOfDays } from "../../../store/reads/statementCosts.ts"
 import { cutBefore } from "../../../store/reads/statementReads.ts"
-import type { DailyEquityRow, HeldThen, StatementJobRow } from "../../../store/tables/statementJob.ts"
+import type { DailyEquityRow, HeldThen, StatementJobRow } from "../../../tables/statementJob.ts"
 import { breathe } from "../../../engine/breathe.ts"
 import { AccountReplay } from "../model/AccountReplay.ts"
 import { reading, type Reading } from "../model/Building.ts"

@@ -4,7 +4,7 @@
  */
 import { type JobPlan, retryAfter } from "../../../../machines/statement/statementJobs.ts"
 import type { Attribution, Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { StatementJobFailureRow, StatementJobRow } from "../../../store/tables/statementJob.ts"
+import type { StatementJobFailureRow, StatementJobRow } from "../../../tables/statementJob.ts"
 import { newVersion } from "../fileStatement.ts"
 import type { JobPart } from "./jobBuild.ts"
 

@@ -16,7 +16,7 @@ import {
   statedClients
 } from "../../../store/reads/statementJobReads.ts"
 import { custodyAt, type StatedFill } from "../../../store/reads/statementReads.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { type Building, pageRows, type Reading, reading } from "../model/Building.ts"
 import { buildModel, factsFrom, type StatementFacts } from "../model/buildStatement.ts"
 import { failed, type JobPart, type JobTools, nothingOf, partnerOf, singleParts, tooLong } from "./jobBuild.ts"

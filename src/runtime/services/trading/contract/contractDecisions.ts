@@ -12,7 +12,7 @@ import { advance, start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
+import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
 import { countEnded, countOpened } from "../../account/accountTotals.ts"
 import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 

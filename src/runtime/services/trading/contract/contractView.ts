@@ -3,7 +3,7 @@ import { liveFigures } from "../../../../machines/barrier/barrierFigures.ts"
 import type { ContractWire } from "../../../../machines/barrier/ContractWire.ts"
 import { type Facts, isFresh } from "../../../../machines/market/Facts.ts"
 import { decimalText, formatAmount } from "../../../../machines/shared/Money.ts"
-import type { BarrierContractRow } from "../../../store/tables/barrier.ts"
+import type { BarrierContractRow } from "../../../tables/barrier.ts"
 import { termsOf } from "../../account/contractHoldings.ts"
 
 export const contractWire = (row: BarrierContractRow, facts: Facts, now: number): ContractWire => {

@@ -3,7 +3,7 @@ import type { FundingStamp } from "../../../../machines/funding/fundingRules.ts"
 import type { TimerName } from "../../../../machines/timerNames.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
-import type { OpenFundingRow } from "../../../store/tables/funding.ts"
+import type { OpenFundingRow } from "../../../tables/funding.ts"
 
 /** Of one client. What is left of one that is let go stays with the comparison with the venue (A2-103). */
 const openAtMost = 32

@@ -15,7 +15,7 @@ import { ActorHost, type Unavailable } from "../../../engine/mailbox/ActorHost.t
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { Condition, PageCut, PageQuery } from "../../../store/paging.ts"
-import type { Tables } from "../../../store/Catalogue.ts"
+import type { Tables } from "../../../tables/Catalogue.ts"
 import { clientSubject, readersClient } from "../../account/clientState.ts"
 import { ofPartner, rowPage } from "../../account/listReads.ts"
 import { historyItem, orderWire, positionWire, tradeWire } from "./orderView.ts"

@@ -12,7 +12,7 @@ import { ActorHost, type Attribution, type DispatchError } from "../../../engine
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../../ports/Venue.ts"
-import type { OrderRow } from "../../../store/tables/order.ts"
+import type { OrderRow } from "../../../tables/order.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { answerWithin } from "../../venue/CallAnswers.ts"
 import { misfitUnknown } from "../../venue/misfits.ts"

@@ -22,7 +22,7 @@ import {
   type Unavailable
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import type { OrderRow } from "../../../store/tables/order.ts"
+import type { OrderRow } from "../../../tables/order.ts"
 import { lookAtClient } from "../../account/clientMoment.ts"
 import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"

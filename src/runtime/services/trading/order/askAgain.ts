@@ -8,7 +8,7 @@
 import type { TimerName } from "../../../../machines/timerNames.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
-import { keyOf } from "../../../store/Catalogue.ts"
+import { keyOf } from "../../../tables/Catalogue.ts"
 import { hearing } from "../../account/hearing.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { cancelAgain } from "./orderDecisions.ts"

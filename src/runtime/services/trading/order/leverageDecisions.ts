@@ -11,7 +11,7 @@ import { accept, refuse, type Verdict } from "../../../../machines/shared/Refusa
 import type { Instance } from "../../../effects/Instance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import { accountInTurn } from "../../account/accountNow.ts"
 import { type Chosen, chosenInTurn, leverageTermsOf } from "../../account/perpHoldings.ts"
 import { clientContext } from "../../account/clientState.ts"

@@ -6,7 +6,7 @@ import { averagePrice } from "../../../../machines/margin/marginPicture.ts"
 import type { Facts } from "../../../../machines/market/Facts.ts"
 import { isCurrency } from "../../../../machines/shared/Currency.ts"
 import { decimalText, floorToMinor, formatAmount, minorOf, MoneyDecimal } from "../../../../machines/shared/Money.ts"
-import type { FillRow, OrderRow, PositionRow } from "../../../store/tables/order.ts"
+import type { FillRow, OrderRow, PositionRow } from "../../../tables/order.ts"
 
 export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
   const { parentOrderId, qtyDecimals, trigger } = context

@@ -9,7 +9,7 @@ import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../..
 import type { VenueFill, VenueOrder } from "../../../../machines/venue/venueObjects.ts"
 import { ownerOfRef } from "../../../../machines/venue/venueRefs.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
-import type { OrderRow } from "../../../store/tables/order.ts"
+import type { OrderRow } from "../../../tables/order.ts"
 import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 import type { Execution, ResolvedState } from "../rfq/resolveDecisions.ts"
 import { endMisfits } from "../../venue/misfits.ts"

@@ -22,7 +22,7 @@ import {
   type Unavailable
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import type { RfqRow } from "../../../store/tables/barrier.ts"
+import type { RfqRow } from "../../../tables/barrier.ts"
 import { lookAtClient } from "../../account/clientMoment.ts"
 import { clientSubject, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"

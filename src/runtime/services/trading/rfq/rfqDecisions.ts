@@ -9,8 +9,8 @@ import { openRfqStates, type RfqInput } from "../../../../machines/rfq/Rfq.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import { advance, start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
+import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ClientRow } from "../../../tables/client.ts"
 import type { Board } from "./QuoteBoard.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")

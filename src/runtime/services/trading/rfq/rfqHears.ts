@@ -14,7 +14,7 @@ import type { ObjectName, OwnedTurn } from "../../../effects/Instance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../../store/tables/barrier.ts"
+import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
 import { accountInTurn } from "../../account/accountNow.ts"
 import {
   contractOfRfq,

@@ -29,7 +29,7 @@ import {
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { type Condition, cutPage, onePast, type PageQuery } from "../../../store/paging.ts"
-import type { SwapRow } from "../../../store/tables/swap.ts"
+import type { SwapRow } from "../../../tables/swap.ts"
 import { lookAtClient, momentAt, momentInTurn } from "../../account/clientMoment.ts"
 import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"

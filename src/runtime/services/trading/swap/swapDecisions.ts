@@ -10,8 +10,8 @@ import type { OwnedTurn } from "../../../effects/Instance.ts"
 import { advance, start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { countSwap } from "../../account/accountTotals.ts"
-import type { ClientRow } from "../../../store/tables/client.ts"
-import type { SwapRow } from "../../../store/tables/swap.ts"
+import type { ClientRow } from "../../../tables/client.ts"
+import type { SwapRow } from "../../../tables/swap.ts"
 
 /** A swap as the turn sees it: standing, or moved in this turn; undefined for others. */
 export const swapInTurn = (turn: Turn, id: number): SwapRow | undefined =>

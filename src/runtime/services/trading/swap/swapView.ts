@@ -4,7 +4,7 @@ import { decimalText, formatAmount, minorOf, MoneyDecimal } from "../../../../ma
 import { progressOfSwap, termsOfSwap } from "../../../../machines/swap/Swap.ts"
 import { commissionOn, expectedPayout, outstandingOf } from "../../../../machines/swap/swapFigures.ts"
 import type { SwapWire } from "../../../../machines/swap/SwapWire.ts"
-import type { SwapRow } from "../../../store/tables/swap.ts"
+import type { SwapRow } from "../../../tables/swap.ts"
 
 export const swapWire = ({ id, state, context }: SwapRow): SwapWire => {
   const { asset } = context

@@ -1,8 +1,8 @@
 /** What the gates of a take judge, gathered from a client as a turn or a reader sees it: explained as it is done (STS-1). */
 import { type AskedTake, type TakeFacts, takeFigures } from "../../../../machines/swap/takeGates.ts"
 import { cashAtMost } from "../../../ledger/Ledger.ts"
-import type { SwapRow } from "../../../store/tables/swap.ts"
-import { type ClientMoment } from "../../account/clientMoment.ts"
+import type { SwapRow } from "../../../tables/swap.ts"
+import type { ClientMoment } from "../../account/clientMoment.ts"
 import { blockStatuses, clientContext } from "../../account/clientState.ts"
 import type { Offered, SwapMarkets } from "./swapMarkets.ts"
 

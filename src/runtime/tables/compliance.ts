@@ -1,0 +1,40 @@
+/** Cases: questions that compliance must answer before a held client goes on (doc 1, Client lifecycle; D1, D2). */
+import type { JsonObject } from "../../machines/shared/Json.ts"
+import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "./Table.ts"
+
+export interface CaseRow extends MachineRow<"case"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly shard: number
+  readonly reason: string
+  /** What compliance needs to decide: candidates, run ids, the duplicate's client id. Never KYC payloads. */
+  readonly details: JsonObject
+  readonly openedAt: number
+  readonly closedAt: number | null
+}
+
+export const complianceTables = {
+  cases: table<CaseRow>()({
+    title: "case",
+    machine: "case",
+    mirrors: ({ decidedAt }) => ({ closedAt: decidedAt }),
+    key: ["id"],
+    mode: "upsert",
+    // Closing the account ends its cases.
+    open: null,
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      shard: "id",
+      ...machineColumns,
+      reason: "text",
+      details: "json",
+      openedAt: "id",
+      closedAt: "id?"
+    },
+    residence: { ...ofClient, only: onlyIn("OPEN") },
+    id: ["case", "usual"]
+  })
+}

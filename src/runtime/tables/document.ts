@@ -1,0 +1,64 @@
+/** Documents of clients: facts, and contents apart (doc 1, Document; A1-37). */
+import { ofClient, table } from "./Table.ts"
+
+/** Facts of a document; its content is a row of its own, never held in memory. */
+export interface DocumentRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly shard: number
+  readonly type: string
+  readonly purpose: string
+  readonly side: string | null
+  /** Sealed: people name files after themselves. */
+  readonly filename: string
+  readonly mimeType: string
+  readonly sizeBytes: number
+  readonly source: string
+  readonly uploadedAt: number
+  readonly deletedAt: number | null
+}
+
+export interface DocumentContentRow {
+  readonly documentId: number
+  readonly partnerId: number
+  readonly clientId: number
+  /** Wall time; the sweep of contents without a document counts from it. */
+  readonly storedAt: number
+  /** The file in base64; empty once the document is deleted. */
+  readonly content: string
+}
+
+export const documentTables = {
+  documents: table<DocumentRow>()({
+    title: "document",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      shard: "id",
+      type: "text",
+      purpose: "text",
+      side: "text?",
+      filename: "sealedText",
+      mimeType: "text",
+      sizeBytes: "id",
+      source: "text",
+      uploadedAt: "id",
+      deletedAt: "id?"
+    },
+    // Live documents alone.
+    residence: { ...ofClient, only: { sql: "deleted_at IS NULL", test: (row) => row.deletedAt === null } },
+    id: ["document", "usual"]
+  }),
+  documentContents: table<DocumentContentRow>()({
+    title: "document content",
+    machine: null,
+    key: ["documentId"],
+    mode: "upsert",
+    columns: { documentId: "id", partnerId: "id", clientId: "id", storedAt: "id", content: "sealedText" }
+  })
+}

@@ -1,0 +1,102 @@
+/** What the engine writes for its own promises: audit, seals, timers and stored answers (architecture, Engine). */
+import { table } from "./Table.ts"
+
+export interface AuditRow {
+  readonly id: number
+  readonly ts: number
+  readonly role: string
+  readonly keyLabel: string
+  readonly requestId: string
+  readonly partnerId: number | null
+  readonly clientId: number | null
+  /** What the action was done to, as kind:id; null when it is no single object. */
+  readonly object: string | null
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly reason: string | null
+}
+
+/** The chain over the rows that never change, a link a batch (engine/sealing/seal.ts). Each names the last row it holds. */
+export interface SealRow {
+  readonly number: number
+  /** SHA-256, hex. */
+  readonly hash: string
+  readonly auditTo: number
+  readonly decisionTo: number
+  readonly transactionTo: number
+  readonly postingTo: number
+  readonly interfirmTo: number
+  readonly custodyTo: number
+}
+
+export interface TimerRow {
+  readonly subject: string
+  readonly name: string
+  readonly dueAt: number
+}
+
+export interface AnswerRow {
+  /** Whose key it is: the id of a Principal. */
+  readonly principal: string
+  readonly key: string
+  /** SHA-256 of method, path and canonical body: the same key with another one is a conflict. */
+  readonly fingerprint: string
+  readonly status: number
+  readonly body: string
+  readonly answeredAt: number
+}
+
+export const engineTables = {
+  audit: table<AuditRow>()({
+    title: "audit row",
+    machine: null,
+    key: ["id"],
+    mode: "insert",
+    columns: {
+      id: "id",
+      ts: "id",
+      role: "text",
+      keyLabel: "text",
+      requestId: "text",
+      partnerId: "id?",
+      clientId: "id?",
+      object: "text?",
+      action: "text",
+      before: "text?",
+      after: "text?",
+      reason: "text?"
+    },
+    id: ["audit", "hot"]
+  }),
+  seals: table<SealRow>()({
+    title: "seal",
+    machine: null,
+    key: ["number"],
+    mode: "insert",
+    columns: {
+      number: "id",
+      hash: "text",
+      auditTo: "id",
+      decisionTo: "id",
+      transactionTo: "id",
+      postingTo: "id",
+      interfirmTo: "id",
+      custodyTo: "id"
+    }
+  }),
+  timers: table<TimerRow>()({
+    title: "timer",
+    machine: null,
+    key: ["subject", "name"],
+    mode: "upsert",
+    columns: { subject: "text", name: "text", dueAt: "id" }
+  }),
+  answers: table<AnswerRow>()({
+    title: "stored answer",
+    machine: null,
+    key: ["principal", "key"],
+    mode: "claim",
+    columns: { principal: "text", key: "text", fingerprint: "text", status: "id", body: "sealedText", answeredAt: "id" }
+  })
+}

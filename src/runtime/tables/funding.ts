@@ -1,0 +1,52 @@
+/** Stamps of funding that are open (F14): most never are, and have no row. */
+import { ofClient, table } from "./Table.ts"
+
+/**
+ * A stamp of one client in one market that is not priced yet, is not posted yet because the venue counts another position, or is
+ * posted on another quantity than the venue's: a trade that is found later may still belong before it.
+ */
+export interface OpenFundingRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly symbol: string
+  /** Unix ms. */
+  readonly settledAt: number
+  /** Null, both: the venue has not said them yet. */
+  readonly mark: string | null
+  readonly rate: string | null
+  /** The position at the stamp's place, with every trade that was found since; signed. */
+  readonly qty: string
+  /** The venue's. */
+  readonly venueQty: string
+  readonly posted: boolean
+  /** Something can still follow: it is held in memory. */
+  readonly live: boolean
+  readonly createdAt: number
+}
+
+export const fundingTables = {
+  openFundings: table<OpenFundingRow>()({
+    title: "open funding",
+    machine: null,
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      symbol: "text",
+      settledAt: "id",
+      mark: "text?",
+      rate: "text?",
+      qty: "text",
+      venueQty: "text",
+      posted: "bool",
+      live: "bool",
+      createdAt: "id"
+    },
+    unique: [["clientId", "symbol", "settledAt"]],
+    residence: { ...ofClient, only: { sql: "live", test: ({ live }) => live } },
+    id: ["openFunding", "usual"]
+  })
+}

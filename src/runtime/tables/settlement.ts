@@ -1,0 +1,110 @@
+/** Settlement items, bulk reports under way and payments between the firms (doc 3, Settlement item; D12). */
+import type { PlacedRow } from "../../machines/settlement/BulkReportBody.ts"
+import { type MachineRow, machineColumns, table } from "./Table.ts"
+
+export interface SettlementItemRow extends MachineRow<"settlementItem"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly shard: number
+  readonly type: string
+  readonly currency: string
+  /** Signed from the client's view; never zero. */
+  readonly amount: bigint
+  readonly txId: number
+  readonly occurredAt: number
+}
+
+/** What the firms have paid each other (doc 3, Interfirm settlement record): a fact, never changed. */
+export interface InterfirmRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly currency: string
+  readonly periodFrom: number
+  readonly periodTo: number
+  /** Positive: paid to the partner; never zero. */
+  readonly amount: bigint
+  readonly txRef: string
+  readonly note: string | null
+  readonly recordedBy: string
+  readonly recordedAt: number
+}
+
+/** What a keyed bulk report has come to for one client: kept until its whole answer is no longer replayed (A1-53). */
+export interface BulkPartRow {
+  readonly partnerId: number
+  readonly key: string
+  readonly clientId: number
+  readonly fingerprint: string
+  /** Pairs of the entry's place in the request and its row of the answer. */
+  readonly results: ReadonlyArray<PlacedRow>
+  readonly decidedAt: number
+}
+
+export const settlementTables = {
+  settlementItems: table<SettlementItemRow>()({
+    title: "settlement item",
+    machine: "settlementItem",
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      shard: "id",
+      ...machineColumns,
+      type: "text",
+      currency: "text",
+      amount: "money",
+      txId: "id",
+      occurredAt: "id"
+    },
+    unique: [["txId", "type"]],
+    check: (row) => row.amount !== 0n,
+    open: {
+      states: ["PENDING", "FAILED"],
+      ofClient: "Settlement items are not settled",
+      ofPartner: "Settlement items are not settled",
+      one: "item",
+      clear: () => "POST /settlement/items/{itemId}/report with status SETTLED"
+    },
+    // A record of what a posting has changed already.
+    returns: null,
+    id: ["settlementItem", "hot"]
+  }),
+  interfirmRecords: table<InterfirmRow>()({
+    title: "interfirm record",
+    machine: null,
+    key: ["id"],
+    mode: "insert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      currency: "text",
+      periodFrom: "id",
+      periodTo: "id",
+      amount: "money",
+      txRef: "text",
+      note: "text?",
+      recordedBy: "text",
+      recordedAt: "id"
+    },
+    unique: [["partnerId", "txRef"]],
+    check: (row) => row.amount !== 0n && row.periodFrom >= 0 && row.periodFrom <= row.periodTo,
+    id: ["interfirm", "rare"]
+  }),
+  bulkReportParts: table<BulkPartRow>()({
+    title: "part of a bulk report",
+    machine: null,
+    key: ["partnerId", "key", "clientId"],
+    mode: "upsert",
+    columns: {
+      partnerId: "id",
+      key: "text",
+      clientId: "id",
+      fingerprint: "text",
+      results: "json",
+      decidedAt: "id"
+    }
+  })
+}
