@@ -1,14 +1,14 @@
 /**
- * Everything a machine may ask of the world, as one closed union of plain data. Machines emit; the
- * interpreter (runtime/effects/Interpreter.ts) turns each into rows of the same commit, exhaustively by type.
- * Time, ids and figures arrive in events; who acts and when is added by the engine.
+ * Every effect that a machine may emit, as one closed union of plain data. The interpreter (runtime/effects/Interpreter.ts)
+ * turns each into rows of the same commit, exhaustively by type. Time, ids and amounts arrive in events; the engine adds the
+ * actor and the time (doc 3, derived events; architecture, Engine; A2-62, A2-64, A2-98, A2-26).
  */
 import type { Currency } from "./shared/Currency.ts"
 import type { JsonObject } from "./shared/Json.ts"
 import type { TimerName } from "./timerNames.ts"
 import type { VenueCall } from "./venue/venueCalls.ts"
 
-/** Ledger transaction types (A2-62). `machines/ledger/postingRules.ts` knows the two legs of each. */
+/** Ledger transaction types. `machines/ledger/postingRules.ts` knows the two legs of each. */
 export type LedgerEntryType =
   | "PARTNER_COLLATERAL_IN"
   | "PARTNER_COLLATERAL_OUT"
@@ -31,7 +31,7 @@ export type LedgerEntryType =
   | "SWAP_FEE_ADJUST"
   | "MANUAL"
 
-/** Explicit webhook events of doc 3 that something in this code base produces. */
+/** Explicit webhook events that the service publishes. */
 export type EventName =
   | "client.onboarded"
   | "client.review_required"
@@ -47,7 +47,7 @@ export type EventName =
   | "withdrawal.status"
   | "webhook.test"
 
-/** Webhook events that the sweep makes from the clients' notification feeds (doc 3, derived events). */
+/** Webhook events that the sweep derives from the clients' notification feeds. */
 export type FeedEventName =
   | "client.verification_decision"
   | "margin.restriction_set"
@@ -60,7 +60,7 @@ export type FeedEventName =
   | "swap.defaulted"
   | "statement.ready"
 
-/** Kinds of the client's notification feed that become webhook events (doc 3, derived events). */
+/** Kinds of the client's notification feed that become webhook events. */
 export type ForwardedKind =
   | "VERIFICATION_DECISION"
   | "RESTRICTION_SET"
@@ -73,7 +73,7 @@ export type ForwardedKind =
   | "SWAP_DEFAULTED"
   | "STATEMENT_READY"
 
-/** Kinds of the client's notification feed that stand for no webhook event: partners poll them (A2-64). */
+/** Kinds of the client's notification feed without a webhook event: partners poll them. */
 export type PolledKind =
   | "APPROPRIATENESS_RETAKE"
   | "BARRIER_OPENED"
@@ -85,7 +85,6 @@ export type PolledKind =
   | "ORDER_FILLED"
   | "ORDER_REJECTED"
 
-/** Kinds of the client's notification feed. */
 export type NotificationKind = ForwardedKind | PolledKind
 
 export type MachineEffect =
@@ -96,7 +95,7 @@ export type MachineEffect =
       readonly key: string
       readonly currency: Currency
       readonly amount: string
-      /** What changes hands against it in the same transaction, in another currency (A2-98). */
+      /** The opposite amount in another currency, booked in the same transaction. */
       readonly also?: { readonly currency: Currency; readonly amount: string }
       readonly reason: string | null
       readonly refs: JsonObject
@@ -105,12 +104,12 @@ export type MachineEffect =
   | { readonly type: "event"; readonly name: EventName; readonly data: JsonObject }
   /** A row of the client's notification feed; `ref` is the id of its object. */
   | { readonly type: "notify"; readonly kind: NotificationKind; readonly ref: string }
-  /** A durable timer of this subject: it comes back as an ordinary event named `name`. */
+  /** Sets a durable timer of this subject; it fires as an ordinary event named `name`. */
   | { readonly type: "timer.set"; readonly name: TimerName; readonly at: number }
   | { readonly type: "timer.clear"; readonly name: TimerName }
   /**
-   * A call of the venue under a ref of this object, made once and outside the mailbox: in flight from this commit on until
-   * the commit that takes what became of it (A2-26; architecture, Engine).
+   * A venue call under a ref of this object, made once and outside the mailbox. It is in flight from this commit until the
+   * commit that takes its result.
    */
   | { readonly type: "venue.call"; readonly call: VenueCall }
   /** A row of the audit streams. `before` and `after` name states or facts, never personal data. */

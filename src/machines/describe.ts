@@ -1,18 +1,18 @@
 /**
- * Machines described as data, from the machines themselves: reachable rows, transition table, Mermaid text, shape. The
- * atlas, `machine show` and the tests read the same description, so none of them can drift (architecture, registry.ts).
+ * Describes machines as data, from the machines themselves: reachable rows, transition table, Mermaid text, shape. The atlas,
+ * `machine show` and the tests use this one description, so that they cannot differ (architecture, registry.ts).
  */
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from "xstate"
 import type { MachineEffect } from "./Effects.ts"
 
-/** What is needed to walk a machine: the registry's entries fit. */
+/** The parts that a walk of a machine needs; the registry's entries fit. */
 export interface Walkable {
   readonly machine: AnyStateMachine
   readonly samples: ReadonlyArray<EventObject>
   readonly inputs: ReadonlyArray<unknown>
 }
 
-/** A row a machine can be in, and the shortest way of sample events that leads to it. */
+/** A row (state and context) that a machine can reach, and the shortest path of sample events to it. */
 export interface Reached {
   readonly snapshot: AnyMachineSnapshot
   readonly state: string
@@ -29,7 +29,7 @@ export interface TableRow {
   readonly effects: ReadonlyArray<string>
 }
 
-/** Far above what the samples of any machine reach: more means that a context grows without bound. */
+/** Far above the rows that the samples of any machine reach: more means that a context grows without bound. */
 const maxReached = 5_000
 
 /**
@@ -45,14 +45,14 @@ export const reachable = (walkable: Walkable): ReadonlyArray<Reached> => {
     seen.set(key, { snapshot, state: String(snapshot.value), path })
   }
   for (const input of walkable.inputs) add(initialTransition(walkable.machine, input as never)[0], [])
-  // A Map iterates over entries added during the iteration: this is the queue.
+  // A Map also iterates over entries added during the iteration, so it serves as the queue.
   for (const { snapshot, path } of seen.values()) {
     for (const event of walkable.samples) add(transition(walkable.machine, snapshot, event)[0], [...path, event])
   }
   return [...seen.values()]
 }
 
-/** An effect by name, without figures. */
+/** The name of an effect, without its amounts. */
 export const effectName = (effect: MachineEffect): string => {
   switch (effect.type) {
     case "ledger.post":
@@ -123,7 +123,7 @@ export const tableOf = (walkable: Walkable): ReadonlyArray<TableRow> => {
 export const rowName = ({ from, event, guard, to }: Omit<TableRow, "effects">): string =>
   `${from} ${moveText({ event, guard })} ${to === "=" ? from : to}`
 
-/** The name of the row by which an event is taken; null: it is not taken. */
+/** The name of the row that takes an event; null when no row takes it. */
 export const rowTaken = (
   machine: AnyStateMachine,
   { state: from, context }: { readonly state: string; readonly context: unknown },
@@ -154,14 +154,14 @@ export const statesOf = (machine: AnyStateMachine): ReadonlyArray<StateDescripti
 /** The name of the first state. */
 export const initialOf = (machine: AnyStateMachine): string => machine.root.initial.target[0]?.key ?? ""
 
-/** One arrow of a picture: what leads from one state to another, its events stacked. */
+/** One arrow of a picture: all transitions between two states, stacked. */
 export interface Arrow {
   readonly from: string
   readonly to: string
   readonly moves: ReadonlyArray<Move>
 }
 
-/** An event with its guard, in words of the machine. */
+/** An event with its guard, as the machine names them. */
 export interface Move {
   readonly event: string
   readonly guard: string
@@ -170,7 +170,7 @@ export interface Move {
 /** An event and its guard as pictures write them. */
 export const moveText = ({ event, guard }: Move): string => (guard === "" ? event : `${event} [${guard}]`)
 
-/** One arrow per pair of states, in the order the machine is written; from a state to itself what stays in it. */
+/** One arrow per pair of states, in the order the machine is written; transitions that keep the state go from it to itself. */
 export const arrowsOf = (machine: AnyStateMachine): ReadonlyArray<Arrow> => {
   const arrows = new Map<string, { readonly from: string; readonly to: string; readonly moves: Array<Move> }>()
   for (const { name } of statesOf(machine)) {
@@ -214,8 +214,8 @@ export const toMermaid = (machine: AnyStateMachine): string => {
 }
 
 /**
- * States and transitions as canonical text. Stored rows depend on it: when it changes, the machine's version must
- * change, and an upcaster must bring old rows along.
+ * States and transitions as canonical text. Stored rows depend on it: when it changes, the machine needs a new version, and an
+ * upcaster for old rows.
  */
 export const shapeOf = (walkable: Walkable): string =>
   [

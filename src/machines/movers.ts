@@ -1,7 +1,7 @@
 /**
- * Who makes each event of each machine happen: partners by a route, operators by a command, timers, the venue, or the
- * service by itself. The atlas says by it what can happen next, and to whom to turn; a test holds routes and commands
- * against the contracts.
+ * The trigger of each event of each machine: partners by a route, operators by a command, timers, the venue, or the service by
+ * itself. The atlas shows from it which event can come next and who causes it; a test compares routes and commands with the
+ * contracts.
  */
 import type { EventFrom } from "xstate"
 import type { HandlerName } from "./timerNames.ts"
@@ -10,7 +10,7 @@ import type { Kind, MachineOf } from "./registry.ts"
 export type Mover =
   /** A partner's request: method and path below the partner's prefix. */
   | { readonly by: "partner"; readonly does: string }
-  /** A command; who may run it is said by the contract. */
+  /** A command; the contract names the roles that may run it. */
   | { readonly by: "operator"; readonly does: string }
   | { readonly by: "timer"; readonly does: HandlerName }
   | { readonly by: "venue"; readonly does: string }
@@ -28,7 +28,7 @@ const service = (does: string): Mover => ({ by: "service", does })
 
 type Events<K extends Kind> = EventFrom<MachineOf<K>>["type"]
 
-/** By kind and event. */
+/** Triggers by kind and event. */
 export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: ReadonlyArray<Mover> } } = {
   partner: {
     CREATE: [operator("partner create")],
@@ -254,6 +254,6 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
   }
 }
 
-/** Who can make an event of a machine happen; nobody for an event that it does not have. */
+/** The triggers of an event of a machine; empty for an unknown event. */
 export const moversOf = (kind: Kind, event: string): ReadonlyArray<Mover> =>
   (movers[kind] as Readonly<Record<string, ReadonlyArray<Mover>>>)[event] ?? []

@@ -1,6 +1,6 @@
 /**
- * The one list of machines: tests, diagrams, the atlas and `machine show` walk it, and the host runs what stands here.
- * A new machine is one folder and one entry (architecture: registry.ts).
+ * The one list of machines: tests, diagrams, the atlas and `machine show` use it, and the host runs its entries. A new machine
+ * is one folder and one entry (architecture: registry.ts).
  */
 import { assessmentMachine } from "./appropriateness/assessmentMachine.ts"
 import { assessmentInput, assessmentSamples } from "./appropriateness/assessmentSamples.ts"

@@ -3,7 +3,7 @@ import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xsta
 
 /** The way in which a sandbox brings an object into a state. */
 export interface Reach {
-  /** The partner by its requests, the operator by a command, or neither: no request or command does it alone. */
+  /** The partner by its requests, the operator by a command, or neither: no single request or command does it. */
   readonly by: "partner" | "operator" | "nobody"
   /** The requests or commands in words, commands in backticks. */
   readonly how: string
@@ -16,14 +16,14 @@ export const nobody = (how: string): Reach => ({ by: "nobody", how })
 /** The state names as stored: NEW decides a creation and never reaches a row. */
 export type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">
 
-/** Where somebody or something still has to act; what is over; what was said no to. */
+/** Colour groups of states: a person or a system still has to act; the object has ended; the object was refused. */
 export interface Looks<S extends string = string> {
   readonly waiting: ReadonlyArray<S>
   readonly ended: ReadonlyArray<S>
   readonly refused: ReadonlyArray<S>
 }
 
-/** What the registry knows of a machine beside the machine itself. */
+/** The registry's data on a machine besides the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
   /** Events covering both sides of every guard. */
@@ -33,7 +33,7 @@ export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly title: string
   readonly meaning: string
   readonly clause: string
-  /** How pictures colour its stored states; what is in none of the lists stands and works. */
+  /** The colour groups of its stored states; a state in no list is active. */
   readonly looks: Looks<StoredStateOf<M>>
   /** How a sandbox brings an object into each of its stored states. */
   readonly reached: { readonly [S in StoredStateOf<M>]: Reach }

@@ -1,6 +1,6 @@
 /**
  * The venue's surface, declared once: the service's adapter is made from it, and the simulated venue serves it. Every write
- * answers what became of its ref; the two streams (`venueStreams`) are lines of JSON that stay open.
+ * answers what became of its ref; the two streams (`venueStreams`) are lines of JSON that stay open (A2-96, A2-115, A2-26).
  */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -69,8 +69,8 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     error: errors
   }),
   /**
-   * Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000 (A2-96).
-   * VenueEvents, but a reader takes them one by one: one that it can't read must not keep it from the others (A2-115).
+   * Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000. VenueEvents,
+   * but a reader takes them one by one: one that it can't read must not keep it from the others.
    */
   HttpApiEndpoint.get("accountEvents", "/accounts/:account/events", {
     params: { account: Ref },
@@ -78,7 +78,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: Schema.Struct({ events: Schema.Array(Schema.Unknown) }),
     error: errors
   }),
-  /** Every fill of one order that the venue keeps, oldest first (A2-96). */
+  /** Every fill of one order that the venue keeps, oldest first. */
   HttpApiEndpoint.get("orderFills", "/orders/:ref/fills", {
     params: { ref: Ref },
     success: OrderFills,
@@ -86,7 +86,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
   }),
   /** What became of refs, a VenueOutcome each, which is read by itself too; UNKNOWN for one that has not come. */
   HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
-  /** As `lookup`, but a ref that has not come is VOID from now on: it is never executed (A2-26). */
+  /** As `lookup`, but a ref that has not come is VOID from now on: it is never executed. */
   HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })
 ) {}
 

@@ -1,6 +1,6 @@
 /**
- * What a tester does to the simulated venue, as one closed union (operator surface, `sim venue`), and what it then shows.
- * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
+ * What a tester does to the simulated venue, as one closed union, and what it then shows. Faults, dealers' moods and restarts
+ * concern its transport and run on wall time; the rest are inputs of its books (operator surface, `sim venue`; A2-97).
  */
 import { Schema } from "effect"
 import { dealerMoods, everyFault, executionReasons, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
@@ -30,7 +30,7 @@ export const VenueCommand = Schema.Union([
     spread: Schema.NullOr(Schema.Int)
   }),
   command("funding", { symbol: Symbol, rate: SignedText }),
-  /** The venue trades an account by itself (A2-97); price null: at the mark. */
+  /** The venue trades an account by itself; price null: at the mark. */
   command("execute", {
     account: Ref,
     symbol: Symbol,

@@ -1,4 +1,6 @@
-/** Tokens of a tester's commands, free of any import: the command line offers them as choices without loading a schema. */
+/**
+ * Tokens of a tester's commands, free of any import: the command line offers them as choices without loading a schema (A2-97).
+ */
 export const faultKinds = [
   "timeout-before",
   "timeout-after",
@@ -62,7 +64,7 @@ export type FaultRoute = (typeof faultRoutes)[number]
 /** The prices of a market that can be held. */
 export const heldPrices = ["last", "mark", "index"] as const
 export const dealerMoods = ["silent", "normal"] as const
-/** Why the venue trades an account by itself (A2-97). */
+/** Why the venue trades an account by itself. */
 export const executionReasons = ["deleverage", "liquidation"] as const
 /** Characters of a file of knobs. */
 export const longestKnobs = 262_144

@@ -1,6 +1,6 @@
 /**
- * Money of one client as partners read it (doc 2, Balances, Ledger posting, Other account reads; A2-12, A2-60, A2-61), declared once
- * for the contract and for the services.
+ * Shapes of one client's money on the wire, declared once for the contract and for the services (doc 2, Balances, Ledger
+ * posting, Other account reads; A2-12, A2-60, A2-61, STS-12).
  */
 import { Schema } from "effect"
 import { verificationLevels } from "../verification/Blocks.ts"
@@ -17,7 +17,7 @@ const onUsdcLine = Schema.NullOr(usdc).annotate({
 
 const valued = Schema.NullOr(usdc).annotate({ description: "Null without a mark." })
 
-/** One currency of a client (doc 2, Balances). */
+/** One currency of a client. */
 export const BalanceLine = Schema.Struct({
   currency: Currency,
   kind: Schema.Literals(["CASH", "ASSET"]),
@@ -50,7 +50,7 @@ export const BalanceLine = Schema.Struct({
 }).annotate({ identifier: "BalanceLine" })
 export type BalanceLine = typeof BalanceLine.Type
 
-/** One posting on a client's account (doc 2, Ledger posting). */
+/** One posting on a client's account. */
 export const PostingWire = Schema.Struct({
   postingId: Id,
   txId: Id,
@@ -75,7 +75,7 @@ const counts = Schema.Struct({
   swapTakes: count.annotate({ description: "Swaps that were ever open." })
 })
 
-/** GET .../account/summary, data (doc 2, Other account reads; A2-60). */
+/** GET .../account/summary, data. */
 export const AccountSummaryWire = Schema.Struct({
   currency: Schema.Literal("USDC"),
   realizedPnl: usdc,
@@ -94,7 +94,7 @@ export type AccountSummaryWire = typeof AccountSummaryWire.Type
 const signed = usdc.annotate({ description: "USDC, six places, signed from the client's view." })
 const charged = usdc.annotate({ description: "USDC, six places, positive when the client paid." })
 
-/** A currency other than USDC that a client holds (A2-61). */
+/** A currency other than USDC that a client holds. */
 export const HoldingWire = Schema.Struct({
   asset: Currency,
   qty: money.annotate({ description: "Cash and reserved." }),
@@ -108,7 +108,7 @@ export const HoldingWire = Schema.Struct({
 }).annotate({ identifier: "AccountHolding" })
 export type HoldingWire = typeof HoldingWire.Type
 
-/** The live swaps of an asset (STS-12). */
+/** The live swaps of an asset. */
 export const StakedWire = Schema.Struct({
   asset: Currency,
   swaps: count.annotate({ description: "Open ones, and those with a claim." }),
@@ -121,7 +121,7 @@ export const StakedWire = Schema.Struct({
 }).annotate({ identifier: "StakedAsset" })
 export type StakedWire = typeof StakedWire.Type
 
-/** GET .../account/overview, data (doc 2, Other account reads; A2-61, STS-12). */
+/** GET .../account/overview, data. */
 export const AccountOverviewWire = Schema.Struct({
   asOf: Schema.Int.annotate({ description: "When it was read, Unix ms: every figure is of this moment." }),
   currency: Schema.Literal("USDC"),
@@ -158,7 +158,7 @@ export const AccountOverviewWire = Schema.Struct({
 }).annotate({ identifier: "AccountOverview" })
 export type AccountOverviewWire = typeof AccountOverviewWire.Type
 
-/** GET .../balances (doc 2, Balances). */
+/** GET .../balances. */
 export const BalancesWire = Schema.Struct({
   balances: Schema.Array(BalanceLine).annotate({ description: "The USDC line first." }),
   portfolioValue: usdc.annotate({
@@ -180,6 +180,6 @@ export const BalancesWire = Schema.Struct({
 })
 export type BalancesWire = typeof BalancesWire.Type
 
-/** GET .../ledger (doc 2, Ledger posting). */
+/** GET .../ledger. */
 export const LedgerPage = Schema.Struct({ postings: Schema.Array(PostingWire), ...pageEnd })
 export type LedgerPage = typeof LedgerPage.Type

@@ -1,12 +1,12 @@
 /**
- * A client's notification feed as partners poll it (doc 2, Other account reads; A2-64, EVT-10), declared once for the
- * contract and for the service.
+ * A client's notification feed as partners poll it, declared once for the contract and for the service (doc 2, Other account
+ * reads; A2-64, EVT-10).
  */
 import { Schema } from "effect"
 import type { NotificationKind } from "../Effects.ts"
 import { notificationLimits } from "../shared/Limits.ts"
 
-/** When each kind comes, and what its `ref` names. Exhaustive: a new kind does not compile until it is described. */
+/** The cause of each kind, and the object that its `ref` names. Exhaustive: a new kind does not compile until it is described. */
 const meanings: { readonly [K in NotificationKind]: string } = {
   VERIFICATION_DECISION: "a verification decision on the service's side (ref: the client, or the code of a block)",
   RESTRICTION_SET: "a restriction was engaged (ref: its name)",

@@ -1,37 +1,37 @@
 /**
- * What an account's trading has added up to by family, kept as it happens (STS-11; A2-60, A2-61). Money is micro-USDC; what is
- * booked in another currency counts with its worth of that moment, and nothing where none was known (STS-9).
+ * Running totals of an account's trading by family. Money is micro-USDC; an amount booked in another currency counts at its
+ * value of that moment, and as zero where that value was unknown (STS-11, A2-60, A2-61, STS-9, A2-103).
  */
 export interface AccountTotals {
-  /** Trades, on perpetuals and SPOT. */
+  /** Trades on perpetuals and SPOT. */
   readonly fills: number
-  /** Realized by perpetuals, without commission. */
+  /** Realized PnL of perpetuals, before commission. */
   readonly fillsPnl: bigint
-  /** Realized by disposals on SPOT, without commission. */
+  /** Realized PnL of SPOT disposals, before commission. */
   readonly spotPnl: bigint
-  /** What contracts that have ended paid, negative what they cost. */
+  /** Results of ended contracts, negative for a loss. */
   readonly barrierPnl: bigint
-  /** Rewards of swaps, received. */
+  /** Rewards received from swaps. */
   readonly stakingPnl: bigint
-  /** Charged on perpetuals and SPOT, positive. */
+  /** Commission on perpetuals and SPOT, positive. */
   readonly fillsCommission: bigint
-  /** Charged on contracts, positive. */
+  /** Commission on contracts, positive. */
   readonly barrierCommission: bigint
-  /** Charged on rewards, positive. */
+  /** Commission on rewards, positive. */
   readonly stakingCommission: bigint
-  /** Contracts that were ever opened. */
+  /** Contracts ever opened. */
   readonly contracts: number
-  /** Swaps that were ever open. */
+  /** Swaps ever opened. */
   readonly swapTakes: number
-  /** Results above zero: of each ended contract, reducing fill, disposal, closed swap. */
+  /** Results above zero, counted for each ended contract, reducing fill, disposal and closed swap. */
   readonly wins: number
-  /** Results below zero; zero is neither. */
+  /** Results below zero; a result of zero counts as neither. */
   readonly losses: number
-  /** What perpetuals have brought less what they cost, each trade with all of its value: the venue's own figure (A2-103). */
+  /** Proceeds of perpetual trades less their cost, each trade at its full value: the venue publishes the same figure. */
   readonly perpFlow: bigint
 }
 
-/** Of a client that has never traded. */
+/** Totals of a client that has never traded. */
 export const noTotals: AccountTotals = {
   fills: 0,
   fillsPnl: 0n,
@@ -48,15 +48,15 @@ export const noTotals: AccountTotals = {
   perpFlow: 0n
 }
 
-/** All that was realized, without funding (A2-60). */
+/** All realized PnL, without funding. */
 export const realizedTotal = ({ fillsPnl, spotPnl, barrierPnl, stakingPnl }: AccountTotals): bigint =>
   fillsPnl + spotPnl + barrierPnl + stakingPnl
 
-/** All that was charged. */
+/** All commission charged. */
 export const commissionTotal = ({ fillsCommission, barrierCommission, stakingCommission }: AccountTotals): bigint =>
   fillsCommission + barrierCommission + stakingCommission
 
-/** A result in the counts of what was won and lost. */
+/** Counts a result as a win, a loss or neither. */
 export const outcomeOf = (result: bigint): Pick<AccountTotals, "wins" | "losses"> => ({
   wins: result > 0n ? 1 : 0,
   losses: result < 0n ? 1 : 0

@@ -9,8 +9,8 @@ const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 const usdcOrNull = (minor: bigint | null): string | null => (minor === null ? null : usdc(minor))
 
 /**
- * `risk` null: of an earlier moment, of which the money alone is shown. What needs live marks or open positions is a figure of
- * the present.
+ * `risk` is null for an earlier moment: the response then has cash figures only, because figures from live marks or open
+ * positions exist for the present only.
  */
 export const balancesWireOf = (portfolio: Portfolio, risk: AccountRisk | null): BalancesWire => ({
   balances: portfolio.lines.map((line) => lineOf(line, line.currency === "USDC" ? risk : null, risk !== null)),
@@ -28,7 +28,7 @@ export const balancesWireOf = (portfolio: Portfolio, risk: AccountRisk | null): 
   }
 })
 
-/** `risk` stands on the USDC line of now alone. */
+/** `risk` fills only the USDC line of the present. */
 const lineOf = (line: PortfolioLine, risk: AccountRisk | null, isNow: boolean): BalanceLine => {
   const { currency, cash, reserved, mark } = line
   const { kind, displayDecimals } = currencyFacts[currency]

@@ -1,6 +1,6 @@
 /**
- * GET .../account/overview from one state of an account (doc 2, Other account reads; A2-61, F21, F23, STS-12): the same lines as
- * its balances, the totals that are kept, and what its lots have cost.
+ * GET .../account/overview from one state of an account: the lines of its balances, the stored totals and the cost of its lots
+ * (doc 2, Other account reads; A2-61, F21, F23, STS-12).
  */
 import type { AccountRisk } from "../margin/accountRisk.ts"
 import type { SpotLot } from "../order/spotLots.ts"
@@ -16,7 +16,7 @@ export interface OverviewState {
   readonly staked: ReadonlyMap<Currency, StakedAsset>
   readonly risk: AccountRisk
   readonly totals: AccountTotals
-  /** What was posted of it, micro-USDC from the client's view. */
+  /** Net funding posted, micro-USDC from the client's view. */
   readonly funding: bigint
   readonly lots: ReadonlyArray<Lot>
   readonly level: AccountOverviewWire["verificationLevel"]
@@ -27,7 +27,7 @@ type Lot = Pick<SpotLot, "qty" | "cost" | "commission"> & { readonly asset: stri
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 const usdcOrNull = (minor: bigint | null): string | null => (minor === null ? null : usdc(minor))
 
-/** All of it but its time. */
+/** The whole response except its time. */
 export const overviewOf = (state: OverviewState): Omit<AccountOverviewWire, "asOf"> => {
   const { portfolio, risk, totals, funding } = state
   const { fillsPnl, spotPnl, barrierPnl, stakingPnl, fills, contracts, swapTakes, wins, losses } = totals
@@ -86,9 +86,9 @@ const halfUp = MoneyDecimal.ROUND_HALF_UP
 const halfEven = MoneyDecimal.ROUND_HALF_EVEN
 
 /**
- * The cost of a quantity, micro-USDC, commission included (F21). Lots may cover more than the quantity, because they include lent
- * assets; the quantity then has its share of the cost. Null when a part has no lot, or its lot came in without a known value; a
- * part worth less than a micro-USDC costs zero.
+ * The cost of a quantity, micro-USDC, commission included. Lots also cover lent assets, so they may exceed the quantity; the
+ * quantity then has its share of the cost. Null when a part has no lot, or its lot has no known value; a part worth less than a
+ * micro-USDC costs zero.
  */
 const costOf = (
   holding: Pick<PortfolioLine, "value"> & { readonly qty: bigint },
@@ -127,7 +127,7 @@ const stakedOf = (
   ]
 }
 
-/** What is worth more than nothing: USDC with what is set aside of it, every other currency, what is staked. */
+/** Buckets with a positive value: USDC with its reserve, every other currency, and staked assets. */
 const allocationOf = ({ lines, cashTotal, reserved, stakedValue }: Portfolio): AccountOverviewWire["allocation"] => {
   const buckets = [
     { bucket: "CASH", value: cashTotal + reserved },

@@ -1,6 +1,6 @@
 /**
- * What a client owns, currency by currency and in sum, on the marks of one moment (F23, STS-10). Every figure that is shown is
- * made here out of the same lines, so that the sum is exactly what its parts add up to.
+ * A client's holdings by currency and in total, at the marks of one moment. All figures come from the same lines, so that a
+ * total always equals the sum of its parts (F23, STS-10).
  */
 import type { AccountRisk } from "../margin/accountRisk.ts"
 import { type HoldingMark, valueAt } from "../market/holdingMark.ts"
@@ -17,17 +17,17 @@ export interface Held {
 export interface PortfolioState {
   readonly held: ReadonlyMap<Currency, Held>
   readonly staked: ReadonlyMap<Currency, StakedAsset>
-  /** Null: no value of the currency is known. */
+  /** Null when the currency's value is unknown. */
   readonly markOf: (currency: Currency) => HoldingMark | null
-  /** Null: of an earlier moment, of which it is not known. */
+  /** Null for an earlier moment, of which the risk is unknown. */
   readonly risk: AccountRisk | null
 }
 
-/** One currency. Amounts in its minor units; values micro-USDC, null where no mark is known of what there is. */
+/** One currency: amounts in its minor units, values in micro-USDC. A value is null when an amount has no known mark. */
 export interface PortfolioLine extends Held {
   readonly currency: Currency
   readonly mark: HoldingMark | null
-  /** Of cash and reserve together. */
+  /** Value of cash and reserve together. */
   readonly value: bigint | null
   readonly staked: bigint
   readonly stakedValue: bigint | null
@@ -35,27 +35,27 @@ export interface PortfolioLine extends Held {
   readonly claimsValue: bigint | null
 }
 
-/** Micro-USDC; what has no mark counts zero. */
+/** Totals in micro-USDC; an amount without a mark counts as zero. */
 export interface Portfolio {
   /** USDC first, then every currency that the client has ever held, in the order of the currency table. */
   readonly lines: ReadonlyArray<PortfolioLine>
   readonly cashTotal: bigint
   readonly reserved: bigint
-  /** Every currency but USDC. */
+  /** Value of every currency except USDC. */
   readonly holdingsValue: bigint
   readonly stakedValue: bigint
-  /** Of perpetuals and knock-out contracts. */
+  /** Unrealized PnL of perpetuals and knock-out contracts. */
   readonly unrealizedPnl: bigint
-  /** Shown apart and in no sum: nothing secures them. */
+  /** Shown apart and in no total: claims are unsecured. */
   readonly claimsValue: bigint
-  /** Whether everything that there is has a mark. */
+  /** True when every holding has a mark. */
   readonly holdingsValued: boolean
   readonly value: bigint
 }
 
 const nothing: Held = { cash: 0n, reserved: 0n }
 
-/** Everything of one state. */
+/** Values one state of an account, line by line and in total. */
 export const portfolioOf = (state: PortfolioState): Portfolio => {
   const { held, staked, risk } = state
   const lines = currencyCodes
@@ -101,6 +101,6 @@ const lineOf = ({ held, staked: live, markOf }: PortfolioState, currency: Curren
   }
 }
 
-/** Nothing of a currency needs no mark. */
+/** A zero amount needs no mark. */
 const isValued = ({ cash, reserved, value, stakedValue, claimsValue }: PortfolioLine): boolean =>
   (value !== null || cash + reserved === 0n) && stakedValue !== null && claimsValue !== null

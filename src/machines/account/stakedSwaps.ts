@@ -1,6 +1,7 @@
 /**
- * What a client's live swaps add up to, by asset (F23, STS-10, STS-12). An OPEN swap is staked, a DEFAULTED one a claim; what an
- * ACCEPTING one holds stands in its currency's reserve, and a swap that has ended is nothing any more: nothing is in two places.
+ * Totals of a client's live swaps by asset. An OPEN swap counts as staked, a DEFAULTED one as a claim. The principal of an
+ * ACCEPTING swap still stands in its currency's reserve, and an ended swap counts nowhere: no amount counts twice (F23, STS-10,
+ * STS-12, F22).
  */
 import type { Currency } from "../shared/Currency.ts"
 
@@ -11,9 +12,9 @@ export interface LiveSwap {
   readonly notional: bigint
   readonly reward: bigint
   readonly expectedPayout: bigint
-  /** Of everything that it was to pay. */
+  /** Paid so far of the total due. */
   readonly paid: bigint
-  /** What can still be expected of a writer that has defaulted; zero while the swap is open. */
+  /** Amount still expected from a defaulted writer; zero while the swap is open. */
   readonly claim: bigint
   /** Unix ms. */
   readonly maturityTs: number
@@ -21,16 +22,16 @@ export interface LiveSwap {
 
 /** One asset's swaps; amounts in its minor units. */
 export interface StakedAsset {
-  /** Open ones, and those with a claim. */
+  /** Open swaps and those with a claim. */
   readonly swaps: number
-  /** Of the open ones, less what was paid of it: principal comes first (F22). */
+  /** Principal of the open swaps that is not yet repaid: payments repay principal first. */
   readonly staked: bigint
-  /** Of the open ones, as they were taken. */
+  /** Original principal of the open swaps. */
   readonly notional: bigint
   readonly reward: bigint
   readonly expectedPayout: bigint
   readonly claims: bigint
-  /** Of the open ones the earliest, Unix ms; null: there is none. */
+  /** Earliest maturity of the open swaps, Unix ms; null without an open swap. */
   readonly nextMaturityTs: number | null
 }
 
@@ -44,7 +45,7 @@ const none: StakedAsset = {
   nextMaturityTs: null
 }
 
-/** By asset; those alone of which something is live. */
+/** Totals by asset; an asset without a live swap is absent. */
 export const stakedByAsset = (swaps: Iterable<LiveSwap>): ReadonlyMap<Currency, StakedAsset> => {
   const byAsset = new Map<Currency, StakedAsset>()
   for (const swap of swaps) {

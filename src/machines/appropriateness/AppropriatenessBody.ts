@@ -1,6 +1,6 @@
 /**
- * The bodies of POST .../appropriateness and .../acknowledge, with the rules that need no client (doc 1, Appropriateness;
- * A1-41, A1-42). The answers are judged against the served questionnaire, after version and cooling period (scoring.ts).
+ * The bodies of POST .../appropriateness and .../acknowledge, with the rules that need no client. scoring.ts checks the answers
+ * against the served questionnaire, after version and cooling period (doc 1, Appropriateness; A1-41, A1-42).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -31,7 +31,7 @@ export const AcknowledgementBody = Fields.objectOf(
 
 type Faults = { readonly ok: false; readonly errors: Fields.FieldErrors }
 
-/** A submission whose answers nobody has judged yet. */
+/** A submission of valid form; its answers are not yet scored. */
 export interface SubmissionBody {
   readonly version: number
   /** Any JSON value, null members left out. */
@@ -40,7 +40,7 @@ export interface SubmissionBody {
 
 const notAnObject: Faults = { ok: false, errors: {} }
 
-/** Judges the form of a submission; an empty map of errors means that the body is no object. */
+/** Checks the form of a submission; an empty map of errors means that the body is no object. */
 export const decodeSubmission = (body: unknown): { readonly ok: true; readonly body: SubmissionBody } | Faults => {
   if (!Fields.isRecord(body)) return notAnObject
   const raw = Fields.withoutNulls(body, 1) as Fields.JsonRecord
@@ -55,9 +55,9 @@ export const decodeSubmission = (body: unknown): { readonly ok: true; readonly b
 const decodeBody = Fields.decoderOf(AcknowledgementBody)
 
 /**
- * Judges an acknowledgement; `now` in Unix ms, no tolerance (A1-42). Doc 1 bounds the time on one side only: not in the
- * future. A time before the warning was given is taken as sent, too: it is the partner's attestation, kept beside the
- * service's own time, and nothing is reckoned from it.
+ * Checks an acknowledgement; `now` in Unix ms, no tolerance. The specification forbids only a time in the future. A time before
+ * the warning is accepted too: it is the partner's attestation, stored beside the service's own time and used in no
+ * calculation.
  */
 export const decodeAcknowledgement = (
   body: unknown,

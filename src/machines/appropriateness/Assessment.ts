@@ -1,6 +1,6 @@
 /**
- * A client's appropriateness assessment: what the machine keeps of the latest attempt, and its shapes on the wire (doc 1,
- * Appropriateness; D19; A1-40). The answers themselves are encrypted rows beside the machine.
+ * A client's appropriateness assessment: the machine's context for the latest attempt, and its shapes on the wire. The answers
+ * are encrypted rows beside the machine (doc 1, Appropriateness; D19, A1-40, D3).
  */
 import { Schema } from "effect"
 import type { AppropriatenessFacts } from "../client/Client.ts"
@@ -14,7 +14,7 @@ export interface AssessmentInput {
   readonly clientId: number
 }
 
-/** Of the latest attempt; null before the first. Times in Unix ms. */
+/** Facts of the latest attempt; null before the first. Times in Unix ms. */
 export interface AssessmentContext extends AssessmentInput {
   readonly attempt: number
   readonly version: number | null
@@ -23,7 +23,7 @@ export interface AssessmentContext extends AssessmentInput {
   readonly takenAt: number | null
   readonly retakeAt: number | null
   readonly acknowledgedAt: number | null
-  /** The time the partner says the client acknowledged. */
+  /** The time of the client's acknowledgement according to the partner. */
   readonly attestedAt: number | null
 }
 
@@ -32,22 +32,22 @@ export type AssessmentEvent =
       readonly type: "SUBMIT"
       readonly at: number
       readonly version: number
-      /** The questionnaire served at this moment. */
+      /** Version of the questionnaire that is served now. */
       readonly currentVersion: number
       readonly score: number
       readonly outcome: Outcome
     }
   | { readonly type: "ACKNOWLEDGE"; readonly at: number; readonly attestedAt: number }
-  /** The timer of the cooling period has come back. */
+  /** The timer of the cooling period has fired. */
   | { readonly type: "RETAKE_DUE"; readonly at: number }
   | { readonly type: "DOWNGRADED"; readonly at: number; readonly reason: string }
-  /** Every block of the client falls, this one too: whatever was reached counts no more (D3). */
+  /** Reliance was rejected: every block of the client falls, and no result counts any more. */
   | { readonly type: "RELIANCE_REJECTED"; readonly at: number; readonly reason: string }
 
-/** The durable timer that ends the cooling period; it lies with the client. */
+/** The durable timer that ends the cooling period; its subject is the client. */
 export const retakeTimer = "appropriateness.retake"
 
-/** The states that a MiFID grant rests on (doc 1, PASS or WARN acknowledged). */
+/** The states that a MiFID grant may rest on: PASS, or WARN once acknowledged. */
 export const countingStates: ReadonlyArray<string> = ["PASSED", "ACKNOWLEDGED"] satisfies ReadonlyArray<AssessmentState>
 
 /** The facts in client.level_changed; null while the assessment does not count. */
@@ -57,7 +57,7 @@ export const factsOf = (state: string, context: AssessmentContext): Appropriaten
   return { version, outcome, score, attempt }
 }
 
-/** The summary in verification views (doc 1, Appropriateness summary object). */
+/** The summary in verification views. */
 export const summaryOf = (state: string, context: AssessmentContext): AppropriatenessSummary => {
   if (context.attempt === 0) return noAssessment
   const { version, outcome, score, takenAt, acknowledgedAt, retakeAt, attempt } = context
@@ -77,7 +77,7 @@ const level = Schema.Literals(verificationLevels)
 const granted = Schema.Boolean.annotate({ description: "True on the call that moved the level to MICA_MIFID." })
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
 
-/** POST .../appropriateness, data (doc 1, Appropriateness). */
+/** POST .../appropriateness, data. */
 export const AssessmentResult = Schema.Struct({
   version: Schema.Int,
   outcome: Schema.Literals(outcomes),

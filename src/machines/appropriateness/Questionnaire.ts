@@ -1,6 +1,6 @@
 /**
- * The appropriateness questionnaire: what the operator publishes (with points), what partners are served (without), and
- * the rules that keep every outcome reachable (doc 1, Appropriateness; F24; A1-39).
+ * The appropriateness questionnaire. The operator publishes it with points; partners receive it without. The rules here keep
+ * every outcome reachable (doc 1, Appropriateness; F24, A1-39).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -32,7 +32,7 @@ export interface Questionnaire {
   readonly acknowledgeText: string
 }
 
-/** GET /appropriateness-test, data (doc 1, Appropriateness). No points or thresholds. */
+/** GET /appropriateness-test, data, without points and thresholds. */
 export const ServedQuestionnaire = Schema.Struct({
   version: Schema.Int,
   questions: Schema.Array(
@@ -51,7 +51,7 @@ export const ServedQuestionnaire = Schema.Struct({
 }).annotate({ identifier: "AppropriatenessTest" })
 export type ServedQuestionnaire = typeof ServedQuestionnaire.Type
 
-/** The questionnaire as partners see it: field by field, so that nothing about scoring can slip through. */
+/** The questionnaire as partners receive it, copied field by field so that no scoring data leaks. */
 export const servedOf = (version: number, content: Questionnaire): ServedQuestionnaire => ({
   version,
   questions: content.questions.map(({ id, text, section, options }) => ({
@@ -71,9 +71,9 @@ export const servedOf = (version: number, content: Questionnaire): ServedQuestio
 
 export const isKnowledge = (question: Question): boolean => question.options.some(({ right }) => right === true)
 
-/** Points of the best answers together: what the thresholds of F24 are measured against. */
+/** Points of all best answers together, the scale of the thresholds. */
 export const maximumScore = 100
-/** F24 speaks of all three knowledge answers. */
+/** The outcome depends on exactly three knowledge answers. */
 const knowledgeQuestions = 3
 
 const id = (label: string) =>
@@ -140,7 +140,7 @@ const decodeFile = Fields.decoderOf(QuestionnaireFile)
 
 export type DecodedQuestionnaire = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
 
-/** Judges a file to be published: every failing field by its path, or the one rule across fields that it breaks. */
+/** Checks a file to be published: names every failing field by its path, or the one rule across fields that it breaks. */
 export const decodeQuestionnaire = (value: unknown): DecodedQuestionnaire => {
   const errors: Fields.FieldErrors = {}
   const decoded = decodeFile(value, (path, sentence) => {
@@ -155,10 +155,10 @@ export const decodeQuestionnaire = (value: unknown): DecodedQuestionnaire => {
 const repeated = (ids: ReadonlyArray<string>): boolean => new Set(ids).size !== ids.length
 
 /**
- * Why a well-formed questionnaire can't be published, or null. The rules keep F24 meaningful: the best answers make 100
- * points, three knowledge questions have one right answer each that alone earns points, a caution earns none, and every
- * question can be answered without one. So every outcome is in reach: the best answers PASS; without the right answer
- * worth least, at most a third of 100, they WARN; without any right answer they FAIL.
+ * Why a well-formed questionnaire can't be published, or null. The best answers make 100 points. Each of three knowledge
+ * questions has one right answer, which alone earns points. A caution earns no points, and every question has an answer without
+ * one. So every outcome is reachable: the best answers PASS; without the right answer worth least, at most a third of 100, they
+ * WARN; without any right answer they FAIL.
  */
 export const questionnaireFault = ({ sections, questions }: Questionnaire): string | null => {
   if (repeated(sections.map((section) => section.id))) return "Two sections have the same id."
@@ -185,6 +185,6 @@ export const questionnaireFault = ({ sections, questions }: Questionnaire): stri
   return best === maximumScore ? null : "The best answers must make exactly 100 points."
 }
 
-/** What was answered to a question; nothing inherited counts. */
+/** The answer to a question; inherited properties do not count. */
 export const answerTo = (answers: unknown, questionId: string): unknown =>
   Fields.isRecord(answers) && Object.hasOwn(answers, questionId) ? answers[questionId] : undefined

@@ -1,8 +1,8 @@
 /**
- * Appropriateness assessment, one per client: an attempt is scored, a WARN waits to be acknowledged, and every attempt
- * starts the cooling period, which no move ends early (doc 1, Appropriateness; D19; A1-40). While a WARN or a FAIL waits
- * for the next attempt, the end of the period goes to the client's feed (A2-64). The block of the same name takes its
- * event in the same commit.
+ * Appropriateness assessment, one per client: an attempt is scored, a WARN waits for acknowledgement, and every attempt starts
+ * a cooling period that no transition ends early. While a WARN or a FAIL waits for the next attempt, the end of the period goes
+ * to the client's feed. The block of the same name takes its event in the same commit (doc 1, Appropriateness; D19, A1-40,
+ * A2-64).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -16,7 +16,7 @@ import {
 } from "./Assessment.ts"
 import type { Outcome } from "./scoring.ts"
 
-/** Version current and cooling over: a result then depends on its outcome alone. */
+/** Requires the current version and an ended cooling period, so that the outcome alone selects the transition. */
 const allows = (outcome: Outcome) => {
   return ({ event, context }: { readonly event: AssessmentEvent; readonly context: AssessmentContext }): boolean => {
     assertEvent(event, "SUBMIT")
@@ -81,14 +81,14 @@ const note = (action: string, before: AssessmentState, after: AssessmentState) =
     reason: "reason" in event ? event.reason : null
   }))
 
-/** The cooling period's end, after a result that another attempt can better. */
+/** Sets the timer for the end of the cooling period, after a result that another attempt can improve. */
 const awaitRetake = assessment.emit(({ context }) => ({
   type: "timer.set",
   name: retakeTimer,
   at: context.retakeAt ?? 0
 }))
 
-/** Nothing is to be taken again: an end of the period that is still awaited gives no notice. */
+/** No further attempt is needed: clears the timer, so that the end of the period sends no notice. */
 const forgetRetake = assessment.emit({ type: "timer.clear", name: retakeTimer })
 
 const result = (from: AssessmentState, to: AssessmentState) => [

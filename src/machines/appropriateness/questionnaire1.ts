@@ -1,6 +1,6 @@
 /**
- * Version 1 of the appropriateness questionnaire: what is served until the operator publishes another. Its texts and
- * points never change (F24, A1-39: a change raises the version); test/machines/questionnaire.test.ts holds its hash.
+ * Version 1 of the appropriateness questionnaire, served until the operator publishes another. Its texts and points never
+ * change (a change raises the version); test/machines/questionnaire.test.ts holds its hash (F24, A1-39).
  */
 import type { Question, Questionnaire, QuestionOption } from "./Questionnaire.ts"
 

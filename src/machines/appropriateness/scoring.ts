@@ -1,6 +1,6 @@
 /**
- * What answers are worth, and answers for a wanted outcome (F24). Server side only: neither points nor thresholds leave
- * the service. Knowledge errors can't be made up by experience.
+ * Scores answers, and builds answers for a wanted outcome. Points and thresholds never leave the service. Experience cannot
+ * make up for wrong knowledge answers (F24, A1-41).
  */
 import { isRecord } from "../shared/Fields.ts"
 import { answerTo, isKnowledge, type Questionnaire, type QuestionOption } from "./Questionnaire.ts"
@@ -8,7 +8,7 @@ import { answerTo, isKnowledge, type Questionnaire, type QuestionOption } from "
 export const outcomes = ["PASS", "WARN", "FAIL"] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** Least points of a PASS, and of anything but a FAIL (F24). */
+/** Least points of a PASS and of a WARN. */
 export const thresholds = { pass: 70, warn: 40 } as const
 
 export type Answers = Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ export interface Score {
 
 export type Scored = { readonly ok: true; readonly answers: Answers; readonly result: Score } | Unanswered
 
-/** The first failing field and its sentence (A1-41). */
+/** The first failing field and its sentence. */
 export interface Unanswered {
   readonly ok: false
   readonly path: string
@@ -28,8 +28,8 @@ export interface Unanswered {
 }
 
 /**
- * Judges answers: the first question in the questionnaire's order that is missing or has an unknown option is named;
- * then answers to questions that there are not (A1-41). `answers` is any JSON value without null members.
+ * Scores answers. A fault names the first question, in the questionnaire's order, that is missing or has an unknown option;
+ * then an answer to an unknown question. `answers` is any JSON value without null members.
  */
 export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Scored => {
   if (!isRecord(answers)) return { ok: false, path: "answers", sentence: "The answers must be an object." }
@@ -50,7 +50,7 @@ export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Sc
   return { ok: true, answers: Object.fromEntries(given), result: judge(questionnaire, chosen) }
 }
 
-/** PASS, WARN or FAIL of one option per question (F24). */
+/** PASS, WARN or FAIL of one option per question. */
 const judge = ({ questions }: Questionnaire, chosen: ReadonlyArray<QuestionOption>): Score => {
   const score = chosen.reduce((sum, { points }) => sum + points, 0)
   const right = chosen.filter((option) => option.right === true).length
@@ -64,7 +64,7 @@ const judge = ({ questions }: Questionnaire, chosen: ReadonlyArray<QuestionOptio
 export const answersFor = (questionnaire: Questionnaire, outcome: Outcome): Answers => {
   let wrong = outcome === "PASS" ? 0 : outcome === "WARN" ? 1 : Number.POSITIVE_INFINITY
   const answers = new Map<string, string>()
-  // The knowledge answer that is worth least is the one to get wrong.
+  // Gets the knowledge answer that is worth least wrong.
   const knowledge = questionnaire.questions
     .filter(isKnowledge)
     .toSorted((a, b) => bestOf(a.options) - bestOf(b.options))

@@ -1,7 +1,7 @@
 /**
- * A knock-out contract (doc 2, Barrier contract; D5): its terms, frozen when its quote was executed, and its end. Money is
- * USDC as decimal strings with six places; prices and quantities are decimal strings on the market's grid, whose decimals are
- * frozen too, so that history reads the same after a delisting (A2-112).
+ * A knock-out contract: its terms, frozen when its quote was executed, and its end. Money is USDC as decimal strings with six
+ * places; prices and quantities are decimal strings on the market's grid. The grid's decimals are frozen too, so that history
+ * reads the same after a delisting (doc 2, Barrier contract; D5, A2-112, A2-95, F17, F9, A2-31, A2-111).
  */
 import type { ContractEnd } from "./barrierFigures.ts"
 
@@ -11,7 +11,7 @@ export interface BarrierContractInput {
   readonly venueRfqId: number
   readonly quoteId: number
   readonly clientId: number
-  /** The client's account at the venue: its uid (A2-95). */
+  /** The client's account at the venue: its uid. */
   readonly account: string
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -35,7 +35,7 @@ export interface BarrierContractInput {
   readonly openedAt: number
 }
 
-/** How a contract ended, as partners read it (doc 2). */
+/** How a contract ended, as partners read it. */
 export type CloseReason = "knockOut" | "takeProfit" | "expiry" | "earlyClose" | "liquidation" | "finalSettlement"
 
 export const closeReasonOf: { readonly [E in ContractEnd]: CloseReason } = {
@@ -52,29 +52,29 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly settlePrice: string | null
   readonly pnl: string | null
   readonly closeReason: CloseReason | null
-  /** The last request to close it. */
+  /** The last request for quotes to close it. */
   readonly closeRfqId: number | null
   /** A tear-up is in flight at the venue. */
   readonly tearing: boolean
-  /** Tear-ups asked for so far: each has a name of its own. */
+  /** Tear-ups sent so far: each has its own ref. */
   readonly tearUps: number
-  /** The venue never received a tear-up, so its execution may still be reported. A refused tear-up is final. */
+  /** A tear-up call was lost at the venue, so its execution may still be reported. A refused tear-up is final. */
   readonly isTearUpLost: boolean
-  /** The levels that the client was told the mark is near to: not again after a restart before the mark has gone away. */
+  /** Levels whose approach was already notified: not repeated after a restart until the mark has moved away. */
   readonly said: ReadonlyArray<Level>
 }
 
 /** A level at which a contract ends. */
 export type Level = "BARRIER" | "TAKE_PROFIT"
 
-/** How it ended; `pnl` by F17. */
+/** How it ended, with its result. */
 type Ended = {
   readonly [E in ContractEnd]: {
     readonly type: E
     readonly at: number
     readonly settlePrice: string
     readonly pnl: string
-    /** Who says so, where it is not the venue by itself. */
+    /** The reason of an end that the venue did not report by itself; null otherwise. */
     readonly reason: string | null
   }
 }[ContractEnd]
@@ -82,23 +82,23 @@ type Ended = {
 export type BarrierContractEvent =
   | Ended
   | { readonly type: "CLOSE_REQUESTED"; readonly closeRfqId: number }
-  /** Asks the venue to end it at the mark (F9); `attempt` names the call and grows. */
+  /** Requests that the venue end it at the mark; `attempt` names the call and grows. */
   | { readonly type: "TEAR_UP"; readonly attempt: number }
   | { readonly type: "TEAR_UP_FAILED"; readonly reason: string; readonly isLost: boolean }
-  /** The mark has come near to its barrier, or to its take profit (A2-31). */
+  /** The mark has come near its barrier, or its take profit. */
   | { readonly type: "NEAR_KO" }
   | { readonly type: "NEAR_TP" }
   | { readonly type: "EXPIRY_SOON" }
-  /** Its expiry passed a minute ago, and the venue has said nothing. */
+  /** It expired a minute ago, and the venue has reported no end. */
   | { readonly type: "OVERDUE"; readonly askAgainAt: number }
   /** The venue does not know it. */
   | { readonly type: "UNKNOWN_AT_VENUE" }
 
-/** How long before its expiry a client is told, ms (A2-31). */
+/** How long before its expiry a client is notified, ms. */
 export const expirySoonMillis = 20 * 60_000
-/** How long after its expiry the venue's word is missed, ms (D5). */
+/** How long after its expiry a missing report of the venue counts as overdue, ms. */
 export const overdueMillis = 60_000
 
-/** The name of the n-th tear-up at the venue (A2-111). */
+/** The venue ref of the n-th tear-up. */
 export const tearUpRef = (contractId: number, attempt: number): string =>
   attempt === 1 ? `T-${contractId}` : `T-${contractId}-${attempt}`

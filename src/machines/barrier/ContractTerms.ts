@@ -1,4 +1,4 @@
-/** What of a knock-out contract its figures are worked out from; frozen when its quote is accepted (F15, F16). */
+/** The terms of a knock-out contract that its figures are computed from; frozen when its quote is accepted (F15, F16, A2-20). */
 export interface ContractTerms {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -6,12 +6,12 @@ export interface ContractTerms {
   readonly qty: string
   readonly entry: string
   readonly barrier: string
-  /** Null: knock-out alone. */
+  /** Null: the contract has a barrier only. */
   readonly takeProfit: string | null
-  /** Micro-USDC: the most that it can lose. */
+  /** Micro-USDC: the maximum loss. */
   readonly premium: bigint
-  /** Micro-USDC: the most that it can pay; null: nothing bounds it. */
+  /** Micro-USDC: the maximum profit; null: unbounded. */
   readonly potentialProfit: bigint | null
-  /** Pays on a touch of the take profit alone (A2-20). */
+  /** Pays only on a touch of the take profit. */
   readonly strict: boolean
 }

@@ -1,7 +1,7 @@
 /**
- * Knock-out contracts as partners read them (doc 2, Barrier contract; A2-111, A2-112, F15..F17), declared once for the
- * contract and for the services. Every field is always there: live figures are null once a contract has ended, and what comes
- * of its end is null while it is open.
+ * Knock-out contracts on the wire, declared once for the contract and for the services. Every field is always present: live
+ * figures are null once a contract has ended, and figures of the end are null while it is open (doc 2, Barrier contract;
+ * A2-111, A2-112, F15..F17).
  */
 import { Schema } from "effect"
 
@@ -9,11 +9,11 @@ import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"
 import { venueContractStates } from "../venue/venueObjects.ts"
 
-/** Which contracts a list has; the first one when it is not said. */
+/** The lists of contracts; the first is the default. */
 export const contractLists = ["open", "history"] as const
 export type ContractList = (typeof contractLists)[number]
 
-/** How a contract ended, as partners read it: the reconciler's word is the direct API's alone (doc 2). */
+/** How a contract ended, as partners read it. */
 export const closeReasons = [
   "knockOut",
   "takeProfit",

@@ -1,6 +1,6 @@
 /**
- * A knock-out contract (D5): it opens with its commission and ends once, by the venue's word, with one BARRIER_SETTLE of what
- * it paid; a second end is not taken. It never settles itself.
+ * A knock-out contract: it opens with its commission and ends once, when the venue reports the end, with one BARRIER_SETTLE of
+ * its result. A second end is refused. The service never settles a contract by itself (D5).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

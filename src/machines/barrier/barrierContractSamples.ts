@@ -1,4 +1,4 @@
-/** What can happen to a knock-out contract, both sides of every guard: path tests and diagrams use it (D5). */
+/** Events of a knock-out contract, both sides of every guard: path tests and diagrams use them (D5). */
 import type { BarrierContractEvent, BarrierContractInput } from "./BarrierContract.ts"
 
 export const barrierContractInput: BarrierContractInput = {

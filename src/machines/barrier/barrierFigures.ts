@@ -1,6 +1,6 @@
 /**
- * The figures of knock-out contracts: at an entry price, live at a mark, and at their end (F12, F15, F16, F17, F19). Money
- * is micro-USDC; prices and quantities are decimal texts, or exact decimals.
+ * The figures of knock-out contracts: at an entry price, live at a mark, and at their end. Money is micro-USDC; prices and
+ * quantities are decimal texts, or exact decimals (F12, F15, F16, F17, F19, A2-18).
  */
 import {
   absolute,
@@ -25,31 +25,31 @@ export type Side = ContractTerms["side"]
 export interface EntryTerms {
   readonly side: Side
   readonly qty: Exact
-  /** The mark in a preview, a quote's price, or the entry. */
+  /** The mark in a preview, the quote's price, or the entry price. */
   readonly price: Exact
   readonly barrier: Exact
   readonly takeProfit: Exact | null
-  /** The share of the distance that is paid, basis points. */
+  /** The share of the barrier's distance that the premium costs, basis points. */
   readonly premiumBps: number
   readonly commissionBps: number
 }
 
 export interface EntryFigures {
-  /** What is held in the market: quantity times price. */
+  /** Position value: quantity times price. */
   readonly notional: bigint
-  /** Also the most that can be lost. */
+  /** Also the maximum loss. */
   readonly premium: bigint
   readonly commission: bigint
-  /** Notional by premium, two places; compared with nothing. "0.00" at the barrier itself, where nothing is paid. */
+  /** Notional divided by premium, two places; for display only. "0.00" at the barrier itself, where the premium is zero. */
   readonly leverage: string
   /** Null without a take profit. */
   readonly potentialProfit: bigint | null
 }
 
-/** Basis points of a whole. */
+/** Basis points in one whole. */
 const whole = 10_000
 
-/** What a contract costs and may pay at an entry price (F15), with the commission of opening it (F12). */
+/** The cost and the potential profit of a contract at an entry price, with the commission of opening it. */
 export const figuresAt = (terms: EntryTerms): EntryFigures => {
   const [qty, price] = [scaled(terms.qty), scaled(terms.price)]
   const { barrier, takeProfit, premiumBps, commissionBps } = terms
@@ -73,7 +73,7 @@ const hundredths = (dividend: Scaled, divisor: Scaled): string => {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** A share of a contract's distance that is paid for it, basis points (F15; A2-18). */
+/** The share of a contract's distance that its premium costs, basis points. */
 export const premiumBpsOf = (
   strict: boolean,
   terms: { readonly knockOutRebateBps: number; readonly strictTakeProfitPremiumBps: number }
@@ -86,9 +86,9 @@ export interface ShownMark {
 }
 
 export interface LiveFigures {
-  /** Of a strict contract an indication: it pays on a touch alone. */
+  /** Only an indication for a strict contract: it pays only on a touch. */
   readonly unrealizedPnl: bigint
-  /** What of the premium is still tied up. */
+  /** The premium that an unrealized loss has not used up. */
   readonly requirement: bigint
   /** On the price grid. */
   readonly distanceAbs: string
@@ -99,7 +99,7 @@ export interface LiveFigures {
   readonly distanceToTpPct: string | null
 }
 
-/** An open contract at a mark (F16). */
+/** An open contract at a mark. */
 export const liveFigures = (contract: ContractTerms, mark: ShownMark): LiveFigures => {
   const unrealizedPnl = pnlAt(contract, mark.price)
   const toBarrier = distanceOf(contract.barrier, mark)
@@ -114,16 +114,16 @@ export const liveFigures = (contract: ContractTerms, mark: ShownMark): LiveFigur
   }
 }
 
-/** What of the premium an unrealized loss has not used up (F16). */
+/** The premium that an unrealized loss has not used up. */
 export const requirementOf = ({ premium }: ContractTerms, unrealizedPnl: bigint): bigint =>
   unrealizedPnl < 0n ? premium + unrealizedPnl : premium
 
-/** How a contract can end. */
 export type ContractEnd = "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" | "EARLY_CLOSE" | "TORN_UP" | "CLOSED"
 
 /**
- * What an ended contract pays, negative what it costs: the premium at the barrier however far the mark went, the potential
- * profit at the take profit, otherwise what it is worth at `settlePrice`; a strict one that expires untouched nothing (F17).
+ * The result of an ended contract, negative for a loss. At the barrier it loses the premium, however far the mark went; at the
+ * take profit it earns the potential profit; otherwise it has its value at `settlePrice`. A strict contract that expires
+ * untouched loses its premium.
  */
 export const settledPnl = (contract: ContractTerms, how: ContractEnd, settlePrice: Exact): bigint => {
   if (how === "KNOCKED_OUT" || (how === "EXPIRED" && contract.strict)) return -contract.premium
@@ -131,12 +131,12 @@ export const settledPnl = (contract: ContractTerms, how: ContractEnd, settlePric
   return pnlAt(contract, settlePrice)
 }
 
-/** What closing at a price would pay (impliedPnl of F19). */
+/** The result of closing at a price (impliedPnl). */
 export const closePnl = (contract: ContractTerms, price: Exact): bigint => pnlAt(contract, price)
 
 /**
- * dir x qty x (price - entry), never below the premium lost nor above the potential profit (F16). In whole numbers, exact like
- * the decimals elsewhere: an account's risk asks for this of each of its contracts at every turn that moves its money.
+ * dir x qty x (price - entry), at least the lost premium and at most the potential profit. Scaled integers, exact like the
+ * decimals elsewhere: the account's risk computes this for each of its contracts at every turn that moves its money.
  */
 export const pnlAt = ({ side, qty, entry, premium, potentialProfit }: ContractTerms, price: Exact): bigint => {
   const [from, to] = [scaled(entry), scaled(price)]

@@ -1,6 +1,6 @@
 /**
- * What a knock-out contract must meet at the price it would be opened at: the mark when it is asked for, the quote's price when
- * one is accepted (F18; A2-14, A2-110 step 8). One list, so that both are judged alike.
+ * The rules for a knock-out contract at its opening price: the mark when it is requested, the quote's price when a quote is
+ * accepted. One list serves both (F18, A2-14, A2-110, F15, F2).
  */
 import type { Rule } from "../shared/Gates.ts"
 import {
@@ -18,16 +18,16 @@ import { barrierLimits } from "../shared/Limits.ts"
 import { formatAmount, maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import { type EntryFigures, type EntryTerms, figuresAt } from "./barrierFigures.ts"
 
-/** A contract at a price, with what the client could pay for it. */
+/** A contract at a price, with the margin that the client has for it. */
 export interface Priced extends EntryTerms {
   readonly price: MoneyDecimal
   readonly figures: EntryFigures
   readonly maxLeverage: number
-  /** Micro-USDC, without what this request itself has tied up. */
+  /** Micro-USDC, without the amount that this request itself has reserved. */
   readonly freeMargin: bigint
 }
 
-/** The figures are worked out once, for all rules. */
+/** Computes the figures once, for all rules. */
 export const pricedAt = (terms: EntryTerms, of: Pick<Priced, "maxLeverage" | "freeMargin">): Priced => ({
   ...terms,
   ...of,
@@ -35,10 +35,10 @@ export const pricedAt = (terms: EntryTerms, of: Pick<Priced, "maxLeverage" | "fr
   figures: figuresAt(terms)
 })
 
-/** Premium and commission (requiredFreeMargin of F15). */
+/** Premium and commission (requiredFreeMargin). */
 export const requiredMargin = ({ premium, commission }: EntryFigures): bigint => premium + commission
 
-/** How far the barrier is from the price. */
+/** Distance of the barrier from the price. */
 const distanceOf = (price: Exact, barrier: Exact): Scaled => absolute(difference(scaled(price), scaled(barrier)))
 
 /** The largest price at which the barrier's distance leaves no more than this leverage. */
@@ -72,7 +72,7 @@ const barrierDistance: Rule<Priced> = {
   })
 }
 
-/** Strictly on the side of profit, and no further away than an amount of money can be large (F2). */
+/** Strictly on the profit side, and so near that the profit stays within the largest amount of money. */
 const takeProfitSide: Rule<Priced> = {
   gate: "takeProfitSide",
   reason: "TAKE_PROFIT_MISPLACED",
@@ -89,7 +89,7 @@ const takeProfitSide: Rule<Priced> = {
       : { figure: String(takeProfit), limit: `${side === "BUY" ? "above" : "below"} ${String(price)}` }
 }
 
-/** By the distance, not by the premium, which the rebate makes smaller (F18). */
+/** Measured by the distance, not by the premium, which the rebate lowers. */
 const leverage: Rule<Priced> = {
   gate: "leverage",
   reason: "LEVERAGE_TOO_HIGH",
@@ -114,7 +114,7 @@ const freeMargin: Rule<Priced> = {
   })
 }
 
-/** In the order of F18 and A2-110. */
+/** In the order of their evaluation. */
 export const priceRules: ReadonlyArray<Rule<Priced>> = [
   barrierSide,
   barrierDistance,

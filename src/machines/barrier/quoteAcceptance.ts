@@ -1,7 +1,7 @@
 /**
- * Whether a quote may be accepted, by hand or by the router, judged at its own price: of a request to open (F18, in the order
- * of A2-110), and of a request to close (F19). What stands against any accept of the request (its state, an accept or a cancel
- * in flight, the client, the market) is asked before.
+ * Whether a quote may be accepted, by hand or by the router, judged at its own price: for a request to open, and for a request
+ * to close. Earlier gates check the request's state, an accept or a cancel in flight, the client and the market (F19, F18,
+ * A2-110).
  */
 import { firstSentence, gateOf, type Gates, reasonOf, type Rule } from "../shared/Gates.ts"
 import { barrierLimits } from "../shared/Limits.ts"
@@ -11,14 +11,14 @@ import type { VenueQuote } from "../venue/venueObjects.ts"
 import type { ContractTerms } from "./ContractTerms.ts"
 import { type Priced, priceRules } from "./priceRules.ts"
 
-/** The quote as the venue has it, and what became of an accept of it. */
+/** The quote as the venue reports it, and the result of an earlier accept. */
 export interface JudgedQuote {
   readonly state: VenueQuote["state"]
   readonly price: string
   readonly qty: string
   /** Unix ms. */
   readonly validUntil: number
-  /** Why the venue refused to execute an accept of it, as a sentence; null: it has not. */
+  /** The venue's reason for refusing an accept of it, as a sentence; null without a refusal. */
   readonly refusedWith: string | null
 }
 
@@ -28,10 +28,10 @@ interface QuoteFacts {
 }
 
 export interface OpenQuoteFacts extends QuoteFacts {
-  /** What the contract is to have, from the request. */
+  /** The terms that the contract must have, from the request. */
   readonly qty: string
   readonly expiryTs: number
-  /** Micro-USDC; null: none. */
+  /** Micro-USDC; null without a budget. */
   readonly premiumBudget: bigint | null
   /** The contract at the quote's price. */
   readonly priced: Priced
@@ -104,7 +104,7 @@ const pricedRule = (rule: Rule<Priced>): Rule<OpenQuoteFacts> => ({
   compared: ({ priced }) => rule.compared(priced)
 })
 
-/** Of a quote to open a contract, in order. */
+/** Rules for a quote to open a contract, in order. */
 export const openQuoteRules: ReadonlyArray<Rule<OpenQuoteFacts>> = [
   live,
   validity,
@@ -142,22 +142,22 @@ const wholeContract: Rule<CloseQuoteFacts> = {
   compared: ({ now, quote, contract: { qty } }) => quantity.compared({ now, quote, qty })
 }
 
-/** Of a quote to close one, in order. */
+/** Rules for a quote to close a contract, in order. */
 export const closeQuoteRules: ReadonlyArray<Rule<CloseQuoteFacts>> = [live, validity, wholeContract, inside]
 
-/** The same, of an accept by hand. */
+/** The same rules as gates of a manual accept. */
 export const closeQuoteGates: Gates<CloseQuoteFacts> = closeQuoteRules.map((rule) =>
   gateOf(rule, (facts: CloseQuoteFacts) => facts)
 )
 
-/** Why this quote to close may not be accepted by hand, or null. */
+/** Why this closing quote may not be accepted by hand, or null. */
 export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firstSentence(closeQuoteRules, facts)
 
 const whole = 10_000
 
 /**
- * Why the router does not accept this closing quote by itself, or null. It rejects a quote more than 100 basis points from
- * the mark, and every quote while the mark is unknown or stale (F19).
+ * Why the router does not accept this closing quote by itself, or null. It rejects a quote more than 100 basis points from the
+ * mark, and every quote while the mark is unknown or stale.
  */
 export const autoCloseRefusal = (
   facts: CloseQuoteFacts & { readonly mark: MoneyDecimal | "stale" | null }

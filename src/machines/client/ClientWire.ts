@@ -1,6 +1,6 @@
 /**
- * What partners read of a client: the row, the onboarding result and the verification view (doc 1). Each shape is
- * declared here once, for the contract and for the services.
+ * Shapes of a client on the wire: the row, the onboarding result and the verification view. Each is declared once, for the
+ * contract and for the services (doc 1; A1-12).
  */
 import { Schema } from "effect"
 import { caseReasons } from "../compliance/Case.ts"
@@ -15,7 +15,7 @@ const ref = Schema.String.annotate({ description: "The partner's own reference, 
 const level = Schema.Literals(verificationLevels)
 const lifecycle = Schema.Literals(lifecycleStates)
 
-/** The client as lists and single reads show it (doc 1, Client row; A1-12). */
+/** The client as lists and single reads show it. */
 export const ClientWire = Schema.Struct({
   clientId: Id,
   clientUid: uid,
@@ -33,7 +33,7 @@ export const ClientWire = Schema.Struct({
 }).annotate({ identifier: "ClientRow" })
 export type ClientWire = typeof ClientWire.Type
 
-/** POST /clients, data (doc 1, Onboarding result). */
+/** POST /clients, data. */
 export const OnboardingResult = Schema.Struct({
   clientId: Id,
   clientUid: uid,
@@ -54,7 +54,7 @@ export type OnboardingResult = typeof OnboardingResult.Type
 
 const moment = Schema.NullOr(Schema.Int).annotate({ description: "Unix ms." })
 
-/** The assessment in verification views and in the answer of PUT .../mifid (doc 1, Appropriateness summary object). */
+/** The assessment in verification views and in the answer of PUT .../mifid. */
 export const AppropriatenessSummary = Schema.Struct({
   version: Schema.NullOr(Schema.Int),
   outcome: Schema.NullOr(Schema.Literals(["PASS", "WARN", "FAIL"])),
@@ -78,7 +78,7 @@ export const noAssessment: AppropriatenessSummary = {
   attempt: 0
 }
 
-/** GET .../verification, data (doc 1, Verification view). */
+/** GET .../verification, data. */
 export const VerificationView = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,
@@ -99,7 +99,7 @@ export const VerificationView = Schema.Struct({
 }).annotate({ identifier: "Verification" })
 export type VerificationView = typeof VerificationView.Type
 
-/** PUT .../mifid, data (doc 1, MiFID blocks). */
+/** PUT .../mifid, data. */
 export const MifidResult = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,

@@ -1,6 +1,6 @@
 /**
- * What partners read of a KYC package and of an update of it (doc 1, KYC package and KYC update result), declared once for
- * the contract and for the services.
+ * Shapes of a KYC package and of its update on the wire, declared once for the contract and for the services (doc 1, KYC
+ * package and KYC update result).
  */
 import { Schema } from "effect"
 import { lifecycleStates } from "./Client.ts"
@@ -12,7 +12,7 @@ import { kycPackageStatuses } from "../kyc/KycPackage.ts"
 const status = Schema.Literals(kycPackageStatuses)
 const revision = Schema.Int.annotate({ description: "1 at onboarding, one more with each update." })
 
-/** GET .../kyc, data (doc 1, KYC package). */
+/** GET .../kyc, data. */
 export const KycPackageView = Schema.Struct({
   kycPackageId: Id,
   partnerId: Id,
@@ -31,7 +31,7 @@ export type KycPackageView = typeof KycPackageView.Type
 
 export const screeningAnswers = ["NOT_RUN", "CLEAR", "PENDING_REVIEW"] as const
 
-/** PUT .../kyc, data (doc 1, KYC update result). */
+/** PUT .../kyc, data. */
 export const KycUpdateResult = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,
@@ -56,5 +56,5 @@ export const KycUpdateResult = Schema.Struct({
 }).annotate({ identifier: "KycUpdateResult" })
 export type KycUpdateResult = typeof KycUpdateResult.Type
 
-/** When the client was onboarded again: with the four members that say so. */
+/** The KYC update result of a client that was onboarded again: its four extra members are present. */
 export type ReonboardingResult = Required<KycUpdateResult>

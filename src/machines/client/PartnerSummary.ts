@@ -1,6 +1,6 @@
 /**
- * Counts and client cash over all clients of a partner (doc 1, Summary; A1-13), declared once for the contract and for the
- * service.
+ * Counts and client cash over all clients of a partner, declared once for the contract and for the service (doc 1, Summary;
+ * A1-13).
  */
 import { Schema } from "effect"
 import { lifecycleStates } from "./Client.ts"
@@ -11,7 +11,7 @@ const count = Schema.Int
 const countsOf = <const K extends string>(keys: ReadonlyArray<K>) =>
   Schema.Struct(Object.fromEntries(keys.map((key) => [key, count])) as Record<K, typeof count>)
 
-/** GET /summary, data (doc 1, Summary; A1-13). */
+/** GET /summary, data. */
 export const PartnerSummary = Schema.Struct({
   asOf: Schema.Int.annotate({ description: "When this was read, Unix ms." }),
   clients: Schema.Struct({ total: count, byState: countsOf(lifecycleStates), byLevel: countsOf(verificationLevels) }),

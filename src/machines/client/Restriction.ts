@@ -1,13 +1,13 @@
 /**
- * Restrictions of a client account: they stack, and any of them makes the lifecycle RESTRICTED (A3-10). The sentences
- * are what a partner reads in a 409 code 4092.
+ * Restrictions of a client account: they accumulate, and any of them makes the lifecycle RESTRICTED. Partners read the
+ * sentences in a 409 code 4092 (doc 3, Collateral report rules; A3-10).
  */
 import type { Reason } from "../shared/RefusalReason.ts"
 
 export const restrictionNames = ["CLOSE_OUT", "FROZEN", "NO_NEW_RISK", "NO_WITHDRAWALS"] as const
 export type Restriction = (typeof restrictionNames)[number]
 
-/** What each restriction means for the partner, as answered with 409 code 4092 (A3-10). */
+/** The meaning of each restriction for the partner, answered with 409 code 4092. */
 export const restrictionSentences = {
   CLOSE_OUT: "The account is being closed out, so positions can only be reduced.",
   FROZEN: "The account is frozen, so money can be neither deposited nor withdrawn.",
@@ -16,7 +16,7 @@ export const restrictionSentences = {
 } as const satisfies Readonly<Record<Restriction, string>>
 export type RestrictionSentence = (typeof restrictionSentences)[Restriction]
 
-/** The token beside each sentence. */
+/** The reason token of each sentence. */
 export const restrictionReasons: Readonly<Record<RestrictionSentence, Reason>> = {
   [restrictionSentences.CLOSE_OUT]: "IN_CLOSE_OUT",
   [restrictionSentences.FROZEN]: "ACCOUNT_FROZEN",
@@ -26,7 +26,7 @@ export const restrictionReasons: Readonly<Record<RestrictionSentence, Reason>> =
 
 /**
  * The sentence that refuses a money movement, or null when the restrictions allow it: FROZEN refuses both directions,
- * NO_WITHDRAWALS a withdrawal only (doc 3, Collateral report rules; A3-10).
+ * NO_WITHDRAWALS a withdrawal only.
  */
 export const moneyRestriction = (
   direction: "DEPOSIT" | "WITHDRAWAL",

@@ -1,7 +1,7 @@
 /**
- * The client's lifecycle and level, decided in one place: onboarding, compliance decisions, restrictions, closing
- * (doc 1, Client lifecycle and level; D1; A1-48). Two rules hold in every path: KYC_PENDING and KYC_REJECTED mean level
- * NONE, and ACTIVE means no restriction and no open case.
+ * The client's lifecycle and level, decided in one place: onboarding, compliance decisions, restrictions, closing. Two rules
+ * hold in every path: KYC_PENDING and KYC_REJECTED mean level NONE, and ACTIVE means no restriction and no open case (doc 1,
+ * Client lifecycle and level; D1, A1-48).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -23,12 +23,12 @@ const client = setup({
     input: {} as ClientInput
   },
   guards: {
-    /** A client that compliance holds by a case is not granted beside it (D1). */
+    /** A client held by a compliance case is not granted. */
     granted: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.granted && context.openCases.length === 0
     },
-    /** Who is held hears by which case, so the event names it. */
+    /** The partner of a held client is notified of the case, so the event must name it. */
     namesCase: ({ event }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.caseId !== null
@@ -100,13 +100,13 @@ const openCase = client.assign({
   openCases: ({ context, event }) => ("caseId" in event ? withCase(context.openCases, event.caseId) : context.openCases)
 })
 
-/** Takes the event's case away: compliance has disposed of it. */
+/** Removes the event's case, which compliance has closed. */
 const disposeCase = client.assign({
   openCases: ({ context, event }) =>
     "caseId" in event ? context.openCases.filter((caseId) => caseId !== event.caseId) : context.openCases
 })
 
-/** A refusal of the whole client disposes of every case there is. */
+/** A refusal of the whole client closes every case. */
 const disposeAllCases = client.assign({ openCases: [] })
 
 const setRestriction = client.assign({
@@ -132,7 +132,7 @@ const note = (action: string, before: LifecycleState | null, after: LifecycleSta
     reason: "reason" in event ? event.reason : null
   }))
 
-/** As `note`, with the restrictions that hold after the change: RESTRICTED alone would not say which. */
+/** As `note`, with the restrictions after the change: the state RESTRICTED does not name them. */
 const noteRestrictions = (action: string, before: LifecycleState, after: LifecycleState) =>
   client.emit(({ event, context }) => ({
     type: "audit",
@@ -148,7 +148,7 @@ const notifyDecision = client.emit(({ context }) => ({
   ref: String(context.clientId)
 }))
 
-/** Of a restriction that has a name; what a case held is answered by the decision alone (A1-48). */
+/** Notifies about a named restriction only; a case that held the client is answered by its decision. */
 const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",
@@ -157,8 +157,8 @@ const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   }))
 
 /**
- * MICA to MICA_MIFID with its event, when the event says that both MiFID halves are in place. Used after every grant of
- * level MICA (D1: the level goes on in the same commit) and for MIFID_COMPLETE.
+ * Moves MICA on to MICA_MIFID, with its event, when both MiFID halves are in place. Runs after every grant of level MICA, in
+ * the same commit, and for MIFID_COMPLETE.
  */
 const goOnToMifid = client.enqueueActions(({ event, enqueue }) => {
   assertEvent(event, ["ONBOARD", "REONBOARD", "COMPLIANCE_APPROVE", "MIFID_COMPLETE"])
@@ -184,7 +184,7 @@ const tellOnboarded = (lifecycleState: LifecycleState) =>
     }
   })
 
-/** The decision row of a grant carries the words the specification gives it (doc 1, Client lifecycle and level). */
+/** The audit row of a grant carries the text that the specification fixes. */
 const noteOnboarded = (action: string, before: LifecycleState | null, after: LifecycleState) =>
   client.emit({ type: "audit", action, before, after, reason: "reliance onboarding" })
 
@@ -218,7 +218,7 @@ const rejectReliance = (from: LifecycleState) =>
     actions: [toLevel("NONE"), disposeAllCases, tellRejected, note("client.rejectReliance", from, "KYC_PENDING")]
   }) as const
 
-/** The notification is the partner's only word of a final refusal (A1-48). */
+/** The partner gets no other message of a final refusal than this notification. */
 const rejectPerson = (from: LifecycleState) =>
   ({
     guard: "noBlockers",
@@ -241,14 +241,14 @@ const lift = (from: LifecycleState, after: LifecycleState) => [
   noteRestrictions("client.lift", from, after)
 ]
 
-/** A revision of a client that is held already: only a new case is news to the partner (D1). */
+/** A revision for a client that is held already: only a new case is published. */
 const heldRevision = (state: "KYC_PENDING" | "RESTRICTED") =>
   [
     { guard: "opensCase", actions: [openCase, tellReview, note("client.kycRevision", state, state)] },
     { actions: note("client.kycRevision", state, state) }
   ] as const
 
-/** A client that is held already: a case more; only a restriction more is news to the partner. */
+/** A match for a client that is held already adds a case; only a new restriction is published. */
 const heldMatch = (state: "KYC_PENDING" | "RESTRICTED", guard: "freezesAnew" | "notYetSet") =>
   [
     { guard, actions: [openCase, ...restrict(state, state)] },

@@ -1,6 +1,6 @@
 /**
- * What stands for or against new risk whatever is asked for: the gates that requests for quotes and orders share, each in the
- * order of its own list (A2-52, A2-91, A2-110).
+ * Gates for new risk that requests for quotes and orders share. Each list has its own order (A2-52, A2-91, A2-110, A2-28,
+ * A2-49, A1-50, F3).
  */
 import { graverOf, type RiskState } from "../margin/accountRisk.ts"
 import { isFresh, type Mark } from "../market/Facts.ts"
@@ -12,7 +12,7 @@ import type { LifecycleState } from "./Client.ts"
 import { openingReasons, openingRestriction, type OpeningSentence } from "./openingRisk.ts"
 import { type Restriction, restrictionSentences } from "./Restriction.ts"
 
-/** `previewed`: a preview shows its sentence as `reason` instead of being refused as the write is (A2-28, A2-49). */
+/** `previewed`: a preview shows the sentence as `reason` where the write is refused. */
 export interface PreviewedGate<Facts> extends Gate<Facts> {
   readonly previewed: boolean
 }
@@ -20,11 +20,11 @@ export type PreviewedGates<Facts> = ReadonlyArray<PreviewedGate<Facts>>
 
 export const previewed = <Facts>(gate: Gate<Facts>): PreviewedGate<Facts> => ({ ...gate, previewed: true })
 
-/** The previewed gate of a rule that judges all of its facts. */
+/** The previewed gate of a rule that checks all of its facts. */
 export const ruled = <Facts, Said extends string = string>(rule: Rule<Facts, Said>): PreviewedGate<Facts> =>
   previewed(gateOf(rule, (facts: Facts) => facts))
 
-/** A client as far as new risk depends on it. */
+/** The facts of a client that new risk depends on. */
 export interface OpeningClient {
   readonly lifecycle: LifecycleState
   readonly level: VerificationLevel
@@ -42,11 +42,11 @@ export const account: PreviewedGate<{ readonly client: OpeningClient }> = {
 
 interface Restricted {
   readonly client: OpeningClient
-  /** `recorded`: by the last commit that changed it; left out where its restriction says as much. */
+  /** `recorded`: the state of the last commit that changed it; absent where the restriction implies it. */
   readonly risk: { readonly riskState: RiskState; readonly recorded?: RiskState }
 }
 
-/** A close-out that live marks imply refuses like the recorded one; in a margin call the free margin does (A2-52, A2-91). */
+/** A close-out that live marks imply refuses like a recorded one. In a margin call the free margin decides instead. */
 export const restriction = ruled<Restricted, OpeningSentence>({
   gate: "restriction",
   reason: (_, said) => openingReasons[said],
@@ -62,7 +62,10 @@ export const restriction = ruled<Restricted, OpeningSentence>({
 const stateOf = ({ riskState, recorded }: Restricted["risk"]): RiskState =>
   recorded === undefined ? riskState : graverOf(riskState, recorded)
 
-/** The sentence that refuses new risk of the clients of a partner that is not ACTIVE, or null; its reliance is no part of it (A1-50). */
+/**
+ * The sentence that refuses new risk for clients of a partner that is not ACTIVE, or null. The partner's reliance plays no
+ * part.
+ */
 export const partnerRestriction = (partnerState: PartnerStatus): string | null =>
   partnerState === "ACTIVE" ? null : `The partner is ${partnerState}: new positions may not be opened.`
 
@@ -80,7 +83,7 @@ export const venue: PreviewedGate<{ readonly venueConnected: boolean }> = {
   compared: ({ venueConnected }) => ({ figure: venueConnected ? "connected" : "away", limit: "connected" })
 }
 
-/** The sentence that refuses new risk in a market, by the message of its halt; null: it trades. */
+/** The sentence that refuses new risk in a halted market, with the message of the halt; null while the market trades. */
 export const haltRestriction = (message: string | null): string | null =>
   message === null ? null : `Trading in this market is halted: ${message}`
 
@@ -91,7 +94,7 @@ export const halt = ruled<{ readonly halt: string | null }>({
   compared: ({ halt: message }) => ({ figure: message === null ? "trading" : "halted", limit: "trading" })
 })
 
-/** The mark of the market itself (F3). */
+/** Requires a fresh mark of the market itself. */
 export const freshMark = ruled<{ readonly mark: Mark | null; readonly now: number }>({
   gate: "mark",
   reason: "MARKET_NOT_PRICED",

@@ -5,7 +5,7 @@ import { type Restriction, type RestrictionSentence, restrictionReasons, restric
 
 const underReview = "The account is under review, so new positions may not be opened."
 
-/** What refuses new risk says. */
+/** The sentences that refuse new risk. */
 export type OpeningSentence = RestrictionSentence | typeof underReview
 export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
   ...restrictionReasons,
@@ -13,8 +13,8 @@ export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
 }
 
 /**
- * The sentence that refuses new risk, or null: any restriction does, and so does every lifecycle but ACTIVE. Of several the
- * one that speaks of positions is given.
+ * The sentence that refuses new risk, or null. Any restriction refuses, and so does every lifecycle state but ACTIVE. Of
+ * several restrictions the one about positions is given.
  */
 export const openingRestriction = (
   lifecycle: LifecycleState,

@@ -24,7 +24,7 @@ const labels = {
 } as const
 const currencySentence = "The currency must be USDC."
 
-/** The body of a collateral report as sent, null fields left out (doc 3, Collateral report rules). */
+/** The body of a collateral report as sent, null fields left out. */
 export const CollateralBody = Fields.objectOf(
   {
     partnerRef: Fields.text(labels.partnerRef, moneyLengths.partnerRef),
@@ -47,19 +47,19 @@ export interface CollateralBody {
   readonly currency: "USDC"
   /** Micro-USDC, more than zero. */
   readonly amount: bigint
-  /** Null when not sent: the partner's collateralAsset applies (A3-15). */
+  /** Null when not sent: the partner's collateralAsset applies. */
   readonly sourceAsset: string | null
   readonly txRef: string | null
-  /** Unix ms as sent, up to five minutes ahead; the moment of receipt when not sent (A3-15). */
+  /** Unix ms as sent, up to five minutes ahead; the moment of receipt when not sent. */
   readonly occurredAt: number
 }
 
 export type DecodedCollateral = { readonly ok: true; readonly body: CollateralBody } | BodyFaults
 
 /**
- * Judges the body of a collateral report. On refusal `sentence` is that of the first failing field in the documented
- * order (reference, direction, currency, amount, sourceAsset, txRef, occurredAt) and `errors` names all of them
- * (400 code 4000; doc 3, refusal rules). `now` in Unix ms.
+ * Checks the body of a collateral report. On refusal `sentence` is that of the first failing field in the documented order
+ * (reference, direction, currency, amount, sourceAsset, txRef, occurredAt) and `errors` names all of them (400 code 4000).
+ * `now` in Unix ms.
  */
 export const decodeCollateral = (body: unknown, facts: { readonly now: number }): DecodedCollateral => {
   if (!Fields.isRecord(body)) return { ok: false, sentence: notAnObject, errors: {} }

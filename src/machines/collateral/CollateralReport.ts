@@ -1,6 +1,6 @@
 /**
- * Collateral report: the partner says that it received or paid out a client's money, and the service books or refuses
- * it in the same call. The wire form and what the machine keeps (doc 3, Collateral report, Collateral report rules; D11).
+ * Collateral report: the partner reports that it received or paid out a client's money, and the service books or refuses it in
+ * the same call. The wire form and the machine's context (doc 3, Collateral report, Collateral report rules; D11, A3-16).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -8,7 +8,7 @@ import { Id } from "../shared/Ids.ts"
 export const collateralStatuses = ["BOOKED", "REFUSED"] as const
 export type CollateralStatus = (typeof collateralStatuses)[number]
 
-/** The report as every answer, list and event shows it (doc 3, Collateral report). */
+/** The report as every answer, list and event shows it. */
 export const CollateralReport = Schema.Struct({
   reportId: Id,
   partnerId: Id,
@@ -30,19 +30,19 @@ export const CollateralReport = Schema.Struct({
 })
 export type CollateralReport = typeof CollateralReport.Type
 
-/** The report's own facts, known before the decision. `amount` is positive, in the currency's full scale. */
+/** The report's facts, known before the decision. `amount` is positive, in the currency's full scale. */
 export type CollateralInput = Omit<CollateralReport, "status" | "refusal" | "ledgerTxId" | "createdAt">
 
-/** The client's USDC line right after the booking, as the answer shows it (doc 3, Collateral report). */
+/** The client's USDC line right after the booking, as the answer shows it. */
 export interface CollateralBalances {
   readonly cash: string
   readonly reserved: string
-  /** The lesser of cash and free margin. */
+  /** The smaller of cash and free margin. */
   readonly free: string
   readonly freeMargin: string
 }
 
-/** Flat, so that a step copies one small object. */
+/** Flat, so that a transition copies one small object. */
 export interface CollateralContext extends CollateralInput {
   /** The line right after the booking; all null when refused, and in reports of version 1. */
   readonly cashAfter: string | null
@@ -55,8 +55,8 @@ export interface CollateralContext extends CollateralInput {
 }
 
 /**
- * `refusal` is the first economic rule that says no, as a sentence, or null; `ledgerTxId` is the id to be posted under,
- * `balances` the client's line once it is.
+ * `refusal` is the sentence of the first economic rule that fails, or null; `ledgerTxId` is the id to post under, `balances`
+ * the client's line after the posting.
  */
 export interface CollateralEvent {
   readonly type: "REPORT"
@@ -66,7 +66,7 @@ export interface CollateralEvent {
   readonly balances: CollateralBalances | null
 }
 
-/** The wire report of a decided context (doc 3: refusal empty when booked, ledgerTxId null when refused). */
+/** The wire report of a decided context: refusal is empty when booked, ledgerTxId null when refused. */
 export const reportOf = (context: CollateralContext, state: CollateralStatus): CollateralReport => ({
   reportId: context.reportId,
   partnerId: context.partnerId,
@@ -85,7 +85,7 @@ export const reportOf = (context: CollateralContext, state: CollateralStatus): C
   createdAt: context.createdAt
 })
 
-/** POST .../collateral, data (doc 3: the report answer; A3-16). */
+/** POST .../collateral, data. */
 export const CollateralAnswer = Schema.Struct({
   reportId: Id,
   status: Schema.Literals(collateralStatuses),

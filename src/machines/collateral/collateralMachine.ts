@@ -1,6 +1,6 @@
 /**
- * Collateral report: booked or refused in the call that brings it, for good (doc 3, Collateral report; D11). This is the
- * hot path: plain emits, one assign, no nested object.
+ * Collateral report: booked or refused for good in the call that brings it. This is the hot path: plain emits, one assign, no
+ * nested object (doc 3, Collateral report; D11).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -33,7 +33,7 @@ const refuse = collateral.assign({
   createdAt: ({ event }) => event.at
 })
 
-/** Without a settlement item: the partner has moved this money itself (postingRules). */
+/** No settlement item: the partner has moved this money itself (postingRules). */
 const post = collateral.emit(({ context }) => {
   const deposit = context.direction === "DEPOSIT"
   return {

@@ -1,13 +1,13 @@
 /**
- * A compliance case: the question a person must answer before a held client goes on (doc 1, Client lifecycle and level;
- * A1-28, A1-29; D1, D2).
+ * A compliance case: a person must decide it before a held client goes on (doc 1, Client lifecycle and level; A1-28, A1-29, D1,
+ * D2).
  */
 import type { RoleLabel } from "../verification/Block.ts"
 
 export const caseStatuses = ["OPEN", "CLEARED", "REJECTED"] as const
 export type CaseStatus = (typeof caseStatuses)[number]
 
-/** Why a case exists. DUPLICATE_PERSON is never shown to a partner: it reads COMPLIANCE_REVIEW (A1-28). */
+/** DUPLICATE_PERSON is never shown to a partner: it reads COMPLIANCE_REVIEW. */
 export const caseReasons = [
   "SCREENING_HIT",
   "SCREENING_POSSIBLE_MATCH",
@@ -22,7 +22,7 @@ export const caseReasons = [
 ] as const
 export type CaseReason = (typeof caseReasons)[number]
 
-/** The reason as a partner may read it in `review` and in client.review_required (A1-28, A1-29). */
+/** The reason as a partner may read it in `review` and in client.review_required. */
 export const partnerReason = (reason: CaseReason): Exclude<CaseReason, "DUPLICATE_PERSON"> =>
   reason === "DUPLICATE_PERSON" ? "COMPLIANCE_REVIEW" : reason
 

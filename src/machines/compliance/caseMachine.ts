@@ -1,6 +1,6 @@
 /**
- * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening goes to the audit alone: the event
- * that held the client comes from the client machine of the same commit.
+ * Compliance case: open until compliance clears or rejects it, once. Opening goes to the audit alone: the client machine
+ * publishes the holding event in the same commit (D1, D2).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

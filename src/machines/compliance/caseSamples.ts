@@ -1,4 +1,4 @@
-/** One event per move of the case machine: path tests and diagrams use them (D1, D2). */
+/** One event per transition of the case machine: path tests and diagrams use them (D1, D2). */
 import type { CaseEvent, CaseInput } from "./Case.ts"
 
 export const caseInput: CaseInput = { caseId: 1, reason: "SCREENING_HIT", openedAt: 0 }

@@ -1,5 +1,6 @@
 /**
- * The body of POST .../deposits: the partner passed a client's money on (doc 3, Endpoints and Limits; A3-01..A3-03).
+ * The body of POST .../deposits: the partner reports that it passed on a client's money (doc 3, Endpoints and Limits;
+ * A3-01..A3-03).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -11,7 +12,7 @@ import { type DepositMethod, depositMethods } from "./DepositNotice.ts"
 
 const labels = { ...moneyLabels, method: "The method", evidenceRef: "The evidence reference" } as const
 
-/** The body as sent, null fields left out (doc 3, Endpoints). */
+/** The body as sent, null fields left out. */
 export const DepositBody = Fields.objectOf(
   {
     ...moneyFields,
@@ -32,7 +33,7 @@ export interface DepositBody extends MoneyBody {
 export type DecodedDeposit = { readonly ok: true; readonly body: DepositBody } | BodyFaults
 
 /**
- * Judges the body of a deposit notice. On refusal `sentence` is that of the first failing field in the documented order
+ * Checks the body of a deposit notice. On refusal `sentence` is that of the first failing field in the documented order
  * (partnerRef, currency, amount, method, evidenceRef) and `errors` names all of them (400 code 4000).
  */
 export const decodeDeposit = (body: unknown): DecodedDeposit =>

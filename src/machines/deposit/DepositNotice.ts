@@ -1,6 +1,6 @@
 /**
- * Deposit notice of BROKER custody: the partner says that it passed a client's money on, and the operator's finance
- * confirms or rejects it. The wire form and what the machine keeps (doc 3, Deposit notice; D9; A3-03..A3-06).
+ * Deposit notice of BROKER custody: the partner reports that it passed on a client's money, and the operator's finance confirms
+ * or rejects it. The wire form and the machine's context (doc 3, Deposit notice; D9, A3-03..A3-06).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -9,11 +9,11 @@ import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBo
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 export type DepositStatus = (typeof depositStatuses)[number]
 
-/** How the money travelled: informative, either goes with any currency (A3-03). */
+/** How the money travelled: informative, either goes with any currency. */
 export const depositMethods = ["FIAT", "CRYPTO"] as const
 export type DepositMethod = (typeof depositMethods)[number]
 
-/** The notice as every answer and list shows it (doc 3, Deposit notice). */
+/** The notice as every answer and list shows it. */
 export const DepositNotice = Schema.Struct({
   noticeId: Id,
   ...filedFields,
@@ -28,14 +28,14 @@ export const DepositNotice = Schema.Struct({
 })
 export type DepositNotice = typeof DepositNotice.Type
 
-/** The notice's own facts, known when it is filed. `amount` is positive, in the currency's full scale. */
+/** The notice's facts, known when it is filed. `amount` is positive, in the currency's full scale. */
 export type DepositInput = Omit<DepositNotice, "status" | "decidedBy" | "decidedAt" | "decisionNote" | "ledgerTxId">
 
-/** Flat, so that a step copies one small object. */
+/** Flat, so that a transition copies one small object. */
 export type DepositContext = Omit<DepositNotice, "status">
 
 export type DepositEvent =
-  /** `refusal` is what stands against crediting the client now, or null; `ledgerTxId` the id to be posted under. */
+  /** `refusal` is the reason against crediting the client now, or null; `ledgerTxId` is the id to post under. */
   | {
       readonly type: "CONFIRM"
       readonly at: number

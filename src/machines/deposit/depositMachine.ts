@@ -1,7 +1,7 @@
 /**
- * Deposit notice: filed PENDING, decided once by finance (or at once for a sandbox partner). Only the confirmation moves
- * money, under a ledger key that belongs to the notice, so that no notice is ever credited twice (doc 3, Deposit notice;
- * D9; A3-04, A3-05).
+ * Deposit notice: filed PENDING, decided once by finance (or at once for a sandbox partner). Only the confirmation moves money,
+ * under a ledger key that belongs to the notice, so that no notice is ever credited twice (doc 3, Deposit notice; D9, A3-04,
+ * A3-05).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -44,7 +44,7 @@ const post = deposit.emit(({ context }) => ({
   }
 }))
 
-/** What both events say of the notice (doc 3, Event catalogue). */
+/** Members that both events of the notice carry. */
 const announced = ({ noticeId, partnerRef, currency, amount }: DepositContext, status: DepositStatus) => ({
   noticeId,
   partnerRef,

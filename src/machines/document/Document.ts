@@ -1,6 +1,6 @@
 /**
- * A client's document as partners see it: its facts, never its content (doc 1, Document; A1-37, A1-38). A document has no
- * state machine: it is live until an operator deletes it, and nothing else ever changes.
+ * A client's document as partners read it: its facts, never its content. A document has no state machine: it is live until an
+ * operator deletes it, and nothing else ever changes (doc 1, Document; A1-37, A1-38).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -8,17 +8,17 @@ import { Id } from "../shared/Ids.ts"
 export const documentPurposes = ["identity", "address", "w9", "other"] as const
 export type DocumentPurpose = (typeof documentPurposes)[number]
 
-/** Who brought it: the client, the service's own identity provider, or the partner. */
+/** The sender of a document: the client, the service's own identity provider, or the partner. */
 export const documentSources = ["CLIENT", "IDENTITY_PROVIDER", "PARTNER"] as const
 export type DocumentSource = (typeof documentSources)[number]
 
-/** What a document may be, by its first bytes. */
+/** The accepted formats, detected by the first bytes. */
 export const documentMimeTypes = ["image/jpeg", "image/png", "application/pdf"] as const
 export type DocumentMimeType = (typeof documentMimeTypes)[number]
 
 /**
- * The stored type: what the identification block says the document is, or what the purpose says (doc 1, Document).
- * `identification` is null while the client has no such block: then an identity document is just that (A1-37).
+ * The stored type: the kind of document that the identification block names, or the type that follows from the purpose.
+ * `identification` is null while the client has no such block; an identity document then has the general type.
  */
 export const documentTypeOf = (purpose: DocumentPurpose, identification: string | null): string => {
   switch (purpose) {
@@ -44,7 +44,7 @@ const sizeBytes = Schema.Int.annotate({ description: "Bytes of the file." })
 const uploadedAt = Schema.Int.annotate({ description: "Unix ms." })
 const source = Schema.Literals(documentSources)
 
-/** POST .../documents, data, in the order of the wire (doc 1, Document). */
+/** POST .../documents, data, in the order of the wire. */
 export const UploadedDocument = Schema.Struct({
   documentId,
   type,
@@ -57,7 +57,7 @@ export const UploadedDocument = Schema.Struct({
 }).annotate({ identifier: "UploadedDocument" })
 export type UploadedDocument = typeof UploadedDocument.Type
 
-/** A row of the list, in the order of the wire (doc 1, Document). */
+/** A row of the list, in the order of the wire. */
 export const Document = Schema.Struct({
   documentId,
   type,

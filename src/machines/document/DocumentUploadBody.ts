@@ -1,6 +1,6 @@
 /**
- * The body of POST .../documents: its fields and the file's name made safe. The content itself is judged where it can be
- * decoded (doc 1, Document and rule 10; A1-14, A1-37).
+ * The body of POST .../documents: its fields, and a safe form of the file's name. The content is checked where it is decoded
+ * (doc 1, Document and rule 10; A1-14, A1-37).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -17,7 +17,7 @@ const labels = {
   purpose: "The purpose"
 } as const
 
-/** The body as sent, null fields left out (doc 1, Document). */
+/** The body as sent, null fields left out. */
 export const DocumentUploadBody = Fields.objectOf(
   {
     name: Fields.text(labels.name, documentLimits.nameLength),
@@ -31,7 +31,7 @@ export const DocumentUploadBody = Fields.objectOf(
   "The request body"
 )
 
-/** A valid upload, its content not yet looked at. */
+/** A valid upload; its content is not checked yet. */
 export interface DocumentUploadBody {
   /** Without path, 1 to 255 characters. */
   readonly filename: string
@@ -52,8 +52,8 @@ export const fileTooLarge: Refusal = {
 }
 
 /**
- * Bytes that a base64 text stands for, by its length and padding alone. A text that is no base64 has such a length too:
- * whether a file is too large must not depend on how well its end is padded.
+ * The bytes that a base64 text stands for, by its length and padding alone. Invalid base64 has such a length too: bad padding
+ * must not decide whether a file is too large.
  */
 export const decodedLength = (base64: string): number => {
   let end = base64.length
@@ -61,7 +61,7 @@ export const decodedLength = (base64: string): number => {
   return Math.floor((end * 3) / 4)
 }
 
-/** Judges an upload's fields. Whether the file is too large comes first, and its content is not read for it. */
+/** Checks an upload's fields. The size comes first, and the content of an oversized file is not read. */
 export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
   if (!Fields.isRecord(body)) return refused(notABody)
   const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
@@ -73,7 +73,7 @@ export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
   }
   const { name } = raw
   if (typeof name === "string" && cleanText(name) !== "") {
-    // Judged as it is kept: a long path is no long name.
+    // The stored name counts, so a long path is no fault.
     const safe = safeName(name)
     if (safe === "") add("name", "The file name must name a file.")
     else raw["name"] = safe
@@ -93,14 +93,14 @@ export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
 
 const decodeBody = Fields.decoderOf(DocumentUploadBody)
 
-/** What has no shape of its own, marks that turn the reading direction among it: a name must look like what it is. */
+/** Format characters without a shape of their own, direction marks among them: a name must show as it is. */
 const formats = /(?![\u200c\u200d])\p{Cf}/gu
-/** Joiners that join nothing. Between letters they are spelling, in Persian or Hindi for instance. */
+/** Joiners outside a word. Between letters they are spelling, in Persian or Hindi for instance. */
 const looseJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu
-/** Something to be seen; the fillers count as letters, and the empty Braille pattern as a symbol, in Unicode. */
+/** A visible character. Unicode counts fillers as letters and the empty Braille pattern as a symbol. */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
-/** The last part of a path of either kind without invisible characters; empty when that names no file. */
+/** The last part of a Unix or Windows path without invisible characters; empty when that names no file. */
 const safeName = (name: string): string => {
   const last = name.split(/[/\\]/).at(-1) ?? ""
   const clean = cleanText(last.replaceAll(formats, "").replaceAll(looseJoiners, ""))

@@ -1,15 +1,15 @@
 /**
- * Funding of a perpetual (F14): what a position pays or gets at a stamp, and the names under which that is posted. Quantities,
- * marks and rates are decimal texts; a quantity is signed, short is negative.
+ * Funding of a perpetual: the payment of a position at a funding stamp, and the ledger keys of these postings. Quantities,
+ * marks and rates are decimal texts; a quantity is signed, short is negative (doc 3, Settlement item; F14, F1).
  */
 import type { JsonObject } from "../shared/Json.ts"
 import { absolute, exactText, floorToMicro, isLess, negated, product, type Scaled, scaled } from "../shared/Exact.ts"
 import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
 
-/** The most that a rate of one interval can be, either way (F14). */
+/** The largest absolute rate of one interval. */
 const largestRate = scaled("0.0075")
 
-/** One market at one time, with the price and the rate at which everybody pays then. */
+/** One market at one time, with the mark and the rate that hold for every position. */
 export interface FundingStamp {
   readonly symbol: string
   /** Unix ms. */
@@ -19,28 +19,28 @@ export interface FundingStamp {
   readonly rate: string
 }
 
-/** Micro-USDC from the client's view, negative when it pays, rounded against it (F1, F14). */
+/** Micro-USDC from the client's view, negative when the client pays, rounded against the client. */
 export const fundingPayment = (qty: string | Scaled, { mark, rate }: Pick<FundingStamp, "mark" | "rate">): bigint =>
   floorToMicro(negated(product(product(scaled(qty), scaled(mark)), scaled(rate))))
 
-/** USDC for one unit of the base, signed as the rate, eight places (F14). */
+/** USDC for one unit of the base, signed as the rate, eight places. */
 export const fundingPerUnit = ({ mark, rate }: Pick<FundingStamp, "mark" | "rate">): string =>
   decimalText(new MoneyDecimal(mark).mul(rate), 8, MoneyDecimal.ROUND_HALF_UP)
 
-/** The ledger's key: once for a client, a market and a stamp. */
+/** The ledger key: once for a client, a market and a stamp. */
 export const fundingKey = (
   { symbol, settledAt }: Pick<FundingStamp, "symbol" | "settledAt">,
   clientId: number
 ): string => `funding:${symbol}:${settledAt}:${clientId}`
 
-/** Of the difference that a trade makes which was found after its stamp was posted: once for the trade. */
+/** The ledger key of a correction, for a trade found after its stamp was posted: once for the trade. */
 export const correctionKey = (
   stamp: Pick<FundingStamp, "symbol" | "settledAt">,
   clientId: number,
   { orderId, tradeId }: { readonly orderId: number; readonly tradeId: number }
 ): string => `${fundingKey(stamp, clientId)}:${orderId}:${tradeId}`
 
-/** What the posting and its settlement item name; a quantity without sign (doc 3, Settlement item). */
+/** Refs of the posting and its settlement item; the quantity has no sign. */
 export const fundingRefs = (stamp: FundingStamp, qty: string): JsonObject => ({
   symbol: stamp.symbol,
   settledAt: stamp.settledAt,
@@ -50,22 +50,22 @@ export const fundingRefs = (stamp: FundingStamp, qty: string): JsonObject => ({
 })
 
 /**
- * Whether a trade counts at a stamp, by the times of both alone (F14): before its millisecond always; in it when it makes the
- * position larger; after it never.
+ * Whether a trade counts at a stamp, by time alone: always before the stamp's millisecond; within it only when the trade
+ * enlarges the position; never after it.
  */
 export const countsByTime = (tradedAt: number, settledAt: number, adds: boolean): boolean =>
   tradedAt < settledAt || (tradedAt === settledAt && adds)
 
-/** A trade of which only the time is known; `qty` is signed. */
+/** A trade known by its time only; `qty` is signed. */
 export interface TimedTrade {
   readonly qty: string
   readonly at: number
 }
 
 /**
- * The position at a stamp, out of the one after trades that lie about or behind it. `trades`: these, in the order in which the
- * venue made them. Times alone leave open in which order things of one millisecond were: where they lead to another quantity
- * than the venue's, and a place between two of these trades to the venue's own, the stamp was there.
+ * The position at a stamp, computed back from the position after the trades. `trades` are those around or after the stamp, in
+ * the venue's order. Times alone leave the order within one millisecond open: where they give another quantity than the
+ * venue's, and a place between two of these trades gives the venue's, the stamp is at that place.
  */
 export const positionAtStamp = (
   held: string,
@@ -84,7 +84,7 @@ export const positionAtStamp = (
   return decimalText(found)
 }
 
-/** Why such a mark and rate can't be paid; null: they can. Values that the venue does not know yet are possible. */
+/** Why a mark and a rate can't be paid, or null. The venue may publish a stamp before it knows its values. */
 export const fundingFault = ({
   mark,
   rate

@@ -1,13 +1,13 @@
 /**
- * The partner's attestation that it performed customer due diligence and can hand over the documents: what the
- * reliance rests on. Times are stored as sent, without a window (doc 1, attestation; A1-25).
+ * The partner's attestation that it performed customer due diligence and can hand over the documents: the basis of reliance.
+ * Times are stored as sent, without a window (doc 1, attestation; A1-25).
  */
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
 
 export const riskRatings = ["LOW", "MEDIUM", "HIGH"] as const
 
-/** What the partner screened and when (doc 1, attestation.screening). */
+/** The partner's screening and its time. */
 export const AttestedScreening = Fields.objectOf(
   {
     sanctionsClear: Fields.mustBeTrue("The sanctionsClear answer"),
@@ -20,7 +20,7 @@ export const AttestedScreening = Fields.objectOf(
 )
 export type AttestedScreening = typeof AttestedScreening.Type
 
-/** The attestation as sent (doc 1, attestation). */
+/** The attestation as sent. */
 export const Attestation = Fields.objectOf(
   {
     cddPerformedAt: Fields.unixMillis("The time of due diligence"),

@@ -1,12 +1,12 @@
 /**
- * Block DECLARATIONS_MICA: fourteen statements the client has accepted, each of which must be true, and when that was
- * (doc 1, kyc.declarationsMica; A1-24).
+ * Block DECLARATIONS_MICA: fourteen statements that the client has accepted, each of which must be true, and the time of
+ * acceptance (doc 1, kyc.declarationsMica; A1-24).
  */
 import * as Fields from "../shared/Fields.ts"
 
 const declared = (name: string) => Fields.mustBeTrue(`The declaration ${name}`)
 
-/** Block DECLARATIONS_MICA as sent (doc 1, kyc.declarationsMica). */
+/** Block DECLARATIONS_MICA as sent. */
 export const DeclarationsMica = Fields.objectOf(
   {
     fatca_crs_accurate: declared("fatca_crs_accurate"),

@@ -1,34 +1,34 @@
 /**
- * Block FATCA: whether the client is a US person, and then the US tax number in the shape of an SSN, an ITIN or an EIN.
- * Only structure is judged; no register is asked (doc 1, kyc.fatca; A1-22).
+ * Block FATCA: whether the client is a US person, and then the US tax number in the shape of an SSN, an ITIN or an EIN. Only
+ * the shape is checked, not a register (doc 1, kyc.fatca; A1-22, USTIN-*).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { cleanText, trimText } from "../shared/Text.ts"
 
-/** EIN prefixes the issuing authority never assigned (A1-22). */
+/** EIN prefixes the issuing authority never assigned. */
 const unissuedEinPrefixes: ReadonlySet<string> = new Set(
   "00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97".split(" ")
 )
 
-/** Nine digits in the shape of a social security number (A1-22). */
+/** Nine digits in the shape of a social security number. */
 export const isSsnShape = (digits: string): boolean =>
   /^[0-9]{9}$/.test(digits) && !/^(000|666|9)/.test(digits) && digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000"
 
-/** Nine digits in the shape of an individual taxpayer number: 9xx, group 50-65, 70-88, 90-92 or 94-99 (A1-22). */
+/** Nine digits in the shape of an individual taxpayer number: 9xx, group 50-65, 70-88, 90-92 or 94-99. */
 export const isItinShape = (digits: string): boolean => {
   if (!/^9[0-9]{8}$/.test(digits)) return false
   const group = Number(digits.slice(3, 5))
   return (group >= 50 && group <= 65) || (group >= 70 && group <= 88) || (group >= 90 && group !== 93)
 }
 
-/** Nine digits in the shape of an employer number: an issued prefix (A1-22). */
+/** Nine digits in the shape of an employer number: an issued prefix. */
 export const isEinShape = (digits: string): boolean =>
   /^[0-9]{9}$/.test(digits) && !unissuedEinPrefixes.has(digits.slice(0, 2))
 
 /**
- * A US tax number: a dashed value is judged only as the kind its dashes show (NNN-NN-NNNN or NN-NNNNNNN), bare digits
- * pass when any of the three shapes fits (A1-22, USTIN-*).
+ * A US tax number: a dashed value is judged only as the kind its dashes show (NNN-NN-NNNN or NN-NNNNNNN), bare digits pass when
+ * any of the three shapes fits.
  */
 export const isUsTaxNumber = (value: string): boolean => {
   const written = trimText(value)
@@ -48,7 +48,7 @@ const UsTaxNumber = Schema.String.annotate({
   })
 )
 
-/** Block FATCA as sent (doc 1, kyc.fatca). */
+/** Block FATCA as sent. */
 export const Fatca = Fields.objectOf(
   {
     us_person_status: Fields.flag("The US person answer"),

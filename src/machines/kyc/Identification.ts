@@ -9,7 +9,7 @@ import { kycLengths, kycListMax } from "../shared/Limits.ts"
 
 export const identificationTypes = ["passport", "national_id", "drivers_license", "residence_permit"] as const
 
-/** Block IDENTIFICATION as sent (doc 1, kyc.identification). */
+/** Block IDENTIFICATION as sent. */
 export const Identification = Fields.objectOf(
   {
     type: Fields.token("The document type", identificationTypes),

@@ -1,6 +1,6 @@
 /**
- * The identity check the partner performed: who verified the person, how and when. Its age and the two configured
- * provider tokens are facts the schema cannot know (doc 1, identityCheck; A1-26, DATE-003).
+ * The identity check that the partner performed: who verified the person, how and when. Its age and the two configured provider
+ * tokens are facts outside the schema (doc 1, identityCheck; A1-26, DATE-003).
  */
 import { Schema } from "effect"
 import { isAfterDate, isInSeconds } from "../shared/CalendarDate.ts"
@@ -9,10 +9,10 @@ import { identityCheckLimits, kycLengths } from "../shared/Limits.ts"
 
 export const identityMethods = ["video", "nfc", "document", "in_person"] as const
 
-/** The two identity-provider tokens unless the operator configures others (A1-26). */
+/** The two identity-provider tokens unless the operator configures others. */
 export const defaultIdentityProviders: readonly string[] = ["identity_provider_1", "identity_provider_2"]
 
-/** The identity check as sent (doc 1, identityCheck). */
+/** The identity check as sent. */
 export const IdentityCheck = Fields.objectOf(
   {
     provider: Schema.String.annotate({
@@ -30,7 +30,7 @@ export const IdentityCheck = Fields.objectOf(
 )
 export type IdentityCheck = typeof IdentityCheck.Type
 
-/** The rules that need a fact; paths are relative to the section. Both ends of the window are inclusive (DATE-003). */
+/** The rules that need a fact; paths are relative to the section. Both ends of the window are inclusive. */
 export const checkIdentityCheck = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   const provider = raw["provider"]
   const providers = [...facts.identityProviders, "manual", "other"]

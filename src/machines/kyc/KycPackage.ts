@@ -1,13 +1,13 @@
 /**
- * The review status of a client's latest KYC package. Payload and attestation are rows beside the machine, encrypted;
- * the machine keeps who reviewed which revision and the note (doc 1, KYC package statuses; D2).
+ * The review status of a client's latest KYC package. Payload and attestation are encrypted rows beside the machine; the
+ * machine keeps the reviewed revision, the reviewer and the note (doc 1, KYC package statuses; D2, A1-32, A1-48).
  */
 import type { RoleLabel } from "../verification/Block.ts"
 
 export const kycPackageStatuses = ["ACCEPTED", "SPOT_CHECK", "DOCUMENTS_REQUESTED", "REJECTED"] as const
 export type KycPackageStatus = (typeof kycPackageStatuses)[number]
 
-/** The review note of a package that is refused with its person: the partner reads it (A1-32). */
+/** The review note of a package that is refused with its person: the partner reads it. */
 export const personRefusedNote = "The person was refused for good."
 
 export interface KycPackageInput {
@@ -18,7 +18,7 @@ export interface KycPackageInput {
 export interface KycPackageContext extends KycPackageInput {
   readonly reviewedBy: RoleLabel | null
   readonly reviewedAt: number | null
-  /** Answered for DOCUMENTS_REQUESTED and REJECTED only, null otherwise (A1-32). */
+  /** Null except for DOCUMENTS_REQUESTED and REJECTED. */
   readonly reviewNote: string | null
 }
 
@@ -38,9 +38,9 @@ export type KycPackageEvent =
   | { readonly type: "REQUEST_DOCUMENTS"; readonly at: number; readonly by: RoleLabel; readonly note: string }
   | { readonly type: "DOCUMENT_UPLOADED"; readonly at: number; readonly documentId: number }
   | { readonly type: "REJECT_RELIANCE"; readonly at: number; readonly by: RoleLabel; readonly note: string }
-  /** The person is refused for good; why is compliance's own business (A1-48). */
+  /** The person is refused for good; the reason stays with compliance. */
   | { readonly type: "REJECT_PERSON"; readonly at: number; readonly by: RoleLabel }
-  /** A refused person comes back under review, and so does the package, unless reliance on it was refused before. */
+  /** A refused person returns to review, and so does the package, unless reliance on it was rejected before. */
   | { readonly type: "REOPEN"; readonly at: number; readonly relianceRejected: boolean }
   | {
       readonly type: "REONBOARD"

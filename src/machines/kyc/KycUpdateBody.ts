@@ -1,7 +1,7 @@
 /**
- * The body of PUT .../kyc: some of the six sections with an attestation, or all of them with an identity check when the
- * client is onboarded again after a rejection (doc 1, Rules of POST /clients and PUT .../kyc 2, 7 and 8; A1-27, A1-32).
- * Sections are judged by the rules of POST /clients; what is new here is what must be there, and document references.
+ * The body of PUT .../kyc: some of the six sections with an attestation, or all of them with an identity check when the client
+ * is onboarded again after a rejection. Sections follow the rules of POST /clients; this file adds the required members and the
+ * document references (doc 1, Rules of POST /clients and PUT .../kyc 2, 7 and 8; A1-27, A1-32, A1-01).
  */
 import { Schema } from "effect"
 import type { Json } from "../shared/Json.ts"
@@ -37,13 +37,13 @@ const RevisedSections = Fields.objectOf(
   "The kyc object"
 )
 
-/** The body of PUT .../kyc as sent; carries the OpenAPI description (doc 1, Endpoints). */
+/** The body of PUT .../kyc as sent; carries the OpenAPI description. */
 export const KycUpdateBody = Fields.objectOf(
   { kyc: RevisedSections, identityCheck: Schema.optionalKey(IdentityCheck), attestation: Attestation },
   "The request body"
 )
 
-/** What a re-onboarding must carry (doc 1, rule 8). */
+/** The body that a re-onboarding requires. */
 const ReonboardingBody = Fields.objectOf(
   { kyc: KycSections, identityCheck: IdentityCheck, attestation: Attestation },
   "The request body"
@@ -52,7 +52,7 @@ const ReonboardingBody = Fields.objectOf(
 /** The sections that a revision carries, exactly as received. */
 export type ReceivedSections = Readonly<Partial<Record<KycSectionName, Json>>>
 
-/** A valid update: everything as received, because that is what the package and the blocks keep (A1-32). */
+/** A valid update: everything as received, because that is what the package and the blocks keep. */
 export interface KycUpdateBody {
   readonly kyc: ReceivedSections
   /** Null when none was sent. */
@@ -63,7 +63,7 @@ export interface KycUpdateBody {
 export interface KycUpdateFacts extends OnboardingFacts {
   /** Ids of the client's live documents. */
   readonly documents: ReadonlySet<number>
-  /** The client is at level NONE with its latest package REJECTED (doc 1, rule 8). */
+  /** The client is at level NONE with its latest package REJECTED. */
   readonly reonboarding: boolean
 }
 
@@ -74,7 +74,7 @@ export type DecodedKycUpdate =
 const decodeRevision = Fields.decoderOf(KycUpdateBody)
 const decodeReonboarding = Fields.decoderOf(ReonboardingBody)
 
-/** Judges a body of PUT .../kyc; a body that is no object gives an empty map (A1-01). Never throws on a JSON value. */
+/** Checks a body of PUT .../kyc; a body that is no object gives an empty map. Never throws on a JSON value. */
 export const decodeKycUpdate = (body: unknown, facts: KycUpdateFacts): DecodedKycUpdate => {
   const errors: Fields.FieldErrors = {}
   if (!Fields.isRecord(body)) return { ok: false, errors }
@@ -90,7 +90,7 @@ export const decodeKycUpdate = (body: unknown, facts: KycUpdateFacts): DecodedKy
   return Object.keys(errors).length > 0 ? { ok: false, errors } : { ok: true, body: receivedOf(body) }
 }
 
-/** What the schema can't say: that one section is enough, and why the identity check is needed again. */
+/** Rules that the schema can't express: one section is enough, and a re-onboarding needs the identity check again. */
 const checkPresence = (raw: Fields.JsonRecord, { reonboarding }: KycUpdateFacts, add: Fields.AddError): void => {
   const kyc = raw["kyc"]
   if (reonboarding) {

@@ -1,7 +1,7 @@
 /**
- * The body of POST /clients: one declaration for decoding and for the OpenAPI document, and one function that answers
- * either the normalised request or every failing field at once (doc 1, Onboarding request and Rules of POST /clients;
- * A1-14..A1-27). A null field counts as not sent; unknown fields are ignored (A1-01).
+ * The body of POST /clients: one declaration for decoding and for the OpenAPI document, and one function that answers either
+ * the normalised request or every failing field at once. A null field counts as not sent; unknown fields are ignored (doc 1,
+ * Onboarding request and Rules of POST /clients; A1-14..A1-27, A1-01, A1-32).
  */
 import { Schema, Struct } from "effect"
 import { utcDateAt } from "../shared/CalendarDate.ts"
@@ -29,7 +29,7 @@ export const kycSections = {
 export type KycSectionName = keyof typeof kycSections
 export const kycSectionNames = Object.keys(kycSections) as readonly KycSectionName[]
 
-/** The `kyc` object of POST /clients: all six sections (doc 1, Onboarding request). */
+/** The `kyc` object of POST /clients: all six sections. */
 export const KycSections = Fields.objectOf(
   {
     personalInfo: PersonalInfo,
@@ -45,7 +45,7 @@ export type KycSections = typeof KycSections.Type
 
 const clientTypeSentence = "Only natural persons can be onboarded: the client type must be NATURAL."
 
-/** The body of POST /clients as sent (doc 1, Onboarding request). */
+/** The body of POST /clients as sent. */
 export const OnboardingBody = Fields.objectOf(
   {
     partnerClientRef: Fields.text("The partner client reference", kycLengths.partnerClientRef),
@@ -81,8 +81,8 @@ export const OnboardingBody = Fields.objectOf(
 )
 
 /**
- * The body of POST /clients as it is described: without the document references, which must be omitted there (doc 1, below
- * kyc.declarationsMica). The decoder knows them, so that each one sent gets its own sentence.
+ * The documented body of POST /clients: without the document references, which must be omitted there. The decoder knows them,
+ * so that each one sent gets its own sentence.
  */
 export const DescribedOnboardingBody = Fields.objectOf(
   {
@@ -109,7 +109,7 @@ export const DescribedOnboardingBody = Fields.objectOf(
 /** A valid onboarding request: texts trimmed and NFC, defaults filled, tax numbers stripped, ignored fields gone. */
 export interface OnboardingBody {
   readonly partnerClientRef: string
-  /** Lower case (A1-15). */
+  /** Lower case. */
   readonly email: string
   readonly clientType: "NATURAL"
   readonly categorization: "RETAIL"
@@ -118,7 +118,7 @@ export interface OnboardingBody {
   readonly kyc: KycSections
   readonly identityCheck: IdentityCheck
   readonly attestation: Attestation
-  /** The sections exactly as received, for the KYC package (A1-32). */
+  /** The sections exactly as received, for the KYC package. */
   readonly received: {
     readonly kyc: Readonly<Record<string, unknown>>
     readonly identityCheck: unknown
@@ -126,13 +126,13 @@ export interface OnboardingBody {
   }
 }
 
-/** What the judgement of an onboarding request depends on besides its body. */
+/** The facts besides its body that decide an onboarding request. */
 export interface OnboardingFacts {
-  /** Moment of receipt, Unix ms; "today" is its UTC date (A1-19). */
+  /** Moment of receipt, Unix ms; "today" is its UTC date. */
   readonly today: number
-  /** ISO alpha-2 codes (A1-17). */
+  /** ISO alpha-2 codes. */
   readonly blockedJurisdictions: ReadonlySet<string>
-  /** The two configured tokens besides manual and other (A1-26). */
+  /** The two configured tokens besides manual and other. */
   readonly identityProviders: readonly string[]
 }
 
@@ -140,12 +140,12 @@ export type DecodedOnboarding =
   | { readonly ok: true; readonly body: OnboardingBody }
   | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
-/** Containers between the body and a field of an association or tax residency. */
+/** Nesting from the body down to a field of an association or tax residency. */
 export const bodyDepth = 5
 
 /**
- * Judges a body of POST /clients. Every failing field is named, one sentence per dotted path; a body that is no object
- * gives an empty map (A1-01: 400 without data.errors). Never throws on a JSON value (doc 1, rule 2; A1-27).
+ * Checks a body of POST /clients. Every failing field is named, one sentence per dotted path; a body that is no object gives an
+ * empty map (400 without data.errors). Never throws on a JSON value.
  */
 export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): DecodedOnboarding => {
   const errors: Fields.FieldErrors = {}
@@ -162,8 +162,8 @@ export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): Decoded
 }
 
 /**
- * The pass over the raw body for rules that join fields or need a fact. It also removes from `raw` what the body itself
- * makes irrelevant, so that the schema does not judge it. Works on our own copy.
+ * Checks the raw body against the rules that join fields or need a fact. Removes from `raw` the members that other members make
+ * irrelevant, so that the schema does not check them. Works on a copy.
  */
 const checkAcrossFields = (raw: Fields.JsonRecord, facts: OnboardingFacts, add: Fields.AddError): void => {
   const sectionFacts: Fields.SectionFacts = {
@@ -182,7 +182,7 @@ const checkAcrossFields = (raw: Fields.JsonRecord, facts: OnboardingFacts, add: 
   }
 }
 
-/** The cross-field pass over those sections of a raw `kyc` object that are present; paths start with "kyc." (A1-27). */
+/** The cross-field pass over those sections of a raw `kyc` object that are present; paths start with "kyc.". */
 export const checkKycSections = (kyc: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   for (const name of kycSectionNames) {
     const section = kyc[name]
@@ -212,7 +212,7 @@ const normalise = (clean: typeof OnboardingBody.Type, body: Fields.JsonRecord): 
   }
 })
 
-/** Those of the six sections that are present, exactly as received (A1-32). */
+/** Those of the six sections that are present, exactly as received. */
 export const receivedSections = (kyc: unknown): Fields.JsonRecord => {
   const record = Fields.isRecord(kyc) ? kyc : {}
   return Object.fromEntries(kycSectionNames.filter((name) => name in record).map((name) => [name, record[name]]))

@@ -41,11 +41,11 @@ const functionFields = {
   end_date: Schema.optionalKey(Fields.date("The end date"))
 }
 
-/** A public function (doc 1, "Public function object"). */
+/** A public function. */
 export const PublicFunction = Fields.objectOf(functionFields, "The public function")
 export type PublicFunction = typeof PublicFunction.Type
 
-/** A person close to the client who holds a public function (doc 1, "Association"). */
+/** A person close to the client who holds a public function. */
 export const Association = Fields.objectOf(
   {
     full_name: Fields.nameText("The full name", kycLengths.fullName),
@@ -61,7 +61,7 @@ export type Association = typeof Association.Type
 
 const associationList = "The list of associations"
 
-/** Block PEP as sent (doc 1, kyc.pep). */
+/** Block PEP as sent. */
 export const Pep = Fields.objectOf(
   {
     is_pep: Fields.flag("The is_pep answer"),

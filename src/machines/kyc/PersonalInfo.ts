@@ -8,7 +8,7 @@ import { countryCodes } from "../shared/Country.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
 
-/** Residential address (doc 1, kyc.personalInfo.address). */
+/** Residential address. */
 export const Address = Fields.objectOf(
   {
     country: Fields.country("The country of residence"),
@@ -24,7 +24,7 @@ export type Address = typeof Address.Type
 
 const citizenshipList = "The list of citizenships"
 
-/** Block PERSONAL_INFO as sent (doc 1, kyc.personalInfo). */
+/** Block PERSONAL_INFO as sent. */
 export const PersonalInfo = Fields.objectOf(
   {
     first_name: Fields.nameText("The first name", kycLengths.name),

@@ -1,6 +1,6 @@
 /**
- * Block TAX_RESIDENCY: countries of tax residence with a tax number, or the reasons for having none. What the has_tin
- * answer makes irrelevant is ignored, not judged (doc 1, kyc.taxResidency; A1-20, A1-21).
+ * Block TAX_RESIDENCY: countries of tax residence with a tax number, or the reasons for having no number. Members that has_tin
+ * makes irrelevant are ignored (doc 1, kyc.taxResidency; A1-20, A1-21, TIN-*).
  */
 import { Schema } from "effect"
 import { countryCodes } from "../shared/Country.ts"
@@ -10,10 +10,10 @@ import { cleanText, trimText } from "../shared/Text.ts"
 
 export const noTinReasons = ["not_issued", "not_required", "pending", "other"] as const
 
-/** A tax number without spaces and hyphens, in upper case (A1-21). */
+/** A tax number without spaces and hyphens, in upper case. */
 export const normaliseTin = (tin: string): string => trimText(tin).replace(/[ -]/g, "").toUpperCase()
 
-/** 5 to 20 letters and digits once spaces and hyphens are removed; no national check digit (A1-21, TIN-*). */
+/** 5 to 20 letters and digits once spaces and hyphens are removed; no national check digit. */
 export const isTin = (tin: string): boolean => /^[A-Za-z0-9]{5,20}$/.test(trimText(tin).replace(/[ -]/g, ""))
 
 const Tin = Schema.String.annotate({
@@ -30,7 +30,7 @@ const Tin = Schema.String.annotate({
 
 const reasonList = "The list of reasons for having no tax number"
 
-/** One tax residence as sent (doc 1, kyc.taxResidency). */
+/** One tax residence as sent. */
 export const TaxResidence = Fields.objectOf(
   {
     country: Fields.country("The country of tax residence"),
@@ -49,7 +49,7 @@ export type TaxResidence = typeof TaxResidence.Type
 
 const residencyList = "The list of tax residencies"
 
-/** Block TAX_RESIDENCY as sent (doc 1, kyc.taxResidency). */
+/** Block TAX_RESIDENCY as sent. */
 export const TaxResidency = Fields.objectOf(
   { tax_residencies: Fields.listOf(TaxResidence, residencyList) },
   "The tax residency section"
@@ -71,7 +71,7 @@ export const checkTaxResidency = (raw: Fields.JsonRecord, _facts: Fields.Section
   }
 }
 
-/** The section as stored: tax numbers stripped and in upper case (A1-21). */
+/** The section as stored: tax numbers stripped and in upper case. */
 export const normaliseTaxResidency = (section: TaxResidency): TaxResidency => ({
   tax_residencies: section.tax_residencies.map((item) =>
     item.tin === undefined ? item : { ...item, tin: normaliseTin(item.tin) }

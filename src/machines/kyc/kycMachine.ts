@@ -1,7 +1,7 @@
 /**
  * Review of the latest KYC package. Each partner write stores the next revision; a pending review stays pending until
- * compliance decides (doc 1, KYC package statuses; D2; A1-32, A1-34). What a rejection does to the client is the client
- * machine's business: both take their event in the same commit.
+ * compliance decides. The client machine applies the consequences of a rejection: both take their event in the same commit (doc
+ * 1, KYC package statuses; D2, A1-32, A1-34).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -40,7 +40,7 @@ const kyc = setup({
   }
 })
 
-/** A new revision has not been reviewed by anybody. */
+/** A new revision has not been reviewed. */
 const nextRevision = kyc.assign({
   kycPackageId: ({ event, context }) => ("kycPackageId" in event ? event.kycPackageId : context.kycPackageId),
   revision: ({ event, context }) => ("revision" in event ? event.revision : context.revision),
@@ -97,7 +97,7 @@ const rejectReliance = (from: KycPackageStatus) =>
 const rejectPerson = (from: KycPackageStatus) =>
   ({ target: "REJECTED", actions: [refused, note("kyc.rejectPerson", from, "REJECTED")] }) as const
 
-/** A revision while a review is open: the review goes on, over the new revision (A1-34). */
+/** A revision while a review is open: the review continues with the new revision. */
 const revisePending = (from: KycPackageStatus) =>
   ({ target: "SPOT_CHECK", actions: [nextRevision, note("kyc.revise", from, "SPOT_CHECK")] }) as const
 

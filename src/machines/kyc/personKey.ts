@@ -1,13 +1,13 @@
 /**
- * Recognises the same person at any partner and in any spelling of the names (doc 1, Rules of POST /clients and PUT .../kyc 4).
- * One key of a person is the birth date with the document number; each further key is the birth date with one spelling of the
- * names. The client's row keeps keyed hashes of them, so it reveals no personal data (A1-28).
+ * Recognises the same person at any partner and in any spelling of the names. One key of a person is the birth date with the
+ * document number; each further key is the birth date with one spelling of the names. The client's row keeps keyed hashes of
+ * them, so it reveals no personal data (doc 1, Rules of POST /clients and PUT .../kyc 4; A1-28).
  */
 import { nameTokens } from "../screening/foldName.ts"
 import { weighty } from "../screening/nameForms.ts"
 import { transliterate } from "../screening/Transliteration.ts"
 
-/** The facts that identify a person; the middle name is not among them. */
+/** The facts that identify a person, without the middle name. */
 export interface PersonFacts {
   readonly firstName: string
   readonly lastName: string
@@ -17,8 +17,8 @@ export interface PersonFacts {
 }
 
 /**
- * Sorts the keys by form: keys of earlier versions are bare hexadecimal digits and come before this text, current keys start with
- * a word and come after it.
+ * Separates the forms of keys in sort order: keys of earlier versions are hexadecimal digits and come before this text; current
+ * keys start with a prefix and come after it.
  */
 export const firstPersonKey = "g"
 

@@ -38,7 +38,7 @@ const declarations = Object.keys(DeclarationsMica.fields).filter((name) => name 
 const dayMillis = 86_400_000
 const pick = (values: ReadonlyArray<string>, n: number): string => values[n % values.length] as string
 
-/** `tag`: letters and digits that keep runs apart, at most 20; `now`: Unix ms of the sending. */
+/** `tag`: letters and digits that keep runs apart, at most 20; `now`: time of sending, Unix ms. */
 export const sampleOnboarding = (n: number, tag: string, now: number) => {
   const first = pick(firstNames, n)
   const last = pick(lastNames, Math.floor(n / firstNames.length))

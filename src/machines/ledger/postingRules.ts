@@ -1,38 +1,38 @@
 /**
- * The two legs of every ledger transaction type: what the client's cash or reserve gains, a house account loses
- * (doc 3, custody models; A2-62). House accounts are never rows: they are sums over postings. Also whether a
- * posting is an economic result that a PARTNER-custody partner settles with its client (doc 3, Settlement item).
+ * The two legs of every ledger transaction type: the client's cash or reserve gains the amount that a house account loses.
+ * House accounts are never rows: they are sums over postings. Also whether a posting is an economic result that a
+ * PARTNER-custody partner settles with its client (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103, F10).
  */
 import type { LedgerEntryType } from "../Effects.ts"
 import type { VenueMoneyKind } from "../venue/venueObjects.ts"
 import type { SettlementType } from "../settlement/SettlementItem.ts"
 
 export interface PostingRule {
-  /** What the client's leg moves. */
+  /** The balance that the client's leg changes. */
   readonly clientKind: "cash" | "reserved"
-  /** What it moves when the client gains by it, where that is another: money that comes back is cash again. */
+  /** The balance for a gain, where it is another one: money that comes back is cash again. */
   readonly gainKind?: "cash"
-  /** The house account on the other side; null: the client's own reserve is. */
+  /** The house account on the other side; null: the other side is the client's own reserve. */
   readonly house: ((partnerId: number) => string) | null
   /**
    * The type of the settlement item that this posting makes under PARTNER custody. Null: none, because the partner moved
    * the collateral itself, or because money only changed between cash and reserve.
    */
   readonly item: SettlementType | null
-  /** What of the venue's own books of the account stands against it, and is compared with it (A2-103); null: nothing. */
+  /** The kind of money in the venue's books that this posting is compared with; null: none. */
   readonly venue: VenueMoneyKind | null
 }
 
 export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
-/** Money that partners under BROKER custody pass on, between the firms and the clients (doc 3, custody models). */
+/** Money that partners under BROKER custody pass on, between the firms and the clients. */
 export const transitAccount = "transit"
-/** Corrections by the operator's finance, apart from every account with a meaning of its own. */
+/** Corrections by the operator's finance, apart from every other house account. */
 export const manualAccount = "manual"
-/** The venue's side of what trading pays and costs. */
+/** The venue's side of trading results and costs. */
 export const venueAccount = "venue"
-/** What the service charges. */
+/** Commission that the service charges. */
 export const commissionAccount = "commission"
-/** What negative balance protection has written off (F10). */
+/** Losses that negative balance protection has written off. */
 export const nbpLossAccount = "nbp_loss"
 export const clientAccount = (clientId: number): string => `client:${clientId}`
 

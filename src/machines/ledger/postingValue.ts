@@ -1,6 +1,6 @@
 /**
- * What a posting in another currency than USDC was worth when it was booked (STS-9): the mark of that moment, its time, and the
- * value, kept with the posting for ever. Results by family and tax are worked out from it, never from a later mark.
+ * The value of a posting in another currency than USDC at its booking: the mark of that moment, its time, and the value, kept
+ * with the posting for ever. Results by family and tax figures use this value, never a later mark (STS-9).
  */
 import type { JsonObject } from "../shared/Json.ts"
 import type { Facts } from "../market/Facts.ts"
@@ -8,10 +8,10 @@ import { holdingMark, valueAt } from "../market/holdingMark.ts"
 import type { Currency } from "../shared/Currency.ts"
 import { formatAmount } from "../shared/Money.ts"
 
-/** Members of a posting's refs; all null where no value of the currency is known. */
+/** Members of a posting's refs; all null where the currency has no known value. */
 export interface PostingValue extends JsonObject {
   readonly mark: string | null
-  /** The venue's time of it, Unix ms; null: at par. */
+  /** The venue's time of the mark, Unix ms; null: valued at par. */
   readonly markTs: number | null
   /** Signed as the amount is, six places, rounded down. */
   readonly valueUsdc: string | null

@@ -1,9 +1,11 @@
-/** One close-out episode for staff: its actions, the reasons why it waits, and the state of the account (operator surface). */
+/**
+ * One close-out episode for staff: its actions, the reasons why it waits, and the state of the account (operator surface; F10).
+ */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { CloseOutWire } from "./CloseOutWire.ts"
 
-/** What an episode can wait for. */
+/** The reasons why an episode waits. */
 export const closeOutWaits = ["CANCELS", "ORDER", "PAUSE", "MARK", "MARKET", "TEAR_UP", "VENUE"] as const
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
@@ -19,7 +21,7 @@ export const CloseOutWait = Schema.Struct({
 })
 export type CloseOutWait = typeof CloseOutWait.Type
 
-/** Where the client's USDC is outside its cash (F10). */
+/** Where the client's USDC is outside its cash. */
 export const outsideWords = ["WITHDRAWAL", "TAKE", "SWAP", "CLAIM"] as const
 export type OutsideWord = (typeof outsideWords)[number]
 

@@ -1,6 +1,6 @@
 /**
- * The risk state that is recorded of an account (D23): what client rows show, and what money gates ask besides the one that
- * live marks imply (A1-12, A3-08). An account that has never left NORMAL has none.
+ * The recorded risk state of an account: client rows show it, and money gates check it together with the state that live marks
+ * imply. An account that has never left NORMAL has no record (D23, A1-12, A3-08, A2-105, F7).
  */
 
 export interface RiskMonitorInput {
@@ -8,16 +8,16 @@ export interface RiskMonitorInput {
 }
 
 export interface RiskMonitorContext extends RiskMonitorInput {
-  /** When the client was last notified of a margin call, and of a close-out, Unix ms (A2-105). */
+  /** When the client was last notified of a margin call, and of a close-out, Unix ms. */
   readonly calledAt: number | null
   readonly closedOutAt: number | null
 }
 
-/** Where the account's figures stand now, by F7. */
+/** The state that the account's figures have now. */
 export type RiskMonitorEvent =
   | { readonly type: "CALL"; readonly at: number }
   | { readonly type: "CLOSE_OUT"; readonly at: number }
   | { readonly type: "RECOVER"; readonly at: number }
 
-/** A notice is not given again within this time, ms (A2-105). */
+/** Least time between two notices of the same kind, ms. */
 export const noticeMillis = 60_000

@@ -1,7 +1,8 @@
 /**
- * The risk of a whole account, the one place that margin figures come from: money gates, requests for quotes, balances, the
- * margin picture, orders and the risk monitor all ask here (F4, F7). Money is micro-USDC. An account that holds nothing but
- * money has its cash for equity and nothing tied up; negative cash alone means CLOSE_OUT.
+ * The risk of a whole account, the only source of margin figures: money gates, requests for quotes, balances, the margin
+ * picture, orders and the risk monitor all use it. Money is micro-USDC. An account with nothing but money has its cash as
+ * equity and no margin in use; negative cash alone means CLOSE_OUT (doc 2, Leverage view; F4, F7, F6, F13, F23, A1-12, F3,
+ * A3-08, F1, A2-10, A2-88, A2-50).
  */
 import { formatAmount } from "../shared/Money.ts"
 import type { MarginAfter } from "../shared/Refusal.ts"
@@ -16,19 +17,19 @@ import { holds, type PerpHolding, type PerpRisk, perpRisk, usesMark } from "./pe
 /** An account's cash by currency, without what is reserved, in minor units. */
 export type CashOf = (currency: string) => bigint
 
-/** An accept that the venue has not answered: what it costs if it is executed, at its quote's price. */
+/** An accept that the venue has not answered, with its cost at the quote's price if it is executed. */
 export interface PendingAccept {
   readonly premium: bigint
   readonly commission: bigint
 }
 
-/** What of an account its risk is judged on. */
+/** The part of an account that determines its risk. */
 export interface AccountState {
   readonly cashOf: CashOf
   /** The open knock-out contracts. */
   readonly contracts: Iterable<ContractTerms>
   readonly accepts: Iterable<PendingAccept>
-  /** Each perpetual market once that has a position or working orders. */
+  /** Each perpetual market with a position or working orders, once. */
   readonly perpetuals: Iterable<PerpHolding>
 }
 
@@ -37,37 +38,37 @@ export type RiskState = "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT"
 export interface AccountRisk {
   /** May be negative. */
   readonly equity: bigint
-  /** Equity without the profits of open contracts: what is held against the margin. */
+  /** Equity without the profits of open contracts: this is compared with the margin. */
   readonly closeOutEquity: bigint
-  /** Of perpetuals. */
+  /** Unrealized PnL of perpetuals. */
   readonly unrealizedPnl: bigint
   readonly barrierUnrealizedPnl: bigint
-  /** Of perpetuals. */
+  /** Margin of perpetual positions. */
   readonly positionMargin: bigint
-  /** Of working orders on perpetuals, beyond their positions' (F6). */
+  /** Margin of working orders on perpetuals, beyond that of their positions. */
   readonly orderMargin: bigint
   readonly barrierMargin: bigint
   readonly pendingAcceptMargin: bigint
-  /** All that is tied up. */
+  /** All margin in use. */
   readonly initialMargin: bigint
   readonly maintenanceMargin: bigint
-  /** What the level and the state are measured against. */
+  /** The base of the margin level and the risk state. */
   readonly marginBase: bigint
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
-  /** The most that the working orders on perpetuals could cost beyond their margin (F13). */
+  /** The most that the working orders on perpetuals could cost beyond their margin. */
   readonly orderLoss: bigint
-  /** The lesser of cash and free margin, minus that loss (F23); may be negative. */
+  /** The smaller of cash and free margin, minus that loss; may be negative. */
   readonly free: bigint
-  /** On the marks of the facts: what money gates ask (A1-12). */
+  /** The state on the marks of the facts; money gates use it. */
   readonly riskState: RiskState
-  /** All used marks are fresh; a mark that is not known is not (F3). */
+  /** True when every used mark is fresh; an unknown mark is not fresh. */
   readonly marksFresh: boolean
   readonly barrierMarksFresh: boolean
-  /** At least one of them is. */
+  /** At least one used mark is fresh. */
   readonly anyMarkFresh: boolean
-  /** Something is open whose worth follows a mark. */
+  /** True when the value of an open item depends on a mark. */
   readonly anyExposure: boolean
   /** The parts of each perpetual market, in the order of the state. */
   readonly perps: ReadonlyArray<PerpRisk>
@@ -76,7 +77,7 @@ export interface AccountRisk {
 const marginCallShare = BigInt(marginCallPct)
 const closeOutShare = BigInt(closeOutPct)
 
-/** The account's figures, as its state and the facts of one moment have them. */
+/** The account's figures, from its state and the facts of one moment. */
 export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountState, facts: Facts): AccountRisk =>
   riskOf({
     cash: cashOf("USDC"),
@@ -85,7 +86,7 @@ export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountS
     pendingAcceptMargin: pendingOf(accepts)
   })
 
-/** What an account's figures are the sums of. */
+/** The parts that an account's figures are the sums of. */
 export interface RiskParts {
   /** USDC. */
   readonly cash: bigint
@@ -94,7 +95,7 @@ export interface RiskParts {
   readonly pendingAcceptMargin: bigint
 }
 
-/** The free margin that new risk and money out may use, micro-USDC: the possible loss of working orders is set aside (F13). */
+/** The free margin that new risk and withdrawals may use, micro-USDC: without the possible loss of working orders. */
 export const spendableOf = ({ freeMargin, orderLoss }: Pick<AccountRisk, "freeMargin" | "orderLoss">): bigint =>
   freeMargin - orderLoss
 
@@ -131,20 +132,20 @@ export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts
   }
 }
 
-/** What accepts in flight tie up. */
+/** The margin of accepts in flight. */
 export const pendingOf = (accepts: Iterable<PendingAccept>): bigint => {
   let sum = 0n
   for (const { premium, commission } of accepts) sum += premium + commission
   return sum
 }
 
-/** Figures of an account as it would be. */
+/** Figures of an account after a change. */
 export type RiskAfter = Pick<
   AccountRisk,
   "equity" | "closeOutEquity" | "marginBase" | "initialMargin" | "freeMargin" | "orderLoss"
 >
 
-/** The account with another part in one of its markets, and with more or less USDC: all of its figures are sums. */
+/** The account with one market's part replaced, and with more or less USDC: all of its figures are sums. */
 export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: PerpRisk, paid = 0n): RiskAfter => {
   const pnl = after.unrealizedPnl - (before?.unrealizedPnl ?? 0n)
   const margin = after.initialMargin - (before?.initialMargin ?? 0n)
@@ -160,7 +161,7 @@ export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: Perp
   }
 }
 
-/** By exact comparison, strictly less: exactly half of the base is not yet closed out (F7). */
+/** Exact comparison, strictly less: exactly half of the base is not yet a close-out. */
 export const riskStateOf = (closeOutEquity: bigint, marginBase: bigint): RiskState => {
   if (marginBase === 0n) return closeOutEquity < 0n ? "CLOSE_OUT" : "NORMAL"
   const held = closeOutEquity * 100n
@@ -170,10 +171,10 @@ export const riskStateOf = (closeOutEquity: bigint, marginBase: bigint): RiskSta
 
 const gravity: { readonly [S in RiskState]: number } = { NORMAL: 0, MARGIN_CALL: 1, CLOSE_OUT: 2 }
 
-/** The graver of two: of what live marks imply and what is recorded, money gates ask both (A1-12, A3-08). */
+/** The graver of two states. Money gates compare the state that live marks imply with the recorded one. */
 export const graverOf = (one: RiskState, other: RiskState): RiskState => (gravity[one] < gravity[other] ? other : one)
 
-/** Percent of the base, rounded down, so that it never shows a border that it is below (F1, F7); null without a base. */
+/** Percent of the base, rounded down, so that an account below a limit never shows the limit; null without a base. */
 export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): string | null => {
   if (marginBase === 0n) return null
   const floored = floorDiv(closeOutEquity * 10_000n, marginBase)
@@ -184,11 +185,11 @@ export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): strin
 const maintenanceOf = (marginBase: bigint): bigint =>
   marginBase === 0n ? 0n : (marginBase * closeOutShare + 99n) / 100n
 
-/** What an account's contracts are in its figures. */
+/** The contracts' part of an account's figures. */
 export interface BarrierRisk {
   readonly any: boolean
   readonly pnl: bigint
-  /** The losses alone, negative. */
+  /** Sum of the losses only, negative. */
   readonly loss: bigint
   readonly margin: bigint
   readonly fresh: boolean
@@ -196,9 +197,9 @@ export interface BarrierRisk {
 }
 
 /**
- * Contracts at the last mark known of their markets, however old (F3). One whose market never had a mark counts neither
- * profit nor loss and as stale: its whole premium stays tied up, so the free margin is what it is at any losing mark, and
- * money out waits; a close-out does not begin for what nobody knows.
+ * Values contracts at the last known mark of their markets, however old. A contract whose market never had a mark has neither
+ * profit nor loss and counts as stale. Its whole premium stays in use, so the free margin is that of any losing mark, and
+ * withdrawals wait; a close-out does not begin on an unknown price.
  */
 export const barrierRisk = (
   contracts: Iterable<ContractTerms>,
@@ -263,24 +264,24 @@ export interface LeverageTerms {
   readonly terms: MarketTerms
 }
 
-/** The most that the schedule allows a client on a perpetual (doc 2, Leverage view; A2-10, A2-88). */
+/** The highest leverage that the schedule allows a client on a perpetual. */
 export const leverageCap = ({ categorization, assetClass, terms }: LeverageTerms): number =>
   categorization === "RETAIL" ? terms.leverage.retail[assetClass] : terms.leverage.professional
 
 /**
- * What a client's perpetuals are margined at: the choice, else the cap (A2-50). A choice above the cap, which a lower schedule
- * or another categorization leaves behind, is not honoured beyond it.
+ * The leverage that a client's perpetuals are margined at: the client's choice, else the cap. A choice above the cap, left over
+ * from a higher schedule or another categorization, counts as the cap.
  */
 export const leverageInForce = (of: LeverageTerms & { readonly chosen: number | null }): number => {
   const cap = leverageCap(of)
   return of.chosen === null ? cap : Math.min(of.chosen, cap)
 }
 
-/** True if an account has positions and not all of their marks are fresh: its equity is unknown, so no money leaves it. */
+/** True if an account has positions and not all of their marks are fresh: its equity is unknown, so no money may leave it. */
 export const unjudged = ({ anyExposure, marksFresh }: Pick<AccountRisk, "anyExposure" | "marksFresh">): boolean =>
   anyExposure && !marksFresh
 
-/** The figures of an account after a change, as texts for its refusal. */
+/** The figures of an account after a change, as texts of a refusal. */
 export const marginAfter = (risk: AccountRisk): MarginAfter => ({
   initialMarginAfter: formatAmount(risk.initialMargin, "USDC"),
   maintenanceMarginAfter: formatAmount(risk.maintenanceMargin, "USDC"),

@@ -1,6 +1,6 @@
 /**
- * What another categorization of a client does to its account, and what stands against it (A2-88, A2-102): it moves the leverage
- * that its positions are margined at, and who bears what is lost beyond the account. Sentences are what the operator reads.
+ * The consequences of another categorization for a client's account, and the reasons against it. The categorization changes the
+ * leverage of the positions, and who bears losses beyond the account. The operator reads the sentences (A2-88, A2-102, F3, F7).
  */
 import { formatAmount } from "../shared/Money.ts"
 import { conflict, type Refusal } from "../shared/Refusal.ts"
@@ -16,13 +16,13 @@ export interface Categorizing {
   readonly before: AccountRisk
   /** With the leverage that the client would have. */
   readonly after: AccountRisk
-  /** What it does, as the refusal tells it. */
+  /** The consequences of the change, for the refusal. */
   readonly change: CategorizationChange
-  /** A retail account may leave NORMAL by it. */
+  /** Allows the change even if a retail account leaves NORMAL by it. */
   readonly force: boolean
 }
 
-/** What an account is before or after, on the marks of the moment: USDC with six places, percent with two. */
+/** An account before or after the change, at the marks of the moment: USDC with six places, percent with two. */
 export interface AccountStanding {
   readonly equity: string
   readonly initialMargin: string
@@ -33,7 +33,7 @@ export interface AccountStanding {
   readonly marksFresh: boolean
 }
 
-/** One market: the leverage in force, and what position and orders tie up at it, USDC. */
+/** One market: the leverage in force, and the margin of position and orders at it, USDC. */
 export interface LeverageMoved {
   readonly symbol: string
   readonly leverageBefore: number
@@ -42,13 +42,13 @@ export interface LeverageMoved {
   readonly marginAfter: string
 }
 
-/** What another categorization does to the account. */
+/** The effect of another categorization on the account. */
 export interface CategorizationChange {
   readonly before: AccountStanding
   readonly after: AccountStanding
-  /** Each market in which something is held, works or is chosen. */
+  /** Each market with a position, a working order or a chosen leverage. */
   readonly leverage: ReadonlyArray<LeverageMoved>
-  /** What begins in the same commit. */
+  /** The process that begins in the same commit. */
   readonly follows: CategorizationFollows
 }
 export const categorizationFollows = ["NOTHING", "MARGIN_CALL", "CLOSE_OUT"] as const
@@ -56,11 +56,11 @@ export type CategorizationFollows = (typeof categorizationFollows)[number]
 
 export interface Changing {
   readonly recorded: RiskState
-  /** What will be recorded of the account as it would be (F3, F7). */
+  /** The risk state to record after the change. */
   readonly toRecord: RiskState
   readonly before: AccountRisk
   readonly after: AccountRisk
-  /** In force in each market in which something is held, works or is chosen. */
+  /** The leverage in force in each market with a position, a working order or a chosen leverage. */
   readonly leverage: ReadonlyArray<{ readonly symbol: string; readonly before: number; readonly after: number }>
 }
 
@@ -98,7 +98,7 @@ const tiedUpIn = ({ perps }: AccountRisk, symbol: string): string => {
   return formatAmount(part === undefined ? 0n : part.initialMargin + part.orderMargin, "USDC")
 }
 
-/** The protection of retail clients is for what is lost from now on: debts and a close-out come first, whatever is forced. */
+/** Protection of retail clients covers future losses only: debts and a close-out must be resolved first, even with `force`. */
 export const categorizationRefusal = (facts: Categorizing): Refusal | null =>
   facts.to === "RETAIL" ? toRetail(facts) : toProfessional(facts)
 

@@ -27,7 +27,7 @@ const closeOut = setup({
 
 const isOwed = (context: CloseOutContext, amount: bigint): boolean => amount > 0n && amount <= unrepaidOf(context)
 
-/** What the episode does, and with what or why, for who reads its history. */
+/** The audit entry of a step, with its figures or its reason. */
 const note = (action: string) =>
   closeOut.emit(({ event }) => ({
     type: "audit",
@@ -54,7 +54,7 @@ const writeOff = closeOut.emit(({ context: { closeOutId, startedAt, writtenOff }
   refs: { episodeId: closeOutName(closeOutId), closedOutAt: startedAt }
 }))
 
-/** Reverses this part of the write-off. Each repayment has its own key (F10). */
+/** Reverses this part of the write-off. Each repayment has its own key. */
 const repay = closeOut.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "REPAY") return
   const { closeOutId, startedAt } = context
@@ -91,7 +91,7 @@ const untried = closeOut.assign({ tried: {} })
 const waitForMark = { guard: "noMark", target: "WAITING_MARK", actions: [untried, note("closeout.wait")] } as const
 const waitForMarket = { target: "WAITING_MARKET", actions: [untried, note("closeout.wait")] } as const
 const wait = [waitForMark, waitForMarket] as const
-/** Retries at once the closing that was tried nearer to the mark. */
+/** Retries at once the orders that failed nearer to the mark. */
 const widened = closeOut.assign(({ event }) => (event.type === "WIDEN" ? { widenedBps: event.bps, tried: {} } : {}))
 const widen = { WIDEN: { actions: [widened, note("closeout.widen")] } } as const
 const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const

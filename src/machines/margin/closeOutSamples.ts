@@ -1,4 +1,4 @@
-/** What can happen to a close-out episode, both sides of every guard: path tests and diagrams use it (D23). */
+/** Events of a close-out episode, both sides of every guard: path tests and diagrams use them (D23). */
 import type { CloseOutEvent, CloseOutInput } from "./CloseOut.ts"
 
 export const closeOutInput: CloseOutInput = {

@@ -1,7 +1,7 @@
 /**
- * When a client is told what a leveraged position has lost (A2-89): at each ten percent of the margin that opened it, once a
- * step and UTC day. A jump over several steps is told as the one it reaches. What was told is kept by day and by the time the
- * position was opened: the next day, and the next position, begin anew.
+ * Notifies a client of the loss of a leveraged position at each ten percent of the margin that opened it, once a step and UTC
+ * day. A jump over several steps gives one notice, for the step that it reaches. The last notice is kept by day and by the time
+ * when the position was opened: the next day and the next position start from zero (A2-89).
  */
 import { absolute, floorDiv, microPlaces, product, scaled, tenTo } from "../shared/Exact.ts"
 
@@ -14,11 +14,11 @@ export interface LosingPosition {
   readonly avgEntry: string
   /** Micro-USDC; negative: a loss. */
   readonly unrealizedPnl: bigint
-  /** In force. */
+  /** The leverage in force. */
   readonly leverage: number
 }
 
-/** Steps beyond it, of a short whose price multiplied, tell nothing more. */
+/** A cap: the loss of a short has no limit, and steps beyond this one give no notice. */
 const lastStep = 1_000_000
 
 /** The highest step that a position's loss has reached, in percent: 0, 10, 20 and so on, above 100 too. */
@@ -32,19 +32,19 @@ export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPo
   return Math.min(Number(floorDiv(over, under)) * lossStepPct, lastStep)
 }
 
-/** What a client was told last of a position. */
+/** The last loss notice for a position. */
 export interface LossTold {
   /** UTC days since 1970. */
   readonly day: number
   /** When the position was opened, Unix ms. */
   readonly openedAt: number
-  /** The highest step told on that day. */
+  /** The highest step notified on that day. */
   readonly step: number
 }
 
 const dayMillis = 86_400_000
 
-/** What is to be told now, and kept as told; null: nothing. */
+/** The notice to send now and to keep as the last one; null: none. */
 export const lossToTell = (
   told: LossTold | null,
   { step, openedAt, now }: { readonly step: number; readonly openedAt: number; readonly now: number }

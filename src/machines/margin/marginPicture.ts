@@ -1,4 +1,4 @@
-/** GET .../margin: the account's margin as partners read it (doc 2, Margin picture; A2-99, A2-112), declared once. */
+/** GET .../margin: the account's margin on the wire, declared once (doc 2, Margin picture; A2-99, A2-112). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { decimalText, formatAmount, MoneyDecimal } from "../shared/Money.ts"
@@ -134,7 +134,7 @@ const positionAt = (
   }
 }
 
-/** An average lies between two ticks as a rule: it is shown as exactly as it is kept. */
+/** An average usually lies between two ticks, so it is shown at its stored precision. */
 export const averagePrice = (average: string, instrument: Instrument | undefined): string => {
   const price = new MoneyDecimal(average)
   return decimalText(price, Math.max(instrument?.priceDecimals ?? 0, price.decimalPlaces()))

@@ -1,4 +1,4 @@
-/** Who stands how near to a close-out in a market (operator surface, margin watch; F8), declared once. */
+/** Accounts by their distance to a close-out in a market, declared once (operator surface, margin watch; F8). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
@@ -44,7 +44,7 @@ export interface NearWhose {
   readonly closeOutId: number | null
 }
 
-/** How an account stands in a market; null: it has no position there. */
+/** An account's distance in a market; null without a position there. */
 export const nearAccountOf = (picture: MarginPicture, symbol: string, whose: NearWhose): NearAccount | null => {
   const position = picture.positions.find((each) => each.symbol === symbol)
   if (position === undefined) return null
@@ -70,7 +70,9 @@ const distancePct = (netQty: string, mark: string | null, line: string | null): 
 
 const gravity: { readonly [S in RiskState]: number } = { CLOSE_OUT: 0, MARGIN_CALL: 1, NORMAL: 2 }
 
-/** The nearest first: by distance, those without one last; of equal ones those in the graver state, then the older account. */
+/**
+ * Sorts the nearest first: by distance, accounts without a distance last; then by the graver state, then by age of the account.
+ */
 export const nearestFirst = (one: NearAccount, other: NearAccount): number =>
   distanceOf(one) - distanceOf(other) ||
   gravity[one.recorded] - gravity[other.recorded] ||

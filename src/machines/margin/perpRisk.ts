@@ -1,6 +1,6 @@
 /**
- * What an account has in one perpetual market, and its part in the account's figures at a mark: a function of the two alone, so
- * that who keeps a holding may keep its part as long as neither moves (F3 to F6).
+ * An account's position and orders in one perpetual market, and their part of the account's figures at a mark. The part depends
+ * on these two alone, so that it can be cached while neither changes (F3 to F6, F3..F6, F13).
  */
 import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
 import type { Exact } from "../shared/Exact.ts"
@@ -16,17 +16,17 @@ import {
   type WorkingOrder
 } from "./perpetual.ts"
 
-/** What an account has in one perpetual market. */
+/** An account's position and orders in one perpetual market. */
 export interface PerpHolding {
   readonly symbol: string
-  /** Null: it never had one. A flat one counts like none. */
+  /** Null: the account never had one. A flat position counts like none. */
   readonly position: PerpPosition | null
-  /** The market's working orders; reduce-only ones among them tie nothing up. */
+  /** The market's working orders; reduce-only orders need no margin. */
   readonly orders: ReadonlyArray<WorkingOrder>
   readonly terms: PerpTerms
 }
 
-/** A mark as it is shown: when it was made shows in whether it is fresh. */
+/** A mark for display: `markFresh` replaces its time. */
 export type ShownMark = Pick<Mark, "price" | "places">
 
 /** The figures of a market's working orders. */
@@ -36,27 +36,27 @@ export interface OrderParts {
   readonly turnover: bigint
   /**
    * The loss against the mark if the working orders filled at once, and the turnover. No other order and no payment out may use
-   * this money (F13).
+   * this money.
    */
   readonly orderLoss: bigint
 }
 
 /** One market's parts of the account's figures. */
 export interface PerpRisk extends OrderParts {
-  /** What they were worked out from. */
+  /** The input that the figures were computed from. */
   readonly holding: PerpHolding
-  /** The last one known; null: there never was one. */
+  /** The last known mark; null: there never was one. */
   readonly mark: ShownMark | null
   readonly markFresh: boolean
   readonly unrealizedPnl: bigint
-  /** Of the position. */
+  /** Initial margin of the position. */
   readonly initialMargin: bigint
 }
 
 /**
- * A market at the last mark known of it, however old (F3). A position whose market never had a mark is taken at its entry price,
- * like a contract: it counts neither profit nor loss, and ties up what it did when it was opened. It counts as stale, so nothing
- * that needs live marks is judged on it.
+ * Values a market at its last known mark, however old. A position whose market never had a mark is valued at its entry price:
+ * it has neither profit nor loss, and its margin is that of its opening. It counts as stale, so no decision that needs live
+ * marks rests on it.
  */
 export const perpRisk = (holding: PerpHolding, { marks, takenAt }: Pick<Facts, "marks" | "takenAt">): PerpRisk => {
   const { symbol, position, orders, terms } = holding
@@ -106,8 +106,8 @@ const heldIn = (position: PerpPosition | null): PerpPosition | null =>
   position === null || isFlat(position) ? null : position
 
 /**
- * Whether the figures of a market use its mark. Positions, and orders at the market, have the price of the mark. A limit has its
- * own price, but without a mark its loss is unknown (F3, F6).
+ * Whether the figures of a market use its mark. Positions and MARKET orders are priced at the mark. A limit order has its own
+ * price, but without a mark its loss is unknown.
  */
 export const usesMark = ({ holding, mark }: Pick<PerpRisk, "holding" | "mark">): boolean =>
   holds(holding) || holding.orders.some(({ price, reduceOnly }) => !reduceOnly && (price === null || mark === null))

@@ -1,7 +1,8 @@
 /**
- * The figures of one perpetual market of an account: what its position is worth and ties up, what its orders could tie up, and
- * where a close-out would begin (F4, F5, F6, F8, F11). Money is micro-USDC; prices and quantities are decimal texts, or exact
- * decimals. In whole numbers: an account's risk asks for this of each of its markets at every turn that moves its money.
+ * The figures of one perpetual market of an account: value and margin of its position, the possible margin of its orders, and
+ * the price at which a close-out would begin. Money is micro-USDC; prices and quantities are decimal texts, or exact decimals.
+ * Scaled integers: the account's risk computes this for each of its markets at every turn that moves its money (F4, F5, F6, F8,
+ * F11, A2-88, A2-43, A2-45, A2-09, F13).
  */
 import type { Grid } from "../market/Grid.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
@@ -29,20 +30,20 @@ import {
 } from "../shared/Exact.ts"
 import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
 
-/** The margin levels, in percent, below which an account is called and is closed out (A2-88). */
+/** The margin levels, in percent, below which a margin call and a close-out begin. */
 export const marginCallPct = 100
 export const closeOutPct = 50
 
-/** A netted position, at its average cost (F11). */
+/** A netted position, at its average cost. */
 export interface PerpPosition {
   readonly symbol: string
   /** Signed: short is negative. */
   readonly netQty: string
   /** Up to 18 places; "0" while flat. */
   readonly avgEntry: string
-  /** What the quantity has cost, signed like it; up to 18 places. */
+  /** The total cost of the quantity, signed like it; up to 18 places. */
   readonly netCost: string
-  /** Of all that was ever closed in this market, without commission and funding (A2-43). */
+  /** Realized PnL of everything ever closed in this market, without commission and funding. */
   readonly realizedPnl: bigint
 }
 
@@ -53,11 +54,9 @@ export const isFlat = ({ netQty }: Pick<PerpPosition, "netQty">): boolean => isN
 export interface WorkingOrder {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
-  /** What of the quantity is not filled. */
+  /** The unfilled quantity. */
   readonly left: string
-  /**
-   * The limit or the bound; for a conditional order its limit, else its trigger (A2-45). Null: a MARKET order without a bound.
-   */
+  /** The limit or the bound; for a conditional order its limit, else its trigger. Null: a MARKET order without a bound. */
   readonly price: string | null
   /** The largest distance between the trades of a conditional order at the market and the mark at which it fires, basis points. */
   readonly boundBps: number | null
@@ -69,12 +68,12 @@ export interface WorkingOrder {
   readonly reduceOnly: boolean
 }
 
-/** On which terms a client has a perpetual. */
+/** The terms on which a client trades a perpetual. */
 export interface PerpTerms {
-  /** In force; a whole number. */
+  /** The leverage in force; a whole number. */
   readonly leverage: number
   readonly tiers: MarketTerms["riskTiers"]
-  /** How far from the mark a MARKET order is expected to trade at worst, basis points. */
+  /** The worst expected distance of a MARKET order's trades from the mark, basis points. */
   readonly slippageBps: number
   /** The highest leverage that the client may choose. */
   readonly cap: number
@@ -83,21 +82,21 @@ export interface PerpTerms {
 
 const whole = 10_000
 
-/** What a quantity ties up at a mark: each slice of its value by the leverage that its tier leaves (F5; A2-09). */
+/** The margin of a quantity at a mark: each slice of its value, divided by the leverage that its tier allows. */
 export const positionMarginAt = (qtyAbs: Exact, mark: Exact, terms: PerpTerms): bigint => {
   const { over, under } = marginOf(product(scaled(qtyAbs), scaled(mark)), terms)
   return ceilDiv(over, under)
 }
 
-/** What a position has gained or lost at a mark, towards minus infinity (F4). */
+/** Unrealized PnL of a position at a mark, rounded towards minus infinity. */
 export const unrealizedOf = ({ netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">, mark: Exact): bigint =>
   floorToMicro(product(scaled(netQty), sum(scaled(mark), negated(scaled(avgEntry)))))
 
 /**
- * What the orders of a market tie up beyond its position: the margin of the largest exposure that they could lead to, less that
- * of the position, never below zero (F6). So one that closes and turns costs what the larger exposure needs, and opposite
- * ones are not added up. Reduce-only orders are passed over, conditional ones are not (A2-45). A MARKET order counts nothing
- * while no price of its market is known.
+ * The margin of a market's orders beyond its position's: the margin of the largest exposure that they could lead to, less that
+ * of the position, never below zero. So an order that closes and turns the position costs the margin of the larger exposure,
+ * and opposite orders do not add up. Reduce-only orders do not count, conditional orders do. A MARKET order counts zero while
+ * its market has no known price.
  */
 export const orderMarginOf = (
   netQty: Exact,
@@ -124,8 +123,8 @@ export const orderMarginOf = (
 }
 
 /**
- * The loss against the mark if the working orders filled at once, each at its worst allowed price. The orders add up, so the same
- * money never stands behind two of them. Micro-USDC, rounded up (F13).
+ * The loss against the mark if all working orders filled at once, each at its worst allowed price. The losses add up, so the
+ * same money never covers two orders. Micro-USDC, rounded up.
  */
 export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | null, terms: PerpTerms): bigint => {
   if (mark === null) return 0n
@@ -145,7 +144,7 @@ export interface OrderCost {
   readonly alone: bigint
 }
 
-/** The loss of each order against the mark if it filled at once at its worst price, with commission (F13). */
+/** The loss of each order against the mark if it filled at once at its worst price, with commission. */
 export const orderCosts = (
   netQty: Exact,
   orders: ReadonlyArray<WorkingOrder>,
@@ -213,11 +212,11 @@ const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, term
   )
 
 /**
- * The money needed beyond the market's margin to close the position and everything that its orders can open: half a margin of all
- * of it, or the cost of the reduce-only orders at their worst prices if that is more, plus the commission of the other orders.
- * Without an order that opens, only the cost of the reduce-only orders counts. The margin alone covers the largest exposure at one
- * time. Orders on both sides, or an order that turns the position, can open more in total, because reduce-only orders may close
- * in between. Micro-USDC, rounded up (F13).
+ * The money needed beyond the market's margin to close the position and everything that its orders can open: half a margin of
+ * all of it, or the cost of the reduce-only orders at their worst prices if that is more, plus the commission of the other
+ * orders. Without an order that opens, only the cost of the reduce-only orders counts. The margin alone covers the largest
+ * exposure at one time. Orders on both sides, or an order that turns the position, can open more in total, because reduce-only
+ * orders may close in between. Micro-USDC, rounded up.
  */
 export const turnoverOf = (
   netQty: Exact,
@@ -265,7 +264,7 @@ const slipped = (side: "BUY" | "SELL", mark: Scaled, { slippageBps }: Pick<PerpT
   places: mark.places + 4
 })
 
-/** The second where they are equal. */
+/** The larger value; the second where they are equal. */
 const larger = (one: Scaled, other: Scaled): Scaled => {
   const places = Math.max(one.places, other.places)
   return unitsWith(one, places) > unitsWith(other, places) ? one : other
@@ -280,7 +279,7 @@ interface Fraction {
   readonly under: bigint
 }
 
-/** The margin of a position's value, by the slices that its tiers cut from it (F5). The first tier begins at zero. */
+/** The margin of a position's value, by the slices that its tiers cut from it. The first tier begins at zero. */
 const marginOf = (value: Scaled, { leverage, tiers }: PerpTerms): Fraction => {
   const places = Math.max(value.places, microPlaces)
   const notional = unitsWith(value, places)
@@ -300,27 +299,26 @@ const marginOf = (value: Scaled, { leverage, tiers }: PerpTerms): Fraction => {
   return { over, under: under * perMicro }
 }
 
-/** What of the account's figures a position's own are a part of (F8). */
+/** The account's figures that include those of the position. */
 export interface LiquidatedAccount {
   readonly closeOutEquity: bigint
   readonly marginBase: bigint
 }
 
-/** The part that the position has in them, at the mark they were worked out at. */
+/** The position's part in these figures, at the mark of their computation. */
 export interface LiquidatedPart {
   readonly unrealizedPnl: bigint
   readonly initialMargin: bigint
-  /** In force. */
+  /** The leverage in force. */
   readonly leverage: number
   readonly closeOutPct: number
   readonly tick: Grid
 }
 
 /**
- * The price at which the account would be closed out if this market alone moved, on the tick and against the client's comfort: a
- * long's up, a short's down. An estimate: it passes over the steps of tiers. Null where no price above zero would do it
- * (F8). The rest of the account's equity is what remains without the position's own rounded result, so that it does not
- * depend on the mark.
+ * The price at which the account would be closed out if this market alone moved, rounded to the tick on the early side: up for
+ * a long, down for a short. An estimate: it ignores the steps of tiers. Null where no price above zero would cause a close-out.
+ * The rest of the equity excludes the position's own rounded result, so that it does not depend on the mark.
  */
 export const estLiquidationPrice = (
   { netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">,
@@ -333,7 +331,7 @@ export const estLiquidationPrice = (
   const cost = absolute(product(qty, scaled(avgEntry)))
   const equity = closeOutEquity - unrealizedPnl
   const base = marginBase - initialMargin
-  // Everything times 100 x leverage: the share of close-out by leverage is closeOutPct / (100 x leverage).
+  // All terms times 100 x leverage: the close-out share divided by the leverage is closeOutPct / (100 x leverage).
   const levered = 100n * BigInt(leverage)
   const lacking = BigInt(closeOutPct) * BigInt(leverage) * base - levered * equity
   const places = Math.max(cost.places, microPlaces)
@@ -344,7 +342,7 @@ export const estLiquidationPrice = (
   return ticks <= 0n ? null : fixedText({ units: ticks * BigInt(tick.step), places: tick.decimals })
 }
 
-/** The result in percent of the margin that opened the position, two places, half away from zero (F11). */
+/** The result in percent of the margin that opened the position, two places, half away from zero. */
 export const roiPct = (
   { netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">,
   unrealizedPnl: bigint,
@@ -353,6 +351,6 @@ export const roiPct = (
   const micros = new MoneyDecimal(netQty).abs().mul(avgEntry).mul(1e6)
   if (micros.isZero()) return "0.00"
   const pct = new MoneyDecimal(unrealizedPnl.toString()).mul(100).mul(leverage).div(micros)
-  // Rounded first: written at once, a little less than nothing would read "-0.00".
+  // Rounds first: otherwise a small negative value would read "-0.00".
   return decimalText(pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP), 2)
 }

@@ -1,6 +1,6 @@
 /**
- * How far from the mark an order on a perpetual may trade, so that a thin book never takes more from an account than the money
- * behind its orders. Distances are whole basis points of the mark (F9, F13).
+ * The allowed distance from the mark for orders on a perpetual, so that a thin book never takes more from an account than the
+ * money behind its orders. Distances are whole basis points of the mark (F9, F13).
  */
 import type { Grid } from "../market/Grid.ts"
 import { ceilDiv, compared, type Exact, fixedText, floorDiv, type Scaled, scaled, tenTo } from "../shared/Exact.ts"
@@ -10,7 +10,7 @@ import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 
 type Side = "BUY" | "SELL"
 
-/** Basis points of a whole. */
+/** Basis points in one whole. */
 const whole = 10_000
 /** Steps of a close-out: its first order in a market, and the next order after a pause. */
 const firstBps = 100
@@ -27,15 +27,15 @@ export interface ReducingMarket {
 }
 
 /**
- * How far a reduce-only order may trade. Every account outside a close-out has this part of the market's initial margin;
- * commission is taken off. Rounded down, so the money also covers the commission at the worst price.
+ * The allowed distance of a reduce-only order. Every account outside a close-out has this part of the market's initial margin;
+ * commission is taken off. Rounded down, so that the money also covers the commission at the worst price.
  */
 export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): number => {
   const paid = Math.floor(((closeOutBps - commissionBps * cap) * whole) / (cap * (whole + commissionBps)))
   return Math.min(Math.max(paid, 0), bandBps)
 }
 
-/** The second step. It is shorter where the leverage leaves less: every account outside a close-out can pay for it. */
+/** The distance of the second step, reduced where the leverage leaves less: every account outside a close-out can pay for it. */
 export const secondStepBps = (market: ReducingMarket): number => Math.min(secondBps, reducingBps(market))
 
 export interface ClosingMarket extends ReducingMarket {
@@ -46,8 +46,8 @@ export interface ClosingMarket extends ReducingMarket {
 }
 
 /**
- * How far an order of a close-out may trade: one step after another, then as far as the equity pays, or further where staff
- * widened it.
+ * The allowed distance of a close-out's order: first by steps, then as far as the equity pays, or further where staff widened
+ * it.
  */
 export const closingBps = (
   { tried, widenedBps }: Pick<CloseOutContext, "tried" | "widenedBps">,
@@ -68,7 +68,7 @@ const payableBps = ({ equity, value, commissionBps, bandBps }: ClosingMarket): n
   return paid > BigInt(bandBps) ? bandBps : Math.max(Number(paid), 0)
 }
 
-/** The worst price at this distance from a price, rounded to the tick inside the distance; null: no price is left. */
+/** The worst price at this distance from a price, rounded to a tick within the distance; null: no price is left. */
 export const boundAt = (side: Side, from: Exact, bps: number, { decimals, step }: Grid): string | null => {
   const { units, places } = scaled(from)
   const moved = units * BigInt(side === "BUY" ? whole + bps : whole - bps) * tenTo(decimals)

@@ -1,40 +1,40 @@
 /**
- * How far each of an account's marks may move before anything can follow for it (F7, A2-89): its distance to the next lines is
- * shared out over its markets, so that while every mark stays inside its share no line is crossed, whatever the others do. Worked out
- * in floating point, beside the exact figures and never in place of them: all of it is rounded to the safe side, and an account
- * that may have crossed is judged exactly in its own turn. Amounts are USDC.
+ * The distance that each of an account's marks may move before the account needs a check. The account's distance to the next
+ * lines is divided among its markets: while every mark stays inside its share, no line is crossed, however the others move.
+ * Floating point, beside the exact figures and never in their place: every value is rounded to the safe side, and an account
+ * that may have crossed a line is computed exactly in its own turn. Amounts are USDC (F7, A2-89, F3, F9, F5).
  */
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { RiskState } from "./accountRisk.ts"
 import { lossStepPct } from "./lossSteps.ts"
 import { closeOutPct, marginCallPct } from "./perpetual.ts"
 
-/** A position, and in the end the marks between which nothing of it makes its account cross a line. */
+/** A position, with the range of marks in which it cannot make its account cross a line. */
 export interface Leg {
   /** Signed. */
   readonly qty: number
   readonly entry: number
-  /** The last one known; NaN: there never was one. */
+  /** The last known mark; NaN: there never was one. */
   readonly mark: number
-  /** It is fresh: one that is stale tells no loss, which is to be looked for with the next that is fresh (F3, A2-89). */
+  /** True when the mark is fresh. A stale mark causes no loss notice; the next fresh one is checked for it. */
   readonly live: boolean
-  /** In force. */
+  /** The leverage in force. */
   readonly leverage: number
-  /** The loss that its client was told of today, percent of the margin at entry. */
+  /** The loss step that the client was notified of today, percent of the margin at entry. */
   readonly told: number
-  /** Nothing follows while low < mark < high. */
+  /** No check is needed while low < mark < high. */
   low: number
   high: number
 }
 
 export interface LinedAccount {
   readonly cash: number
-  /** Of its open contracts: the most that they can lose. */
+  /** The maximum loss of its open contracts. */
   readonly premiums: number
-  /** The risk state that is recorded. */
+  /** The recorded risk state. */
   readonly recorded: RiskState
   readonly legs: ReadonlyArray<Leg>
-  /** Marks are on their way: nothing follows for one of which a mark is not known yet (F3). */
+  /** Marks are expected: an item without a known mark triggers no check until its mark arrives. */
   readonly awaitsMarks: boolean
 }
 
@@ -42,7 +42,7 @@ export interface LinedAccount {
 export interface TierLine {
   /** USDC. */
   readonly from: number
-  /** Infinity: the market's maximum. */
+  /** Infinity: the market's maximum applies. */
   readonly maxLeverage: number
 }
 type Tiers = ReadonlyArray<TierLine>
@@ -50,18 +50,18 @@ type Tiers = ReadonlyArray<TierLine>
 export const tierLines = (tiers: MarketTerms["riskTiers"]): Tiers =>
   tiers.map(({ from, maxLeverage }) => ({ from: Number(from) * micro, maxLeverage: maxLeverage ?? Infinity }))
 
-/** The most that a share reaches, of the mark: so far the dearest tier is looked for. */
+/** The largest share, as a part of the mark; the dearest tier is searched within it. */
 export const shareReach = 0.5
-/** Shares below this are none: the account is on its line. */
+/** Shares below this count as zero: the account is on its line. */
 const leastShare = 1e-9
-/** What floating point may be wrong by, of the amounts that go into a sum: thousands of times what one step of it is. */
+/** Bound of the floating-point error, relative to the summed amounts: thousands of times the machine epsilon. */
 const wrongBy = 1e-12
-/** What exact figures are rounded by, each. */
+/** Rounding of each exact figure. */
 const micro = 1e-6
 
 /**
- * Shares the account's room out over its legs; answers null, or that something may follow now: what is held of each USDC of its margin
- * (worst first, F9). The shares of one that answers so mean nothing.
+ * Divides the account's room among its legs. Returns null, or, when a check may be due now, the equity held for each USDC of
+ * margin (the worst account comes first). The legs of an account with such a result have no valid shares.
  */
 export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => {
   const { cash, premiums, recorded, legs, awaitsMarks } = account
@@ -80,8 +80,8 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
     gross += size * (price + leg.entry)
   }
   const slack = gross * wrongBy + (2 * legs.length + 2) * micro
-  // With contracts at their bounded loss a margin call is told exactly, a close-out too early and its end too late: whoever is in one
-  // is looked at every second anyway.
+  // With contracts at their maximum loss a margin call is exact, a close-out is early and its end late. Accounts in one of
+  // these states are checked every second anyway.
   const above = (pct: number): number => equity - (margin * pct) / 100
   const room = recorded === "CLOSE_OUT" ? Infinity : above(recorded === "NORMAL" ? marginCallPct : closeOutPct) - slack
   const lack = recorded === "NORMAL" ? Infinity : -above(recorded === "CLOSE_OUT" ? closeOutPct : marginCallPct) - slack
@@ -91,13 +91,13 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
   return due ? equity / Math.max(margin, micro) : null
 }
 
-/** Whatever comes first in a market without a mark is looked at; until then nothing is. */
+/** A market without a mark is checked when its first mark arrives, and not before. */
 const wait = (leg: Leg): void => {
   leg.low = Number.isNaN(leg.mark) ? Infinity : 0
   leg.high = Infinity
 }
 
-/** Sets the marks of a leg; false: a loss that its client has to be told of may have been reached. */
+/** Sets the range of a leg's marks; false: a loss that needs a notice may have been reached. */
 const spread = (leg: Leg, against: number, towards: number): boolean => {
   const { qty, mark, live } = leg
   if (Number.isNaN(mark)) {
@@ -113,7 +113,7 @@ const spread = (leg: Leg, against: number, towards: number): boolean => {
   return leg.low < mark && mark < leg.high
 }
 
-/** The mark at which the next loss is told (A2-89), a little too early. */
+/** The mark at which the next loss notice is due, rounded to the early side. */
 const lossLine = ({ qty, entry, leverage, told }: Leg): number => {
   const away = ((told + lossStepPct) * entry) / (100 * leverage)
   const early = (2 * micro) / Math.abs(qty) + entry * wrongBy
@@ -121,8 +121,8 @@ const lossLine = ({ qty, entry, leverage, told }: Leg): number => {
 }
 
 /**
- * The relative move of all marks at once, each against the account or each towards it, by which `room` may be used up: 0 and
- * less when there is none, `shareReach` at the most. Every mark may move so far by itself.
+ * The relative move of all marks at once, each against the account or each in its favour, that may use up `room`: zero or less
+ * without room, at most `shareReach`. Each mark may move so far independently.
  */
 const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: number, against: boolean): number => {
   if (room === Infinity) return shareReach
@@ -133,8 +133,8 @@ const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: numb
 }
 
 /**
- * The most that the distance to a line changes in a leg for a move of its whole mark. A long gains or loses less margin
- * than the price, at the highest leverage of all; a short more than the price, at the dearest tier in reach (F5).
+ * The largest change of a leg's distance to a line for a move of its whole mark. For a long the margin changes less than the
+ * price, at the highest leverage; for a short it adds to the price, at the dearest tier in reach.
  */
 const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, against: boolean): number => {
   const value = Math.abs(qty) * mark
@@ -143,14 +143,14 @@ const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, agai
   return value * (1 + share / leverageAt(value * (against ? 1 + shareReach : 1), leverage, tiers))
 }
 
-/** The leverage of the tier that leaves most of it. */
+/** The leverage of the tier that allows most. */
 const highestLeverage = (leverage: number, tiers: Tiers): number => {
   let most = tiers.length === 0 ? Infinity : 0
   for (const { maxLeverage } of tiers) most = Math.max(most, maxLeverage)
   return Math.min(leverage, most)
 }
 
-/** The leverage that the tier of a notional leaves; the border of a tier is in it. */
+/** The leverage that the tier of a notional allows; a tier includes its upper border. */
 const leverageAt = (notional: number, leverage: number, tiers: Tiers): number => {
   let least = Math.min(leverage, tiers[0]?.maxLeverage ?? leverage)
   for (let at = 1; at < tiers.length; at++) {
@@ -161,7 +161,7 @@ const leverageAt = (notional: number, leverage: number, tiers: Tiers): number =>
   return least
 }
 
-/** The margin of a notional, by the slices that its tiers cut from it (F5). */
+/** The margin of a notional, by the slices that its tiers cut from it. */
 const marginAt = (notional: number, leverage: number, tiers: Tiers): number => {
   let margin = 0
   let from = 0

@@ -1,4 +1,7 @@
-/** An account's recorded risk state (D23): it follows F7, and says each entry once, though not twice within a minute (A2-105). */
+/**
+ * An account's recorded risk state: it follows the account's figures and notifies of each entry once, at most once a minute
+ * (D23, A2-105, F7).
+ */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { noticeMillis, type RiskMonitorContext, type RiskMonitorEvent, type RiskMonitorInput } from "./RiskMonitor.ts"

@@ -1,4 +1,4 @@
-/** What can happen to a recorded risk state, both sides of every guard: path tests and diagrams use it (D23). */
+/** Events of a recorded risk state, both sides of every guard: path tests and diagrams use them (D23). */
 import type { RiskMonitorEvent, RiskMonitorInput } from "./RiskMonitor.ts"
 
 export const riskMonitorInput: RiskMonitorInput = { clientId: 1 }

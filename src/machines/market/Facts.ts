@@ -1,7 +1,7 @@
 /**
- * What a decision sees from outside its rows: instruments and marks as they stood at one moment. A turn takes them once,
- * so every rule it asks judges on the same market, and a decision is a function of its rows and these alone: it can be
- * simulated, and decided again. Prices are exact decimals, never binary floats.
+ * Market data of a decision: instruments and marks at one moment. A turn takes them once, so that all of its rules see the same
+ * market. A decision is a function of its rows and these facts alone, so it can be simulated and repeated. Prices are exact
+ * decimals, never binary floats (doc 2, GET /instruments; F2, F3, A2-115).
  */
 import type { MoneyDecimal } from "../shared/Money.ts"
 import type { Grid } from "./Grid.ts"
@@ -12,37 +12,36 @@ import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketT
 /** An instrument's mark. */
 export interface Mark {
   readonly price: MoneyDecimal
-  /** Decimal places that it is written with: those of its market's grid (F2). */
+  /** Decimal places for display: those of its market's grid. */
   readonly places: number
-  /** The venue's time of it, Unix ms: what freshness is judged by (F3). */
+  /** The venue's time of it, Unix ms; decides freshness. */
   readonly at: number
-  /** False while the feed has lost its place and waits for a snapshot: stale whatever its time (F3). */
+  /** False while the feed is out of sequence and waits for a snapshot: the mark is then stale whatever its time. */
   readonly current: boolean
 }
 
-/** What margin needs to know of an instrument (doc 2, GET /instruments). */
+/** The data of an instrument that margin needs. */
 export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
   readonly assetClass: AssetClass
-  /** Places that its prices and quantities are written with. */
+  /** Decimal places of its prices and quantities. */
   readonly priceDecimals: number
   readonly qtyDecimals: number
   readonly priceTick: Grid
-  /** The furthest from the mark that the venue accepts a limit, basis points. */
+  /** The largest distance from the mark at which the venue accepts a limit, basis points. */
   readonly bandBps: number
 }
 
 export interface Facts {
-  /** Business time at which they were taken, Unix ms; null: no market is attached. */
+  /** The business time of the facts, Unix ms; null: no market is attached. */
   readonly takenAt: number | null
-  /** The times that messages of the venue can have (A2-115). */
+  /** The valid times of venue messages. */
   readonly venueTime: VenueTime
-  /** By symbol; the last one known, however old. */
+  /** The last known mark by symbol, however old. */
   readonly marks: ReadonlyMap<string, Mark>
-  /** By symbol. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** What the broker sets on markets. */
+  /** The broker's settings for markets. */
   readonly terms: MarketTerms
   /** The market data that checks of venue messages compare with. */
   readonly recent: RecentMarket
@@ -67,7 +66,7 @@ export interface RecentMarket {
 /** No market data at all. */
 export const noRecentMarket: RecentMarket = { bandAt: () => null, bandNear: () => null, isListed: () => null }
 
-/** Those of a moment for which no market is known: accounts hold money alone. */
+/** Facts without a market: accounts hold money only. */
 export const noFacts: Facts = {
   takenAt: null,
   venueTime: anyTime,
@@ -77,8 +76,8 @@ export const noFacts: Facts = {
   recent: noRecentMarket
 }
 
-/** Age up to which a mark is fresh (F3). */
+/** Age up to which a mark is fresh. */
 export const freshMillis = 10_000
 
-/** Whether a mark is fresh at a moment (F3). */
+/** Whether a mark is fresh at a moment. */
 export const isFresh = (mark: Mark, now: number): boolean => mark.current && now - mark.at <= freshMillis

@@ -1,6 +1,6 @@
 /**
- * A market's grid of prices or quantities: every value is a whole number of steps, and is written with the step's decimal
- * places (F2). Values are kept as whole units of the last place, which are exact as long as they are safe integers.
+ * A market's grid of prices or quantities: every value is a whole number of steps, written with the step's decimal places.
+ * Values are whole units of the last place, which are exact up to the safe integers (F2).
  */
 
 export interface Grid {
@@ -10,7 +10,7 @@ export interface Grid {
   readonly step: number
 }
 
-/** A value on a grid: its units, and how it is written. */
+/** A value on a grid: its units, and its text. */
 export interface GridValue {
   readonly units: number
   readonly text: string
@@ -33,11 +33,11 @@ export const onGrid = (text: string, { decimals, step }: Grid): GridValue | null
   return Number.isSafeInteger(units) && units % step === 0 ? { units, text: written } : null
 }
 
-/** A decimal text as its grid writes it; one that is not on it, and one of no grid, as it stands (F2). */
+/** A decimal text in the form of its grid; a text off the grid, or without a grid, is unchanged. */
 export const writtenOn = (text: string, grid: Grid | null): string =>
   grid === null ? text : (onGrid(text, grid)?.text ?? text)
 
-/** A decimal text with exactly so many places; null: it has more that count. */
+/** A decimal text with exactly so many places; null: it has more significant places. */
 const writtenTo = (text: string, decimals: number): string | null => {
   const point = text.indexOf(".")
   const places = point === -1 ? 0 : text.length - point - 1

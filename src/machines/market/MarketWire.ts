@@ -1,6 +1,6 @@
 /**
- * Market data as partners read it (doc 2, Market data shapes; A2-01..A2-12, A2-113), declared once for the contract and for
- * the service. Prices and quantities are decimal strings with the places of the market's grid (F2).
+ * Market data on the wire, declared once for the contract and for the service. Prices and quantities are decimal strings with
+ * the places of the market's grid (doc 2, Market data shapes; A2-01..A2-12, A2-113, F2).
  */
 import { Schema } from "effect"
 import { Currency } from "../shared/Currency.ts"
@@ -12,7 +12,7 @@ export const marketFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
 
 /** The intervals of klines, shortest first. */
 export const intervals = Object.keys(klineIntervals) as ReadonlyArray<KlineInterval>
-/** Levels a side that may be asked for. */
+/** Levels a side that a request may choose. */
 export const depths = [1, 5, 25, 100] as const
 
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
@@ -37,7 +37,7 @@ export type InstrumentWire = typeof InstrumentWire.Type
 export const InstrumentsWire = Schema.Struct({ instruments: Schema.Array(InstrumentWire) })
 export type InstrumentsWire = typeof InstrumentsWire.Type
 
-/** One row of prices; what a family does not have is null. */
+/** One row of prices; a member that the family lacks is null. */
 export const TickerRow = Schema.Struct({
   symbol,
   lastPrice: Schema.NullOr(price).annotate({ description: "BARRIER: the mark." }),
@@ -54,7 +54,7 @@ export const TickerRow = Schema.Struct({
 }).annotate({ identifier: "TickerRow" })
 export type TickerRow = typeof TickerRow.Type
 
-/** The one answer that has sequence and time beside its data. */
+/** The only response that has sequence and time beside its data. */
 export const TickerWire = Schema.Struct({
   code: Schema.Literal(0),
   msg: Schema.Literal("ok"),
@@ -161,7 +161,7 @@ export const KeyDocument = Schema.Struct({
 })
 export type KeyDocument = typeof KeyDocument.Type
 
-/** What a knock-out market has besides. */
+/** The extra members of a knock-out market. */
 const barrierBlock = {
   knockOutRebateBps: Schema.optionalKey(Schema.Int),
   strictTakeProfitPremiumBps: Schema.optionalKey(Schema.Int),

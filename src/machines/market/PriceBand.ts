@@ -1,4 +1,4 @@
-/** The prices that a trade at a moment can have: the marks around that moment, widened by the market's band. */
+/** The possible prices of a trade at a moment: the marks around that moment, widened by the market's band. */
 import { difference, exactText, isLess, type Scaled, scaled, shareOf, sum } from "../shared/Exact.ts"
 import type { MoneyDecimal } from "../shared/Money.ts"
 

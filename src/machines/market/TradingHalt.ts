@@ -1,6 +1,6 @@
 /**
- * Trading halt of ours: while it is ACTIVE nothing that opens risk is taken in its scope, whatever the venue says (doc 2, GET
- * /trading-status; A2-11). It ends by command, or at `until`.
+ * The broker's own trading halt: while it is ACTIVE nothing that opens risk is accepted in its scope, whatever the venue
+ * reports. It ends by command, or at `until` (doc 2, GET /trading-status; A2-11).
  */
 export const haltFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
 
@@ -14,7 +14,7 @@ export interface TradingHaltInput {
   readonly haltId: number
   /** ALL, a family, or a symbol. */
   readonly scope: string
-  /** What partners read. */
+  /** The text for partners. */
   readonly message: string
   /** Unix ms, business time. */
   readonly since: number
@@ -27,7 +27,7 @@ export interface TradingHaltContext extends TradingHaltInput {
 }
 
 export type TradingHaltEvent =
-  /** Halted again while it is: its message and end are these from now on. */
+  /** A repeated halt replaces message and end. */
   | { readonly type: "CHANGE"; readonly at: number; readonly message: string; readonly until: number | null }
   | { readonly type: "RESUME"; readonly at: number }
   /** `until` has come. */

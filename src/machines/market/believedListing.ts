@@ -1,25 +1,25 @@
 /**
- * The listing as the service believes it (A2-114, A2-115). A market that the venue lists in an impossible way keeps its last
- * possible state, and so does a kind of market of which the venue lists none any more. The rest is as the venue lists it.
+ * The listing that the service trusts. A market with an impossible listing keeps its last possible state, and so does a family
+ * whose markets all disappear. The rest is as the venue lists it (A2-114, A2-115).
  */
 import { gridOf } from "./Grid.ts"
 import { isLess, scaled } from "../shared/Exact.ts"
 import type { VenueListing, VenueMarket, VenueStakingMarket } from "../venue/VenueMarket.ts"
 
-/** A listing as it was read, with the rows that can't be read. */
+/** A listing as read, with the rows that could not be read. */
 export interface ReadListing extends VenueListing {
   readonly unreadable?: ReadonlyArray<string>
 }
 
 export interface BelievedListing {
   readonly listing: VenueListing
-  /** A sentence for each impossible part that can be read. */
+  /** A sentence for each impossible part of the readable rows. */
   readonly faults: ReadonlyArray<string>
   /** The number of markets that keep their last possible state. */
   readonly kept: number
 }
 
-/** Basis points of a whole. */
+/** Basis points in one whole. */
 const whole = 10_000
 
 const nothing = scaled("0")
@@ -38,14 +38,14 @@ const sizeFault = ({ qtyStep, minQty, maxQty }: Sized): string | null => {
   return isLess(scaled(maxQty), scaled(minQty)) ? `a least quantity above the largest, ${minQty} and ${maxQty}` : null
 }
 
-/** Members that a market keeps: positions and their leverage rest on them. */
+/** Members that a market keeps: positions and their leverage depend on them. */
 const frozen = [
   ["family", "family"],
   ["base", "asset"],
   ["assetClass", "asset class"]
 ] as const
 
-/** The impossible part of a market, in words; null: it is possible. `before`: the market as it was listed last. */
+/** A sentence for the impossible part of a market; null: it is possible. `before`: the market's last listing. */
 const marketFault = (market: VenueMarket, before: VenueMarket | undefined): string | null => {
   const { priceTick, bandBps, minNotional } = market
   if (gridOf(priceTick) === null) return `a tick of ${priceTick}`
@@ -67,7 +67,7 @@ const stakingMarketFault = (market: VenueStakingMarket): string | null => {
   return sizeFault(market)
 }
 
-/** The listing to believe, from the last believed one (null: none) and the one that was read. */
+/** The listing to trust, from the last trusted one (null: none) and the one just read. */
 export const believedListing = (before: VenueListing | null, read: ReadListing): BelievedListing => {
   const faults: Array<string> = []
   const keepsMissing = (read.unreadable ?? []).length > 0
@@ -98,11 +98,11 @@ interface Kind<M extends Market> {
 interface Merging<M extends Market> extends Kind<M> {
   readonly faults: Array<string>
   readonly counted: { kept: number }
-  /** A row could not be read, so each market that is missing may be in that row. */
+  /** A row could not be read; a missing market may be in that row, so it is kept. */
   readonly keepsMissing: boolean
 }
 
-/** The markets of one list, each once. Those that were known come first, so that their order never changes. */
+/** The markets of one list, each once. Known markets come first, so that the order never changes. */
 const merge = <M extends Market>(merging: Merging<M>): ReadonlyArray<M> => {
   const { known, listed, faultOf, kindOf, faults, counted, keepsMissing } = merging
   const before = new Map(known.map((market) => [market.symbol, market]))

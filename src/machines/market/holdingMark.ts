@@ -1,6 +1,6 @@
 /**
- * What one unit of a currency is worth in USDC: the mark of its SPOT market, else the last one known however old, else one for
- * USD1 and EUR, else nothing is known (F23, F25, STS-10). The facts keep the last mark of every market they ever had.
+ * The value of one unit of a currency in USDC: the last known mark of its SPOT market, however old; without a mark par for USD1
+ * and EUR; otherwise unknown. The facts keep the last mark of every market (F23, F25, STS-10).
  */
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { floorToMicro, product, scaled } from "../shared/Exact.ts"
@@ -9,7 +9,7 @@ import { type Facts, isFresh, type Mark } from "./Facts.ts"
 
 export interface HoldingMark {
   readonly price: MoneyDecimal
-  /** As it is shown: with the places of the market's grid. */
+  /** The mark with the places of the market's grid, for display. */
   readonly text: string
   /** The venue's time of it, Unix ms; null: at par, or USDC itself. */
   readonly at: number | null
@@ -23,7 +23,7 @@ const par: HoldingMark = { ...one, fresh: false }
 /** The SPOT market whose mark values a currency. */
 export const spotOf = (currency: Currency): string => `${currency}-USDC`
 
-/** Null: the currency has no value that is known. */
+/** Null: the currency has no known value. */
 export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): HoldingMark | null => {
   if (currency === "USDC") return itself
   const mark = marks.get(spotOf(currency))
@@ -36,7 +36,7 @@ export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): Hold
   }
 }
 
-/** A mark is written once, however many accounts and postings it values. */
+/** The text of a mark is computed once, however many accounts and postings it values. */
 const texts = new WeakMap<Mark, string>()
 
 const textOf = (mark: Mark): string => {
@@ -45,6 +45,6 @@ const textOf = (mark: Mark): string => {
   return found
 }
 
-/** Micro-USDC of an amount in minor units at a mark, rounded down; may be larger than 64 bits hold. */
+/** Micro-USDC of an amount in minor units at a mark, rounded down; may exceed 64 bits. */
 export const valueAt = (currency: Currency, amount: bigint, { price }: HoldingMark): bigint =>
   floorToMicro(product({ units: amount, places: currencyFacts[currency].scale }, scaled(price)))

@@ -1,6 +1,6 @@
 /**
- * The window of klines that is asked for, from the venue's page of it: which buckets there are (A2-05), those without trades
- * filled with the close before them (A2-04), and whether any of the window were cut off.
+ * Cuts the requested window of klines out of the venue's page: the existing buckets, those without trades filled with the close
+ * before them, and whether the limit cut the window off (A2-05, A2-04).
  */
 import { type Kline, type KlineInterval, klineIntervals, type KlinePage } from "../venue/marketData.ts"
 import type { KlineWire } from "./MarketWire.ts"
@@ -20,19 +20,19 @@ export interface KlineBuckets {
 }
 
 interface Span {
-  /** Open of the first bucket. */
+  /** Opening time of the first bucket. */
   readonly start: number
-  /** Open of the first bucket behind the last. */
+  /** Opening time of the first bucket after the last. */
   readonly end: number
   readonly hasMore: boolean
 }
 
-/** What of the window there is: from the first bucket ever to the one that is open, cut to the limit. */
+/** The existing part of the window: from the first bucket ever to the open one, cut to the limit. */
 const spanOf = ({ interval, from, to, limit }: KlineAsk, oldest: number, asOf: number): Span => {
   const length = klineIntervals[interval]
   const floor = (time: number): number => Math.floor(time / length) * length
   const open = floor(asOf)
-  // A bucket that opens at `to` is out.
+  // A bucket that opens at `to` is excluded.
   const end = to === null ? open + length : Math.min(open + length, Math.ceil(to / length) * length)
   const start = from === null ? oldest : Math.max(oldest, floor(from))
   const count = Math.max(0, (end - start) / length)
@@ -60,7 +60,7 @@ export const bucketsOf = (ask: KlineAsk, page: KlinePage): KlineBuckets => {
   return { klines, hasMore }
 }
 
-/** The close that the first bucket begins with, when nothing was traded in it. */
+/** The close before the first bucket, for a bucket without trades. */
 const closeBefore = ({ klines, before }: KlinePage, start: number): string | null =>
   klines.findLast(({ t }) => t < start)?.close ?? before
 
@@ -68,8 +68,8 @@ const quiet = (t: number, close: string | null): Kline | null =>
   close === null ? null : { t, open: close, high: close, low: close, close, volume: "0", trades: 0 }
 
 /**
- * What the venue is asked: a window that begins before all there is asks for the beginning, once it is known, because the
- * venue counts its buckets from `from` on.
+ * The second query to the venue, for a window that begins before the oldest bucket: it begins at that bucket, because the venue
+ * counts its buckets from `from` on. Null: no second query is needed.
  */
 export const askedAgain = (ask: KlineAsk, { oldestAvailable }: KlinePage): KlineAsk | null =>
   ask.from !== null && oldestAvailable !== null && ask.from < oldestAvailable && oldestAvailable < (ask.to ?? Infinity)

@@ -1,22 +1,22 @@
-/** Figures of a body on the grids of their market, with the sentences that refuse them (F2; A2-91, A2-110). */
+/** Parses the figures of a body on the grids of their market, with the sentences of a refusal (F2, A2-91, A2-110). */
 import type { AddError } from "../shared/Fields.ts"
 import { compared, scaled } from "../shared/Exact.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import { type Grid, gridOf, onGrid } from "./Grid.ts"
 
-/** A value as it is written on its grid. */
+/** A value in the form of its grid. */
 export interface OnGrid {
   readonly text: string
   readonly decimals: number
 }
 
-/** A market's grids; null: its step is none. */
+/** A market's grids; null: its step is invalid. */
 export interface MarketGrids {
   readonly price: Grid | null
   readonly qty: Grid | null
 }
 
-/** By the market as it is listed: its steps are read once. */
+/** Cache by listed market: its steps are parsed once. */
 const grids = new WeakMap<VenueMarket, MarketGrids>()
 
 /** The grids of a market's prices and quantities. */
@@ -34,7 +34,7 @@ const stepOn = (text: string, grid: Grid | null): OnGrid | null => {
   return grid === null || value === null ? null : { text: value.text, decimals: grid.decimals }
 }
 
-/** A quantity on the lots of its market and within its bounds; undefined: `add` has the sentence, at the path `qty`. */
+/** A quantity on the lots of its market and within its bounds; undefined: `add` received the sentence, at the path `qty`. */
 export const quantityOn = (text: string, market: VenueMarket, add: AddError): OnGrid | undefined => {
   const { qtyStep, minQty, maxQty } = market
   const qty = scaled(text)
@@ -46,7 +46,7 @@ export const quantityOn = (text: string, market: VenueMarket, add: AddError): On
   return undefined
 }
 
-/** A price on the ticks of its market; undefined: `add` has the sentence, at the path. */
+/** A price on the ticks of its market; undefined: `add` received the sentence, at the path. */
 export const priceOn = (
   text: string,
   path: string,

@@ -1,6 +1,7 @@
 /**
- * What the broker sets on markets: leverage by asset class, risk tiers, commission, and the terms of knock-out contracts and
- * staking (A2-08..A2-10, A2-18, F22). Defaults of the settings; the venue's own grids and limits come with its listing.
+ * The broker's settings for markets: leverage by asset class, risk tiers, commission, and the terms of knock-out contracts and
+ * staking, with their defaults. The venue's own grids and limits come with its listing (doc 2, Margin picture; A2-08..A2-10,
+ * A2-18, F22, F13, F9).
  */
 import type { assetClasses } from "../venue/VenueMarket.ts"
 import type { KeyDocument, RiskTier } from "./MarketWire.ts"
@@ -8,14 +9,17 @@ import type { KeyDocument, RiskTier } from "./MarketWire.ts"
 export type AssetClass = (typeof assetClasses)[number]
 
 export interface MarketTerms {
-  /** Highest leverage on perpetuals (doc 2, Margin picture). */
+  /** Highest leverage on perpetuals. */
   readonly leverage: { readonly retail: Readonly<Record<AssetClass, number>>; readonly professional: number }
-  /** Of perpetuals: from which notional in micro-USDC on at most which leverage; null: the market's maximum (A2-09). */
+  /**
+   * Tiers of perpetuals: the notional in micro-USDC at which a tier begins, and its highest leverage; null: the market's
+   * maximum.
+   */
   readonly riskTiers: ReadonlyArray<{ readonly from: bigint; readonly maxLeverage: number | null }>
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
-  /** What an order that trades at the market is expected to lose to it at worst, basis points of its value (F13). */
+  /** The worst expected slippage of an order at the market, basis points of its value. */
   readonly slippageBps: number
-  /** How long a close-out waits for the orders and requests that it cancels before it closes, ms (F9). */
+  /** How long a close-out waits for its cancels of orders and requests before it closes positions, ms. */
   readonly closeOutCancelMillis: number
   readonly knockOutRebateBps: number
   readonly strictTakeProfitPremiumBps: number
@@ -27,7 +31,7 @@ export interface MarketTerms {
     readonly defaultLifeMonths: number
     readonly venueMaxLifeHours: number
   }
-  /** Key information documents of knock-out contracts; null: none is published. */
+  /** Key information documents of knock-out contracts; null: not published. */
   readonly kid: KeyDocument | null
   readonly kidStrict: KeyDocument | null
   /** The service's share of staking rewards. */
@@ -52,7 +56,7 @@ export const defaultMarketTerms: MarketTerms = {
   strictTakeProfitPremiumBps: 4_000,
   strictTakeProfitOffered: true,
   barrierMaxLeverage: 1_000,
-  // A leap year has room for twelve calendar months.
+  // A leap year fits twelve calendar months.
   barrierExpiry: {
     maxExplicitMs: 8 * 3_600_000,
     strictMaxExplicitMs: 24 * 3_600_000,
@@ -68,22 +72,22 @@ export const defaultMarketTerms: MarketTerms = {
 
 /**
  * The schedule for a broker whose perpetuals count as contracts for difference (ESMA Decision (EU) 2018/796, statement of 24
- * February 2026), to be set in place of the default one (A2-10). The figures are those of gold, of the main indices and of the
- * major pairs; a market of a class that is none of these needs a lower one.
+ * February 2026); an alternative to the default. The figures are those of gold, of the main indices and of the major pairs; a
+ * market outside these classes needs a lower figure.
  */
 const esmaLeverage: MarketTerms["leverage"] = {
   retail: { crypto: 2, index: 20, metal: 20, energy: 10, fx: 30 },
   professional: 50
 }
 
-/** The schedules to choose from, by the name that the operator gives. */
+/** The selectable schedules, by their name in the setting. */
 export const leverageProfiles = {
   default: defaultMarketTerms.leverage,
   esma: esmaLeverage
 } as const satisfies Readonly<Record<string, MarketTerms["leverage"]>>
 export type LeverageProfile = keyof typeof leverageProfiles
 
-/** Risk tiers of a perpetual as they are shown (A2-09). */
+/** Risk tiers of a perpetual for display. */
 export const riskTiersOf = (
   { riskTiers, leverage }: MarketTerms,
   usdc: (micro: bigint) => string

@@ -1,4 +1,4 @@
-/** Trading halt: from the command that begins it to the one, or the moment, that ends it (A2-11). */
+/** Trading halt: from the command that begins it to the command or the time that ends it (A2-11). */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { haltTimer, type TradingHaltContext, type TradingHaltEvent, type TradingHaltInput } from "./TradingHalt.ts"
@@ -14,12 +14,12 @@ const halt = setup({
 
 type Said = Pick<TradingHaltContext, "scope" | "message" | "until">
 
-/** Such as `BTC-USDC-PERP until 1795000000000`: what the audit shows of a halt. */
+/** The audit text of a halt, such as `BTC-USDC-PERP until 1795000000000`. */
 const named = ({ scope, until }: Said): string => (until === null ? scope : `${scope} until ${until}`)
 
 const timerOf = (haltId: number) => `${haltTimer}:${haltId}` as const
 
-/** The durable timer as the halt's end now wants it. */
+/** Sets the durable timer to the halt's present end. */
 const setEnd = halt.emit(({ context: { haltId, until } }) =>
   until === null
     ? { type: "timer.clear", name: timerOf(haltId) }

@@ -1,6 +1,6 @@
 /**
- * The body of PUT .../mifid: all four sections, judged at once, every failing field named under mifid.<section>.<field>
- * (doc 1, MiFID blocks; A1-14, A1-27, A1-44). A null field counts as not sent; unknown fields are ignored (A1-01).
+ * The body of PUT .../mifid: all four sections, checked at once, every failing field named under mifid.<section>.<field>. A
+ * null field counts as not sent; unknown fields are ignored (doc 1, MiFID blocks; A1-14, A1-27, A1-44, A1-01).
  */
 import * as Fields from "../shared/Fields.ts"
 import type { BlockCode } from "../verification/Blocks.ts"
@@ -21,7 +21,10 @@ import {
   wealthSources
 } from "./tokens.ts"
 
-/** Block EMPLOYMENT_FINANCIAL as sent: work and means. Industry, position and employer are required of those who work, else ignored. */
+/**
+ * Block EMPLOYMENT_FINANCIAL as sent: work and means. Industry, position and employer are required of employed and
+ * self-employed clients, else ignored.
+ */
 const EmploymentFinancial = Fields.objectOf(
   {
     employment_status: Fields.token("The employment status", employmentStatuses),
@@ -146,21 +149,21 @@ const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields
 }
 
 /**
- * The four sections, cleaned: texts trimmed, and nothing in them that is ignored (A1-01, A1-44): of a person no more is
- * kept than was asked for. Doc 1 has data kept as received for the MiCA blocks alone.
+ * The four sections, cleaned: texts trimmed, ignored members removed, so that the service keeps no more personal data than it
+ * requested. The specification has data kept as received for the MiCA blocks only.
  */
 export type MifidBody = typeof MifidBody.Type
 
 export type DecodedMifid =
-  /** What the sealed payloads keep. */
+  /** The payload to encrypt and store. */
   { readonly ok: true; readonly body: MifidBody } | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
-/** Containers between the body and a field. */
+/** Nesting from the body down to a field. */
 const bodyDepth = 2
 
 const decodeBody = Fields.decoderOf(MifidBody)
 
-/** Judges a body of PUT .../mifid; a body that is no object gives an empty map (A1-01). Never throws on a JSON value. */
+/** Checks a body of PUT .../mifid; a body that is no object gives an empty map. Never throws on a JSON value. */
 export const decodeMifid = (body: unknown): DecodedMifid => {
   const errors: Fields.FieldErrors = {}
   if (!Fields.isRecord(body)) return { ok: false, errors }

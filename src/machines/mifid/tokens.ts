@@ -9,7 +9,7 @@ export const purposes = [
   "other"
 ] as const
 
-/** The statuses that call for industry, position and employer. */
+/** The statuses that require industry, position and employer. */
 export const employedStatuses = ["employed_full_time", "employed_part_time", "self_employed"] as const
 export const employmentStatuses = [
   ...employedStatuses,

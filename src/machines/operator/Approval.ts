@@ -5,7 +5,7 @@
 export const approvalStatuses = ["PENDING", "GRANTED", "REFUSED", "EXPIRED"] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
-/** What became of a granted command. NOT_RUN: it has left no trace, so it may be granted again. */
+/** The result of a granted command. NOT_RUN: it has left no trace, so it may be granted again. */
 export const approvalOutcomes = ["DONE", "REFUSED", "NOT_RUN"] as const
 export type ApprovalOutcome = (typeof approvalOutcomes)[number]
 
@@ -15,13 +15,13 @@ export interface ApprovalInput {
   readonly command: string
   /** SHA-256 of the canonical arguments, hexadecimal. */
   readonly argumentsHash: string
-  /** Operator key that asked. */
+  /** The operator key of the request. */
   readonly requestedBy: number
   readonly requestedAt: number
   readonly expiresAt: number
 }
 
-/** What the audit says of a request: the command, the arguments it was asked with, and the operator key that asked. */
+/** The audit text of a request: the command, its arguments and the requesting operator key. */
 export const requestNote = ({
   command,
   argumentsHash,

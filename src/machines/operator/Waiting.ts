@@ -1,4 +1,4 @@
-/** What waits for somebody of the firm to decide (operator surface, queue). */
+/** Work items that wait for a decision of the operator's staff (operator surface, queue). */
 
 /** The kinds of work; a client's KYC review is one of its cases. */
 export const waitingKinds = [
@@ -17,10 +17,10 @@ export const waitingKinds = [
 ] as const
 export type WaitingKind = (typeof waitingKinds)[number]
 
-/** One thing that waits; money as a decimal string in the currency's scale. */
+/** One work item; money as a decimal string in the currency's scale. */
 export interface Waiting {
   readonly kind: WaitingKind
-  /** Of the object; what its commands take. */
+  /** The object's id, as its commands take it. */
   readonly id: string
   /** Unix ms of business time. */
   readonly since: number
@@ -31,10 +31,10 @@ export interface Waiting {
   readonly clientUid: string | null
   readonly currency: string | null
   readonly amount: string | null
-  /** What it is about, in a few words. */
+  /** The subject, in a few words. */
   readonly about: string | null
-  /** The command that decides it, as the role table names it. */
+  /** The command that decides it, by its name in the role table. */
   readonly command: string
-  /** The command lines that may follow, the usual one first. */
+  /** The possible command lines, the usual one first. */
   readonly decide: ReadonlyArray<string>
 }

@@ -1,6 +1,6 @@
 /**
- * Four-eyes approval. The grant comes first, then the command, whose commit takes the unique fact that the approval is
- * used. Nobody grants what the same key asked for; anybody may refuse (operator surface, Four eyes).
+ * Four-eyes approval. The grant comes first, then the command, whose commit takes the unique fact that the approval is used. A
+ * key never grants its own request; any key may refuse it (operator surface, Four eyes).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -50,7 +50,8 @@ export const approvalMachine = approval.createMachine({
         action: "approval.request",
         before: null,
         after: "PENDING",
-        // The audit is sealed, the approval's own row is not: whoever changes there what was asked, or by whom, can't change it here.
+        // The audit is sealed, the approval's own row is not: a manipulated row cannot change the request or the requesting key
+        // here.
         reason: requestNote(context)
       })),
       on: {

@@ -1,37 +1,37 @@
 /**
- * The protection of an order: take profit and stop loss that follow what it fills (doc 2, Order `attach`; D7; A2-40, A2-41).
- * Its legs are orders of their own, reduce-only, one group at the venue, so that the first fill of one ends the other there.
- * Legs are placed in rounds: one that has fired is never in a group with those of what its parent fills afterwards.
+ * The protection of an order: take profit and stop loss for its fills. The legs are reduce-only orders in one group at the
+ * venue, so that the first fill of one ends the other there. Legs are placed in rounds: a leg that has fired never shares a
+ * group with the legs for its parent's later fills (doc 2, Order `attach`; D7, A2-40, A2-41, A2-36).
  */
 import { isWorking, type OrderContext } from "./Order.ts"
 import type { Attached } from "./OrderBody.ts"
 import type { OrderType } from "./orderTokens.ts"
 
-/** Which of the two levels a leg is at. */
+/** The two levels of a protection. */
 export const legRoles = ["takeProfit", "stopLoss"] as const
 export type LegRole = (typeof legRoles)[number]
 
-/** An order that protects, while the venue may work on it. Quantities are decimal texts on the market's grid. */
+/** A protective order that may still work at the venue. Quantities are decimal texts on the market's grid. */
 export interface Leg {
   readonly orderId: number
   readonly role: LegRole
   readonly round: number
-  /** Sent at MARKET, its level being passed. */
+  /** Sent at MARKET, because its level is passed. */
   readonly atMarket: boolean
-  /** The quantity that it was last asked to have, and what its parent had filled then. */
+  /** The last requested quantity, and its parent's filled quantity at that time. */
   readonly asked: string
   readonly askedFor: string
-  /** How often it was asked for that: an amendment can be lost or refused. */
+  /** Requests for that quantity so far: an amendment can be lost or refused. */
   readonly tries: number
-  /** What of its parent's fills it is known to stand for. */
+  /** The part of its parent's fills that it is confirmed to cover. */
   readonly standsFor: string
 }
 
-/** A leg that ended without having been able to trade, and that must be sent again at MARKET. */
+/** A leg that ended before it could trade, and must be sent again at MARKET. */
 export interface Again {
   readonly role: LegRole
   readonly orderId: number
-  /** It met its own parent's order, or nobody: not before the parent's rest is out of the book. */
+  /** The leg met its own parent's order, or an empty book: it waits until the parent's rest has left the book. */
   readonly waits: boolean
 }
 
@@ -40,7 +40,7 @@ export interface Unplaced {
   readonly role: LegRole
   /** The last refused order of the leg. */
   readonly orderId: number
-  /** Its level is passed, so it goes to the market. */
+  /** Its level is passed, so it is sent at MARKET. */
   readonly atMarket: boolean
   /** The number of failed attempts in a row. */
   readonly attempts: number
@@ -57,36 +57,36 @@ const longestPause = 300_000
 export const attemptDueAt = ({ attempts, failedAt }: Unplaced): number =>
   failedAt + Math.min(firstPause * 2 ** Math.min(attempts - 1, 10), longestPause)
 
-/** What is known of the parent and of its legs: everything that the next step rests on. */
+/** The known state of the parent and its legs: everything that the next step depends on. */
 export interface Standing {
-  /** As the parent was last seen. */
+  /** The parent's last known state. */
   readonly filled: string
   readonly parentWorks: boolean
   /** Rounds so far; zero: no leg was ever placed. */
   readonly round: number
-  /** What of the parent's fills the rounds before this one were for. */
+  /** The part of the parent's fills that earlier rounds covered. */
   readonly before: string
-  /** With those of this round that have ended or fired. */
+  /** Covered so far, including the legs of this round that have ended or fired. */
   readonly dealt: string
-  /** What legs of this round have traded that are over. */
+  /** The quantity that the ended legs of this round have traded. */
   readonly taken: string
-  /** A leg of this round has traded: the others are to end. */
+  /** A leg of this round has traded: the other leg must end. */
   readonly traded: boolean
   /** Legs of this round that were sent at MARKET. */
   readonly atMarket: number
   readonly again: Again | null
   /** At most one for each level. */
   readonly unplaced: ReadonlyArray<Unplaced>
-  /** Those that the venue may still work on, of whatever round. */
+  /** Legs that may still work at the venue, of any round. */
   readonly legs: ReadonlyArray<Leg>
 }
 
 export interface AttachmentInput extends Attached {
-  /** Its parent, whose id it has. */
+  /** The parent order, whose id it shares. */
   readonly orderId: number
   readonly clientId: number
   readonly symbol: string
-  /** Of the parent. */
+  /** The parent's side. */
   readonly side: "BUY" | "SELL"
   readonly qtyDecimals: number
   readonly createdAt: number
@@ -95,13 +95,13 @@ export interface AttachmentInput extends Attached {
 
 export interface AttachmentContext extends AttachmentInput {
   readonly standing: Standing
-  /** Something can still follow: the parent works, or a leg does. */
+  /** A further step is possible: the parent works, or a leg does. */
   readonly live: boolean
   /** Since when a refused leg waits for its placement; null: every leg is placed, or none is needed. */
   readonly unplacedSince: number | null
 }
 
-/** Each carries what is known from then on. */
+/** Each event carries the new standing. */
 interface Planned {
   readonly at: number
   readonly standing: Standing
@@ -114,14 +114,14 @@ export type AttachmentEvent =
   | ({ readonly type: "STAND" } & Planned)
   /** A leg trades, or goes to the market at once. */
   | ({ readonly type: "FIRE" } & Planned)
-  /** Nothing of it is left to protect, or to protect with. */
+  /** Nothing is left to protect, or to protect with. */
   | ({ readonly type: "CLOSE" } & Planned)
-  /** Its parent or its legs have changed, and it follows. */
+  /** The parent or the legs have changed, and the protection follows. */
   | ({ readonly type: "FOLLOW" } & Planned)
 
 export type AttachmentState = "ARMED" | "PLACING" | "ACTIVE" | "FIRED" | "CLOSED"
 
-/** Before anything was filled. */
+/** The standing before the first fill. */
 export const firstStanding: Standing = {
   filled: "0",
   parentWorks: true,
@@ -140,7 +140,7 @@ export const firstStanding: Standing = {
 export const groupOf = (orderId: number, round: number): string =>
   round === 1 ? `att:${orderId}` : `att:${orderId}:${round}`
 
-/** What kind of order a leg is. */
+/** The order type of a leg. */
 export const legType = (role: LegRole, hasLimit: boolean): OrderType =>
   role === "takeProfit"
     ? hasLimit
@@ -150,20 +150,20 @@ export const legType = (role: LegRole, hasLimit: boolean): OrderType =>
       ? "STOP_LIMIT"
       : "STOP_MARKET"
 
-/** When a leg fires: a stop loss of a long falls to its level, its take profit rises to it; reversed for a short (A2-36). */
+/** When a leg fires: a stop loss of a long falls to its level, its take profit rises to it; reversed for a short. */
 export const legDirection = (role: LegRole, parentSide: "BUY" | "SELL"): "AT_OR_ABOVE" | "AT_OR_BELOW" =>
   (role === "takeProfit") === (parentSide === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
 
-/** Whether something can still follow from where it stands. */
+/** Whether a further step is possible from a standing. */
 export const isLive = ({ parentWorks, legs, again, unplaced }: Standing): boolean =>
   parentWorks || legs.length > 0 || again !== null || unplaced.length > 0
 
-/** An order as a plan sees it. Quantities are decimal texts. */
+/** An order's state for the plan. Quantities are decimal texts. */
 export interface OrderNow {
   readonly works: boolean
   readonly qty: string
   readonly filledQty: string
-  /** Sent to the venue, which has not acknowledged it yet. */
+  /** Sent to the venue and not acknowledged yet. */
   readonly placing: boolean
   /** Its placement, an amendment or a cancel is in flight. */
   readonly changing: boolean
@@ -173,7 +173,7 @@ export interface OrderNow {
   readonly why: string | null
 }
 
-/** An order's row as a plan sees it. */
+/** The state of an order for the plan, from its row. */
 export const orderNow = ({ state, context }: { readonly state: string; readonly context: OrderContext }): OrderNow => {
   const { qty, filledQty, cancels, amending, reject, note } = context
   const placing = state === "CHECKED" || state === "SENT"

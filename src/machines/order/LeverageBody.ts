@@ -1,4 +1,4 @@
-/** The body of PUT and POST .../leverage: which leverage a client chooses in a market (doc 2, Leverage view; A2-50). */
+/** The body of PUT and POST .../leverage: a client's choice of leverage in a market (doc 2, Leverage view; A2-50). */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
@@ -24,14 +24,14 @@ export const LeverageBody = Fields.objectOf(
 
 export interface LeverageBody {
   readonly symbol: string
-  /** A whole number of at least 1; the cap is judged in its market. */
+  /** A whole number of at least 1; the cap is checked in its market. */
   readonly leverage: number
   readonly force: boolean
 }
 
 export type DecodedLeverage = { readonly ok: true; readonly body: LeverageBody } | BodyFaults
 
-/** Judges a choice of leverage; on refusal as every body (400 code 4000). */
+/** Checks a choice of leverage; refuses with 400 code 4000, like every body. */
 export const decodeLeverage = (body: unknown): DecodedLeverage =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)
@@ -42,6 +42,6 @@ export const decodeLeverage = (body: unknown): DecodedLeverage =>
 
 const decodeBody = Fields.decoderOf(LeverageBody)
 
-/** Why a leverage is too high for a client in a market; null: it is allowed (400 code 4000; doc 2, Leverage view). */
+/** Why a leverage is too high for a client in a market; null: it is allowed (400 code 4000). */
 export const capSentence = (leverage: number, cap: number): string | null =>
   leverage <= cap ? null : `${leverageLabel} must be at most ${cap} in this market.`

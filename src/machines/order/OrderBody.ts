@@ -1,6 +1,6 @@
 /**
- * The body of POST .../orders, judged as far as that needs no market: its fields, and which of them go together (doc 2, Place
- * order request; A2-35, A2-36, A2-93).
+ * The body of POST .../orders, checked as far as possible without its market: its fields, and their combinations (doc 2, Place
+ * order request; A2-35, A2-36, A2-93, A2-40).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -24,7 +24,7 @@ import {
   triggerSources
 } from "./orderTokens.ts"
 
-/** In the documented order. */
+/** Labels in the documented order of the fields. */
 const labels = {
   symbol: "The market symbol",
   side: "The side",
@@ -49,7 +49,7 @@ const labels = {
   leverage: leverageLabel
 } as const
 
-/** Groups of attached legs begin so: they are the service's own (A2-40, A2-93). */
+/** Prefix of the groups of attached legs, reserved for the service. */
 const ownGroups = "att:"
 const groupSentence = `${labels.ocoGroup} must be 1 to 40 letters, digits, colons, underscores or hyphens.`
 
@@ -62,7 +62,7 @@ const leg = (name: "takeProfit" | "stopLoss") =>
     labels[`attach.${name}`]
   )
 
-/** What an order has in any body: placed, previewed or explained. */
+/** The members of an order in every body: placed, previewed or explained. */
 export const orderFields = {
   symbol: Fields.text(labels.symbol, 40),
   side: Fields.token(labels.side, orderSides),
@@ -105,7 +105,7 @@ export const orderFields = {
   )
 } as const
 
-/** The body as sent, null fields left out (doc 2, Place order request). */
+/** The body as sent, null fields left out. */
 export const OrderBody = Fields.objectOf(
   {
     ...orderFields,
@@ -122,7 +122,7 @@ export interface Trigger {
   readonly source: TriggerSource
   readonly price: string
   readonly direction: TriggerDirection
-  /** Set exactly of the types that end in LIMIT. */
+  /** Set only for types that end in LIMIT. */
   readonly limitPrice: string | null
 }
 
@@ -143,23 +143,23 @@ export interface OrderBody {
   readonly side: OrderSide
   readonly type: OrderType
   readonly qty: string
-  /** Set exactly of LIMIT. */
+  /** Set only for LIMIT. */
   readonly price: string | null
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
-  /** Set exactly of conditional types. */
+  /** Set only for conditional types. */
   readonly trigger: Trigger | null
   /** At least one leg. */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
-  /** The leverage that the partner takes to be in force. */
+  /** The leverage that the partner expects to be in force. */
   readonly leverage: number | null
 }
 
 export type DecodedOrder = { readonly ok: true; readonly body: OrderBody } | BodyFaults
 
 /**
- * Judges an order. On refusal `sentence` is that of the first failing field in the documented order and `errors` names all of
+ * Checks an order. On refusal `sentence` is that of the first failing field in the documented order, and `errors` names all of
  * them by dotted path (400 code 4000).
  */
 export const decodeOrder = (body: unknown): DecodedOrder => judgeOrder(body, decodeWhole)
@@ -206,7 +206,7 @@ const trimmed = (text: string | undefined): string | null => (text === undefined
 const legOf = (sent: { readonly price: string; readonly limitPrice?: string } | undefined): AttachedLeg | null =>
   sent === undefined ? null : { price: trimText(sent.price), limitPrice: trimmed(sent.limitPrice) }
 
-/** What fields say of each other (A2-35, A2-93); a field that is not valid by itself has its own sentence. */
+/** Rules between fields; a field that is invalid by itself has its own sentence. */
 const checkPairs = (sent: Fields.JsonRecord, add: Fields.AddError): void => {
   const { type } = sent
   if (isOrderType(type)) {

@@ -1,7 +1,7 @@
 /**
- * Orders, positions, trades and leverage as partners read them (doc 2, Order, Margin picture; A2-43, A2-44, A2-92, A2-99,
- * A2-100, A2-106, F31), declared once for the contract and for the services. Prices and quantities are decimal strings on the
- * market's grid; a member that does not apply is null.
+ * Orders, positions, trades and leverage on the wire, declared once for the contract and for the services. Prices and
+ * quantities are decimal strings on the market's grid; a member that does not apply is null (doc 2, Order, Margin picture;
+ * A2-43, A2-44, A2-92, A2-99, A2-100, A2-106, F31, A2-97, F20, A2-32, A2-50, F13, A2-49).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -21,7 +21,7 @@ export const orderStates = [
 ] as const
 export type OrderState = (typeof orderStates)[number]
 
-/** Whose an order is: the partner's, a close-out's or the venue's own, a leg of another order (doc 2; A2-97). */
+/** The origin of an order: the partner, a close-out or the venue itself, or a leg of another order. */
 export const orderOrigins = ["CLIENT", "CLOSE_OUT", "ATTACHED"] as const
 export type OrderOrigin = (typeof orderOrigins)[number]
 
@@ -45,7 +45,7 @@ const TriggerWire = Schema.Struct({
 
 const LegWire = Schema.Struct({ price, limitPrice: or(price, "Null: the leg takes the market.") })
 
-/** What a spot order holds (doc 2, Order; F20). */
+/** The reserve of a spot order. */
 export const ReservationWire = Schema.Struct({
   currency: Schema.String,
   amount: Schema.String.annotate({ description: "What was held at first, decimal string in the currency's scale." }),
@@ -97,7 +97,7 @@ export type OrderWire = typeof OrderWire.Type
 export const PlacedWire = Schema.Struct({ ...named, state })
 export type PlacedWire = typeof PlacedWire.Type
 
-/** What a refused POST .../orders has beside its sentence: all null when nothing was written (doc 2; A2-32). */
+/** The members of a refused POST .../orders beside its sentence: all null when no order was stored. */
 export const notPlaced = {
   orderId: Schema.NullOr(Id),
   clOrdId: Schema.NullOr(clOrdId),
@@ -153,7 +153,7 @@ export const TradesWire = Schema.Struct({
 })
 export type TradesWire = typeof TradesWire.Type
 
-/** One fill that reduced a perpetual position: of one that turned it, the part that closed (A2-100). */
+/** One fill that reduced a perpetual position; of a fill that turned it, only the part that closed. */
 export const PositionHistoryItem = Schema.Struct({
   id: Id,
   ...named,
@@ -173,7 +173,7 @@ export const PositionHistoryWire = Schema.Struct({
 })
 export type PositionHistoryWire = typeof PositionHistoryWire.Type
 
-/** GET, PUT and POST .../leverage (doc 2, Leverage view; A2-50). */
+/** GET, PUT and POST .../leverage. */
 export const LeverageWire = Schema.Struct({
   symbol: Schema.String,
   leverage: Schema.Int.annotate({ description: "In force: the choice, else the cap." }),
@@ -187,7 +187,7 @@ const figure = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.NullOr(schema).annotate({ description: `${description} Null where it could not be worked out.` })
 const amount = Schema.String
 
-/** The figures of a margin preview (F13, F20). Money is USDC with six places where nothing else is said. */
+/** The figures of a margin preview. Money is USDC with six places unless a member names another currency. */
 export const previewFigures = {
   reservation: figure(
     amount,
@@ -216,12 +216,12 @@ const verdict = {
   reason: Schema.NullOr(Schema.String).annotate({ description: "The sentence that would refuse it." })
 } as const
 
-/** POST .../margin/preview (doc 2, Margin preview). */
+/** POST .../margin/preview. */
 export const MarginPreviewWire = Schema.Struct({ ...verdict, ...previewFigures }).annotate({
   identifier: "MarginPreview"
 })
 export type MarginPreviewWire = typeof MarginPreviewWire.Type
 export type PreviewFigures = Omit<MarginPreviewWire, keyof typeof verdict>
 
-/** What a refused preview has beside its sentence: the preview itself (A2-49). */
+/** The members of a refused preview beside its sentence: the preview itself. */
 export const previewMembers = { ...verdict, ...previewFigures } as const

@@ -1,6 +1,6 @@
 /**
- * The body of POST .../margin/preview: an order at any leverage that is allowed (doc 2, Margin preview). Its group is ignored
- * like every unknown field, because other orders decide whether an order can join a group.
+ * The body of POST .../margin/preview: an order at any allowed leverage. Its group is ignored like every unknown field, because
+ * other orders decide whether an order can join a group (doc 2, Margin preview).
  */
 import * as Fields from "../shared/Fields.ts"
 import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"
@@ -8,7 +8,7 @@ import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"
 /** The body as sent, null fields left out. */
 export const PreviewBody = Fields.objectOf(orderFields, "The request body")
 
-/** Judges a preview's order, with the sentences and paths that the order would have. */
+/** Checks a preview's order, with the sentences and paths of a placed order. */
 export const decodePreview = (body: unknown): DecodedOrder =>
   judgeOrder(Fields.isRecord(body) ? { ...body, ocoGroup: null } : body, decodeBody)
 

@@ -1,7 +1,7 @@
 /**
- * The protection of an order (D7). It keeps where its parent and its legs stand; `protectionPlan.ts` says what follows from
- * that, and `services/trading/order/protection.ts` does it in the client's turn. What has fired or closed goes on as long as its
- * parent works: what that fills afterwards is protected anew.
+ * The protection of an order. The machine keeps the state of the parent and its legs; `protectionPlan.ts` derives the next
+ * step, and `services/trading/order/protection.ts` runs it in the client's turn. A fired or closed protection continues while
+ * its parent works: later fills get a new round (D7).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

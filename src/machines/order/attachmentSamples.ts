@@ -1,4 +1,4 @@
-/** What can happen to the protection of an order: path tests and diagrams use it (D7). */
+/** Events of the protection of an order: path tests and diagrams use them (D7). */
 import { type AttachmentEvent, type AttachmentInput, firstStanding, type Leg, type Standing } from "./Attachment.ts"
 
 /** A purchase with a take profit at 66,000 and a stop at 58,000. */
@@ -25,14 +25,14 @@ const leg: Leg = {
   standsFor: "0.0400"
 }
 
-/** Its parent has filled a part, for which both legs were sent. */
+/** The parent is partly filled, and both legs are sent for that part. */
 export const placedStanding: Standing = {
   ...firstStanding,
   filled: "0.0400",
   round: 1,
   legs: [leg, { ...leg, orderId: 5, role: "stopLoss" }]
 }
-/** The stop has traded, the take profit is being cancelled. */
+/** The stop has traded; the take profit is being cancelled. */
 export const firedStanding: Standing = {
   ...placedStanding,
   dealt: "0.0400",
@@ -40,7 +40,7 @@ export const firedStanding: Standing = {
   traded: true,
   legs: [leg]
 }
-/** All is over. */
+/** Parent and legs have ended. */
 export const closedStanding: Standing = { ...firedStanding, parentWorks: false, legs: [] }
 
 export const attachmentSamples: ReadonlyArray<AttachmentEvent> = [

@@ -1,6 +1,6 @@
 /**
- * Another choice of leverage, and what stands against it (doc 2, Leverage view and its endpoints; A2-50, F3, F9). Pure: the
- * account's figures are worked out with the choice as it stands and as it would be, on the same marks.
+ * Another choice of leverage, and the reasons against it. Pure: the account's figures are computed with the present and with
+ * the new choice, on the same marks (doc 2, Leverage view and its endpoints; A2-50, F3, F9).
  */
 import { type AccountRisk, marginAfter, type RiskState, unjudged } from "../margin/accountRisk.ts"
 import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
@@ -15,23 +15,23 @@ export const leverageSentences = {
 export interface LeverageChange {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly before: AccountRisk
-  /** The recorded risk state: an account that takes no restriction is closed out all the same. */
+  /** The recorded risk state: an account that cannot get the restriction is in close-out all the same. */
   readonly recorded: RiskState
-  /** As if it were chosen. */
+  /** The account's risk with the new choice. */
   readonly after: AccountRisk
-  /** The margin of the account refuses nothing. */
+  /** Skips the refusals by margin. */
   readonly force: boolean
 }
 
-/** Above the cap: refused whatever is stored. */
+/** A choice above the cap is refused, whatever is stored. */
 export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly cap: number }): Refusal | null => {
   const sentence = capSentence(leverage, cap)
   return sentence === null ? null : invalidBody({ sentence, errors: { leverage: sentence } }, "LEVERAGE_TOO_HIGH")
 }
 
 /**
- * What refuses a choice that is another than the stored one. One that lets the account tie up less, or as much, is never
- * refused for its margin.
+ * The refusal of a choice that differs from the stored one, or null. A choice that needs no more margin is never refused for
+ * margin.
  */
 export const changeRefusal = ({ restrictions, recorded, before, after, force }: LeverageChange): Refusal | null => {
   const isClosedOut = recorded === "CLOSE_OUT" || restrictions.includes("CLOSE_OUT")

@@ -1,4 +1,4 @@
-/** A leverage as it is sent, of an order and of a choice alike: a JSON integer from 1 on; the cap is the market's (A2-50, A2-51). */
+/** The leverage field of an order and of a choice: a JSON integer from 1 on; the market has its own cap (A2-50, A2-51). */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 

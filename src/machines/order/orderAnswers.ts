@@ -1,4 +1,4 @@
-/** What placing and cancelling an order are refused with once the order is stored (doc 2, Orders; A2-32, A2-92). */
+/** Refusals of placing and cancelling an order that is already stored (doc 2, Orders; A2-32, A2-92). */
 import { type Refusal, venueNotReached } from "../shared/Refusal.ts"
 import { notReceived } from "../venue/venueCalls.ts"
 import type { PlacedWire } from "./OrderWire.ts"
@@ -16,7 +16,7 @@ export const orderRejected = (
   return { _tag: "Invalid", reason: "REFUSED_BY_VENUE", sentence, errors: null, beside: order }
 }
 
-/** 502 of an order, or of its cancel, whose outcome at the venue is not known yet. */
+/** 502 for an order, or its cancel, with an unknown outcome at the venue. */
 export const orderUnanswered = ({ orderId, clOrdId, state }: PlacedWire): Refusal => ({
   _tag: "VenueAway",
   reason: "OUTCOME_PENDING",

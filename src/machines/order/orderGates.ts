@@ -1,6 +1,7 @@
 /**
- * The gates of an order behind its fields and its market, as data (A2-91): placing, previewing and explaining walk the same
- * ones, so what is foretold is what happens. Orders that close are spared what stands against new risk alone (A2-90).
+ * The gates of an order after its fields and its market, as data. Placing, previewing and explaining run the same gates, so a
+ * preview predicts the outcome. Orders that close skip the gates of new risk (doc 2, Orders, margin, leverage, positions, rule
+ * 2; A2-91, A2-90, A2-51, F3, F20, A2-94, F9, A2-49).
  */
 import {
   account,
@@ -35,47 +36,47 @@ import {
 } from "./orderRules.ts"
 import { preTradeReasons, type PreTradeSentence } from "./preTrade.ts"
 
-/** A client at one moment, as far as an order is judged on it. */
+/** The facts of a client at one moment that decide about an order. */
 export interface OrderFacts extends JudgedOrder {
   readonly now: number
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** Null on SPOT. `sent`: with the order, if at all; `inForce`: the client's choice, else the cap (A2-51). */
+  /** Null on SPOT. `sent`: the order's own leverage, if any; `inForce`: the client's choice, else the cap. */
   readonly leverage: { readonly sent: number | null; readonly inForce: number; readonly cap: number } | null
-  /** On the live marks, and as it was last recorded. */
+  /** The risk state on live marks, and the recorded one. */
   readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
   readonly venueConnected: boolean
-  /** The message of a halt that covers the market, ours or the venue's; null: it trades. */
+  /** The message of a halt that covers the market, the broker's or the venue's; null: the market trades. */
   readonly halt: string | null
   readonly marks: {
-    /** The market's own, the last one known; null: none. */
+    /** The last known mark of the market; null: none. */
     readonly market: Mark | null
-    /** Whether every mark that the account's figures use is fresh (F3). */
+    /** Whether every mark that the account's figures use is fresh. */
     readonly allUsedFresh: boolean
   }
-  /** What `orderOnMarket` found off the grids. */
+  /** The refusal by `orderOnMarket` of a value off the grids. */
   readonly grid: Refusal | null
-  /** The OCO group that the order names, of its client and market, without the order; null: it names none. */
+  /** The other orders of the OCO group that the order names, within its client and market; null: no group is named. */
   readonly group: { readonly members: number; readonly fired: boolean } | null
-  /** Of the client, in all markets. */
+  /** Working orders of the client, in all markets. */
   readonly workingOrders: number
 }
 
 export type OrderGates<Facts> = PreviewedGates<Facts>
 type OrderGate = PreviewedGate<OrderFacts>
 
-/** Whether an order closes what there is instead of opening risk: reduce-only, and the sale of an asset (A2-90). */
+/** Whether an order closes exposure instead of opening risk: a reduce-only order, or the sale of an asset. */
 export const closes = ({ reduceOnly, family, side }: Pick<AskedOrder, "reduceOnly" | "family" | "side">): boolean =>
   reduceOnly || (family === "SPOT" && side === "SELL")
 
-/** A gate of new risk: an order that closes is not asked. */
+/** A gate of new risk: orders that close skip it. */
 const ofOpening = (gate: OrderGate): OrderGate => ({
   ...gate,
   refusal: (facts) => (closes(facts.order) ? null : gate.refusal(facts)),
   compared: (facts) => (closes(facts.order) ? null : gate.compared(facts))
 })
 
-/** Reducing a position needs no verification; selling an asset needs the level, whatever has run out since (A2-90). */
+/** Reducing a position needs no verification; selling an asset needs the level, even if a block has expired since. */
 const verification: OrderGate = previewed({
   gate: "verification",
   refusal: ({ order, client: { blocks, level } }) => {
@@ -94,7 +95,7 @@ const comparedLeverage = ({ leverage }: OrderFacts, limit: "inForce" | "cap"): C
     ? null
     : { figure: String(leverage.sent), limit: limit === "cap" ? `at most ${leverage.cap}` : String(leverage.inForce) }
 
-/** A hint that is not what is in force: the partner's picture of the client is an old one (A2-51). */
+/** The sent leverage differs from the one in force: the partner's data about the client is stale. */
 const leverageHint: OrderGate = {
   gate: "leverage",
   previewed: false,
@@ -105,7 +106,7 @@ const leverageHint: OrderGate = {
   compared: (facts) => comparedLeverage(facts, "inForce")
 }
 
-/** A preview is made at any leverage that could be chosen (doc 2, Orders, margin, leverage, positions, rule 2). */
+/** A preview is possible at any leverage that the client could choose. */
 const leverageCap: OrderGate = ruled({
   gate: "leverage",
   reason: "LEVERAGE_TOO_HIGH",
@@ -127,7 +128,7 @@ const ownMark: OrderGate = {
   compared: ({ marks, now }) => freshMark.compared({ mark: marks.market, now })
 }
 
-/** What is paid or margined in USDC is judged by the whole account's figures: all of them must be live (F3, F20). */
+/** Payments and margin in USDC depend on the figures of the whole account: all of its marks must be live. */
 const usedMarks = ruled<OrderFacts>({
   gate: "usedMarks",
   reason: "PRICES_STALE",
@@ -155,11 +156,11 @@ const groupSize = ruled<OrderFacts>({
     group === null ? null : { figure: String(group.members), limit: `fewer than ${orderLimits.groupMembers}` }
 })
 
-/** It reduces a position and rests nowhere. */
+/** It reduces a position and never rests in the book. */
 const closesAtOnce = ({ reduceOnly, trigger, venueTif }: AskedOrder): boolean =>
   reduceOnly && trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 
-/** However many orders rest, a client can get out of a position (A2-94, F9). */
+/** A client can always leave a position, however many orders rest. */
 const workingOrders = ruled<OrderFacts>({
   gate: "workingOrders",
   reason: "TOO_MANY_ORDERS",
@@ -200,8 +201,8 @@ const behindLeverage: OrderGates<OrderFacts> = [
   preTrade
 ]
 
-/** Of placing and explaining an order, in the order of A2-91. */
+/** Gates for placing and explaining an order, in order. */
 export const orderGates: OrderGates<OrderFacts> = [account, verification, leverageHint, ...behindLeverage]
 
-/** Of a preview: the same, at the leverage that was sent instead of the one in force (A2-49, A2-91). */
+/** Gates for a preview: the same, at the leverage that was sent instead of the one in force. */
 export const previewGates: OrderGates<OrderFacts> = [account, verification, leverageCap, ...behindLeverage]

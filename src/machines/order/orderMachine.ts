@@ -1,7 +1,7 @@
 /**
- * An order (D6). It is at the venue from the commit that sends it: silence decides nothing, and what the venue executed is
- * booked whatever the state here. A trade's money is posted by the step that takes it, under keys of order and trade, so that
- * it can't be posted twice; what is left of a reserve comes back with the end.
+ * An order. It counts as at the venue from the commit that sends it: a missing answer decides nothing, and executions are
+ * booked in any state. The transition that takes a trade posts its money under keys of order and trade, so that it can't be
+ * posted twice; the end returns the rest of a reserve (D6).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -26,14 +26,14 @@ const order = setup({
     input: {} as OrderInput
   },
   guards: {
-    /** It waits for its price. */
+    /** The order waits for its trigger price. */
     waits: ({ context }) => context.trigger !== null && context.triggeredAt === null,
     complete: ({ event }) => event.type === "FILL" && event.complete,
     rejected: ({ context, event }) => event.type === "ENDED" && event.how === "REJECTED" && context.lastTradeId === 0,
-    /** It never came to the venue, and never will. */
+    /** The order never reached the venue, and never will. */
     isVoid: ({ event }) => event.type === "REFUSED" && event.isVoid,
     cancelIsNew: ({ context, event }) => event.type === "CANCEL" && event.attempt > context.cancels,
-    /** What it was before its cancel was asked for, and has not left since. */
+    /** The state before its cancel was requested, unchanged since. */
     wasSent: ({ context }) => context.cancelling?.from === "SENT" && context.venueOrderId === null,
     wasWaiting: ({ context }) => context.trigger !== null && context.triggeredAt === null && context.lastTradeId === 0,
     hasFills: ({ context }) => context.lastTradeId > 0,
@@ -82,7 +82,7 @@ const filledNotice = order.emit(({ context: { orderId } }) => ({
   ref: String(orderId)
 }))
 
-/** Sets the reserve of a spot order aside. */
+/** Reserves the money of a spot order. */
 const reserve = order.enqueueActions(({ context: { orderId, symbol, reserved }, enqueue }) => {
   if (!reserved) return
   const { currency, amount } = reserved
@@ -97,7 +97,7 @@ const reserve = order.enqueueActions(({ context: { orderId, symbol, reserved }, 
   })
 })
 
-/** Gives back what of the reserve was neither paid nor given back. */
+/** Returns the part of the reserve that was neither paid nor returned. */
 const release = order.enqueueActions(({ context, enqueue }) => {
   const { orderId, symbol, reserved, consumed, released } = context
   if (reserved === null) return
@@ -146,7 +146,7 @@ const postings = (
   return posted
 }
 
-/** Takes a trade: its totals, and its money. */
+/** Books a trade: its totals, and its money. */
 const book = order.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "FILL") return
   const { at, tradeId, totals, money } = event
@@ -255,7 +255,7 @@ const cancel = (from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER") =>
     actions: [cancelFrom(from), callCancel, note("order.cancel", "PENDING_CANCEL")]
   }) as const
 
-/** What may happen to an order that the venue works on, besides what moves it. */
+/** Events of an order that works at the venue and that keep its state. */
 const amendments = {
   AMEND: { guard: "amendable", actions: [amending, callAmend] },
   AMENDED: { actions: amended },
@@ -263,13 +263,13 @@ const amendments = {
 } as const
 const words = { ATTACHED: { actions: attached } } as const
 
-/** The venue is right in what it executed: an order that has ended here takes its trade, as an alarm (D6). */
+/** The venue decides about executions: an order that has ended here still books its trade, with an alarm. */
 const late = {
   FILL: [
     { guard: "complete", target: "FILLED", actions: [book, filledNotice, note("order.lateFill", "FILLED")] },
     { target: "CANCELLED", actions: [book, note("order.lateFill", "CANCELLED")] }
   ],
-  /** It still works at the venue: it is cancelled there. */
+  /** It still works at the venue, so it is cancelled there. */
   CANCEL: { guard: "cancelIsNew", actions: [counted, callCancel, note("order.foundWorking", "CANCELLED")] },
   ...words
 } as const

@@ -1,6 +1,6 @@
 /**
- * An order on its market: whether such orders are taken there, what a SPOT market does not take, and the order as it is judged,
- * stored and sent from then on (doc 2, Place order request; A2-50, A2-91, A2-93).
+ * Places an order on its market: whether the market takes it, the limits of SPOT, and the form of the order that is checked,
+ * stored and sent from then on (doc 2, Place order request; A2-50, A2-91, A2-93, A2-35).
  */
 import { gridsOf, type OnGrid, priceOn, quantityOn } from "../market/marketGrid.ts"
 import type { AssetClass } from "../market/marketTerms.ts"
@@ -14,7 +14,7 @@ import { isConditional, isLimited, type TimeInForce, venueTifOf } from "./orderT
 
 export type OrderFamily = "PERP" | "SPOT"
 
-/** What is listed under a symbol, as the feed knows it. */
+/** The listing by symbol, as the feed knows it. */
 export interface Listed {
   readonly market: (symbol: string) => VenueMarket | null
   readonly isStaking: (symbol: string) => boolean
@@ -24,14 +24,14 @@ export interface Listed {
 export interface OrderMarket {
   readonly market: VenueMarket
   readonly family: OrderFamily
-  /** Of SPOT a client currency. */
+  /** On SPOT a client currency. */
   readonly base: string
   readonly quote: Currency
 }
 
 const wrongFamily = "The market symbol must be of a PERP or SPOT market."
 
-/** The market of an order: 404 where there is none, 400 where no orders are taken (A2-91). */
+/** The market of an order: 404 for an unknown one, 400 where no orders are taken. */
 export const orderMarket = (symbol: string, listed: Listed): Verdict<OrderMarket> => {
   const market = listed.market(symbol)
   if (market?.family === "BARRIER" || (market === null && listed.isStaking(symbol))) {
@@ -40,13 +40,13 @@ export const orderMarket = (symbol: string, listed: Listed): Verdict<OrderMarket
   return market === null ? refuse(notOffered) : tradedIn(market)
 }
 
-/** The market whose leverage is read or chosen: of any family but PERP it is not offered (A2-50). */
+/** The market whose leverage is read or chosen: only PERP has leverage. */
 export const leverageMarket = (symbol: string, listed: Listed): Verdict<OrderMarket> => {
   const market = listed.market(symbol)
   return market?.family === "PERP" ? tradedIn(market) : refuse(notOffered)
 }
 
-/** Perpetuals are settled in USDC; of a SPOT market both sides must be something that a client can hold. */
+/** Perpetuals settle in USDC; both currencies of a SPOT market must be ones that a client can hold. */
 const tradedIn = (market: VenueMarket): Verdict<OrderMarket> => {
   const { family, base, symbol } = market
   const quote = symbol.split("-")[1]
@@ -55,13 +55,15 @@ const tradedIn = (market: VenueMarket): Verdict<OrderMarket> => {
   return held ? accept({ market, family, base, quote }) : refuse(notOffered)
 }
 
-/** An order on its market. Prices and the quantity are written on the market's grids, or as sent where they are off them. */
+/**
+ * An order on its market. Prices and the quantity have the form of the market's grids, or stay as sent where they are off them.
+ */
 export interface AskedOrder extends Omit<OrderBody, "leverage"> {
   readonly family: OrderFamily
   readonly base: string
   readonly quote: Currency
   readonly assetClass: AssetClass
-  /** The time in force that the venue is given (A2-35). */
+  /** The time in force sent to the venue. */
   readonly venueTif: TimeInForce
   /** The leverage that was sent, if any. */
   readonly leverage: number | null
@@ -73,12 +75,12 @@ export type OrderOnMarket =
   | {
       readonly ok: true
       readonly order: AskedOrder
-      /** Tick, lot, least and largest quantity: refuses behind the gates of the account (A2-91). */
+      /** The refusal by tick, lot, least or largest quantity; it applies after the gates of the account. */
       readonly grid: Refusal | null
     }
   | BodyFaults
 
-/** Judges an order in its market; on refusal as `decodeOrder`, with the same paths. */
+/** Checks an order in its market; refuses like `decodeOrder`, with the same paths. */
 export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: OrderMarket): OrderOnMarket => {
   const unfit = family === "SPOT" ? spotFaults(body) : null
   if (unfit !== null) return unfit
@@ -99,7 +101,7 @@ export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: 
   return { ok: true, order, grid: offGrid === null ? null : invalidBody(offGrid) }
 }
 
-/** Faults as they are found; the first of a path counts. */
+/** Collects faults; the first one of a path counts. */
 const collecting = (): { readonly errors: FieldErrors; readonly add: AddError } => {
   const errors: FieldErrors = {}
   return { errors, add: (path, sentence) => void (errors[path] ??= sentence) }
@@ -118,7 +120,7 @@ const spotFaults = (body: OrderBody): BodyFaults | null => {
 
 const onSpot = "not taken on a SPOT market"
 
-/** A SPOT market is prefunded: there is nothing to reduce, no leverage, and no buy without a bound of its price (doc 2, Order). */
+/** A SPOT market is prefunded: no reduce-only, no leverage, and no buy without a price bound. */
 const checkSpot = ({ type, side, reduceOnly, attach, ocoGroup, leverage }: OrderBody, add: AddError): void => {
   if (side === "BUY" && isConditional(type) && !isLimited(type)) add("type", `${type} with the side BUY is ${onSpot}.`)
   if (reduceOnly) add("reduceOnly", `A reduce-only order is ${onSpot}.`)

@@ -1,9 +1,9 @@
-/** POST .../margin/preview: whether an order would be taken, beside its figures (doc 2, Margin preview; A2-49). */
+/** POST .../margin/preview: whether an order would be accepted, with its figures (doc 2, Margin preview; A2-49). */
 import { accept, type Refusal, refuse, unverified, type Verdict } from "../shared/Refusal.ts"
 import { type OrderFacts, previewGates } from "./orderGates.ts"
 import type { MarginPreviewWire, PreviewFigures } from "./OrderWire.ts"
 
-/** Where nothing could be worked out: the order has no market, or no valid fields. */
+/** The figures of an order without a market or without valid fields. */
 export const noFigures: PreviewFigures = {
   reservation: null,
   orderValue: null,
@@ -22,8 +22,8 @@ export const noFigures: PreviewFigures = {
 }
 
 /**
- * The figures with the verdict of the order's own gates. What the order would be refused with is the preview's reason, also
- * where the order itself has another status; a CLOSED account and a venue out of reach answer as they do to an order.
+ * The figures with the verdict of the order's own gates. The order's refusal becomes the preview's reason, even where the order
+ * itself would have another status. A CLOSED account and an unreachable venue answer like an order.
  */
 export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Verdict<MarginPreviewWire> => {
   for (const { refusal, previewed } of previewGates) {
@@ -33,11 +33,11 @@ export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Ver
   return accept({ accepted: true, reason: null, ...figures })
 }
 
-/** A refusal as a preview says it (400 code 4000): its sentence, and whatever figures there are. */
+/** A refusal in the form of a preview (400 code 4000): its sentence, and the known figures. */
 export const previewRefusal = (refusal: Refusal, figures: PreviewFigures = noFigures): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : unverified
   const errors = refusal._tag === "Invalid" ? refusal.errors : null
-  // Of what a preview shows, verification alone has a code of its own.
+  // Only verification has a code of its own among the previewed refusals.
   const reason = "reason" in refusal ? refusal.reason : "VERIFICATION_MISSING"
   return { _tag: "Invalid", reason, sentence, errors, beside: { accepted: false, reason: sentence, ...figures } }
 }

@@ -1,6 +1,6 @@
 /**
- * What an order must meet on the market's prices and the client's position, each rule with its sentence (A2-36, A2-39, A2-40,
- * A2-91, A2-94).
+ * The rules of an order on the market's prices and the client's position, each with its sentence (A2-36, A2-39, A2-40, A2-91,
+ * A2-94, F13, F20, F2, F9, A2-37).
  */
 import { type Currency, isCurrency, scaleOf } from "../shared/Currency.ts"
 import { ceilTo, compared, exactText, product, type Scaled, scaled } from "../shared/Exact.ts"
@@ -14,28 +14,28 @@ import type { AskedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
 import type { OrderBound, PreTradeSentence } from "./preTrade.ts"
 
-/** A market's prices as they were last said, on its grid; null: none is known. */
+/** A market's last published prices, on its grid; null: unknown. */
 export interface MarketPrices {
   readonly last: string | null
   readonly mark: string | null
   readonly index: string | null
 }
 
-/** An order beside what the market says, what the client has in it, and what the order would cost. */
+/** An order with the market's prices, the client's position in the market, and the cost of the order. */
 export interface JudgedOrder {
   readonly order: AskedOrder
   readonly market: VenueMarket
   readonly prices: MarketPrices
-  /** Of the client's position in the market, signed; "0": there is none. */
+  /** The client's position in the market, signed; "0" without a position. */
   readonly netQty: string
   readonly preTrade: PreTradeVerdict
 }
 
-/** What margin or balance say of an order (F13, F20). */
+/** The verdict on margin or balance of an order. */
 export interface PreTradeVerdict {
-  /** What it is judged at: its limit or trigger price, or what it would take; null: no price is known. */
+  /** The reference price: the limit or trigger price, or the price that the order would take; null: unknown. */
   readonly refPrice: string | null
-  /** Null: nothing stands against it. */
+  /** Null: no objection. */
   readonly sentence: PreTradeSentence | null
   readonly compared: Compared | null
   readonly bound: OrderBound
@@ -43,7 +43,7 @@ export interface PreTradeVerdict {
 
 type OrderRule = Rule<JudgedOrder>
 
-/** Not of what reduces: a small rest must be closable (A2-91). */
+/** Orders that reduce are exempt: a small rest must be closable. */
 const minimumNotional: OrderRule = {
   gate: "minimumNotional",
   reason: "BELOW_MINIMUM",
@@ -59,14 +59,14 @@ const minimumNotional: OrderRule = {
   }
 }
 
-/** In the quote currency at the reference price; null: no price is known. */
+/** In the quote currency at the reference price; null: no known price. */
 const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): Scaled | null =>
   refPrice === null ? null : product(scaled(refPrice), scaled(order.qty))
 
-/** Fills may come at better prices than the limit's: this many times the largest known price is what they could reach. */
+/** Fills may come at better prices than the limit's: they are assumed to reach this many times the largest known price. */
 const headroom: Scaled = { units: 2n, places: 0 }
 
-/** Neither what is paid or owed nor a quantity of an asset may ever leave 64 bits of minor units (A2-94, F2). */
+/** Neither a payment or a debt nor a quantity of an asset may exceed 64 bits of minor units. */
 const largestNotional: OrderRule = {
   gate: "largestNotional",
   reason: "ORDER_TOO_LARGE",
@@ -101,9 +101,7 @@ const sources = { LAST: "last", MARK: "mark", INDEX: "index" } as const satisfie
   keyof MarketPrices
 >
 
-/**
- * A trigger that is already met is a mistake, because the order would be a plain one (A2-36). Without a price the venue judges.
- */
+/** A trigger that is already met is a mistake, because the order would be a plain one. Without a price the venue decides. */
 export const triggerRule: OrderRule = {
   gate: "trigger",
   reason: "WOULD_TRIGGER_AT_ONCE",
@@ -122,7 +120,7 @@ export const triggerRule: OrderRule = {
   }
 }
 
-/** Where an attached leg stands: strictly on its side of the parent's limit price, or of what a MARKET order takes (A2-40). */
+/** Side of an attached leg: strictly beyond the parent's limit price, or the price that a MARKET order takes. */
 const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule => {
   const of = ({ order, preTrade: { refPrice: reference } }: JudgedOrder) => {
     const level = order.attach?.[name]?.price
@@ -156,7 +154,7 @@ export const attachRules: ReadonlyArray<OrderRule> = [
 
 const noPosition = "There is no position that the order could reduce."
 
-/** More than there is to reduce is refused; what the position loses later is the venue's to cap (A2-39). */
+/** More than the position can reduce is refused; if the position shrinks later, the venue caps the order. */
 export const reduceOnlyRule: OrderRule = {
   gate: "reduceOnly",
   reason: (_, said) => (said === noPosition ? "NOTHING_TO_REDUCE" : "EXCEEDS_POSITION"),
@@ -206,8 +204,8 @@ const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): Readonly
 }
 
 /**
- * A reduce-only order trades only as far as every account outside a close-out can pay; an order of a close-out, only to its step
- * (F9, F13).
+ * A reduce-only order trades only as far as every account outside a close-out can pay; an order of a close-out only as far as
+ * its step.
  */
 export const boundRule: OrderRule = {
   gate: "bound",
@@ -279,8 +277,8 @@ const isOutside = (facts: BandedOrder, banded: Banded): boolean => {
 }
 
 /**
- * The venue rejects a price outside its band. It would do so too late: for a conditional order when it fires, for an attached
- * level when the position is open already (A2-37, A2-40).
+ * The venue rejects a price outside its band, but too late: a conditional order when it fires, an attached level when the
+ * position is already open.
  */
 export const bandRule: Rule<BandedOrder> = {
   gate: "band",

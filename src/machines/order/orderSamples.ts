@@ -1,4 +1,4 @@
-/** What can happen to an order, both sides of every guard: path tests and diagrams use it (D6). */
+/** Events of an order, both sides of every guard: path tests and diagrams use them (D6). */
 import type { Filled, OrderEvent, OrderInput } from "./Order.ts"
 
 export const perpInput: OrderInput = {
@@ -64,10 +64,10 @@ const filled: Filled = {
   money: { pnl: "-25.000000", commission: "1.800000", quote: "USDC", spot: null }
 }
 
-/** The last of the order's quantity, which closed a position. */
+/** The last fill of the order's quantity, which closed a position. */
 export const lastFill: OrderEvent = { type: "FILL", ...filled }
 
-/** A part of a purchase at 59,000, below its limit: the difference comes back with the trade. */
+/** A partial fill of a purchase at 59,000, below its limit: the difference returns with the trade. */
 export const partialFill: OrderEvent = {
   type: "FILL",
   ...filled,

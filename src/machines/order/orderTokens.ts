@@ -1,4 +1,4 @@
-/** The tokens of orders, as partners write and read them, and what each type of order means (doc 2, Order; A2-35, A2-36). */
+/** The tokens of orders on the wire, and the meaning of each order type (doc 2, Order; A2-35, A2-36). */
 
 export const orderSides = ["BUY", "SELL"] as const
 export type OrderSide = (typeof orderSides)[number]
@@ -32,13 +32,13 @@ export const isConditional = (type: OrderType): type is ConditionalType => type 
 /** Whether a conditional order rests at a limit price once it is triggered. */
 export const isLimited = (type: ConditionalType): boolean => type === "STOP_LIMIT" || type === "TAKE_PROFIT_LIMIT"
 
-/** A stop follows the price, a take profit goes against it (A2-36). */
+/** A stop triggers with the price's move, a take profit against it. */
 export const triggerDirectionOf = (type: ConditionalType, side: OrderSide): TriggerDirection => {
   const stop = type === "STOP_MARKET" || type === "STOP_LIMIT"
   return stop === (side === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
 }
 
-/** The time in force that the venue is given: an order at the market never rests (A2-35). */
+/** The time in force sent to the venue: an order at the market never rests. */
 export const venueTifOf = (type: OrderType, tif: TimeInForce): TimeInForce => {
   const isAtMarket = type === "MARKET" || (isConditional(type) && !isLimited(type))
   return isAtMarket && tif === "GTC" ? "IOC" : tif

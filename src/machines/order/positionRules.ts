@@ -1,6 +1,6 @@
 /**
- * What a fill does to a netted position at average cost, and what it costs (F11, F12). Quantities and prices are decimal texts, or exact;
- * what a position's row keeps has at most 18 places.
+ * The effect of a fill on a netted position at average cost, and its commission. Quantities and prices are decimal texts, or
+ * exact; a position's row keeps at most 18 places (F11, F12).
  */
 import type { PerpPosition } from "../margin/perpetual.ts"
 import { type Currency, scaleOf } from "../shared/Currency.ts"
@@ -24,12 +24,12 @@ import {
 
 export interface PositionFill {
   readonly side: "BUY" | "SELL"
-  /** Without sign, more than zero. */
+  /** Unsigned, above zero. */
   readonly qty: string
   readonly price: string
 }
 
-/** The same in figures that are not written yet. */
+/** The same with computed figures. */
 export interface FigureFill extends Pick<PositionFill, "side"> {
   readonly qty: Exact | Scaled
   readonly price: Exact | Scaled
@@ -37,9 +37,9 @@ export interface FigureFill extends Pick<PositionFill, "side"> {
 
 export interface AppliedFill {
   readonly position: PerpPosition
-  /** Micro-USDC that the closed part has gained or lost, before commission: what is posted, and already in the position. */
+  /** Realized PnL of the closed part before commission, micro-USDC: the amount to post, already included in the position. */
   readonly realized: bigint
-  /** What of the fill has closed; "0" where nothing has. */
+  /** The closed part of the fill; "0" if it closes nothing. */
   readonly closedQty: string
   readonly kind: "opened" | "added" | "reduced" | "closed" | "turned"
 }
@@ -54,8 +54,8 @@ export const flatPosition = (symbol: string): PerpPosition => ({
 })
 
 /**
- * A position after a fill: what adds moves the average, what reduces realizes against it and takes its share of the cost, and
- * what goes beyond the whole opens the rest at the fill's price (F11).
+ * A position after a fill. An addition moves the average; a reduction realizes against it and takes its share of the cost; a
+ * quantity beyond the whole position opens the rest at the fill's price.
  */
 export const applyFill = (position: PerpPosition, { side, qty, price }: FigureFill): AppliedFill => {
   const held = scaled(position.netQty)
@@ -81,7 +81,7 @@ export const applyFill = (position: PerpPosition, { side, qty, price }: FigureFi
 
 const unrealized = { realized: 0n, closedQty: "0" } as const
 
-/** Places of an average and of a cost, as rows keep them. */
+/** Stored places of an average and of a cost. */
 const keptPlaces = 18
 const kept = (figure: Scaled): string => exactText(rounded(figure, keptPlaces))
 
@@ -109,6 +109,6 @@ const emptied = (position: PerpPosition): PerpPosition => ({
   realizedPnl: position.realizedPnl
 })
 
-/** The broker's commission on a quantity at a price, rounded up, in minor units of the quote currency (F12). */
+/** The broker's commission on a quantity at a price, rounded up, in minor units of the quote currency. */
 export const commissionOf = (qty: Exact | Scaled, price: Exact | Scaled, bps: number, quote: Currency): bigint =>
   ceilTo(shareOf(product(scaled(qty), scaled(price)), bps), scaleOf(quote))

@@ -1,6 +1,6 @@
 /**
- * What an order would do to the account, judged before anything is written: POST orders refuses by it, margin preview shows it
- * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
+ * The effect of an order on the account, computed before anything is stored: POST orders refuses by it, margin preview shows
+ * it. Money is micro-USDC, on SPOT minor units of the named currency (F13, A2-49, A2-90, F20, F6, F9).
  */
 import { type AccountRisk, marginLevelOf, type RiskAfter, riskWith, spendableOf } from "../margin/accountRisk.ts"
 import { closeOutPct, estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
@@ -28,38 +28,38 @@ import type { Reason } from "../shared/RefusalReason.ts"
 import { moneyOutReasons, type MoneyOutSentence } from "../withdrawal/moneyOut.ts"
 import { applyFill, commissionOf, flatPosition } from "./positionRules.ts"
 
-/** What of an order is judged. */
+/** The members of an order that decide about margin and balance. */
 export interface PreTradeOrder {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly qty: string
-  /** LIMIT alone. */
+  /** Set for LIMIT only. */
   readonly price: string | null
-  /** Conditional ones alone; its limit is null on those that trade at the market. */
+  /** Set for conditional orders only; its limit is null for those that trade at the market. */
   readonly trigger: { readonly price: string; readonly limitPrice: string | null } | null
   readonly reduceOnly: boolean
 }
 
-/** The figures of a preview. Null is what can't be worked out, because the market has no price. */
+/** The figures of a preview. Null: the market has no price, so the figure is unknown. */
 export interface PreTrade {
-  /** What an order is judged at, and taken as filled at. */
+  /** The assumed fill price. */
   readonly refPrice: string | null
-  /** Of the figures of the order itself but the reservation: USDC, on SPOT the currency it is paid in. */
+  /** Currency of the order's own figures except the reservation: USDC, on SPOT the currency it is paid in. */
   readonly currency: Currency
-  /** The quote of a spot BUY, the asset of a spot SELL. */
+  /** The quote currency of a spot BUY, the asset of a spot SELL. */
   readonly reservationCurrency: Currency
   readonly reservation: bigint | null
-  /** What a spot BUY pays at most: its limit, or the cap at which a MARKET one is sent (F20). Null on a SELL, and off SPOT. */
+  /** The highest price that a spot BUY pays: its limit, or the cap sent with a MARKET order. Null on a SELL, and off SPOT. */
   readonly reservationPrice: string | null
   readonly orderValue: bigint | null
-  /** How much more the account ties up while the order works; another order never makes it less (F6). */
+  /** The extra margin while the order works; another order never reduces it. */
   readonly marginRequired: bigint | null
   /** Null on SPOT. */
   readonly leverage: number | null
   readonly freeMarginBefore: bigint
   readonly freeMarginAfter: bigint | null
   readonly marginLevelAfter: string | null
-  /** Of the position that the order leaves; null on SPOT. */
+  /** For the position that the order leaves; null on SPOT. */
   readonly estLiquidationPrice: string | null
   readonly equityBefore: bigint
   readonly initialMarginBefore: bigint
@@ -67,28 +67,28 @@ export interface PreTrade {
   readonly estimatedCommission: bigint | null
   readonly slippageAllowance: bigint | null
   readonly estimatedCosts: bigint | null
-  /** What the order would have lost at once, measured at the mark. */
+  /** The immediate loss of the order, measured at the mark. */
   readonly openLoss: bigint | null
-  /** Whatever trades first, it can't make the position larger or turn it: nothing about margin refuses it (A2-90). */
+  /** The order can't enlarge or turn the position in any sequence of trades: margin never refuses it. */
   readonly onlyReduces: boolean
-  /** What was held against what; null where nothing is. */
+  /** The compared figure and its limit; null without a comparison. */
   readonly compared: { readonly figure: string; readonly limit: string } | null
-  /** Why margin or balance refuses it; null: they don't. */
+  /** The refusal by margin or balance; null: accepted. */
   readonly sentence: PreTradeSentence | null
   readonly bound: OrderBound
 }
 
-/** The bound of an order on its way to the venue. */
+/** The price bound of an order sent to the venue. */
 export interface OrderBound {
-  /** The limit that the venue gets; null for a conditional MARKET order and for a spot sale at the market. */
+  /** The limit sent to the venue; null for a conditional MARKET order and for a spot sale at the market. */
   readonly limit: string | null
   /**
    * For a conditional perpetual order that is MARKET or reduce-only: the distance from the mark at which it fires, basis points.
    */
   readonly bps: number | null
-  /** For a reduce-only perpetual order: the worst limit that it may have. */
+  /** For a reduce-only perpetual order: its worst allowed limit. */
   readonly worst: string | null
-  /** For perpetuals: how far any reduce-only order may trade, basis points. */
+  /** For perpetuals: the allowed distance of any reduce-only order, basis points. */
   readonly reducingBps: number | null
 }
 
@@ -97,8 +97,8 @@ export interface PerpPreTrade {
   /** The account without the order. */
   readonly risk: AccountRisk
   /**
-   * The order's market: position, all its working orders, and the terms it is judged on. A preview at another leverage than the
-   * one in force is as if that one were in force.
+   * The order's market: position, all its working orders, and the terms for this order. A preview at another leverage treats
+   * that one as in force.
    */
   readonly holding: PerpHolding
   readonly facts: Facts
@@ -106,18 +106,18 @@ export interface PerpPreTrade {
   readonly bestOpposite: Exact | null
   readonly commissionBps: number
   readonly tick: Grid
-  /** How far from the mark a reduce-only order may trade, then how far any limit may lie, basis points. */
+  /** The allowed distance of a reduce-only order from the mark, then that of any limit, basis points. */
   readonly reducingBps: number
   readonly bandBps: number
 }
 
-/** Why margin refuses an order. */
+/** The refusals by margin. */
 export const preTradeSentences = {
   short: "The order's margin and costs exceed the client's free margin.",
   unpriced: "The market has no price that the order could be judged at."
 } as const
 
-/** What margin and, on SPOT, balance say of an order. */
+/** The refusals by margin and, on SPOT, by balance. */
 export type PreTradeSentence = (typeof preTradeSentences)[keyof typeof preTradeSentences] | MoneyOutSentence
 export const preTradeReasons: Readonly<Record<PreTradeSentence, Reason>> = {
   ...moneyOutReasons,
@@ -125,7 +125,7 @@ export const preTradeReasons: Readonly<Record<PreTradeSentence, Reason>> = {
   [preTradeSentences.unpriced]: "NO_REFERENCE_PRICE"
 }
 
-/** The limit, what a conditional one trades at, or the market: the other side of the book, else the mark (F13). */
+/** The limit, the price at which a conditional order trades, or the market price: the other side of the book, else the mark. */
 export const refPriceOf = (
   { price, trigger }: Pick<PreTradeOrder, "price" | "trigger">,
   bestOpposite: Exact | null,
@@ -133,11 +133,11 @@ export const refPriceOf = (
 ): Exact | null =>
   trigger === null ? (price ?? bestOpposite ?? mark?.price ?? null) : (trigger.limitPrice ?? trigger.price)
 
-/** Whether an order trades at whatever the market offers, at once or when it is triggered. */
+/** Whether an order trades at the market price, at once or when triggered. */
 const tradesAtMarket = ({ price, trigger }: Pick<PreTradeOrder, "price" | "trigger">): boolean =>
   trigger === null ? price === null : trigger.limitPrice === null
 
-/** What orders that trade at the market are expected to lose to it, rounded up (F13). */
+/** The expected slippage of orders that trade at the market, rounded up. */
 export const slippageOf = (
   order: Pick<PreTradeOrder, "price" | "trigger">,
   value: Scaled,
@@ -145,7 +145,7 @@ export const slippageOf = (
   currency: Currency
 ): bigint => (tradesAtMarket(order) ? ceilTo(shareOf(value, slippageBps), scaleOf(currency)) : 0n)
 
-/** An order on a perpetual. */
+/** Computes an order on a perpetual. */
 export const preTrade = (input: PerpPreTrade): PreTrade => {
   const { order, holding, commissionBps } = input
   const market = marketOf(input)
@@ -227,17 +227,17 @@ const textOf = (price: Exact): string => (typeof price === "string" ? price : ex
 
 /** The order's market in the account's figures. */
 interface Market {
-  /** As it stands; null: nothing is there. */
+  /** The present part; null without a position or an order. */
   readonly standing: PerpRisk | null
-  /** On the terms that the order is judged on. */
+  /** The part on the terms for this order. */
   readonly part: PerpRisk
   readonly before: RiskAfter
 }
 
-/** For orders without a bound. */
+/** The bound of orders that have none. */
 export const unbounded: OrderBound = { limit: null, bps: null, worst: null, reducingBps: null }
 
-/** A reduce-only order may trade as far from the mark, or from its trigger, as every account outside a close-out can pay (F9). */
+/** A reduce-only order may trade as far from the mark, or from its trigger, as every account outside a close-out can pay. */
 const reducingBound = (
   { order: { side, price, trigger }, reducingBps, tick }: PerpPreTrade,
   mark: ShownMark | null
@@ -271,7 +271,7 @@ const openingBound = (
   }
 }
 
-/** Every other market is in the account's figures as it is: what an order changes is its own market's part alone. */
+/** An order changes only its own market's part; the account's figures keep all other markets. */
 const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
   const standing = risk.perps.find((each) => each.holding.symbol === holding.symbol) ?? null
   if (standing?.holding === holding) return { standing, part: standing, before: risk }
@@ -289,8 +289,8 @@ const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOr
 })
 
 /**
- * The part of the quantity that could make the position larger or turn it: what the position has no room for once the working
- * orders of the same side have traded, reduce-only ones included (A2-90). None of a reduce-only order.
+ * The part of the quantity that could enlarge or turn the position: the excess over the position once the working orders of the
+ * same side have traded, reduce-only ones included. Zero for a reduce-only order.
  */
 const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }: PerpHolding): Scaled => {
   if (reduceOnly) return nothing
@@ -307,20 +307,20 @@ const nothing: Scaled = { units: 0n, places: 0 }
 
 const positive = (value: Scaled): Scaled => (value.units < 0n ? nothing : value)
 
-/** What of a position an order of this side would close. */
+/** The part of a position that an order of this side would close. */
 const closableBy = (side: "BUY" | "SELL", position: PerpPosition | null): Scaled => {
   if (position === null) return nothing
   const netQty = scaled(position.netQty)
   return positive(side === "SELL" ? netQty : negated(netQty))
 }
 
-/** What one unit loses against the mark by being bought above or sold below it. */
+/** The loss of one unit against the mark when bought above or sold below it. */
 const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scaled =>
   lossOf(side, at, scaled(mark.price))
 
 /**
- * The account with the order filled whole at its price, commission paid: what closes realizes there, what opens there loses
- * what it is worse than the mark, and gains nothing that it is better (F13).
+ * The account with the order filled whole at its price, commission paid: the closed part realizes there, the opened part loses
+ * its distance to a better mark, and never gains from a worse one.
  */
 const afterFill = (
   { order, holding, tick, risk, facts }: PerpPreTrade,
@@ -339,7 +339,7 @@ const afterFill = (
   }
 }
 
-/** The position after the fill, and what it has realized. */
+/** The position after the fill, and its realized PnL. */
 const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Scaled, mark: ShownMark | null) => {
   const { symbol, side, qty, reduceOnly } = order
   const position = holding.position ?? flatPosition(symbol)
@@ -348,7 +348,7 @@ const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Scaled, mar
   const closed = closing.units === 0n ? { position, realized: 0n } : applyFill(position, { side, qty: closing, price })
   const opening = difference(wanted, closing)
   if (reduceOnly || opening.units === 0n) return closed
-  // No better than the mark: an order that waits for a better price has not gained by it yet.
+  // Never better than the mark: an order that waits for a better price has not gained by it yet.
   const worse = mark === null || lossAtOnce(order, price, mark).units > 0n ? price : mark.price
   const opened = applyFill(closed.position, { side, qty: opening, price: worse })
   return { position: opened.position, realized: closed.realized }

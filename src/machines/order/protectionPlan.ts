@@ -1,8 +1,8 @@
 /**
- * What follows for the protection of an order from where its parent, its legs, the position and the mark stand (D7; A2-40,
- * A2-41). Pure: one step at a time, and none where everything stands as it should. A leg has one change in flight; what is
- * filled meanwhile is folded into the next. Between the venue's word on a fill and the legs for it lies no other step, and a
- * leg grows by an amendment, so that what is held is never without the legs that it had.
+ * Derives the next step for the protection of an order from its parent, its legs, the position and the mark. Pure: one step at
+ * a time, none when everything is in order. A leg has one change in flight; fills that arrive meanwhile join the next change.
+ * No other step lies between the report of a fill and its legs, and a leg grows by an amendment, so that a position always
+ * keeps the legs it had (D7, A2-40, A2-41).
  */
 import {
   type AttachmentContext,
@@ -21,43 +21,43 @@ import {
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import { noLiquidity } from "./Order.ts"
 
-/** What a plan rests on besides the attachment. */
+/** The input of a plan besides the attachment. */
 export interface Around {
   /** Unix ms. */
   readonly now: number
-  /** Null: it is over, and has left memory. */
+  /** Null: the parent has ended and left memory. */
   readonly parent: OrderNow | null
   readonly legOf: (orderId: number) => OrderNow | null
   /** The client's position in the market, signed. */
   readonly netQty: string
-  /** Null: not known; the venue then says whether a level is passed. */
+  /** Null: unknown; the venue then decides whether a level is passed. */
   readonly mark: MoneyDecimal | null
 }
 
 export interface Plan {
-  /** What the attachment is told; null: all stands as it should. */
+  /** The event for the attachment; null: everything is in order. */
   readonly event: AttachmentEvent["type"] | null
-  /** Without the legs that are to be placed. */
+  /** The standing without the legs that are to be placed. */
   readonly standing: Standing
-  /** Orders to place: their `asked` is the quantity. */
+  /** Orders to place: `asked` is their quantity. */
   readonly place: ReadonlyArray<Omit<Leg, "orderId">>
   readonly amend: ReadonlyArray<{ readonly orderId: number; readonly qty: string }>
   readonly cancel: ReadonlyArray<number>
   readonly cancelParent: boolean
-  /** News of refused legs, for the parent's note. */
+  /** Changes of refused legs, for the parent's note. */
   readonly notes: ReadonlyArray<string>
 }
 
 /** Most MARKET legs in one round without a pause. */
 const mostAtMarket = 2
-/** Most cancels of one order, and most amendments to one quantity: a rejected one is not retried for ever. */
+/** Most cancels of one order, and most amendments to one quantity, so that a rejected one is not retried for ever. */
 const mostCancels = 3
 const mostAmends = 3
 
-/** How an order ends that met an order of its own account, or found no counterparty. */
+/** The end reasons of an order that met an order of its own account, or found no counterparty. */
 const metNobody = (why: string | null): boolean =>
   why === "self-trade" || why === "no market" || why?.startsWith(noLiquidity) === true
-/** How a conditional order is refused whose level is passed already. */
+/** The refusal reason of a conditional order whose level is already passed. */
 const passedAlready = "would trigger at once"
 
 const nothing = new MoneyDecimal(0)
@@ -68,7 +68,7 @@ export const planProtection = (
   around: Around
 ): Plan => new Planning(attachment.state, attachment.context, around).plan()
 
-/** A leg that the venue may still work on, as it is. */
+/** A leg that may still work at the venue, with its order. */
 interface Live {
   leg: Leg
   readonly now: OrderNow
@@ -81,7 +81,7 @@ class Planning {
   private readonly around: Around
   private readonly held: MoneyDecimal
   private readonly live: Array<Live> = []
-  /** What legs of this round stood for that have ended. */
+  /** The parent's fills that the ended legs of this round covered. */
   private readonly gone: Array<string> = []
   private readonly place: Array<Omit<Leg, "orderId">> = []
   private readonly amend: Array<Plan["amend"][number]> = []
@@ -105,7 +105,7 @@ class Planning {
   plan(): Plan {
     for (const leg of this.of.standing.legs) this.see(leg)
     this.dropNeedless()
-    // A round is over without a trade: what it stood for is left to the client.
+    // The round ended without a trade: the client decides about the rest.
     const { traded, again, unplaced } = this.standing
     if (!traded && again === null && unplaced.length === 0 && this.ofRound().length === 0)
       for (const upTo of this.gone) this.deal(upTo)
@@ -118,7 +118,7 @@ class Planning {
     return { event: event ?? (follows ? "FOLLOW" : null), standing, place, amend, cancel, cancelParent, notes }
   }
 
-  /** Takes in how a leg stands now; one that has ended leaves. */
+  /** Updates a leg from its order; an ended leg is removed. */
   private see(leg: Leg): void {
     const now = this.around.legOf(leg.orderId)
     if (now === null) return
@@ -168,7 +168,7 @@ class Planning {
     this.notes.push(`${words[role]} placed`)
   }
 
-  /** Ends attempts that are not needed any more: the position is gone, or the other level has fired. */
+  /** Ends attempts without a purpose: the position is gone, or the other level has fired. */
   private dropNeedless(): void {
     const { traded, again, unplaced } = this.standing
     const isNeeded = ({ atMarket }: Unplaced): boolean =>
@@ -181,7 +181,7 @@ class Planning {
     }
   }
 
-  /** Makes the attempts that are due. Returns true if a leg goes to the market. */
+  /** Makes the attempts that are due. Returns true if a leg is sent at MARKET. */
   private placeAgain(target: MoneyDecimal): boolean {
     if (target.isZero()) return false
     for (const each of this.standing.unplaced) {
@@ -215,7 +215,7 @@ class Planning {
     return this.state === "PLACING" && legs.every(({ now }) => !now.placing) ? "STAND" : null
   }
 
-  /** Before the first leg, and after one has fired or all have gone. */
+  /** Plans before the first leg, and after a leg has fired or all have ended. */
   private goOn(): AttachmentEvent["type"] | null {
     if (this.held.isZero()) this.set({ dealt: this.standing.filled, again: null })
     for (const each of this.live) if (!each.hasTraded && this.isOver(each)) this.drop(each)
@@ -230,24 +230,24 @@ class Planning {
     return isDone ? "CLOSE" : null
   }
 
-  /** What the legs of this round are for: what the parent filled since the one before, without what they took of it. */
+  /** The quantity for the legs of this round: the parent's fills since the last round, less those that the legs have closed. */
   private target(): MoneyDecimal {
     const { filled, before, taken } = this.standing
     const takenNow = sumOf(this.ofRound().map(({ now }) => new MoneyDecimal(now.filledQty)))
     return this.heldOf(new MoneyDecimal(filled).sub(before).sub(taken).sub(takenNow))
   }
 
-  /** As much of a quantity as is held, and not left to a leg that has fired. */
+  /** The part of a quantity that is still held and not claimed by a fired leg. */
   private heldOf(qty: MoneyDecimal): MoneyDecimal {
     return MoneyDecimal.max(nothing, MoneyDecimal.min(qty, this.held.sub(this.resting())))
   }
 
-  /** What legs that have fired may still take. */
+  /** The quantity that fired legs may still trade. */
   private resting(): MoneyDecimal {
     return sumOf(this.live.filter(isFired).map(restOf))
   }
 
-  /** Brings a leg that waits to a quantity. */
+  /** Adjusts a waiting leg to a quantity. */
   private follow(each: Live, target: MoneyDecimal): void {
     if (target.isZero()) return this.drop(each)
     const askedFor = this.standing.filled
@@ -256,7 +256,7 @@ class Planning {
     } else this.resize(each, target, askedFor)
   }
 
-  /** A leg that has fired takes no more than what is held. */
+  /** Limits a fired leg to the held quantity. */
   private shrink(): void {
     let left = this.held
     for (const each of this.live.filter(isFired)) {
@@ -267,7 +267,7 @@ class Planning {
     }
   }
 
-  /** Asks for another quantity, once nothing is in flight; a few times where that is lost or refused. */
+  /** Requests another quantity once no change is in flight; a lost or refused request is repeated a few times. */
   private resize(each: Live, to: MoneyDecimal, askedFor: string): void {
     const { orderId, asked, tries } = each.leg
     const isSame = to.eq(asked)
@@ -281,7 +281,7 @@ class Planning {
     if (!now.changing && now.cancels < mostCancels) this.cancel.push(leg.orderId)
   }
 
-  /** What a parent whose leg has fired would still fill is not wanted any more. */
+  /** Cancels the rest of a parent whose leg has fired. */
   private endParent(): void {
     const { parent } = this.around
     if (parent !== null && parent.works && !parent.changing && parent.cancels < mostCancels) this.cancelParent = true
@@ -334,7 +334,7 @@ class Planning {
     return legDirection(role, this.of.side) === "AT_OR_ABOVE" ? mark.gte(level.price) : mark.lte(level.price)
   }
 
-  /** A leg that has not traded and is not waited for any more. */
+  /** Whether a leg without a trade is not needed any more. */
   private isOver(each: Live): boolean {
     return this.state === "CLOSED" || this.held.isZero() || !this.isOfRound(each) || this.standing.traded
   }
@@ -347,7 +347,7 @@ class Planning {
     return leg.round === this.standing.round
   }
 
-  /** Fills of the parent up to there have had their legs. */
+  /** Marks the parent's fills up to this quantity as covered by legs. */
   private deal(upTo: string): void {
     this.set({ dealt: this.text(MoneyDecimal.max(this.standing.dealt, upTo)) })
   }

@@ -1,40 +1,39 @@
 /**
- * What holdings have cost: lots of an asset, first in first out (F21). A lot keeps its consideration and its commission apart,
- * because results are told without commission and the cost basis with it (A2-44). Costs are micro-USDC, quantities the
- * asset's minor units.
+ * The cost of holdings: lots of an asset, first in first out. A lot keeps consideration and commission apart, because results
+ * exclude commission and the cost basis includes it. Costs are micro-USDC, quantities the asset's minor units (F21, A2-44).
  */
 import type { Currency } from "../shared/Currency.ts"
 
 export interface SpotLot {
   readonly id: number
   readonly asset: Currency
-  /** What is left of it, more than zero; so are its costs. */
+  /** The remaining quantity, above zero, with its remaining costs. */
   readonly qty: bigint
-  /** What was paid for it, or its worth when it was deposited. */
+  /** The price paid for it, or its value at its deposit. */
   readonly cost: bigint
   readonly commission: bigint
   /** Unix ms. */
   readonly acquiredAt: number
 }
 
-/** A part of a lot, or all of it, that a disposal took. */
+/** A part of a lot, or a whole lot, taken by a disposal. */
 export type LotSlice = Readonly<SpotLot>
 
 export interface TakenLots {
   /** Oldest first; `id` and `acquiredAt` are the lot's own. */
   readonly taken: ReadonlyArray<LotSlice>
-  /** Of all that was taken. */
+  /** Cost of all slices. */
   readonly cost: bigint
   readonly commission: bigint
-  /** The lots that remain, a broken one with what remains of it. */
+  /** The remaining lots, a split one with its rest. */
   readonly left: ReadonlyArray<SpotLot>
-  /** What of the quantity no lot was left for; zero as long as every unit that came in has a lot. */
+  /** The quantity without a lot; zero while every received unit has a lot. */
   readonly missing: bigint
 }
 
 /**
- * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, half to even; the last slice of a lot
- * what remains of them, so that nothing of a cost is lost or doubled. `lots` are oldest first.
+ * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, rounded half to even; the last slice
+ * of a lot carries the rest, so that the costs always add up. `lots` are oldest first.
  */
 export const takeLots = (lots: ReadonlyArray<SpotLot>, qty: bigint): TakenLots => {
   const taken: Array<LotSlice> = []
@@ -73,7 +72,7 @@ const totals = (taken: ReadonlyArray<LotSlice>): Pick<TakenLots, "taken" | "cost
   return { taken, cost, commission }
 }
 
-/** amount x part / all, half to even; all of them positive. */
+/** amount x part / all, half to even; all three are positive. */
 const shareOf = (amount: bigint, part: bigint, all: bigint): bigint => {
   const share = (amount * part) / all
   const twice = 2n * (amount * part - share * all)

@@ -1,4 +1,6 @@
-/** A spot order before anything is written: what it sets aside, and whether the client has it (F13, F20). */
+/**
+ * The check of a spot order before anything is stored: its reservation, and whether the client can cover it (F13, F20, A1-12).
+ */
 import { type AccountRisk, type CashOf, marginLevelOf, type RiskState } from "../margin/accountRisk.ts"
 import type { Mark } from "../market/Facts.ts"
 import type { Grid } from "../market/Grid.ts"
@@ -16,22 +18,22 @@ export interface SpotPreTrade {
   readonly quote: SpotOrder["quote"]
   readonly cashOf: CashOf
   readonly risk: AccountRisk
-  /** The risk state that is recorded (A1-12). */
+  /** The recorded risk state. */
   readonly recorded: RiskState
   readonly mark: Mark | null
   readonly bestBid: Exact | null
   readonly bestAsk: Exact | null
   readonly commissionBps: number
   readonly slippageBps: number
-  /** How far any limit may lie from the mark, basis points. */
+  /** The largest distance of any limit from the mark, basis points. */
   readonly bandBps: number
   readonly tick: Grid
 }
 
-/** An order on SPOT: no margin is tied up, and there is no position that it could reduce. */
+/** Computes an order on SPOT: it needs no margin, and there is no position to reduce. */
 export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
   const { order, quote, risk, mark, bandBps } = input
-  // A conditional order meets the band of the moment at which it fires.
+  // A conditional order is checked against the band when it fires.
   const band = mark === null || order.trigger !== null ? null : { mark, bandBps }
   const reservation = reservationOf(spotOrderOf(input), input.bestAsk, input.tick, band)
   const price = refPriceOf(order, order.side === "BUY" ? input.bestAsk : input.bestBid, input.mark)
@@ -61,7 +63,7 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
       estimatedCommission === null || slippageAllowance === null ? null : estimatedCommission + slippageAllowance,
     openLoss: 0n,
     onlyReduces: false,
-    // A sale at the market has no bound. It spends an asset that is no margin and brings cash, so the client never owes after it.
+    // A sale at the market has no bound. It spends an asset that is not margin and earns cash, so it never leaves a debt.
     bound: { ...unbounded, limit: reservation?.price ?? spotOrderOf(input).price },
     ...judged(input, reservation)
   }
@@ -76,13 +78,13 @@ const spotOrderOf = ({ order, base, quote, commissionBps }: SpotPreTrade): SpotO
   commissionBps
 })
 
-/** While the order works: what USDC it sets aside is no margin any more. */
+/** Free margin while the order works: its reserved USDC no longer counts as margin. */
 const freeMarginAfter = ({ risk }: SpotPreTrade, reservation: SpotReservation | null): bigint | null => {
   if (reservation === null) return null
   return reservation.currency === "USDC" ? risk.freeMargin - reservation.amount : risk.freeMargin
 }
 
-/** Once it is filled at its price: only USDC that it pays or brings changes the level. */
+/** Margin level after a fill at its price: only paid or received USDC changes the level. */
 const marginLevelAfter = (
   { order, quote, risk }: SpotPreTrade,
   value: MoneyDecimal,
@@ -94,8 +96,8 @@ const marginLevelAfter = (
 }
 
 /**
- * USDC is margin, so a buy that sets it aside needs it free, the account NORMAL and every mark that its figures use fresh, as
- * money that leaves does; another currency, and the asset of a SELL, need only be there (F20).
+ * USDC is margin. A buy in USDC needs it free, the account NORMAL and every used mark fresh, like a withdrawal. Another
+ * currency, and the asset of a SELL, must only be available.
  */
 const judged = (
   { cashOf, risk, recorded }: SpotPreTrade,

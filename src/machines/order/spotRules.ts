@@ -1,7 +1,7 @@
 /**
- * What a spot order sets aside, and what each of its fills takes of that (F20). Considerations, commissions and released money
- * are rounded on the order's running totals, so a thousand partial fills take what one of their sum would. Money is in minor
- * units: of the quote currency, of the asset where it says so; quantities and prices are decimal texts.
+ * The reservation of a spot order, and the part that each fill takes. Considerations, commissions and released money are
+ * rounded on the order's running totals, so a thousand partial fills take as much as one fill of their sum. Money is in minor
+ * units of the quote currency unless it names the asset; quantities and prices are decimal texts (F20).
  */
 import { type VenueBand, withinBand } from "../margin/priceBound.ts"
 import type { Grid } from "../market/Grid.ts"
@@ -10,7 +10,7 @@ import type { Exact } from "../shared/Exact.ts"
 import { decimalText, ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
 import { commissionOf } from "./positionRules.ts"
 
-/** The currency that a spot market is paid in, the last part of its symbol; null: none that a client can hold. */
+/** The payment currency of a spot market, the last part of its symbol; null: no client currency. */
 export const spotQuoteOf = (symbol: string): Currency | null => {
   const quote = symbol.slice(symbol.lastIndexOf("-") + 1)
   return isCurrency(quote) ? quote : null
@@ -22,22 +22,22 @@ export interface SpotOrder {
   readonly base: Currency
   readonly quote: Currency
   readonly qty: string
-  /** The limit, or the limit of a conditional one; null: MARKET. */
+  /** The limit of the order, also of a conditional one; null: MARKET. */
   readonly price: string | null
   readonly commissionBps: number
 }
 
 export interface SpotReservation {
-  /** The quote of a BUY, the asset of a SELL. */
+  /** The quote currency of a BUY, the asset of a SELL. */
   readonly currency: Currency
   readonly amount: bigint
-  /** What a BUY pays at most: its limit, or the cap at which a MARKET one is sent (F20). Null on a SELL. */
+  /** The highest price that a BUY pays: its limit, or the cap sent with a MARKET order. Null on a SELL. */
   readonly price: string | null
 }
 
-/** How far above the best offer a MARKET buy may trade, basis points (F20). */
+/** How far above the best offer a MARKET buy may trade, basis points. */
 const capBps = 200
-/** Basis points of a whole. */
+/** Basis points in one whole. */
 const whole = 10_000
 
 /** The cap of a MARKET buy, on the tick, rounded up. */
@@ -48,8 +48,8 @@ const capAt = (bestAsk: Exact, { decimals, step }: Grid): string => {
 }
 
 /**
- * The amount reserved for an order before it is sent: its worst cost. The cap of a MARKET buy lies inside the venue's `band`;
- * null: the venue checks no band now. Returns null for a MARKET buy while the market has no offer.
+ * The reservation of an order before it is sent: its worst cost. The cap of a MARKET buy lies inside the venue's `band`; null:
+ * the venue checks no band now. Returns null for a MARKET buy while the market has no offer.
  */
 export const reservationOf = (
   order: SpotOrder,
@@ -72,40 +72,40 @@ export const reservationOf = (
 const costOf = ({ commissionBps, quote }: SpotOrder, qty: Exact, price: Exact): bigint =>
   commissionOf(qty, price, commissionBps, quote)
 
-/** An order on its way: its terms, and what its fills have come to. */
+/** An order that is being filled: its terms, and the totals of its fills. */
 export interface SpotRunning extends SpotOrder {
-  /** What was reserved, and at which price. */
+  /** The reserved amount, and its price. */
   readonly reservation: SpotReservation
   readonly filledQty: string
   /** Sum of quantity times price of the fills, exact. */
   readonly notional: string
-  /** Of the reservation; what is neither is still held. */
+  /** Parts of the reservation; the rest is still held. */
   readonly consumed: bigint
   readonly released: bigint
 }
 
-/** What is still held: a terminal state releases it. */
+/** The held rest of the reservation; a terminal state releases it. */
 export const heldOf = ({ reservation, consumed, released }: SpotRunning): bigint =>
   reservation.amount - consumed - released
 
-/** What one fill posts, all of it positive. */
+/** The postings of one fill, all positive. */
 export interface SpotSettlement {
-  /** Consideration: a BUY pays it, a SELL is paid it. */
+  /** Consideration: a BUY pays it, a SELL receives it. */
   readonly quote: bigint
-  /** The asset, the other way round. */
+  /** The asset, in the opposite direction. */
   readonly base: bigint
   /** Taken from the reserve of a BUY, from the proceeds of a SELL. */
   readonly commission: bigint
-  /** What of this the reservation pays: all of it, as long as the venue keeps to the order. */
+  /** The part that the reservation pays: all of it, unless the venue breaks the order's terms. */
   readonly consumed: bigint
-  /** What of the reservation can no longer be needed, whatever the rest trades at. */
+  /** The part of the reservation that the rest of the order can no longer need, at any allowed price. */
   readonly released: bigint
   readonly running: SpotRunning
 }
 
 /**
- * Settles one fill. An order never takes more out of its reservation than is in it, nor gives back what its rest could still
- * need; when it is filled nothing is held any more.
+ * Settles one fill. An order never takes more than its reservation, and never releases money that its rest could need; when it
+ * is filled, nothing is held any more.
  */
 export const settleSpotFill = (
   running: SpotRunning,
@@ -146,8 +146,8 @@ interface Posted {
 }
 
 /**
- * All that an order has posted once its fills have come to so much. The commission of a SELL stops at its proceeds, which it
- * is taken from: a first fill worth less than a minor unit would leave the quote currency below zero.
+ * The total postings of an order at these fill totals. The commission of a SELL is capped by its proceeds, which it is taken
+ * from: otherwise a first fill worth less than a minor unit would leave the quote currency below zero.
  */
 const postedAt = ({ side, base, quote, commissionBps }: SpotOrder, filledQty: Exact, notional: Exact): Posted => {
   const qty = new MoneyDecimal(filledQty)
@@ -162,7 +162,7 @@ const postedAt = ({ side, base, quote, commissionBps }: SpotOrder, filledQty: Ex
   return { quote: proceeds, base: sold, commission: least(charge, proceeds), taken: sold }
 }
 
-/** What the whole order can have taken at worst, if what is left of it trades at the price it was reserved at. */
+/** The worst total cost of the whole order, if its rest trades at the reserved price. */
 const worstOf = (running: SpotRunning, filledQty: MoneyDecimal, notional: MoneyDecimal): bigint => {
   const left = MoneyDecimal.max(0, new MoneyDecimal(running.qty).minus(filledQty))
   const value = left.mul(running.reservation.price ?? 0).plus(notional)

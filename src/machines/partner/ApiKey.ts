@@ -1,5 +1,5 @@
 /**
- * An API key's life, the same for partner keys (pbk_) and operator keys (bok_). Hash, label, scope and last use are
+ * The life of an API key, the same for partner keys (pbk_) and operator keys (bok_). Hash, label, scope and last use are
  * columns beside the machine: using a key is no transition (doc 1, Authentication; D17).
  */
 export const apiKeyStatuses = ["ACTIVE", "REVOKED"] as const

@@ -1,7 +1,6 @@
 /**
- * The partner firm's status: what the operator may do to it and what its machine keeps. The profile itself (names,
- * licence, custody model) is a row beside the machine, because nothing in the machine decides on it (doc 1, Partner
- * status; D15).
+ * The partner firm's status: the operator's events, and the machine's context. The profile (names, licence, custody model) is a
+ * row beside the machine, because no transition depends on it (doc 1, Partner status; doc 3, Changing the custody model; D15).
  */
 export const partnerStatuses = ["ACTIVE", "SUSPENDED", "CLOSED"] as const
 export type PartnerStatus = (typeof partnerStatuses)[number]
@@ -20,14 +19,14 @@ export type PartnerEvent =
   | { readonly type: "CREATE"; readonly at: number; readonly reason: string }
   | { readonly type: "SUSPEND"; readonly at: number; readonly reason: string }
   | { readonly type: "REACTIVATE"; readonly at: number; readonly reason: string }
-  /** `blockers` are sentences naming what stands in the way (D15's zero check); the guard wants none. */
+  /** `blockers` are sentences naming the obstacles that the zero check found; the guard requires an empty list. */
   | {
       readonly type: "CLOSE"
       readonly at: number
       readonly reason: string
       readonly blockers: ReadonlyArray<string>
     }
-  /** Another custody model: `before` and `after` name them; `blockers` as for CLOSE (doc 3, Changing the custody model). */
+  /** Another custody model: `before` and `after` name them; `blockers` as for CLOSE. */
   | {
       readonly type: "CHANGE_CUSTODY"
       readonly at: number

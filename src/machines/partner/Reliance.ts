@@ -1,6 +1,6 @@
 /**
- * Reliance: the agreement under which the service relies on the partner's KYC. Only APPROVED opens the onboarding
- * writes, everything else goes on for clients already onboarded (doc 1, Partner status; D16; A1-50).
+ * Reliance: the agreement under which the service relies on the partner's KYC. Only APPROVED opens the onboarding writes;
+ * everything else continues for clients already onboarded (doc 1, Partner status; D16, A1-50).
  */
 export const relianceStatuses = ["NONE", "REQUESTED", "APPROVED", "SUSPENDED", "REVOKED"] as const
 export type RelianceStatus = (typeof relianceStatuses)[number]
@@ -23,9 +23,9 @@ export interface RelianceEvent {
   readonly reason: string
 }
 
-/** Each single move of D16 by its two ends. */
+/** Each single transition by its two ends. */
 const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, ReadonlyArray<RelianceMove>>>>> = {
-  // The operator's one command APPROVED from NONE records both moves (D16).
+  // The operator's one command APPROVED from NONE records both transitions.
   NONE: { REQUESTED: ["REQUEST"], APPROVED: ["REQUEST", "APPROVE"] },
   REQUESTED: { NONE: ["WITHDRAW"], APPROVED: ["APPROVE"] },
   APPROVED: { SUSPENDED: ["SUSPEND"], REVOKED: ["REVOKE"] },
@@ -34,8 +34,8 @@ const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, Reado
 }
 
 /**
- * The events that bring reliance from one status to another, in order; empty when it is already there, null when the
- * operator may not ask for this move (D16).
+ * The events that bring reliance from one status to another, in order; empty when it is already there, null when the operator
+ * may not request this transition.
  */
 export const reliancePath = (from: RelianceStatus, to: RelianceStatus): ReadonlyArray<RelianceMove> | null =>
   from === to ? [] : (moves[from]?.[to] ?? null)

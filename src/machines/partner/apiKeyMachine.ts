@@ -1,6 +1,6 @@
 /**
- * API key: issued ACTIVE, revoked once and for ever, after which it answers like an unknown key (401 code 4010). There
- * is nothing to decide at issue, so there is no NEW state: issuing is the entry into ACTIVE (D17).
+ * API key: issued ACTIVE, revoked once and for ever, after which it answers like an unknown key (401 code 4010). Issuing
+ * decides nothing, so there is no NEW state: issuing enters ACTIVE (D17).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,6 +1,6 @@
 /**
- * Partner status. Suspension keeps clients' positions, settlements and webhooks going (A1-49), so the machine only
- * says which status holds; gates read it (doc 1, Partner status; D15).
+ * Partner status. Suspension keeps clients' positions, settlements and webhooks going, so the machine only holds the status;
+ * gates read it (doc 1, Partner status; A1-49, D15).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -29,7 +29,7 @@ const note = (action: string, before: string | null, after: string) =>
 const close = (from: "ACTIVE" | "SUSPENDED") =>
   ({ guard: "noBlockers", target: "CLOSED", actions: [ruled, note("partner.close", from, "CLOSED")] }) as const
 
-/** The status stays as it is; only the audit hears of it, the model is the row's. */
+/** The status does not change; the machine writes only the audit entry, because the model is in the row. */
 const changeCustody = {
   guard: "noBlockers",
   actions: partner.emit(({ event }) => {

@@ -1,4 +1,4 @@
-/** One event per move of the reliance machine: path tests and diagrams use them (D16). */
+/** One event per transition of the reliance machine: path tests and diagrams use them (D16). */
 import { type RelianceEvent, type RelianceInput, relianceMoves } from "./Reliance.ts"
 
 export const relianceInput: RelianceInput = { partnerId: 1 }

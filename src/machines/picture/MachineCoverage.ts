@@ -1,25 +1,25 @@
 /**
- * What goes through the transitions of the machines when they are tried: scenarios that anybody can play, the simulation, and
- * tests. The record is made by `npm run machine-coverage` from what they really decide; each transition has a row of the
- * published tables besides, which test/machines/transitions.test.ts plays. Pictures are drawn by it.
+ * Coverage of the machines' transitions by public scenarios, the simulation, and tests. `npm run machine-coverage` records it
+ * from the decisions that really happen. Each transition also has a row in the published tables, which
+ * test/machines/transitions.test.ts plays. Pictures use the record.
  */
 
-/** Of one transition, or of the first state. */
+/** Coverage of one transition, or of the first state. */
 export interface Tried {
   /** Ids of scenarios, in their order. */
   readonly scenarios: ReadonlyArray<string>
   readonly simulated: boolean
-  /** Test files; named only where no scenario goes through. */
+  /** Test files; named only where no scenario covers the transition. */
   readonly tests: ReadonlyArray<string>
 }
 
-/** By the name of the row (describe.ts, rowName), or `startOf` a state. */
+/** Coverage by the name of the row (describe.ts, rowName), or by `startOf` a state. */
 export type MachineCoverage = ReadonlyMap<string, Tried>
 
-/** By what a transition is tried, the strongest first. */
+/** Kinds of coverage, the strongest first. */
 export type Trial = "scenarios" | "simulation or tests" | "its row of the table"
 
-/** How creations are named, which no row of a table is. */
+/** The names of creations, which have no row in a table. */
 export const startOf = (state: string): string => `[*] ${state}`
 
 const untried: Tried = { scenarios: [], simulated: false, tests: [] }
@@ -29,7 +29,7 @@ export const triedOf = (coverage: MachineCoverage, row: string): Tried => covera
 export const trialOf = ({ scenarios, simulated, tests }: Tried): Trial =>
   scenarios.length > 0 ? "scenarios" : simulated || tests.length > 0 ? "simulation or tests" : "its row of the table"
 
-/** How many rows are tried by what at best. */
+/** The number of rows by their strongest coverage. */
 export const trialsOf = (coverage: MachineCoverage, rows: ReadonlyArray<string>): Readonly<Record<Trial, number>> => {
   const count = (trial: Trial) => rows.filter((row) => trialOf(triedOf(coverage, row)) === trial).length
   return {
@@ -39,7 +39,7 @@ export const trialsOf = (coverage: MachineCoverage, rows: ReadonlyArray<string>)
   }
 }
 
-/** What leads into a state: all that tries a row which ends there, or begins there. */
+/** The coverage of all rows that end in a state, or begin there. */
 export const arrivals = (coverage: MachineCoverage, state: string): Tried => {
   const into = [...coverage].filter(([row]) => row.endsWith(` ${state}`)).map(([, tried]) => tried)
   const all = (of: (tried: Tried) => ReadonlyArray<string>) => [...new Set(into.flatMap(of))].toSorted()
@@ -50,7 +50,7 @@ export const arrivals = (coverage: MachineCoverage, state: string): Tried => {
   }
 }
 
-/** Scenarios and test files that a sentence names; of the others it says how many there are. */
+/** The most scenarios and test files that a sentence names; it counts the others. */
 const named = 4
 
 const someOf = (names: ReadonlyArray<string>): string => {
@@ -58,7 +58,7 @@ const someOf = (names: ReadonlyArray<string>): string => {
   return names.length > named ? `${shown} and ${names.length - named} more` : shown
 }
 
-/** What tries it beside its row of the table, in words; `names`: with the first scenarios by name. */
+/** The coverage besides the row of the table, in words; `names`: with the first scenarios by name. */
 export const triedText = ({ scenarios, simulated, tests }: Tried, names = true): string => {
   const counted = `${scenarios.length} ${scenarios.length === 1 ? "scenario" : "scenarios"}`
   const parts = [
@@ -69,7 +69,7 @@ export const triedText = ({ scenarios, simulated, tests }: Tried, names = true):
   return parts.length === 0 ? "its row of the table alone" : parts.join(", ")
 }
 
-/** As it stands in the file: `ORD 01 02; STK 01`, nothing of what there is none of. */
+/** The form in the file: `ORD 01 02; STK 01`; empty kinds are left out. */
 export interface StoredTried {
   readonly scenarios?: string
   readonly simulated?: true

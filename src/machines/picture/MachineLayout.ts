@@ -1,7 +1,7 @@
 /**
- * Where the parts of a machine's picture stand, in SVG units, and how large texts are. Layouts are made by the generator
- * (scripts, elkjs); what is drawn into them comes from the machine itself. Texts are set in a monospaced font: their width
- * is known without a browser, so that boxes and labels fit everywhere.
+ * Positions of the parts of a machine's picture, in SVG units, and text sizes. The generator (scripts, elkjs) makes layouts;
+ * the machine itself gives the content. Texts have a monospaced font: their width is known without a browser, so that boxes and
+ * labels fit everywhere.
  */
 import type { AnyStateMachine } from "xstate"
 import { type Arrow, arrowsOf, moveText, statesOf } from "../describe.ts"
@@ -24,13 +24,13 @@ export interface MachineLayout {
   readonly width: number
   readonly height: number
   readonly states: { readonly [name: string]: Box }
-  /** Between states; what stays in a state is written into its box. */
+  /** Arrows between states; transitions that keep the state are text in its box. */
   readonly arrows: ReadonlyArray<PlacedArrow>
-  /** The line from the dot of the beginning to the first state. */
+  /** The line from the start dot to the first state. */
   readonly start: ReadonlyArray<readonly [x: number, y: number]>
 }
 
-/** The advance of a character is 0.602 of the size in the widest of the fonts named. */
+/** The advance of a character is 0.602 of the size in the widest of the named fonts. */
 export const fonts = {
   family: "ui-monospace, 'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, monospace",
   advance: 0.605,
@@ -40,17 +40,17 @@ export const fonts = {
   pad: 10
 } as const
 
-/** The width of a text of the size. */
+/** The width of a text at a font size. */
 export const textWidth = (text: string, size: number): number => [...text].length * size * fonts.advance
 
 /** Height of the line with a state's name. */
 export const nameHeight = 32
 
-/** What moves an object without moving its state. */
+/** Transitions that keep the state. */
 const staysOf = (arrows: ReadonlyArray<Arrow>, state: string): ReadonlyArray<string> =>
   arrows.filter(({ from, to }) => from === state && to === state).flatMap(({ moves }) => moves.map(moveText))
 
-/** The size of a state's box: its name, and below it what stays in the state. */
+/** The size of a state's box: its name, and below it the transitions that keep the state. */
 export const stateSize = (
   machine: AnyStateMachine,
   state: string
@@ -63,7 +63,7 @@ export const stateSize = (
   }
 }
 
-/** The size of the label of an arrow: its moves, one a line. */
+/** The size of the label of an arrow: its transitions, one a line. */
 export const labelSize = ({ moves }: Arrow): { readonly width: number; readonly height: number } => ({
   width: Math.ceil(Math.max(...moves.map((move) => textWidth(moveText(move), fonts.move))) + 8),
   height: moves.length * fonts.line + 4

@@ -1,7 +1,7 @@
 /**
- * A machine's picture as an SVG that looks the same in browsers, on paper and in tools that know no style sheets: every
- * colour is written out. States are coloured by what they mean (registryEntry, Looks); the atlas colours them anew in the
- * dark by their classes, and puts its counts beside the boxes, which carry the names of their states.
+ * A machine's picture as an SVG that is the same in browsers, on paper and in tools without style sheets: every colour is
+ * written out. The colour of a state shows its meaning (registryEntry, Looks). The atlas recolours states in dark mode by their
+ * classes, and puts its counts beside the boxes, which carry the names of their states.
  */
 import { type Arrow, arrowsOf, moveText, rowName, statesOf } from "../describe.ts"
 import type { MachineEntry } from "../registryEntry.ts"
@@ -10,14 +10,14 @@ import { type Box, fonts, type MachineLayout, nameHeight } from "./MachineLayout
 
 export type Look = "unborn" | "standing" | "waiting" | "ended" | "refused"
 
-/** How a state is coloured; NEW decides a creation, and nothing is ever found in it. */
+/** The colour group of a state; NEW decides a creation, and no row ever has it. */
 export const lookOf = ({ looks }: Pick<MachineEntry, "looks">, state: string): Look => {
   if (state === "NEW") return "unborn"
   const has = (list: ReadonlyArray<string>) => list.includes(state)
   return has(looks.waiting) ? "waiting" : has(looks.ended) ? "ended" : has(looks.refused) ? "refused" : "standing"
 }
 
-/** Fill, edge and ink of each look; ink on fill has a contrast of more than 7. */
+/** Fill, edge and ink of each colour group; ink on fill has a contrast of more than 7. */
 export const colours: Readonly<Record<Look, readonly [fill: string, edge: string, ink: string]>> = {
   unborn: ["#ffffff", "#8c959f", "#424a53"],
   standing: ["#ddf4ff", "#0969da", "#0a3069"],
@@ -29,21 +29,21 @@ export const colours: Readonly<Record<Look, readonly [fill: string, edge: string
 const ground = "#ffffff"
 const line = "#57606a"
 const ink = "#24292f"
-/** Of moves that no scenario makes; its contrast on white is more than 5. */
+/** The colour of transitions that no scenario covers; its contrast on white is more than 5. */
 const faint = "#656d76"
 
-/** Lines of what scenarios go through are whole; of what only simulation and tests do, dashed; of the rest, dotted. */
+/** Line styles: solid when scenarios cover the transition, dashed when only simulation and tests do, dotted for the rest. */
 const dashes: Readonly<Record<Trial, string>> = {
   scenarios: "",
   "simulation or tests": ` stroke-dasharray="6 4"`,
   "its row of the table": ` stroke-dasharray="1.5 3"`
 }
 
-/** Marks a text for SVG and HTML. */
+/** Escapes a text for SVG and HTML. */
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0) ?? 0};`)
 
-/** The picture, ending with a line break. `coverage`: what goes through, where it is known; titles say it. */
+/** The picture, ending with a line break. `coverage`: the known coverage, shown in titles. */
 export const drawMachine = (entry: MachineEntry, layout: MachineLayout, coverage?: MachineCoverage): string => {
   const { machine, title } = entry
   const arrows = arrowsOf(machine)
@@ -81,7 +81,7 @@ export const drawMachine = (entry: MachineEntry, layout: MachineLayout, coverage
   ].join("\n")
 }
 
-/** By what an arrow is tried at best, and its title. */
+/** An arrow's strongest coverage, and its title. */
 const triedArrow = (
   { from, to, moves }: Arrow,
   coverage: MachineCoverage | undefined
@@ -94,7 +94,7 @@ const triedArrow = (
   return { trial: trial ?? "its row of the table", title: titleOf([`${from} to ${to}`, ...words]) }
 }
 
-/** The lines of an arrow's moves, the first at a place; what no scenario does is set in italics. */
+/** The lines of an arrow's transitions, from a position on; those without a scenario are in italics. */
 const movesAt = (
   arrow: Arrow | undefined,
   coverage: MachineCoverage | undefined,
@@ -113,7 +113,7 @@ const movesAt = (
     return `<text ${look} fill="${paint}">${titleOf([`${text}: ${triedText(tried)}`])}${escaped(text)}</text>`
   })
 
-/** What is shown where one points at; the picture keeps one line for each of its parts. */
+/** The tooltip of a part; the picture has one source line for each of its parts. */
 const titleOf = (lines: ReadonlyArray<string>): string => `<title>${lines.map(escaped).join("&#10;")}</title>`
 
 interface DrawnState {
@@ -121,7 +121,7 @@ interface DrawnState {
   readonly description: string
   readonly look: Look
   readonly box: Box
-  /** What moves an object without moving its state. */
+  /** Transitions that keep the state. */
   readonly stays: Arrow | undefined
 }
 

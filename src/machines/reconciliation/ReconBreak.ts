@@ -1,6 +1,7 @@
 /**
- * Reconciliation break: a difference between the ledger and what a bank, a chain or the venue says, which may pause money
- * out until staff have explained it (doc 3, Withdrawal request: "an open reconciliation break pausing money out"; A3-11).
+ * Reconciliation break: a difference between the ledger and a bank, a chain or the venue. It may pause withdrawals until staff
+ * have explained it (see Withdrawal request: "an open reconciliation break pausing money out") (doc 3, Withdrawal request: "an
+ * open reconciliation break pausing money out"; A3-11).
  */
 export const breakScopes = ["ALL", "PARTNER", "CLIENT"] as const
 export type BreakScope = (typeof breakScopes)[number]
@@ -32,7 +33,7 @@ export interface ReconBreakEvent {
   readonly reason: string
 }
 
-/** Whether an open break stops money of this client from leaving; the currency plays no part (A3-11). */
+/** Whether an open break stops withdrawals of this client; the currency plays no part. */
 export const pauses = (
   row: Pick<ReconBreakContext, "scope" | "partnerId" | "clientId" | "pausesMoneyOut">,
   client: { readonly clientId: number; readonly partnerId: number }

@@ -1,6 +1,6 @@
 /**
- * Compares an account's holdings at the service and at the venue (operator surface, sim verify). Every kind of holding is in one
- * list of figures; a noun that trades adds its own figures to the service's side.
+ * Compares an account's holdings at the service and at the venue. Every kind of holding is in one list of figures; a product
+ * that trades adds its own figures to the service's side (operator surface, sim verify).
  */
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { MoneyFigures } from "./money.ts"
@@ -27,12 +27,12 @@ export interface HoldingDifference {
   readonly account: string
   readonly kind: HoldingKind
   readonly name: string
-  /** Null: this side has none. */
+  /** Null: this side has no such holding. */
   readonly service: string | null
   readonly venue: string | null
 }
 
-/** What is open at the venue. Flat positions and ended contracts and swaps are held no more. */
+/** Open holdings at the venue, without flat positions and ended contracts and swaps. */
 export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAccount): ReadonlyArray<Holding> => [
   ...positions
     .filter(({ netQty }) => /[1-9]/.test(netQty))
@@ -53,7 +53,7 @@ export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAcco
 /** Whether an order may still be filled at the venue. */
 export const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
-/** A trade as a holding: both sides have it in the same words. */
+/** A trade as a holding: both sides describe it in the same words. */
 export const tradeHolding = (trade: Trade): Holding => ({
   kind: "trade",
   name: String(trade.tradeId),
@@ -85,13 +85,13 @@ export const compareHoldings = (
     .toSorted((a, b) => holdingKinds.indexOf(a.kind) - holdingKinds.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
 }
 
-/** The difference in words, such as `contract 12 of CL-0001: the service has none, the venue 0.5`. */
+/** The difference as a sentence, such as `contract 12 of CL-0001: the service has none, the venue 0.5`. */
 export const differenceSentence = ({ account, kind, name, service, venue }: HoldingDifference): string =>
   `${kind} ${name} of ${account}: the service has ${service ?? "none"}, the venue ${venue ?? "none"}`
 
 const keyOf = ({ kind, name }: Holding): string => `${kind} ${name}`
 
-/** "1.50" and "1.5" are one figure. */
+/** "1.50" and "1.5" are equal figures. */
 const sameFigure = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && plain(a) === plain(b)
 

@@ -1,23 +1,23 @@
 /**
- * The money of an account as service and venue have it, in one figure an asset (A2-103). The house account `venue` of the ledger
- * has what a client was paid and has paid; of perpetuals only the results, which hang on the order in which trades were
- * booked and are rounded (F11). So they are taken out, and the value of each trade put in their place: what both sides then
- * have is the same to the last minor unit, whatever the order and however many trades, wherever a tick times a lot is a whole
- * minor unit of what is paid. Fees of the venue's are none of it (F12).
+ * The money of an account at the service and at the venue, in one comparable figure an asset. The ledger's house account
+ * `venue` holds all payments to and from a client. For perpetuals it holds only results, which are rounded and depend on the
+ * booking order of the trades. So this file takes the results out and puts the value of each trade in their place. Both sides
+ * are then equal to the last minor unit, in any order and for any number of trades, wherever a tick times a lot is a whole
+ * minor unit of the payment currency. The venue's fees are not included (A2-103, F11, F12).
  */
 import { postingRules } from "../ledger/postingRules.ts"
 import { isCurrency } from "../shared/Currency.ts"
 import { MoneyDecimal, toDecimal } from "../shared/Money.ts"
 import type { VenueAccount, VenueMoneyKind } from "../venue/venueObjects.ts"
 
-/** What of a client is compared, as it is stored. Minor units. */
+/** The stored money of a client for the comparison. Minor units. */
 export interface OwnMoney {
   readonly balances: ReadonlyArray<{ readonly currency: string; readonly fromVenue: bigint }>
-  /** Micro-USDC; undefined: it has never traded. */
+  /** Micro-USDC; undefined: the client has never traded. */
   readonly totals: { readonly perpFlow: bigint; readonly fillsPnl: bigint } | undefined
 }
 
-/** Amounts by asset; what is nothing is left out. */
+/** Amounts by asset, without zeros. */
 export type MoneyFigures = ReadonlyMap<string, MoneyDecimal>
 
 export const ownMoney = ({ balances, totals }: OwnMoney): MoneyFigures => {
@@ -28,10 +28,10 @@ export const ownMoney = ({ balances, totals }: OwnMoney): MoneyFigures => {
   return present(sums)
 }
 
-/** Kinds that are booked here; what is not, such as a kind of trading that is not offered, is not compared. */
+/** Kinds that the service books; other kinds, such as those of a product that is not offered, are not compared. */
 const bookedKinds: ReadonlySet<VenueMoneyKind | null> = new Set(Object.values(postingRules).map(({ venue }) => venue))
 
-/** Null: the venue has not kept all of it. */
+/** Null: the venue has not kept the whole history. */
 export const venueMoney = ({ money }: Pick<VenueAccount, "money">): MoneyFigures | null => {
   if (money === null) return null
   const sums = new Map<string, MoneyDecimal>()
@@ -45,7 +45,7 @@ export interface MoneyDifference {
   readonly theirs: MoneyDecimal
 }
 
-/** Assets of which the two sides say different amounts. */
+/** Assets with different amounts on the two sides. */
 export const moneyApart = (ours: MoneyFigures, theirs: MoneyFigures): ReadonlyArray<MoneyDifference> =>
   [...new Set([...ours.keys(), ...theirs.keys()])].toSorted().flatMap((asset) => {
     const [here, there] = [ours.get(asset) ?? nothing, theirs.get(asset) ?? nothing]
@@ -60,5 +60,5 @@ const add = (sums: Map<string, MoneyDecimal>, asset: string, amount: MoneyDecima
 const present = (sums: ReadonlyMap<string, MoneyDecimal>): MoneyFigures =>
   new Map([...sums].filter(([, amount]) => !amount.isZero()))
 
-/** Why the money of some accounts is not compared, for whoever reads the figure. */
+/** Explains to the reader why the money of some accounts is not compared. */
 export const olderThanMoney = "accounts whose money was not compared: they are older than what the venue keeps of it"

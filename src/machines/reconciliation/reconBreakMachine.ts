@@ -1,4 +1,4 @@
-/** Reconciliation break: open until staff close it, once, saying why (A3-11). It moves no money by itself. */
+/** Reconciliation break: open until staff close it once, with a reason. It moves no money by itself (A3-11). */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import type { ReconBreakContext, ReconBreakEvent, ReconBreakInput } from "./ReconBreak.ts"

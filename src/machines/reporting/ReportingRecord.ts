@@ -1,8 +1,7 @@
 /**
- * The record that names a client in transaction reports: nationality, kind of identifier, identifier and full names.
- * Built from what onboarding collected, whenever name, birth date, citizenships, identification or tax residency
- * change, so that a report never has to ask. Source: F27; doc 1, Rules of POST /clients and PUT .../kyc 7; RTS 22
- * Article 6.
+ * The record that identifies a client in transaction reports: nationality, kind of identifier, identifier and full names. Built
+ * from the onboarding data whenever name, birth date, citizenships, identification or tax residency change, so that a report
+ * needs no further query. Source: F27; doc 1, Rules of POST /clients and PUT .../kyc 7; RTS 22 Article 6.
  */
 import { Schema } from "effect"
 import { eeaCountries } from "../shared/Country.ts"
@@ -16,7 +15,7 @@ import {
 
 export const ReportingRecord = Schema.Struct({
   nationality: Schema.String,
-  /** Null, like identifier, while nothing Annex II accepts is known. */
+  /** Null, like identifier, while no identifier that Annex II accepts is known. */
   scheme: Schema.NullOr(Schema.Literals(identifierSchemes)),
   identifier: Schema.NullOr(Schema.String),
   /** All first names in capitals, separated by commas (RTS 22 Annex I, table 2). */
@@ -24,7 +23,7 @@ export const ReportingRecord = Schema.Struct({
   surnames: Schema.String,
   /** YYYY-MM-DD. */
   dateOfBirth: Schema.String,
-  /** False: the client cannot be reported yet. */
+  /** False: the client can't be reported yet. */
   complete: Schema.Boolean,
   /** Unix ms. */
   builtAt: Schema.Int,
@@ -33,7 +32,7 @@ export const ReportingRecord = Schema.Struct({
 })
 export type ReportingRecord = typeof ReportingRecord.Type
 
-/** The facts a record is built from, as the KYC sections hold them. */
+/** The facts of a record, as in the KYC sections. */
 export interface ReportingFacts {
   readonly citizenships: ReadonlyArray<string>
   readonly firstName: string
@@ -48,7 +47,7 @@ export interface ReportingFacts {
   readonly taxResidencies: ReadonlyArray<{ readonly country: string; readonly tin?: string | null }>
 }
 
-/** First EEA citizenship alphabetically; without one, the first of all. Source: F27; RTS 22 Article 6(3). */
+/** First EEA citizenship alphabetically; without one, the first of all. Source: RTS 22 Article 6(3). */
 export const reportingNationality = (citizenships: ReadonlyArray<string>): string => {
   const ordered = citizenships.toSorted()
   const chosen = ordered.find((code) => eeaCountries.has(code)) ?? ordered[0]
@@ -86,7 +85,7 @@ const identifierBy = (facts: ReportingFacts, nationality: string, scheme: Identi
     case "NATIONAL_ID":
       return documentNumber(facts, nationality, "national_id")
     case "INVESTOR_SHARE":
-      // Onboarding never asks for it.
+      // Onboarding does not collect it.
       return null
     case "CONCAT":
       return concatIdentifier({
@@ -102,8 +101,8 @@ const identifierBy = (facts: ReportingFacts, nationality: string, scheme: Identi
 const reportedNames = (names: string): string => names.toUpperCase().trim().split(/\s+/).join(",")
 
 /**
- * Builds the record. `builtAt` Unix ms; `fromRevision` is the KYC revision of the facts. Incomplete when no identifier
- * of the nationality's line is at hand. Source: F27.
+ * Builds the record. `builtAt` Unix ms; `fromRevision` is the KYC revision of the facts. Incomplete when the nationality's list
+ * has no known identifier.
  */
 export const buildReportingRecord = (facts: ReportingFacts, builtAt: number, fromRevision: number): ReportingRecord => {
   const nationality = reportingNationality(facts.citizenships)

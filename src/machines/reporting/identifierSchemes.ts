@@ -1,7 +1,7 @@
 /**
- * Which identifier names a person of which nationality in transaction reports, and how CONCAT is put together. A table
- * and two text rules, apart from the record that uses them, so that each line can be held against the regulation.
- * Source: F27; Commission Delegated Regulation (EU) 2017/590 (RTS 22) Article 6 and Annex II; ESMA/2016/1452.
+ * The identifier of a person in transaction reports by nationality, and the construction of CONCAT. A table and two text rules,
+ * apart from the record that uses them, so that each line can be compared with the regulation. Source: F27; Commission
+ * Delegated Regulation (EU) 2017/590 (RTS 22) Article 6 and Annex II; ESMA/2016/1452.
  */
 import { parseCalendarDate } from "../shared/CalendarDate.ts"
 import { isCountry } from "../shared/Country.ts"
@@ -27,7 +27,7 @@ const passportThenCard = ["PASSPORT", "NATIONAL_ID", "CONCAT"] as const
 const passport = ["PASSPORT", "CONCAT"] as const
 const concat = ["CONCAT"] as const
 
-/** Annex II: the EEA nationalities, best identifier first. EE, ES, IS, IT, MT and PL know no CONCAT. */
+/** Annex II: the EEA nationalities, best identifier first. EE, ES, IS, IT, MT and PL have no CONCAT. */
 const annexII: ReadonlyMap<string, ReadonlyArray<IdentifierScheme>> = new Map<string, ReadonlyArray<IdentifierScheme>>([
   ["AT", concat],
   ["BE", personal],
@@ -62,22 +62,20 @@ const annexII: ReadonlyMap<string, ReadonlyArray<IdentifierScheme>> = new Map<st
 ])
 
 /**
- * Identifier kinds for a nationality, best first. The line "all other countries" also serves GB: Annex II still prints
- * the National Insurance number, but for a reporter in the Union British nationals are third-country nationals (ESMA, 6
- * July 2021). Source: F27.
+ * Identifier kinds for a nationality, best first. The line "all other countries" also serves GB: Annex II still prints the
+ * National Insurance number, but for a reporter in the Union British nationals are third-country nationals (ESMA, 6 July 2021).
  */
 export const schemesOf = (nationality: string): ReadonlyArray<IdentifierScheme> => annexII.get(nationality) ?? passport
 
 /**
- * Countries whose tax number of a natural person is the very number Annex II asks for, so the TIN given at onboarding
- * serves. The Slovenian personal number (EMSO) is not the Slovenian tax number, and nothing else collected carries it.
- * Source: F27.
+ * Countries whose tax number of a natural person is the number that Annex II requires, so the TIN given at onboarding serves.
+ * The Slovenian personal number (EMSO) is not the Slovenian tax number, and onboarding does not collect it.
  */
 export const tinIsIdentifier: ReadonlySet<string> = new Set(
   "BE BG CZ DK EE FI HR IS IT LT LV MT NO PL PT RO SE SK ES".split(" ")
 )
 
-/** Detached prefixes, transliterated, longest first, so that "van der" goes before "van". Source: F27. */
+/** Detached prefixes, transliterated, longest first, so that "van der" goes before "van". */
 const prefixes: ReadonlyArray<ReadonlyArray<string>> = (
   "am,auf,auf dem,aus der,d,da,de,de l,del,de la,de le,di,do,dos,du,im,la,le,mac,mc,mhac,mhic,mhic giolla,mic,ni,nic," +
   "o,ua,ui,van,van de,van den,van der,vom,von,von dem,von den,von der"
@@ -99,7 +97,7 @@ const leading = (words: ReadonlyArray<string>): number => {
 }
 
 /**
- * The words of a name in capitals after titles and detached prefixes at its front. Attached ones (O'Brian, McDonald)
+ * The words of a name in capitals, without titles and detached prefixes at its front. Attached prefixes (O'Brian, McDonald)
  * stay.
  */
 const wordsOf = (name: string): ReadonlyArray<string> => {
@@ -112,7 +110,7 @@ const wordsOf = (name: string): ReadonlyArray<string> => {
 
 const five = (letters: string): string => letters.slice(0, 5).padEnd(5, "#")
 
-/** What CONCAT is made of. */
+/** The parts of CONCAT. */
 export interface ConcatFacts {
   /** ISO alpha-2. */
   readonly nationality: string
@@ -123,9 +121,9 @@ export interface ConcatFacts {
 }
 
 /**
- * CONCAT: country, birth date, five letters of the first name up to its first space, five of the surname, short ones
- * filled with #. Null when the country is not an assigned code, the date is not real or a name has no letter left.
- * Source: F27; RTS 22 Article 6(4), 6(5).
+ * CONCAT: country, birth date, five letters of the first name up to its first space, five of the surname, short ones filled
+ * with #. Null when the country is not an assigned code, the date is not real or a name has no letter left. Source: RTS 22
+ * Article 6(4), 6(5).
  */
 export const concatIdentifier = ({ nationality, dateOfBirth, firstName, surname }: ConcatFacts): string | null => {
   const first = lettersOf(wordsOf(firstName)[0] ?? "")

@@ -1,4 +1,4 @@
-/** The body of POST .../rfq/{rfqId}/accept: the quote that is accepted (doc 2, Barrier contracts). */
+/** The body of POST .../rfq/{rfqId}/accept: the accepted quote (doc 2, Barrier contracts). */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
@@ -22,7 +22,7 @@ export interface AcceptBody {
 
 export type DecodedAccept = { readonly ok: true; readonly body: AcceptBody } | BodyFaults
 
-/** Judges an accept; on refusal as every body (400 code 4000). */
+/** Checks an accept; refuses with 400 code 4000, like every body. */
 export const decodeAccept = (body: unknown): DecodedAccept =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)

@@ -1,4 +1,4 @@
-/** The body of POST .../barriers/{contractId}/close, which may be left out: how quotes to close are taken (doc 2; A2-29). */
+/** The optional body of POST .../barriers/{contractId}/close: how quotes to close are handled (doc 2; A2-29). */
 import * as Fields from "../shared/Fields.ts"
 import { barrierLimits } from "../shared/Limits.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
@@ -14,7 +14,7 @@ export interface CloseBody {
 
 export type DecodedClose = { readonly ok: true; readonly body: CloseBody } | BodyFaults
 
-/** Judges a request to close; undefined is a body that was left out. On refusal as every body (400 code 4000). */
+/** Checks a request to close; undefined means no body. Refuses with 400 code 4000, like every body. */
 export const decodeClose = (body: unknown): DecodedClose =>
   judgeBody(body === undefined ? {} : body, quotingLabels, (raw, add) => {
     const decoded = decodeBody(raw, add)

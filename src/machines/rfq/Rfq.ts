@@ -1,18 +1,19 @@
 /**
- * A request for quotes to open a knock-out contract, or to close one (doc 2, RFQ; D4). What the machine keeps: what was asked
- * for, what of it is in flight at the venue, and how it ended. The quotes of an open request are the venue's, never rows
- * (A2-22). Money is USDC as decimal strings with six places; prices and quantities are decimal strings on the market's grid.
+ * A request for quotes to open a knock-out contract, or to close one. The machine's context: the request, the calls in flight
+ * at the venue, and the end. The quotes of an open request are the venue's, never rows. Money is USDC as decimal strings with
+ * six places; prices and quantities are decimal strings on the market's grid (doc 2, RFQ; D4, A2-22, F15, A2-95, A2-62,
+ * A2-111).
  */
 import type { VenueQuote } from "../venue/venueObjects.ts"
 
-/** States in which a request waits for something; CREATING: the venue has not answered yet, and lists do not show it. */
+/** States of an unfinished request; CREATING: the venue has not answered yet, and lists do not show it. */
 export const openRfqStates = ["CREATING", "OPEN"] as const
 
-/** What is asked for, and its figures at the mark of that moment (F15); those that a request to close has not are null. */
+/** The request, and its figures at the mark of that moment; figures that a request to close lacks are null. */
 export interface RfqInput {
   readonly rfqId: number
   readonly clientId: number
-  /** The client's account at the venue: its uid (A2-95). */
+  /** The client's account at the venue: its uid. */
   readonly account: string
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -29,11 +30,11 @@ export interface RfqInput {
   readonly markAtRequest: string | null
   readonly impliedLeverage: string | null
   readonly potentialProfit: string | null
-  /** The estimate; once executed what was charged. */
+  /** The estimate; after execution the charged amount. */
   readonly commission: string | null
   readonly windowEndsAt: number
   readonly autoAccept: boolean
-  /** The contract that it is to close, with its entry and its id at the venue; null: it is to open one. */
+  /** The contract to close, with its entry and its venue id; null: the request opens one. */
   readonly closes: { readonly contractId: number; readonly entry: string; readonly venueContractId: number } | null
   readonly priceDecimals: number
   readonly qtyDecimals: number
@@ -45,15 +46,15 @@ export interface RfqInput {
 export interface Accepting {
   readonly quoteId: number
   readonly price: string
-  /** Zero of a request to close. */
+  /** Zero for a request to close. */
   readonly premium: string
   readonly commission: string
   readonly at: number
-  /** Ledger actor of whoever accepts: the router, or a partner (A2-62). */
+  /** Ledger actor of the accept: the router, or a partner. */
   readonly by: string
 }
 
-/** A quote whose accept the venue refused: it is not tried again under this request. */
+/** A quote whose accept the venue refused: not tried again under this request. */
 export interface RefusedQuote {
   readonly quoteId: number
   readonly reason: string
@@ -62,12 +63,12 @@ export interface RefusedQuote {
 export interface RfqContext extends RfqInput {
   readonly venueRfqId: number | null
   readonly accepting: Accepting | null
-  /** The withdrawal that is in flight at the venue. */
+  /** The withdrawal in flight at the venue. */
   readonly cancelling: { readonly attempt: number } | null
-  /** Withdrawals asked for so far: each has a name of its own. */
+  /** Withdrawals requested so far: each has its own ref. */
   readonly withdrawals: number
   readonly refusedQuotes: ReadonlyArray<RefusedQuote>
-  /** The venue may still have it open: it has not said that it ended there, nor that it never came. */
+  /** The request may still be open at the venue: the venue has reported neither its end nor that it never arrived. */
   readonly venueOpen: boolean
   readonly autoAcceptNote: string | null
   readonly rejectReason: string | null
@@ -76,30 +77,30 @@ export interface RfqContext extends RfqInput {
   readonly entryPrice: string | null
   /** The frozen premium, once executed. */
   readonly premium: string | null
-  /** Of an ended request: the accepted one and the newest others. */
+  /** For an ended request: the accepted quote and the newest others. */
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
-/** What was heard of a request that ends: it is kept with it (A2-22). */
+/** Quotes received for a request that ends: they are stored with it. */
 export interface Heard {
   readonly quotes: ReadonlyArray<VenueQuote>
-  /** Why the router took none of them, in words; null: nothing but what is kept already. */
+  /** The router's reason for taking no quote, in words; null: the stored note stays. */
   readonly note: string | null
 }
 
 export type RfqEvent =
-  /** The venue has it under this id. */
+  /** The venue confirms it under this id. */
   | { readonly type: "CONFIRMED"; readonly at: number; readonly venueRfqId: number }
-  /** The venue has not answered in time: the request is shown, and asked for (D4). */
+  /** The venue has not answered in time: the request is shown, and the venue is polled for it. */
   | { readonly type: "UNANSWERED"; readonly at: number }
-  /** The venue refused it, or never had it. */
+  /** The venue refused it, or never received it. */
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string }
-  /** A quote is to be executed; it was judged under the client's lock. */
+  /** Executes a quote; it was checked under the client's lock. */
   | ({ readonly type: "ACCEPT" } & Accepting)
   | { readonly type: "ACCEPT_REFUSED"; readonly at: number; readonly quoteId: number; readonly reason: string }
   /**
-   * The venue executed an accept. Of a request to close `premium` and `commission` are null, and so is the quote where the end
-   * of the contract alone shows it.
+   * The venue executed an accept. For a request to close `premium` and `commission` are null, and so is the quote where only
+   * the end of the contract shows the execution.
    */
   | {
       readonly type: "EXECUTED"
@@ -111,26 +112,26 @@ export type RfqEvent =
       readonly commission: string | null
       readonly quotes: ReadonlyArray<VenueQuote>
     }
-  /** Asks the venue to withdraw it; `attempt` names the call and grows. */
+  /** Requests its withdrawal from the venue; `attempt` names the call and grows. */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number }
-  /** Ends it by a rule of ours, whatever the venue says, and withdraws it there. */
+  /** Ends it by a rule of the service, whatever the venue reports, and withdraws it there. */
   | { readonly type: "DROP"; readonly at: number; readonly reason: string; readonly attempt: number }
-  /** The contract that it was to close has ended: nothing is left to close, here and at the venue. */
+  /** The contract to close has ended: the request has no purpose any more, here and at the venue. */
   | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & Heard)
   | { readonly type: "WINDOW_ELAPSED"; readonly at: number }
-  /** The venue says that it ended there without an accept. */
+  /** The venue reports its end without an accept. */
   | ({
       readonly type: "VENUE_ENDED"
       readonly at: number
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
     } & Heard)
-  /** A withdrawal has ended, and the request has not: the request is still on its way, or the venue has executed it. */
+  /** A withdrawal has ended without effect: the request is still on its way, or the venue has executed it. */
   | { readonly type: "NOT_WITHDRAWN" }
   /** The venue has it open although it has ended here: it is withdrawn there. */
   | { readonly type: "FOUND"; readonly at: number; readonly venueRfqId: number; readonly attempt: number }
 
-/** Quotes that an ended request keeps besides the accepted one (A2-22). */
+/** Quotes that an ended request keeps besides the accepted one. */
 export const quotesKept = 20
 
 /** The accepted quote and the newest others, in the venue's order. */
@@ -139,16 +140,16 @@ export const keptQuotes = (quotes: ReadonlyArray<VenueQuote>, acceptedId: number
   return quotes.filter((quote) => quote.id === acceptedId || others.has(quote))
 }
 
-/** The name of a request at the venue (A2-111). */
+/** The ref of a request at the venue. */
 export const requestRef = (rfqId: number): string => `R-${rfqId}`
-/** The name of its n-th withdrawal. */
+/** The ref of its n-th withdrawal. */
 export const withdrawalRef = (rfqId: number, attempt: number): string => `R-${rfqId}-c${attempt}`
-/** The name of an accept; a contract has the name of the accept that opened it. */
+/** The ref of an accept; a contract has the ref of the accept that opened it. */
 export const acceptRef = (rfqId: number, quoteId: number): string => `A-${rfqId}-${quoteId}`
 
 const acceptShape = /^A-[0-9]+-([1-9][0-9]{0,15})$/
 
-/** The quote that an accept's name is of; null for another name. */
+/** The quote of an accept's ref; null for another ref. */
 export const quoteOfRef = (ref: string): number | null => {
   const [, quoteId] = acceptShape.exec(ref) ?? []
   return quoteId === undefined ? null : Number(quoteId)

@@ -1,6 +1,6 @@
 /**
- * The body of POST .../rfq and .../rfq/preview: a request for quotes on a knock-out contract, judged as far as that needs no
- * market (doc 2, Barrier contracts; A2-13, A2-110 step 1).
+ * The body of POST .../rfq and .../rfq/preview: a request for quotes on a knock-out contract, checked as far as possible
+ * without its market (doc 2, RFQ request body; A2-13, A2-110).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -23,7 +23,7 @@ const labels = {
 } as const
 
 const { window } = barrierLimits
-/** As sent, of requests to open and to close alike. */
+/** The members of requests to open and to close, as sent. */
 export const quotingFields = {
   expiresInMs: Schema.optionalKey(
     Fields.wholeNumber(labels.expiresInMs, window.minMillis, window.maxMillis).annotate({
@@ -51,7 +51,7 @@ const budget = Schema.String.annotate({
   )
 )
 
-/** The body as sent, null fields left out (doc 2, RFQ request body). */
+/** The body as sent, null fields left out. */
 export const RfqBody = Fields.objectOf(
   {
     symbol: Fields.text(labels.symbol, 40),
@@ -84,7 +84,7 @@ export interface RfqBody {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly qty: string
-  /** The budget in micro-USDC; null: none. */
+  /** The budget in micro-USDC; null without one. */
   readonly premium: bigint | null
   readonly level: string
   readonly takeProfit: string | null
@@ -98,7 +98,7 @@ export interface RfqBody {
 export type DecodedRfq = { readonly ok: true; readonly body: RfqBody } | BodyFaults
 
 /**
- * Judges a request for quotes. On refusal `sentence` is that of the first failing field in the documented order and `errors`
+ * Checks a request for quotes. On refusal `sentence` is that of the first failing field in the documented order and `errors`
  * names all of them by dotted path (400 code 4000). `now` is the moment of receipt, Unix ms.
  */
 export const decodeRfq = (body: unknown, facts: { readonly now: number }): DecodedRfq =>
@@ -128,7 +128,7 @@ export const decodeRfq = (body: unknown, facts: { readonly now: number }): Decod
 
 const decodeBody = Fields.decoderOf(RfqBody)
 
-/** Judged already: a sentence can't come here. */
+/** Already checked, so no sentence is possible here. */
 const amountOf = (written: string): bigint | null => {
   const micro = parsePositiveAmount(written, "USDC")
   return typeof micro === "bigint" ? micro : null

@@ -1,6 +1,7 @@
 /**
- * Requests for quotes on knock-out contracts as partners read them (doc 2, RFQ; A2-111, A2-112, F15, F19), declared once for the contract and for the services. Prices and quantities are decimal strings on the market's
- * grid, money has six places, percentages and leverage two.
+ * Requests for quotes on knock-out contracts on the wire, declared once for the contract and for the services. Prices and
+ * quantities are decimal strings on the market's grid, money has six places, percentages and leverage two (doc 2, RFQ; A2-111,
+ * A2-112, F15, F19).
  */
 import { contractFields } from "../barrier/ContractWire.ts"
 import { Schema } from "effect"
@@ -20,7 +21,7 @@ const leverage = Schema.String.annotate({ description: "Notional over premium, d
 const toOpen = <S extends Schema.Top>(schema: S, description = "Null on a request to close.") =>
   Schema.NullOr(schema).annotate({ description })
 
-/** LONG of a BUY, SHORT of a SELL. */
+/** LONG for a BUY, SHORT for a SELL. */
 const direction = Schema.Literals(["LONG", "SHORT"]).annotate({ description: "LONG of a BUY, SHORT of a SELL." })
 const currency = Schema.Literal("USDC")
 
@@ -119,7 +120,7 @@ const acceptedEnd = {
   currency
 } as const
 
-/** POST .../rfq/{rfqId}/accept of a request to open, data: the contract as it was opened. */
+/** POST .../rfq/{rfqId}/accept of a request to open, data: the opened contract. */
 export const OpenedWire = Schema.Struct({
   ...acceptedFields,
   maxLoss: usdc,
@@ -130,7 +131,7 @@ export const OpenedWire = Schema.Struct({
 }).annotate({ identifier: "ContractOpened" })
 export type OpenedWire = typeof OpenedWire.Type
 
-/** The same of a request to close: what the contract came to, instead of the premium's figures. */
+/** The same for a request to close: the result of the contract instead of the premium's figures. */
 export const ClosedWire = Schema.Struct({
   ...acceptedFields,
   settlePrice: price,

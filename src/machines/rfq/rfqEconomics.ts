@@ -1,4 +1,4 @@
-/** The economics of a request for quotes on the mark (A2-110 step 8): the minimum notional, then what holds at any price. */
+/** The rules of a request for quotes at the mark: the minimum notional, then the rules for any price (A2-110). */
 import { type Priced, pricedAt, priceRules } from "../barrier/priceRules.ts"
 import type { Mark } from "../market/Facts.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"

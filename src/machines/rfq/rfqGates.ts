@@ -1,6 +1,6 @@
 /**
- * The gates of a request for quotes behind its fields and its market, as data (A2-110, steps 4 to 8): create, preview, explain
- * and accept walk the same ones, so what is foretold is what happens. Closing a contract has a short list of its own.
+ * The gates of a request for quotes after its fields and its market, as data. Create, preview, explain and accept run the same
+ * gates, so a preview predicts the outcome. Closing a contract has a short list of its own (A2-110, F18, F19).
  */
 import { type OpenQuoteFacts, openQuoteRules } from "../barrier/quoteAcceptance.ts"
 import {
@@ -26,26 +26,26 @@ import { invalidWhole } from "../shared/RequestBody.ts"
 import { verificationGate } from "../verification/requirements.ts"
 import { economicRules, type Marked } from "./rfqEconomics.ts"
 
-/** What stands for or against new risk in a market, whatever is asked for. */
+/** The facts that decide about new risk in a market. */
 export interface OpeningFacts {
   readonly now: number
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** Requests to open that are OPEN, without the one that is judged. */
+  /** Requests to open that are OPEN, without the present one. */
   readonly openRequests: number
   /** Contracts that are OPEN, with those that an accept in flight may open. */
   readonly openContracts: number
-  /** Without what the judged request itself has tied up. */
+  /** The risk without the reservation of the present request. */
   readonly risk: Pick<AccountRisk, "riskState" | "freeMargin">
   readonly venueConnected: boolean
-  /** The message of a halt that covers the market, ours or the venue's; null: it trades. */
+  /** The message of a halt that covers the market, the broker's or the venue's; null: the market trades. */
   readonly halt: string | null
-  /** The last one known; null: none. */
+  /** The last known mark; null: none. */
   readonly mark: Mark | null
 }
 
 export interface RfqFacts extends OpeningFacts {
-  /** The request at the mark; null without a mark, which refuses before it is asked for. */
+  /** The request at the mark; null without a mark, because an earlier gate then refuses. */
   readonly marked: Marked | null
 }
 
@@ -86,7 +86,7 @@ const contracts = ruled<OpeningFacts>({
   })
 })
 
-/** Steps 4 to 7: of create, preview and accept. */
+/** The gates of create, preview and accept that need no mark of the request. */
 export const openingGates: PreviewedGates<OpeningFacts> = [
   account,
   verification,
@@ -99,19 +99,19 @@ export const openingGates: PreviewedGates<OpeningFacts> = [
   freshMark
 ]
 
-/** Steps 4 to 8 of create, preview and explain. */
+/** All gates of create, preview and explain. */
 export const rfqGates: PreviewedGates<RfqFacts> = [
   ...openingGates,
   ...economicRules.map((rule) => previewed(gateOf(rule, (facts: RfqFacts) => facts.marked)))
 ]
 
-/** Of accepting a quote to open: the same up to step 7, then the quote at its own price (F18). */
+/** Gates for accepting a quote to open: the same without the economics at the mark, then the quote at its own price. */
 export const acceptGates: Gates<AcceptFacts> = [
   ...openingGates,
   ...openQuoteRules.map((rule) => gateOf(rule, (facts: AcceptFacts) => facts.quoted))
 ]
 
-/** What a request to close meets: no gate of new risk and no margin (F19). */
+/** The facts of a request to close: no gate of new risk, no margin. */
 export interface CloseFacts {
   /** Null: the client has no such contract. */
   readonly contract: { readonly open: boolean } | null
@@ -150,5 +150,5 @@ export const closeGates: Gates<CloseFacts> = [
   venue
 ]
 
-/** The first refusal of new risk in its market, whatever the quote: an accept asks it before it looks for one (A2-110). */
+/** The first refusal of new risk in its market, for any quote: an accept checks it before it searches the quote. */
 export const openingRefusal = (facts: OpeningFacts): Refusal | null => firstRefusal(openingGates, facts)

@@ -1,7 +1,7 @@
 /**
- * A request for quotes (D4). What is in flight at the venue is kept in the context: an accept keeps every end away until the
- * venue has answered it, a withdrawal is repeated until the venue has confirmed it. Silence decides nothing. The venue is
- * right in what it executed: a request that has ended here becomes ACCEPTED by it, with an alarm.
+ * A request for quotes. The context keeps the calls in flight at the venue: an accept delays every end until the venue has
+ * answered it, and a withdrawal is repeated until the venue has confirmed it. A missing answer decides nothing. The venue
+ * decides about executions: a request that has ended here still becomes ACCEPTED, with an alarm (D4).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -24,7 +24,7 @@ const rfq = setup({
     input: {} as RfqInput
   },
   guards: {
-    /** Nothing of it is in flight, the venue has it, and this quote was not refused before. */
+    /** No call of it is in flight, the venue has confirmed it, and this quote was not refused before. */
     acceptable: ({ context, event }) =>
       event.type === "ACCEPT" &&
       context.venueRfqId !== null &&
@@ -34,7 +34,7 @@ const rfq = setup({
     /** No accept is in flight. */
     notAccepting: ({ context }) => context.accepting === null,
     unconfirmed: ({ context }) => context.venueRfqId === null,
-    /** The accept that is in flight is the one that was refused, and the window is over. */
+    /** The refused accept is the one in flight, and the window is over. */
     refusedTooLate: ({ context, event }) =>
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
@@ -43,15 +43,15 @@ const rfq = setup({
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
       event.at < context.windowEndsAt,
-    /** No accept is in flight, and this withdrawal is a later one than any before. */
+    /** No accept is in flight, and this withdrawal has a higher attempt than any before. */
     withdrawable: ({ context, event }) =>
       event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
     withdrawing: ({ context }) => context.cancelling !== null,
-    /** It ended here, and the venue has not said the same. */
+    /** It ended here, and the venue has not confirmed the end. */
     heldOpen: ({ context }) => context.venueOpen,
     withdrawnAgain: ({ context, event }) =>
       event.type === "CANCEL" && context.venueOpen && event.attempt > context.withdrawals,
-    /** It was never confirmed here, and is not being withdrawn. */
+    /** It was never confirmed here, and no withdrawal is in flight. */
     foundOpen: ({ context, event }) =>
       event.type === "FOUND" &&
       context.venueRfqId === null &&
@@ -94,7 +94,7 @@ const execute = rfq.emit(({ context: { rfqId, account, accepting } }): MachineEf
   return { type: "venue.call", call: { name: "acceptQuote", request: call } }
 })
 
-/** Asked once an attempt: the attempt names the call. */
+/** Sent once per attempt: the attempt names the call. */
 const withdraw = rfq.emit(({ context: { rfqId, account, cancelling } }): MachineEffect => {
   if (cancelling === null) throw new Error(`rfq:${rfqId} is not being withdrawn`)
   const call = { ref: withdrawalRef(rfqId, cancelling.attempt), account, target: requestRef(rfqId) }
@@ -163,14 +163,14 @@ const dropped = rfq.assign(({ event }) => {
   const { reason, attempt, at } = event
   return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
 })
-/** Nothing of it is open at the venue any more; what was heard of it is kept. */
+/** The request is closed at the venue; its received quotes are stored. */
 const over = ({ autoAcceptNote }: RfqContext, { quotes, note: said }: Heard) => ({
   venueOpen: false,
   cancelling: null,
   quotes: keptQuotes(quotes, null),
   autoAcceptNote: said ?? autoAcceptNote
 })
-/** An accept that is in flight stays known: its answer is still to come. */
+/** Keeps an accept in flight, because its answer is still due. */
 const contractEnded = rfq.assign(({ context, event }) => {
   assertEvent(event, "CONTRACT_ENDED")
   return { ...over(context, event), rejectReason: "contract ended", updatedAt: event.at }
@@ -195,7 +195,7 @@ const notWithdrawn = rfq.assign({ cancelling: null })
 type Ended = "CANCELLED" | "EXPIRED" | "REJECTED"
 const executedFrom = (before: "CREATING" | "OPEN") =>
   ({ target: "ACCEPTED", actions: [executed, noWindow, note("rfq.accepted", before, "ACCEPTED")] }) as const
-/** What the venue may still say of a request that has ended here. */
+/** The venue's possible reports on a request that has ended here. */
 const afterEnd = (state: Ended) =>
   ({
     EXECUTED: { target: "ACCEPTED", actions: [executed, note("rfq.lateExecution", state, "ACCEPTED")] },

@@ -1,6 +1,6 @@
 /**
- * The fields of a request for quotes that need its market: grids, maximum, expiry limits, strict take profit (A2-110 step 3).
- * What passes is the request as it is judged, stored and sent from then on.
+ * The fields of a request for quotes that need its market: grids, maximum, expiry limits, strict take profit. The result is the
+ * request that is checked, stored and sent from then on (A2-110, A2-13, A2-16, BAR-017).
  */
 import { premiumBpsOf } from "../barrier/barrierFigures.ts"
 import { priceOn, quantityOn } from "../market/marketGrid.ts"
@@ -11,7 +11,7 @@ import type { BodyFaults } from "../shared/RequestBody.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { RfqBody } from "./RfqBody.ts"
 
-/** A request on its market. Prices and the quantity are written on the market's grids. */
+/** A request on its market. Prices and the quantity have the form of the market's grids. */
 export interface AskedRfq {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -21,13 +21,13 @@ export interface AskedRfq {
   readonly strict: boolean
   /** Unix ms. */
   readonly expiryTs: number
-  /** Nothing was sent: the contract is open-end. */
+  /** No expiry was sent: the contract is open-end. */
   readonly expiryDefaulted: boolean
-  /** Micro-USDC; null: none. */
+  /** Micro-USDC; null without a budget. */
   readonly premiumBudget: bigint | null
   readonly premiumBps: number
   readonly commissionBps: number
-  /** When quotes end, Unix ms (expiresAt on the wire; A2-13). */
+  /** When quotes end, Unix ms (expiresAt on the wire). */
   readonly windowEndsAt: number
   readonly autoAccept: boolean
   readonly priceDecimals: number
@@ -43,7 +43,7 @@ export interface MarketNow {
   readonly now: number
 }
 
-/** Judges a request on its market; on refusal as `decodeRfq`, with the same paths. */
+/** Checks a request on its market; refuses like `decodeRfq`, with the same paths. */
 export const rfqOnMarket = (body: RfqBody, { market, terms, now }: MarketNow): RfqOnMarket => {
   const errors: FieldErrors = {}
   const add: AddError = (path, sentence) => void (errors[path] ??= sentence)
@@ -82,7 +82,7 @@ export const rfqOnMarket = (body: RfqBody, { market, terms, now }: MarketNow): R
   }
 }
 
-/** So many calendar months later in UTC, on the month's last day where it has no such day (A2-16, BAR-017). */
+/** The time so many calendar months later in UTC, on the month's last day where it has no such day. */
 export const openEndExpiry = (now: number, months: number): number => {
   const from = new Date(now)
   const to = new Date(now)

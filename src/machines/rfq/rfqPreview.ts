@@ -1,4 +1,4 @@
-/** POST .../rfq/preview: the figures of a request on the mark, and whether it would be taken (doc 2, RFQ; A2-28, A2-112). */
+/** POST .../rfq/preview: the figures of a request at the mark, and whether it would be accepted (doc 2, RFQ; A2-28, A2-112). */
 import { Schema } from "effect"
 import { requiredMargin } from "../barrier/priceRules.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
@@ -40,7 +40,10 @@ export interface PreviewedRfq {
   readonly facts: RfqFacts
 }
 
-/** The figures, with the verdict of create's own gates; refused where create's refusal is no matter of market or money. */
+/**
+ * The figures, with the verdict of create's own gates. Refused only where create would be refused for another cause than market
+ * or money.
+ */
 export const previewOf = ({ rfq, terms, facts }: PreviewedRfq): Verdict<RfqPreview> => {
   let reason: string | null = null
   for (const gate of rfqGates) {

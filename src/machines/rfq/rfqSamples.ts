@@ -1,4 +1,4 @@
-/** What can happen to a request for quotes, both sides of every guard: path tests and diagrams use it (D4). */
+/** Events of a request for quotes, both sides of every guard: path tests and diagrams use them (D4). */
 import type { VenueQuote } from "../venue/venueObjects.ts"
 import type { RfqEvent, RfqInput } from "./Rfq.ts"
 

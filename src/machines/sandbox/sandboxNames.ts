@@ -1,6 +1,6 @@
 /**
- * The sandbox's published last names: a client who has one meets the watch list, or a decision of compliance, or both,
- * without anybody at an operator's desk (F26; D1, D2, D3). Nothing here has any meaning outside a sandbox service.
+ * The sandbox's published last names: a client with one of them meets the watch list, or a decision of compliance, or both,
+ * without an operator. They have no meaning outside a sandbox service (F26, D1, D2, D3).
  */
 import type { SandboxDecision } from "../timerNames.ts"
 import type { ScreenedPerson } from "../screening/screen.ts"
@@ -13,18 +13,18 @@ export interface SandboxStep {
 }
 
 export interface SandboxName {
-  /** Any writing in capitals or small letters counts. */
+  /** Upper and lower case are equal. */
   readonly lastName: string
-  /** The entry of the watch list that this name meets; null: it is clear. */
+  /** The watch-list entry that this name matches; null: the name is clear. */
   readonly entry: { readonly list: WatchListName; readonly dob: string | null } | null
   readonly steps: ReadonlyArray<SandboxStep>
-  /** What a partner sees. */
+  /** The effect that a partner sees. */
   readonly shows: string
 }
 
 const later = (decision: SandboxDecision, afterMillis = 10_000): SandboxStep => ({ afterMillis, decision })
 
-/** Nobody's birth date: on a sanctions list the name alone then makes a possible match, never a hit. */
+/** A birth date of no client: on a sanctions list the name alone then makes a possible match, never a hit. */
 const otherPerson = "1850-01-01"
 const hit = { list: "SANCTIONS", dob: null } as const
 const possible = { list: "SANCTIONS", dob: otherPerson } as const
@@ -92,14 +92,14 @@ export const sandboxNames: ReadonlyArray<SandboxName> = [
   )
 ]
 
-/** A refused decision comes again this often, ms, as long as the client is younger than the limit. */
+/** A refused decision is retried at this interval, ms, while the client is younger than the limit. */
 export const sandboxRetry = { everyMillis: 10_000, untilMillis: 600_000 } as const
 
 const byLastName: ReadonlyMap<string, SandboxName> = new Map(
   sandboxNames.map((each) => [each.lastName.toLowerCase(), each])
 )
 
-/** The published name that this last name is, or null. */
+/** The published name that equals this last name, or null. */
 export const sandboxNameOf = (lastName: string): SandboxName | null =>
   byLastName.get(lastName.trim().toLowerCase()) ?? null
 
@@ -113,7 +113,7 @@ export const sandboxEntries = sandboxNames.flatMap(({ lastName, entry }) =>
   entry === null ? [] : [{ list: entry.list, name: `${entryFirstNames} ${lastName}`, dob: entry.dob, country: null }]
 )
 
-/** Under which name a person meets the published entries: the last name alone counts, whatever the other names are. */
+/** The name of a person for the published entries: only the last name counts. */
 export const sandboxPerson = (person: ScreenedPerson): ScreenedPerson => {
   const known = sandboxNameOf(person.lastName)
   return known === null || known.entry === null

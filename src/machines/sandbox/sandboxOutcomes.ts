@@ -1,6 +1,6 @@
 /**
- * How a partner developer, or the operator of a sandbox, brings each machine into each of its states, as the registry says.
- * The reference at /docs, docs/sandbox.md and `sim names` show it.
+ * How a partner developer, or the operator of a sandbox, brings each machine into each of its states, from the registry. The
+ * reference at /docs, docs/sandbox.md and `sim names` show it.
  */
 import { statesOf } from "../describe.ts"
 import { type Kind, kinds, machines } from "../registry.ts"
@@ -15,7 +15,7 @@ export interface SandboxOutcome extends Reach {
 
 const reachOf = (kind: Kind): Readonly<Record<string, Reach>> => machines[kind].reached
 
-/** Every stored state of every machine in the machines' own order, with what it means and how it is reached. */
+/** Every stored state of every machine in the machines' own order, with its meaning and how to reach it. */
 export const sandboxOutcomes: ReadonlyArray<SandboxOutcome> = kinds.flatMap((machine) =>
   statesOf(machines[machine].machine).flatMap(({ name: state, description: meaning, final }) => {
     const row = reachOf(machine)[state]
@@ -23,7 +23,7 @@ export const sandboxOutcomes: ReadonlyArray<SandboxOutcome> = kinds.flatMap((mac
   })
 )
 
-/** Rows that name no state of their machine: none, or the table and the machines have drifted apart. */
+/** Rows that name no state of their machine. Must be empty: otherwise table and machines differ. */
 export const strayOutcomes: ReadonlyArray<string> = kinds.flatMap((machine) => {
   const known = statesOf(machines[machine].machine).map(({ name }) => name)
   return Object.keys(reachOf(machine)).flatMap((state) => (known.includes(state) ? [] : [`${machine} ${state}`]))

@@ -1,6 +1,6 @@
 /**
- * One line of a published list as the command line reads it and the service takes it: both sides check and clean it with
- * these functions, so that a line has one form and one hash wherever it is seen. Source: F26; operator surface, screening.
+ * One line of a published list, from the command line to the service: both sides check and clean it with these functions, so
+ * that a line always has one form and one hash (F26).
  */
 import { parseCalendarDate } from "../shared/CalendarDate.ts"
 import { isCountry } from "../shared/Country.ts"
@@ -10,12 +10,12 @@ import type { WatchListName } from "./WatchList.ts"
 export interface ListedPerson {
   readonly list: WatchListName
   readonly name: string
-  /** YYYY, YYYY-MM or YYYY-MM-DD, as much as the list knows; null when it says nothing. */
+  /** YYYY, YYYY-MM or YYYY-MM-DD, as precise as the list; null when the list has no date. */
   readonly dob: string | null
   readonly country: string | null
 }
 
-/** A line before it is checked; an empty text is the same as none. */
+/** A line before its check; an empty text counts as absent. */
 export interface RawPerson {
   readonly list: string
   readonly name: string
@@ -26,11 +26,11 @@ export interface RawPerson {
 /** Longest name of an entry, in characters. */
 export const maxListedName = 200
 
-/** A real year, month or day: what is cut off is taken as the first. */
+/** A real year, month or day: missing parts count as the first. */
 export const isPartialDate = (text: string): boolean =>
   /^[0-9]{4}(-[0-9]{2}){0,2}$/.test(text) && parseCalendarDate(`${text}-01-01`.slice(0, 10)) !== undefined
 
-/** The line as stored and compared. */
+/** The line in its stored form, which is also compared. */
 export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson => ({
   list: cleanText(list),
   name: cleanText(name),
@@ -38,10 +38,10 @@ export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson 
   country: cleanText(country ?? "") || null
 })
 
-/** What is wrong with a clean line, by field; null when nothing is. */
+/** The faults of a clean line by field; null without faults. */
 export const personErrors = ({ list, name, dob, country }: RawPerson): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = {}
-  // A published list may mark the direction of a name; it is folded before it is compared.
+  // A published list may mark the direction of a name; the comparison removes such marks.
   const wrongName = textSentence(name, "The name", maxListedName, true)
   if (wrongName !== undefined) errors.name = wrongName
   if (dob !== null && !isPartialDate(dob)) {

@@ -1,14 +1,14 @@
 /**
- * Names to be read through: while they are few as they are, then in one sheet, then in a sheet for each length, of which
- * a search reads those that lengths allow. Source: F26.
+ * Names to search: unindexed while they are few, then in one sheet, then in a sheet for each length; a search reads only the
+ * lengths that can match (F26).
  */
 import { maxPrefix } from "./nameMatch.ts"
 import type { NamePattern } from "./NamePattern.ts"
 import type { NameSheets, Search, Sheet } from "./NameSheets.ts"
 
-/** Names so few that each is found. */
+/** So few names are all candidates. */
 const fewNames = 32
-/** Names that are worth a sheet for each length: a small sheet takes longer to reach than to read. */
+/** From so many names on, a sheet for each length pays: a small sheet takes longer to reach than to read. */
 const manyNames = 1_024
 
 /** Names of texts of 1 to `maxPatternLength` characters. */

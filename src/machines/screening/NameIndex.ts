@@ -1,7 +1,6 @@
 /**
- * Names to be found by one least likeness: all of them for texts that have at most one first character in common with the
- * asked one, and those of each two first characters apart, since Winkler's bonus lets the rest of such names differ
- * more. Source: F26.
+ * Finds names by one least likeness. One group has all names, for texts that share at most one first character; another group
+ * exists for each pair of first characters, because Winkler's bonus allows more difference between such names (F26).
  */
 import { NameGroup } from "./NameGroup.ts"
 import { beginningOf, type NamePattern } from "./NamePattern.ts"

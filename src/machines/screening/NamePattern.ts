@@ -1,10 +1,10 @@
 /**
- * What a text is made of, in 96 bits and a word: enough to refuse most pairs of names without reading either.
+ * The letters of a text in 96 bits and a word: enough to refuse most pairs of names without reading them.
  *
- * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with
- * m/a + m/b >= 3j - 1, so at least (3j - 1)ab/(a + b) characters in common; and a Jaro-Winkler likeness of w with p
- * common first characters (at most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer characters in common
- * and never a shorter common beginning than there are, so what it refuses cannot reach w. Source: F26.
+ * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with m/a + m/b >= 3j
+ * - 1, so at least (3j - 1)ab/(a + b) characters in common; and a Jaro-Winkler likeness of w with p common first characters (at
+ * most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer common characters, and never a shorter common
+ * beginning, than the texts have; so a refused pair cannot reach w (F26).
  */
 import { jaroNeeded, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
@@ -36,7 +36,7 @@ for (let nth = 0; nth < mostRoom; nth += 1) {
 
 /** Longest text that fits in the eight bits of its length. */
 export const maxPatternLength = 255
-/** Characters beyond the room of their kinds; this many stands for any number. */
+/** The count of characters beyond the room of their kinds; this value stands for any larger number. */
 const manyExtra = 15
 
 export interface NamePattern {
@@ -49,7 +49,7 @@ export interface NamePattern {
 
 const counts = new Uint16Array(kinds)
 
-/** The pattern of a text of at least one character; that of a longer one than `maxPatternLength` can only be asked for. */
+/** The pattern of a text of at least one character; a text longer than `maxPatternLength` can be a query only. */
 export const patternOf = (text: string): NamePattern => {
   counts.fill(0)
   const bits: Array<number> = []
@@ -79,7 +79,7 @@ const prefixByZeros = Uint8Array.from({ length: 33 }, (_, zeros) => Math.min(max
 /** Common first characters of two texts by their heads: perhaps too many, never too few. */
 export const prefixOf = (head: number, other: number): number => prefixByZeros[Math.clz32(head ^ other)]!
 
-/** Stands for more characters than any text has. */
+/** More characters than any text has. */
 const outOfReach = 0xffff
 
 /** Characters two texts must share for a Jaro likeness. */
@@ -88,7 +88,7 @@ const sharedNeeded = (jaroScore: number, a: number, b: number): number => {
   return shared > Math.min(a, b) ? outOfReach : shared
 }
 
-/** What one least likeness demands of texts beside a text of one length: how many of its characters they may lack. */
+/** The demand of one least likeness beside a text of one length: how many of its characters other texts may lack. */
 export class Demand {
   readonly #length: number
   /** Characters to share, by length of the other text and length of the common beginning. */
@@ -107,7 +107,7 @@ export class Demand {
     }
   }
 
-  /** Characters of the asked text that a text of another length may lack; negative when none of that length will do. */
+  /** Characters of the query that a text of another length may lack; negative when no text of that length can match. */
   mayLack(other: number, prefix: number): number {
     return this.#length - this.#shared[other * (maxPrefix + 1) + prefix]!
   }
@@ -118,27 +118,27 @@ export class Demand {
   }
 }
 
-/** Whether a text that lacks so many bits of the asked one may still share as many characters as are demanded. */
+/** Whether a text that lacks so many bits of the query may still share enough characters. */
 export const isMet = (demand: Demand, asked: NamePattern, other: number, lacking: number): boolean => {
   const extra = other & manyExtra
   const mine = asked.length - asked.bits.length
-  // Characters without room are common to both as far as both have some.
+  // Characters without room count as common as far as both texts have some.
   const more = extra === manyExtra ? 0 : Math.max(0, mine - extra)
   return lacking + more <= demand.mayLack(lengthIn(other), prefixOf(asked.head, other))
 }
 
-/** One least likeness of names. */
+/** The least likeness of one search. */
 export class Floor {
   readonly likeness: number
   readonly #demands: Array<Demand | undefined> = []
 
   constructor(likeness: number) {
-    // Below this a text could match with none of its characters required, and no pattern would prove anything.
+    // Below this a text could match without a required character, so no pattern could refuse it.
     if (jaroNeeded(likeness, maxPrefix) <= 1 / 3) throw new RangeError("The likeness floor is too low to index.")
     this.likeness = likeness
   }
 
-  /** What it demands beside a text of that length. */
+  /** The demand beside a text of that length. */
   demand(length: number): Demand {
     if (length > maxPatternLength) return new Demand(this.likeness, length)
     return (this.#demands[length] ??= new Demand(this.likeness, length))

@@ -1,8 +1,8 @@
 /**
- * Patterns of many names side by side in the memory of a small WebAssembly program (lackingLetters.wat): a row for each
- * bit of a pattern, a column for each name. One operation looks at 128 names, and a look at them is over when each lacks
- * too many of the letters asked for; the rarest are asked first. So 200,000 names are read through in about 60 us, less
- * than a tree takes to be walked. Names come and go one by one. Source: F26; decision 10.
+ * Patterns of many names side by side in the memory of a small WebAssembly program (lackingLetters.wat): a row for each bit of
+ * a pattern, a column for each name. One operation looks at 128 names, and a look at them is over when each lacks too many of
+ * the letters asked for; the rarest are asked first. So 200,000 names are read through in about 60 us, less than a tree takes
+ * to be walked. Names come and go one by one (F26).
  */
 import { lackingLetters } from "./lackingLetters.generated.ts"
 import {

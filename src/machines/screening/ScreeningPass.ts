@@ -1,6 +1,6 @@
 /**
- * A pass that screens stored clients again, client by client in the order of their ids: after the lists have changed,
- * after the rules of comparison have changed, and every night. Source: F26; operator surface, screening passes.
+ * A pass that screens stored clients again, client by client in the order of their ids: after the lists have changed, after the
+ * rules of comparison have changed, and every night (F26).
  */
 export const screeningPassStates = ["RUNNING", "DONE", "REPLACED"] as const
 export type ScreeningPassState = (typeof screeningPassStates)[number]

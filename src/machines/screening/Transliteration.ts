@@ -26,7 +26,7 @@ const table: ReadonlyMap<string, string> = new Map(
   )
 )
 
-/** Titles of the guideline, without dots; dropped from names before anything is compared or cut. Source: F26, F27. */
+/** Titles of the guideline, without dots; dropped from names before anything is compared or cut. */
 export const nameTitles: ReadonlySet<string> = new Set(
   (
     "ATTY COACH DAME DR FR GOV HONORABLE MADAM MADAME MAID MASTER MISS MONSIEUR " +
@@ -42,8 +42,8 @@ const letter = (character: string): string => {
 }
 
 /**
- * Upper-case text with Latin, Cyrillic and Greek letters as A-Z and every diacritic gone. Spaces, punctuation, digits
- * and letters of other scripts stay: the callers decide on them. Source: F26, F27.
+ * Upper-case text with Latin, Cyrillic and Greek letters as A-Z and every diacritic gone. Spaces, punctuation, digits and
+ * letters of other scripts stay: the callers decide on them.
  */
 export const transliterate = (text: string): string => {
   // Plain ASCII is by far the commonest name, on either side.

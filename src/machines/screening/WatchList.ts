@@ -1,11 +1,9 @@
 /**
- * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
- *
- * How like a name must be depends on the birth date and country beside it (screen.ts works the floors out of F26), so
- * the names are held for each: by very birth date, by year of birth, by country where no birth date is known, and all
- * that count whatever the birth date. What is left out is proved unable to reach its floor (NamePattern). The few entries
- * of the client's very birth date are looked at one by one besides: words too many or too few on either side part nobody
- * from them (sameDay.ts). Source: F26.
+ * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list. How like a name must
+ * be depends on the birth date and country beside it (screen.ts works the floors out of F26), so the names are held for each:
+ * by very birth date, by year of birth, by country where no birth date is known, and all that count whatever the birth date.
+ * What is left out is proved unable to reach its floor (NamePattern). The few entries of the client's very birth date are
+ * looked at one by one besides: words too many or too few on either side part nobody from them (sameDay.ts).
  */
 import { Schema } from "effect"
 import { listedForms, type NameForms, type PersonForms } from "./nameForms.ts"
@@ -57,7 +55,7 @@ export interface Floors {
   readonly undatedNoCountry: number
 }
 
-/** The year of a date written YYYY, YYYY-MM or YYYY-MM-DD; null when the text is none of them. Source: F26. */
+/** The year of a date written YYYY, YYYY-MM or YYYY-MM-DD; null when the text is none of them. */
 export const yearOfBirth = (dob: string): string | null => {
   if (dob.length !== 4 && dob.length !== 7 && dob.length !== 10) return null
   for (let i = 0; i < dob.length; i += 1) {

@@ -1,7 +1,7 @@
 /**
- * The words of a name as they are compared, and what keeps a name from being compared at all. Who would evade a list
- * writes the listed name so that it looks the same and reads differently: with characters that show nothing between the
- * letters, with dots or spaces there, in letters of another script. Both sides are folded by these functions. Source: F26.
+ * The words of a name as they are compared, and what keeps a name from being compared at all. Who would evade a list writes the
+ * listed name so that it looks the same and reads differently: with characters that show nothing between the letters, with dots
+ * or spaces there, in letters of another script. Both sides are folded by these functions (F26).
  */
 import anyAscii from "any-ascii"
 import { nameTitles, transliterate } from "./Transliteration.ts"
@@ -10,7 +10,7 @@ import { nameTitles, transliterate } from "./Transliteration.ts"
  * The words of a name in upper-case Latin letters. Compatibility forms are decomposed (NFKD); marks, invisible characters,
  * punctuation, titles and placeholders are removed. Apostrophes join (O'Brian is OBRIAN), all other punctuation separates.
  * Single letters in a row become one word (B. a. l. d. u. i. n). A name of titles alone keeps them, because Master may be a
- * surname. Source: F26.
+ * surname.
  */
 export const nameTokens = (name: string): ReadonlyArray<string> => {
   const words = withoutPlaceholders(
@@ -125,7 +125,7 @@ export interface NameFields {
 
 const isPlaceholder = (name: string): boolean => nameTokens(name).length === 0 && /\p{L}/u.test(bare(name))
 
-/** Why a person's name can't be compared, or null when it can be. Source: F26. */
+/** Why a person's name can't be compared, or null when it can be. */
 export const doubtOf = ({ firstName, middleName, lastName }: NameFields): NameDoubt | null => {
   // One placeholder beside a name is fine: the person has one name. Two placeholders mean no name.
   const needed = [firstName, lastName].map(nameTokens).filter((words) => /\p{L}/u.test(words.join("")))

@@ -1,6 +1,4 @@
-/**
- * The texts of a name that are compared, and how like two names are by the best of them. Source: F26.
- */
+/** The texts of a name that are compared, and how like two names are by the best of them (F26). */
 import { consonantsOf } from "./consonants.ts"
 import { type NameFields, nameTokens } from "./foldName.ts"
 import { jaroWinkler } from "./nameMatch.ts"
@@ -41,7 +39,7 @@ const lettersIn = (text: string): number => {
   return mask
 }
 
-/** Forms of a client's name. Source: F26. */
+/** Forms of a client's name. */
 export const personForms = ({ firstName, middleName, lastName }: NameFields): PersonForms => {
   const fields = [nameTokens(firstName), nameTokens(middleName ?? ""), nameTokens(lastName)] as const
   const [first, middle, last] = [once(weighty(fields[0])), weighty(fields[1]), once(weighty(fields[2]))]
@@ -80,8 +78,8 @@ export const telling = (words: ReadonlyArray<string>): ReadonlyArray<string> => 
 }
 
 /**
- * Forms of a listed name. "SURNAME, First Middle" shows which word is which; without a comma nothing does, and the
- * short form is the whole name, so that the order of its words never matters. Source: F26.
+ * Forms of a listed name. "SURNAME, First Middle" shows which word is which; without a comma nothing does, and the short form
+ * is the whole name, so that the order of its words never matters.
  */
 export const listedForms = (name: string): NameForms => {
   const full = sorted(nameTokens(name))

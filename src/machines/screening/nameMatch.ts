@@ -1,7 +1,6 @@
 /**
- * The Jaro-Winkler likeness of two texts.
- * Floating point is fine here: a likeness is no money, and every place that compares it uses the same function.
- * Source: F26; Winkler (1990), the golden cases SCR-001 to SCR-003.
+ * The Jaro-Winkler likeness of two texts. Floating point is fine here: a likeness is no money, and every place that compares it
+ * uses the same function. Source: F26; Winkler (1990), the golden cases SCR-001 to SCR-003 (SCR-001..SCR-003).
  */
 const prefixWeight = 0.1
 
@@ -138,7 +137,7 @@ const pairUpAny = (a: string, b: string): Pairs => {
   return pairs
 }
 
-/** Jaro likeness, 0 to 1. An empty text is like nothing. Source: F26. */
+/** Jaro likeness, 0 to 1. An empty text is like nothing. */
 export const jaro = (a: string, b: string): number => jaroOrLess(a, b, 0)
 
 /** The Jaro likeness, or 0 when fewer than `least` characters pair. */
@@ -152,14 +151,14 @@ const jaroOrLess = (a: string, b: string, least: number): number => {
 
 const withPrefix = (plain: number, prefix: number): number => plain + prefixWeight * prefix * (1 - plain)
 
-/** Jaro-Winkler likeness, 0 to 1: weight 0.1 for each of at most four common first characters. Source: F26. */
+/** Jaro-Winkler likeness, 0 to 1: weight 0.1 for each of at most four common first characters. */
 export const jaroWinkler = (a: string, b: string): number => withPrefix(jaro(a, b), commonPrefix(a, b))
 
 /** The characters that must pair for a Jaro likeness, found without knowing which pair. */
 export const pairsNeeded = (jaroScore: number, a: number, b: number): number =>
   Math.max(1, Math.ceil(((3 * jaroScore - 1) * a * b) / (a + b) - slack))
 
-/** Whether two texts are as like as `likeness`; quicker than to work out how like they are. Source: F26. */
+/** Whether two texts are as like as `likeness`; quicker than to work out how like they are. */
 export const isAlike = (a: string, b: string, likeness: number): boolean => {
   const prefix = commonPrefix(a, b)
   const least = pairsNeeded(jaroNeeded(likeness, prefix), a.length, b.length)

@@ -1,7 +1,7 @@
 /**
  * Likeness of a client's and a listed name with the same birth date. Three more likenesses count there. From `veryLike` on: the
- * words that both names have, so extra or missing given names do not matter; and all letters, wherever the spaces stand. Word by
- * word: the words of the shorter name, for names of one word and other spellings. Source: F26.
+ * words that both names have, so extra or missing given names do not matter; and all letters, wherever the spaces stand. Word
+ * by word: the words of the shorter name, for names of one word and other spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
@@ -10,7 +10,7 @@ import { isAlike, jaroNeeded, jaroWinkler, maxPrefix, pairsNeeded } from "./name
 /** The likeness that F26 asks for where the birth date differs. */
 const veryLike = 0.9
 
-/** nameScore beside the very birth date, 0 to 1. Source: F26. */
+/** nameScore beside the very birth date, 0 to 1. */
 export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(wholeScore(person, listed), wordByWord(person, listed))
 

@@ -1,7 +1,7 @@
 /**
- * Screens a client against the watch lists: score, outcome and the candidates a compliance officer sees. Runs inside
- * POST /clients and PUT .../kyc, so it must be quick on lists of hundreds of thousands of names; what the index leaves
- * out is proved unable to reach a threshold. Source: F26; doc 1, Rules of POST /clients 6; A1-28.
+ * Screens a client against the watch lists: score, outcome and the candidates a compliance officer sees. Runs inside POST
+ * /clients and PUT .../kyc, so it must be quick on lists of hundreds of thousands of names; what the index leaves out is proved
+ * unable to reach a threshold (F26, A1-28).
  */
 import { doubtOf, type NameDoubt, type NameFields, unreadableEntryId } from "./foldName.ts"
 import { listedForms, type NameForms, nameScore, type PersonForms, personForms } from "./nameForms.ts"
@@ -77,8 +77,8 @@ export const outcomeOf = (
 }
 
 /**
- * Birth date factor: equal 1, same year 0.6, different 0. A date given but not readable ("circa 1970") is unknown, 0.5;
- * a date not given at all is null, and its term is left out of the score. Source: F26.
+ * Birth date factor: equal 1, same year 0.6, different 0. A date given but not readable ("circa 1970") is unknown, 0.5; a date
+ * not given at all is null, and its term is left out of the score.
  */
 export const dobFactor = (mine: string | null, listed: string | null): number | null => {
   if (mine === null || listed === null) return null
@@ -89,7 +89,7 @@ export const dobFactor = (mine: string | null, listed: string | null): number | 
   return myYear === theirYear ? 0.6 : 0
 }
 
-/** 1 when the listed country is among the nationalities, 0 when not, null when either side is unknown. Source: F26. */
+/** 1 when the listed country is among the nationalities, 0 when not, null when either side is unknown. */
 export const countryFactor = (nationalities: ReadonlyArray<string>, country: string | null): number | null => {
   if (country === null || nationalities.length === 0) return null
   return nationalities.includes(country) ? 1 : 0
@@ -98,7 +98,7 @@ export const countryFactor = (nationalities: ReadonlyArray<string>, country: str
 const weightOf = (dob: number | null, country: number | null): number =>
   weights.name + (dob === null ? 0 : weights.dob) + (country === null ? 0 : weights.country)
 
-/** Weighted score 0 to 1; unknown terms left out and the rest scaled up to 1. Source: F26. */
+/** Weighted score 0 to 1; unknown terms left out and the rest scaled up to 1. */
 export const totalScore = (name: number, dob: number | null, country: number | null): number =>
   (weights.name * name + weights.dob * (dob ?? 0) + weights.country * (country ?? 0)) / weightOf(dob, country)
 
@@ -144,14 +144,14 @@ export const scoreForms = (
   return { outcome: outcomeOf(entry.list, score, name), score, nameScore: name }
 }
 
-/** Score and outcome of one client against one entry: the definition that the index only makes quick. Source: F26. */
+/** Score and outcome of one client against one entry: the definition that the index only makes quick. */
 export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore =>
   scoreForms(personForms(person), person, listedForms(entry.name), entry)
 
 /** Watch lists ready for screening. `add` and `remove` keep it current without a rebuild. */
 export type Screener = Pick<WatchList, "size" | "add" | "remove" | "visitCandidates">
 
-/** Indexes the entries. Source: F26. */
+/** Indexes the entries. */
 export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => new WatchList(entries, screeningFloors)
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
@@ -179,14 +179,14 @@ export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   }
 }
 
-/** The name itself as a possible match when it can't be compared, or nothing. Source: F26. */
+/** The name itself as a possible match when it can't be compared, or nothing. */
 export const unreadable = (person: ScreenedPerson): ReadonlyArray<Found> => {
   const why = doubtOf(person)
   if (why === null) return []
   return [{ entryId: unreadableEntryId, list: "UNREADABLE", outcome: "POSSIBLE", score: 1, nameScore: 1, why }]
 }
 
-/** Every entry at or over a threshold, in no order, and the name itself when it can't be compared. Source: F26. */
+/** Every entry at or over a threshold, in no order, and the name itself when it can't be compared. */
 export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArray<Found> => {
   const forms = personForms(person)
   const found: Array<Found> = [...unreadable(person)]
@@ -203,11 +203,11 @@ export type JudgedPair = Pick<PairScore, "outcome" | "score">
 
 const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
 
-/** Whether a pair is at most as like as one that was judged. Source: F26. */
+/** Whether a pair is at most as like as one that was judged. */
 export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 
-/** A person under several names: each entry counts once, with the name that is worse for the person. Source: F26. */
+/** A person under several names: each entry counts once, with the name that is worse for the person. */
 export const findUnderNames = (screener: Screener, people: ReadonlyArray<ScreenedPerson>): ReadonlyArray<Found> => {
   const worst = new Map<number, Found>()
   for (const one of people.flatMap((person) => findAll(screener, person))) {
@@ -222,10 +222,10 @@ export interface Settled {
   has(entryId: number, pair: PairScore): boolean
 }
 
-/** What was found without what no longer counts. Source: F26. */
+/** What was found without what no longer counts. */
 export const resultOf = (found: ReadonlyArray<Found>, settled: Settled): ScreeningResult =>
   toResult(found.filter((each) => !settled.has(each.entryId, each)))
 
-/** Screens one client; `dispositions` are the entries compliance has settled for this very client. Source: F26. */
+/** Screens one client; `dispositions` are the entries compliance has settled for this very client. */
 export const screen = (screener: Screener, person: ScreenedPerson, dispositions: Settled): ScreeningResult =>
   resultOf(findAll(screener, person), dispositions)

@@ -1,6 +1,6 @@
 /**
- * A pass over the stored clients. The cursor moves only behind clients that are judged, so that a pass that was cut off
- * goes on where it was and leaves no client out. Source: F26; operator surface, screening passes.
+ * A pass over the stored clients. The cursor moves only behind clients that are judged, so that a pass that was cut off goes on
+ * where it was and leaves no client out (F26).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

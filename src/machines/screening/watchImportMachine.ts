@@ -1,7 +1,6 @@
 /**
  * Import of a list version. Added entries count at once; none is taken off before the whole file is in, so an import that
- * breaks off never loses an entry. A source has one DONE import: its current version. Source: F26; operator surface,
- * screening import.
+ * breaks off never loses an entry. A source has one DONE import: its current version (F26).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,7 +1,7 @@
 /**
- * The bulk settlement report: up to 500 reports in one request, each applied on its own (doc 3, Settlement
- * reporting rules 2; A3-21). Here is what needs no stored item: the request's entries, the rows of the answer, and the
- * answer with its counters. What an entry does to an item: runtime/services/money/settlement/settlementDecisions.ts.
+ * The bulk settlement report: up to 500 reports in one request, each applied on its own. Here is what needs no stored item: the
+ * request's entries, the rows of the answer, and the answer with its counters. What an entry does to an item:
+ * runtime/services/money/settlement/settlementDecisions.ts (doc 3, Settlement reporting rules 2; A3-21).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"

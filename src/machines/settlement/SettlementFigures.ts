@@ -9,7 +9,7 @@ import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyText } from "../shared/Money.ts"
 import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 
-/** Recorded payments post nothing, so this figure keeps what they have settled (doc 3, Settlement summary). */
+/** Recorded payments post nothing, so this figure keeps what they have settled. */
 const collateralHeld =
   "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
 
@@ -120,7 +120,7 @@ const interfirmDefinitions = {
 const custodyDefinition =
   "The custody model as of now. The other figures tell what happened in their window, under whichever model it happened."
 
-/** Fixed texts: they change with the version of the interface only (A3-23). */
+/** Fixed texts: they change with the version of the interface only. */
 export const summaryDefinitions = {
   pending: "Settlement items of the window that the partner has not reported: owed from the moment they exist.",
   settled: "Settlement items of the window that the partner has reported as settled with its client.",

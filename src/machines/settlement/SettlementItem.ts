@@ -1,6 +1,6 @@
 /**
- * Settlement item: one economic result of a PARTNER-custody client that the partner settles with its client and reports
- * back. The wire form and what the machine keeps (doc 3, Settlement item; F28; D12).
+ * Settlement item: one economic result of a PARTNER-custody client that the partner settles with its client and reports back.
+ * The wire form and what the machine keeps (doc 3, Settlement item; F28, D12, A3-20).
  */
 import { Schema } from "effect"
 import type { JsonObject } from "../shared/Json.ts"
@@ -28,7 +28,7 @@ export const settlementTypes = [
 ] as const
 export type SettlementType = (typeof settlementTypes)[number]
 
-/** The item as every answer, list and event shows it (doc 3, Settlement item). */
+/** The item as every answer, list and event shows it. */
 export const SettlementItem = Schema.Struct({
   itemId: Id,
   clientId: Id,
@@ -83,7 +83,7 @@ export interface SettlementContext extends SettlementInput {
 export interface SettlementEvent {
   readonly type: "REPORT_SETTLED" | "REPORT_FAILED"
   readonly at: number
-  /** Given on SETTLED; optional on FAILED (A3-20). */
+  /** Given on SETTLED; optional on FAILED. */
   readonly partnerTxRef: string | null
   readonly settledAt: number | null
   readonly note: string | null

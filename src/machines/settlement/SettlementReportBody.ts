@@ -16,7 +16,7 @@ const labels = {
   note: "The note"
 } as const
 
-/** The body as sent, null fields left out (doc 3, Endpoints). */
+/** The body as sent, null fields left out. */
 export const SettlementReportBody = Fields.objectOf(
   {
     status: Fields.token(labels.status, reportStatuses),

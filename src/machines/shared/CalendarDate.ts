@@ -1,6 +1,6 @@
 /**
- * Calendar dates without a time, written YYYY-MM-DD. Kept as text: such strings order by plain comparison and no time
- * zone can shift them. "Today" is always the UTC date of receipt (A1-19).
+ * Calendar dates without a time, written YYYY-MM-DD. Kept as text: such strings order by plain comparison and no time zone can
+ * shift them. "Today" is always the UTC date of receipt (doc 1, kyc.personalInfo; A1-19, DATE-001).
  */
 
 declare const calendarDateBrand: unique symbol
@@ -9,7 +9,7 @@ export type CalendarDate = string & { readonly [calendarDateBrand]: true }
 
 const shape = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/
 
-/** The date, or undefined when the text is not a real date of the years 0001 to 9999 (A1-19, DATE-001). */
+/** The date, or undefined when the text is not a real date of the years 0001 to 9999. */
 export const parseCalendarDate = (text: string): CalendarDate | undefined => {
   const match = shape.exec(text)
   if (match === null) return undefined
@@ -18,7 +18,7 @@ export const parseCalendarDate = (text: string): CalendarDate | undefined => {
   return real ? (text as CalendarDate) : undefined
 }
 
-/** The UTC date at a moment in Unix ms (A1-19). */
+/** The UTC date at a moment in Unix ms. */
 export const utcDateAt = (now: number): CalendarDate => new Date(now).toISOString().slice(0, 10) as CalendarDate
 
 /** Four-digit year of a date. */
@@ -28,13 +28,13 @@ export const yearOf = (date: CalendarDate): number => Number(date.slice(0, 4))
 export const isAfterDate = (date: CalendarDate, other: CalendarDate): boolean => date > other
 
 /**
- * Completed years on a day; negative before birth. The birthday itself counts; someone born on 29 February completes
- * a year on 1 March of a common year (A1-19).
+ * Completed years on a day; negative before birth. The birthday itself counts; someone born on 29 February completes a year on
+ * 1 March of a common year.
  */
 export const ageOn = (birth: CalendarDate, day: CalendarDate): number =>
   yearOf(day) - yearOf(birth) - (day.slice(5) < birth.slice(5) ? 1 : 0)
 
-/** At least 18 on that day (doc 1, kyc.personalInfo; A1-19). */
+/** At least 18 on that day. */
 export const isAdultOn = (birth: CalendarDate, day: CalendarDate): boolean => ageOn(birth, day) >= 18
 
 const daysInMonth = (year: number, month: number): number => {

@@ -1,6 +1,7 @@
 /**
- * ISO 3166-1 alpha-2: the 249 officially assigned codes, written out so that no reserved or user-assigned spelling
- * (UK, EL, XK) slips in through a library (A1-14, ISO-001), and the members of the European Economic Area.
+ * ISO 3166-1 alpha-2: the 249 officially assigned codes, written out so that no reserved or user-assigned spelling (UK, EL, XK)
+ * slips in through a library, and the members of the European Economic Area (doc 1, Onboarding request; A1-14, ISO-001, F27,
+ * A1-17).
  */
 
 const assigned = `
@@ -31,18 +32,18 @@ const assigned = `
   ZA ZM ZW
 `
 
-/** The 249 officially assigned alpha-2 codes (A1-14). */
+/** The 249 officially assigned alpha-2 codes. */
 export const countryCodes: ReadonlySet<string> = new Set(assigned.trim().split(/\s+/))
 
-/** True for an officially assigned code in upper case (A1-14, ISO-001). */
+/** True for an officially assigned code in upper case. */
 export const isCountry = (code: string): boolean => countryCodes.has(code)
 
-/** European Economic Area: the 27 member states of the Union, Iceland, Liechtenstein, Norway (F27). */
+/** European Economic Area: the 27 member states of the Union, Iceland, Liechtenstein, Norway. */
 export const eeaCountries: ReadonlySet<string> = new Set(
   "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK".split(" ")
 )
 
-/** Default list of jurisdictions whose residents are not onboarded (doc 1, Onboarding request; A1-17). */
+/** Default list of jurisdictions whose residents are not onboarded. */
 export const defaultBlockedJurisdictions: ReadonlySet<string> = new Set([
   "US",
   "KP",

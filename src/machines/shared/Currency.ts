@@ -1,12 +1,12 @@
 /**
- * The eight currencies a client account can hold, with their scale and kind: one table, so that no other file
- * knows how many places a currency has (F2 scales; A2-12 kind and display decimals; doc 3, deposits route).
+ * The eight currencies a client account can hold, with their scale and kind: one table, so that no other file knows how many
+ * places a currency has (F2 scales; A2-12 kind and display decimals; doc 3, deposits route) (doc 3, deposits route).
  */
 import { Schema } from "effect"
 
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const
 
-/** A client currency code, exact upper-case token (doc 3, deposits route). */
+/** A client currency code, exact upper-case token. */
 export const Currency = Schema.Literals(currencyCodes).annotate({
   message: `The currency must be one of: ${currencyCodes.join(", ")}.`,
   description: "Client currency"
@@ -14,14 +14,14 @@ export const Currency = Schema.Literals(currencyCodes).annotate({
 export type Currency = typeof Currency.Type
 
 export interface CurrencyFacts {
-  /** Decimal places of one unit: minor units = amount x 10^scale (F2). */
+  /** Decimal places of one unit: minor units = amount x 10^scale. */
   readonly scale: number
   readonly kind: "CASH" | "ASSET"
-  /** Places a screen shows; the wire always carries the full scale (A2-12). */
+  /** Places a screen shows; the wire always carries the full scale. */
   readonly displayDecimals: number
 }
 
-/** Scale, kind and display places per currency (F2, A2-12). */
+/** Scale, kind and display places per currency. */
 export const currencyFacts: Readonly<Record<Currency, CurrencyFacts>> = {
   USDC: { scale: 6, kind: "CASH", displayDecimals: 2 },
   BTC: { scale: 8, kind: "ASSET", displayDecimals: 8 },
@@ -38,5 +38,5 @@ const known: ReadonlySet<string> = new Set(currencyCodes)
 /** True for an exact client currency code. */
 export const isCurrency = (code: unknown): code is Currency => typeof code === "string" && known.has(code)
 
-/** Decimal places of a currency (F2). */
+/** Decimal places of a currency. */
 export const scaleOf = (currency: Currency): number => currencyFacts[currency].scale

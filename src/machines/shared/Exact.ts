@@ -1,6 +1,6 @@
 /**
  * Decimals as whole numbers of their last place. Exact like `MoneyDecimal`, without its limit of digits and several times
- * faster: an account's risk is worked out of these at every turn that moves its money.
+ * faster: an account's risk is worked out of these at every turn that moves its money (F1).
  */
 import { decimalText, MoneyDecimal } from "./Money.ts"
 
@@ -131,5 +131,5 @@ const zero = 48
 /** Places of micro-USDC. */
 export const microPlaces = 6
 
-/** USDC as micro-USDC, towards minus infinity (F1). */
+/** USDC as micro-USDC, towards minus infinity. */
 export const floorToMicro = (value: Scaled): bigint => floorTo(value, microPlaces)

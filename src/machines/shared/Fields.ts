@@ -1,9 +1,9 @@
 /**
- * Building blocks of request bodies: schemas whose messages are the sentences partners read, so that one declaration
- * serves decoding and the OpenAPI document, and the collecting of those sentences by dotted path (A1-14, A1-27).
- * Schemas hold the wire form; trimming and other normalisation follow once a body is valid. Rules that join several
- * fields or need a fact (today, blocked countries) run as a second pure pass over the raw value, because struct-level
- * checks of a schema are skipped as soon as one field fails, and one answer must name every failing field.
+ * Building blocks of request bodies: schemas whose messages are the sentences partners read, so that one declaration serves
+ * decoding and the OpenAPI document, and the collecting of those sentences by dotted path. Schemas hold the wire form; trimming
+ * and other normalisation follow once a body is valid. Rules that join several fields or need a fact (today, blocked countries)
+ * run as a second pure pass over the raw value, because struct-level checks of a schema are skipped as soon as one field fails,
+ * and one answer must name every failing field (doc 1, error registry, code 4000; A1-14, A1-27, A1-19, A1-24, A1-25).
  */
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { enable } from "effect/schema/SchemaJITCompiler"
@@ -11,7 +11,7 @@ import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
 import { isCountry } from "./Country.ts"
 import { cleanText, nameSentence, textSentence, trimText } from "./Text.ts"
 
-/** Dotted path -> sentence (doc 1, error registry, code 4000; A1-27). */
+/** Dotted path -> sentence. */
 export type FieldErrors = Record<string, string>
 export type JsonRecord = Record<string, unknown>
 /** Adds a sentence at a dotted path; the first sentence of a path stays. */
@@ -27,11 +27,11 @@ export const under =
 export interface SectionFacts {
   /** Moment of receipt, Unix ms. */
   readonly now: number
-  /** UTC date of receipt (A1-19). */
+  /** UTC date of receipt. */
   readonly today: CalendarDate
   readonly blockedJurisdictions: ReadonlySet<string>
   readonly identityProviders: readonly string[]
-  /** POST /clients refuses document references; PUT .../kyc takes the client's live ones (doc 1, below kyc.declarationsMica). */
+  /** POST /clients refuses document references; PUT .../kyc takes the client's live ones. */
   readonly documents: "refused" | ReadonlySet<number>
 }
 
@@ -74,10 +74,10 @@ export const boundedList = <S extends Schema.Top>(item: S, label: string, min: n
     .annotateKey(missing(label))
 }
 
-/** Text of 1 to `max` code points after trimming (A1-14). */
+/** Text of 1 to `max` code points after trimming. */
 export const text = (label: string, max: number) => textField(label, max, true)
 
-/** Text of at most `max` code points that may be empty: empty counts as not sent (A1-14). */
+/** Text of at most `max` code points that may be empty: empty counts as not sent. */
 export const optionalText = (label: string, max: number) => Schema.optionalKey(textField(label, max, false))
 
 /** As `text`, of a name or label: nothing in it may turn the direction of writing. */
@@ -127,7 +127,7 @@ export const wholeNumber = (label: string, minimum: number, maximum: number) => 
     .annotateKey(missing(label))
 }
 
-/** ISO 3166-1 alpha-2, upper case, officially assigned (A1-14). */
+/** ISO 3166-1 alpha-2, upper case, officially assigned. */
 export const country = (label: string) =>
   Schema.String.annotate({
     message: `${label} must be an ISO 3166-1 alpha-2 country code in upper case.`,
@@ -142,7 +142,7 @@ export const country = (label: string) =>
     )
     .annotateKey(missing(label))
 
-/** A real date YYYY-MM-DD within the given years (A1-19). */
+/** A real date YYYY-MM-DD within the given years. */
 export const date = (label: string, years: { readonly from?: number; readonly to?: number } = {}) => {
   const from = years.from ?? 1
   const to = years.to ?? 9999
@@ -164,7 +164,7 @@ export const date = (label: string, years: { readonly from?: number; readonly to
     .annotateKey(missing(label))
 }
 
-/** One of the given tokens, exact: no trimming, no change of case (A1-14). */
+/** One of the given tokens, exact: no trimming, no change of case. */
 export const token = <const T extends readonly [string, ...string[]]>(label: string, tokens: T) =>
   Schema.Literals(tokens)
     .annotate({ message: `${label} must be one of: ${tokens.join(", ")}.`, description: label })
@@ -182,7 +182,7 @@ export const mustBeTrue = (label: string) =>
     .annotate({ message: `${label} must be true.`, description: label })
     .annotateKey(missing(label))
 
-/** Unix ms: a positive integer (A1-24, A1-25). */
+/** Unix ms: a positive integer. */
 export const unixMillis = (label: string) => {
   const message = `${label} must be a positive integer of Unix milliseconds.`
   return Schema.Number.annotate({ message, description: `${label}, Unix ms` })
@@ -201,7 +201,7 @@ export const documentId = (label: string) => {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Adds every sentence of a failed decoding, keyed by dotted path with list indexes (A1-27). */
+/** Adds every sentence of a failed decoding, keyed by dotted path with list indexes. */
 export const addIssues = (issue: SchemaIssue.Issue, add: AddError): void => {
   for (const found of format(issue).issues) {
     add((found.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."), found.message)
@@ -238,7 +238,7 @@ export const withoutNulls = (value: unknown, depth: number): unknown => {
 /**
  * Removes the given optional members from our copy of a body when their text is blank: a blank counts as not sent. A member of
  * another type stays, and the schema rejects it. Orders and requests for quotes never pass through here: a stop with a blank
- * price must be rejected, not accepted without its price (A1-14).
+ * price must be rejected, not accepted without its price.
  */
 export const dropBlanks = (schema: Schema.Top, raw: unknown): void => dropBlanksOf(SchemaAST.toType(schema.ast), raw)
 
@@ -260,7 +260,7 @@ const isText = (ast: SchemaAST.AST): boolean =>
   (SchemaAST.isLiteral(ast) && typeof ast.literal === "string") ||
   (SchemaAST.isUnion(ast) && ast.types.every(isText))
 
-/** A decoded value with every text trimmed and in NFC, and empty optional texts left out (A1-14). */
+/** A decoded value with every text trimmed and in NFC, and empty optional texts left out. */
 export const cleanTexts = <A>(value: A): A => cleanAny(value) as A
 
 /** The cleaned text at a key of a raw section, or undefined when it is no text. */
@@ -287,8 +287,8 @@ export const eachDuplicate = (values: readonly unknown[], found: (index: number)
 }
 
 /**
- * Refuses a list longer than any valid one and removes it from the raw section: judged entry by entry, a body under its
- * cap could earn an answer of many megabytes (A1-27).
+ * Refuses a list longer than any valid one and removes it from the raw section: judged entry by entry, a body under its cap
+ * could earn an answer of many megabytes.
  */
 export const limitList = (raw: JsonRecord, key: string, label: string, max: number, add: AddError): void => {
   const value = raw[key]
@@ -299,7 +299,7 @@ export const limitList = (raw: JsonRecord, key: string, label: string, max: numb
 
 /**
  * Refuses a document reference, which is then removed from the raw section, or judges whether it names a document of this
- * client; one id or a list (doc 1, below kyc.declarationsMica). What is no id at all is left to the schema.
+ * client; one id or a list. What is no id at all is left to the schema.
  */
 export const checkDocumentReference = (raw: JsonRecord, key: string, facts: SectionFacts, add: AddError): void => {
   const { documents } = facts

@@ -1,6 +1,6 @@
 /**
  * Gates as data: named, and in the order that the contract promises. A write stops at the first that refuses; `explain` walks
- * the very same list and shows each (A2-110, A3-02). A gate that passes allocates nothing: this is the hot path.
+ * the very same list and shows each. A gate that passes allocates nothing: this is the hot path (A2-110, A3-02).
  */
 import type { Refusal } from "./Refusal.ts"
 import type { Reason } from "./RefusalReason.ts"

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 
-/** An id on the wire: positive integer below 2^53 (F31). */
+/** An id on the wire: positive integer below 2^53. */
 export const Id = Schema.Int.check(Schema.isGreaterThan(0)).annotate({ description: "Identifier" })
 export type Id = typeof Id.Type
 
@@ -20,8 +20,8 @@ export const parseId = (segment: string): Id | undefined => {
   return Number.isSafeInteger(id) ? id : undefined
 }
 
-/** Client uid: partner's prefix, dash, client id padded to eight digits (F31). */
+/** Client uid: partner's prefix, dash, client id padded to eight digits. */
 export const clientUidOf = (prefix: string, clientId: Id): string => `${prefix}-${String(clientId).padStart(8, "0")}`
 
-/** Client order id sent to the venue: prefix, dash, order id (F31). */
+/** Client order id sent to the venue: prefix, dash, order id. */
 export const clOrdIdOf = (prefix: string, orderId: Id): string => `${prefix}-${orderId}`

@@ -1,6 +1,7 @@
 /**
- * The specification's limit tables as constants, each with its clause, so that no number of them is written twice
- * (doc 1 Limits, doc 2 Limits, doc 3 Limits). Mailbox and queue capacities belong to the engine, not here.
+ * The specification's limit tables as constants, each with its clause, so that no number of them is written twice. Mailbox and
+ * queue capacities belong to the engine, not here (doc 1 Limits; doc 2 Limits; doc 3 Limits; A1-05, A1-27, A1-37, A1-52, A1-53,
+ * DATE-003, A3-15, A2-13, A2-22, F19, A2-94, A1-44, A3-32, A2-65, A2-75, STS-15, STS-21).
  */
 
 const second = 1_000
@@ -8,7 +9,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Per partner and per direct account, requests in a sliding window (doc 1 Limits; A1-05). */
+/** Per partner and per direct account, requests in a sliding window. */
 export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
 
 /**
@@ -57,7 +58,7 @@ export const bodyCaps = {
   /** Ours: the longest valid request for a statement has under 200 bytes. */
   statement: 16 * 1024,
   documentFile: 8 * 1024 * 1024,
-  /** Base64 of a full 8 MB file (doc 1, rule 10). */
+  /** Base64 of a full 8 MB file. */
   documentBase64: 11_184_812,
   /** Ours: room for the other fields, and for encoders that write a slash as two characters (one in 64 of base64 is one). */
   documentBody: 11_184_812 + 512 * 1024,
@@ -77,8 +78,8 @@ export const bodyCaps = {
 export const bodyMembers = 50_000
 
 /**
- * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners learn of
- * all that a form can have (A1-27); operators, whose lists are long, of fewer.
+ * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners learn of all that
+ * a form can have; operators, whose lists are long, of fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const
 
@@ -114,26 +115,26 @@ export const pageBudget = {
   pauseMillis: 2
 } as const
 
-/** Live partner documents per client and file name length (doc 1 Limits; A1-37). */
+/** Live partner documents per client and file name length. */
 export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYears: 5 } as const
 
-/** Idempotency-Key header (doc 1 Limits and Idempotency; A1-52, A1-53). */
+/** Idempotency-Key header. */
 export const idempotency = {
   keyMaxLength: 128,
   replayMillis: 24 * hour,
   waitMillis: 5 * second
 } as const
 
-/** Cooling period after an appropriateness attempt (doc 1 Limits). */
+/** Cooling period after an appropriateness attempt. */
 export const appropriatenessCoolingMillis = 24 * hour
 
-/** Age and clock skew of identityCheck.verifiedAt, both inclusive (doc 1 Limits; DATE-003). */
+/** Age and clock skew of identityCheck.verifiedAt, both inclusive. */
 export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * minute } as const
 
-/** Clock skew tolerated for a collateral report's occurredAt (doc 3 Limits; A3-15). */
+/** Clock skew tolerated for a collateral report's occurredAt. */
 export const collateralSkewMillis = 5 * minute
 
-/** Requests for quotes and knock-out contracts (doc 2, Limits; A2-13, A2-22, F19). */
+/** Requests for quotes and knock-out contracts. */
 export const barrierLimits = {
   /** The quoting window. */
   window: { minMillis: second, maxMillis: day, defaultMillis: minute },
@@ -151,7 +152,7 @@ export const barrierLimits = {
 /** Staking swaps of one client that something is expected of, or may be: more would make every figure of its account slow. */
 export const swapLimits = { open: 1_000 } as const
 
-/** Orders (A2-94). */
+/** Orders. */
 export const orderLimits = {
   /** Of one client. */
   working: 500,
@@ -164,7 +165,7 @@ export interface PageLimit {
   readonly default: number
 }
 
-/** Page sizes per list; the smallest is always 1 (doc 1 endpoints, doc 2 Limits, doc 3 Limits). */
+/** Page sizes per list; the smallest is always 1. */
 export const pageLimits = {
   clients: { max: 200, default: 50 },
   klines: { max: 1000, default: 200 },
@@ -181,7 +182,7 @@ export const pageLimits = {
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
 
-/** Lengths of onboarding text, in code points (doc 1, Onboarding request and its sections). */
+/** Lengths of onboarding text, in code points. */
 export const kycLengths = {
   partnerClientRef: 64,
   name: 50,
@@ -208,7 +209,7 @@ export const kycLengths = {
  */
 export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as const
 
-/** Lengths of the free texts in the MiFID blocks, in code points (doc 1, MiFID blocks; A1-44). */
+/** Lengths of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
   /** Stated for the status; the other two of the section are given the same. */
@@ -217,7 +218,7 @@ export const mifidLengths = {
   sourceOther: 200
 } as const
 
-/** Lengths of money texts, in code points (doc 3 Limits). */
+/** Lengths of money texts, in code points. */
 export const moneyLengths = {
   partnerRef: 64,
   evidenceRef: 200,
@@ -228,13 +229,13 @@ export const moneyLengths = {
   settlementNote: 500
 } as const
 
-/** Entries of one bulk settlement report (doc 3 Limits). */
+/** Entries of one bulk settlement report. */
 export const bulkSettlementMax = 500
 
-/** Webhook url, before and after normalisation (A3-32). */
+/** Webhook url, before and after normalisation. */
 export const webhookUrlMaxLength = 2_048
 
-/** Webhook deliveries (doc 3 Limits). */
+/** Webhook deliveries. */
 export const webhookLimits = {
   acknowledgeMillis: 10 * second,
   attempts: 10,
@@ -247,7 +248,7 @@ export const webhookLimits = {
   failureBodyKeptBytes: 256
 } as const
 
-/** Notification sweep (doc 3, sweep rules), and what an answer of the feed has and goes back to (doc 2, Limits). */
+/** Notification sweep, and what an answer of the feed has and goes back to. */
 export const notificationLimits = {
   sweepEveryMillis: 5 * second,
   rereadMillis: 30 * second,
@@ -255,7 +256,7 @@ export const notificationLimits = {
   usualMillis: day
 } as const
 
-/** Statements (doc 2, Limits; A2-65, A2-75, STS-15, STS-21). Builds at a time and waiting are of a partner; ours. */
+/** Statements. Builds at a time and waiting are of a partner; ours. */
 export const statementLimits = {
   /** Sliding, of a client. */
   builds: { most: 30, windowMillis: hour },

@@ -1,13 +1,14 @@
 /**
- * Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and
- * ceiling are judged once (F1 rounding, F2 scales and input grammar).
+ * Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and ceiling are
+ * judged once (F1 rounding, F2 scales and input grammar) (doc 3, "positive decimal string"; doc 1, conventions; RND-012,
+ * RND-011).
  */
 import { Decimal } from "decimal.js"
 import { Schema } from "effect"
 import { type Currency, currencyFacts } from "./Currency.ts"
 import { trimText } from "./Text.ts"
 
-/** Largest amount or balance in minor units: 2^63 - 1 (F2). */
+/** Largest amount or balance in minor units: 2^63 - 1. */
 export const maxMinor = 2n ** 63n - 1n
 
 /** Decimal arithmetic for prices and products: 60 significant digits, never exponent notation (formulas, preamble). */
@@ -47,8 +48,8 @@ const powers = Array.from({ length: 19 }, (_, places) => 10n ** BigInt(places))
 const power = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
 
 /**
- * An amount as a partner writes it, in minor units of the currency; zero is allowed. A string result is the sentence
- * that refuses it. Written decimals count, zeros included (F2, RND-012).
+ * An amount as a partner writes it, in minor units of the currency; zero is allowed. A string result is the sentence that
+ * refuses it. Written decimals count, zeros included.
  */
 export const parseAmount = (value: unknown, currency: Currency): bigint | string => {
   if (typeof value !== "string") return notText
@@ -62,13 +63,13 @@ export const parseAmount = (value: unknown, currency: Currency): bigint | string
   return minor > maxMinor ? tooLarge : minor
 }
 
-/** As `parseAmount`, and greater than zero (F2; doc 3, "positive decimal string"). */
+/** As `parseAmount`, and greater than zero. */
 export const parsePositiveAmount = (value: unknown, currency: Currency): bigint | string => {
   const minor = parseAmount(value, currency)
   return minor === 0n ? notPositive : minor
 }
 
-/** Minor units as a decimal string with the currency's full scale, "-" first when negative (F2). */
+/** Minor units as a decimal string with the currency's full scale, "-" first when negative. */
 export const formatAmount = (minor: bigint, currency: Currency): string => {
   const scale = currencyFacts[currency].scale
   const digits = (minor < 0n ? -minor : minor).toString().padStart(scale + 1, "0")
@@ -79,16 +80,16 @@ export const formatAmount = (minor: bigint, currency: Currency): string => {
 /** A USDC text of our own, in micro-USDC. */
 export const usdcMinor = (text: string): bigint => floorToMinor(text, "USDC")
 
-/** A signed figure seen by the client, in minor units, rounded towards minus infinity (F1, RND-011). */
+/** A signed figure seen by the client, in minor units, rounded towards minus infinity. */
 export const floorToMinor = (figure: Decimal | string, currency: Currency): bigint => toMinor(figure, currency, false)
 
-/** A requirement or charge written as a positive figure, in minor units, rounded towards plus infinity (F1, RND-011). */
+/** A requirement or charge written as a positive figure, in minor units, rounded towards plus infinity. */
 export const ceilToMinor = (figure: Decimal | string, currency: Currency): bigint => toMinor(figure, currency, true)
 
 /** Minor units as an exact decimal figure, for products with prices. */
 export const toDecimal = (minor: bigint, currency: Currency): Decimal => new MoneyDecimal(formatAmount(minor, currency))
 
-/** Money on the wire, as answered: full scale, minus sign when negative (doc 1, conventions; F2). */
+/** Money on the wire, as answered: full scale, minus sign when negative. */
 export const MoneyText = Schema.String.annotate({ message: "The amount must be a decimal string." })
   .check(Schema.isPattern(/^-?(0|[1-9][0-9]*)\.[0-9]+$/u, { message: notDecimal }))
   .annotate({ description: "Money: decimal string in the currency's full scale" })

@@ -9,7 +9,7 @@ import { Id } from "./Ids.ts"
 import { moneyLengths } from "./Limits.ts"
 import { parsePositiveAmount } from "./Money.ts"
 
-/** Who decides: finance or an administrator; PARTNER on a cancel and on the instant decision of a sandbox (A3-06). */
+/** Who decides: finance or an administrator; PARTNER on a cancel and on the instant decision of a sandbox. */
 export const moneyDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
 export type MoneyDecider = (typeof moneyDeciders)[number]
 

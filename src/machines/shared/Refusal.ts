@@ -1,7 +1,8 @@
 /**
- * Why a request is refused, as data. Rules answer a Refusal; the one table in `http/toWire.ts` turns it into
- * status, code and envelope. Sentences are written beside the rules that raise them; where a code has several reasons, the
- * refusal names its own by a token of the catalogue (RefusalReason.ts).
+ * Why a request is refused, as data. Rules answer a Refusal; the one table in `http/toWire.ts` turns it into status, code and
+ * envelope. Sentences are written beside the rules that raise them; where a code has several reasons, the refusal names its own
+ * by a token of the catalogue (RefusalReason.ts) (doc 2, orders and margin preview; doc 1, error registry, code 4090; A2-50,
+ * A2-51, A2-75, A1-51, A1-52).
  */
 import type { JsonObject } from "./Json.ts"
 import { type Noun, type Reason, unknownReasons } from "./RefusalReason.ts"
@@ -14,7 +15,7 @@ export type Refusal =
       readonly sentence: string
       readonly errors: Readonly<Record<string, string>> | null
       readonly data?: JsonObject
-      /** Members of the answer beside code and sentence, where a route has some (doc 2, orders and margin preview). */
+      /** Members of the answer beside code and sentence, where a route has some. */
       readonly beside?: JsonObject
     }
   /** 413 4000: more than the route takes, found inside a body within its cap. */
@@ -33,24 +34,24 @@ export type Refusal =
   | { readonly _tag: "RelianceNotApproved" }
   /** 409 4090. */
   | { readonly _tag: "EmailTaken" }
-  /** 409 4090: the account would be in a margin call or a close-out, or need more than it has (A2-50). */
+  /** 409 4090: the account would be in a margin call or a close-out, or need more than it has. */
   | { readonly _tag: "MarginBreach"; readonly after: MarginAfter }
-  /** 409 4091: the leverage of an order is not the one in force (A2-51). */
+  /** 409 4091: the leverage of an order is not the one in force. */
   | { readonly _tag: "LeverageMismatch"; readonly sent: number; readonly stored: number }
   /** 429 4290: the appropriateness test may be taken again at `retakeAt`, Unix ms. */
   | { readonly _tag: "RetakeTooEarly"; readonly retakeAt: number }
-  /** 429 4290: the client has had its builds of statements of this hour; the next may be at `retryAt`, Unix ms (A2-75). */
+  /** 429 4290: the client has had its builds of statements of this hour; the next may be at `retryAt`, Unix ms. */
   | { readonly _tag: "TooManyBuilds"; readonly retryAt: number }
-  /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer (A1-51). */
+  /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer. */
   | { readonly _tag: "VenueAway"; readonly reason: Reason; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
-  /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; of this one nothing is kept (A1-52). */
+  /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; of this one nothing is kept. */
   | { readonly _tag: "KeyReused" }
   /** 409 4092. */
   | { readonly _tag: "Conflict"; readonly reason: Reason; readonly sentence: string; readonly data: JsonObject | null }
 
-/** An account as a change of leverage would leave it; money as text with six places (doc 1, error registry, code 4090). */
+/** An account as a change of leverage would leave it; money as text with six places. */
 export interface MarginAfter {
   readonly initialMarginAfter: string
   readonly maintenanceMarginAfter: string

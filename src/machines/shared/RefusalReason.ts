@@ -1,8 +1,8 @@
 /**
  * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason. The one
- * exception is code 5020 without data, where nothing was done (doc 1, Envelope: data is machine facts). A token keeps its name
- * and its meaning; new tokens may come. The published description and the guide on errors list the tokens for partners;
- * operatorReasons.ts lists those for operators alone.
+ * exception is code 5020 without data, where nothing was done. A token keeps its name and its meaning; new tokens may come. The
+ * published description and the guide on errors list the tokens for partners; operatorReasons.ts lists those for operators
+ * alone (doc 1, Envelope: data is machine facts).
  */
 import { operatorReasons } from "./operatorReasons.ts"
 

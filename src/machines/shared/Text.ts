@@ -1,7 +1,8 @@
 /**
- * Normalises the text of partners: trimmed of Unicode white space, NFC, counted in code points, without control characters, line
- * breaks or lone surrogates, and empty when no character is visible (A1-14). E-mail follows the WHATWG pattern (A1-15). Short
- * ASCII text, the usual case, takes a path without allocation, because collateral reports pass here thousands of times a second.
+ * Normalises the text of partners: trimmed of Unicode white space, NFC, counted in code points, without control characters,
+ * line breaks or lone surrogates, and empty when no character is visible. E-mail follows the WHATWG pattern. Short ASCII text,
+ * the usual case, takes a path without allocation, because collateral reports pass here thousands of times a second (A1-14,
+ * A1-15).
  */
 
 /** Unicode White_Space plus the byte order mark. By hand: a trailing-space regular expression is quadratic. */
@@ -20,7 +21,7 @@ const isWhiteSpace = (unit: number): boolean =>
       unit === 0x3000 ||
       unit === 0xfeff))
 
-/** The text without white space at either end (A1-14). */
+/** The text without white space at either end. */
 export const trimText = (text: string): string => {
   let start = 0
   let end = text.length
@@ -29,7 +30,7 @@ export const trimText = (text: string): string => {
   return start === 0 && end === text.length ? text : text.slice(start, end)
 }
 
-/** The text as stored: trimmed and in Unicode normal form C; empty when there is nothing to see in it (A1-14). */
+/** The text as stored: trimmed and in Unicode normal form C; empty when there is nothing to see in it. */
 export const cleanText = (text: string): string => {
   const trimmed = trimText(text)
   if (isPrintableAscii(trimmed)) return trimmed
@@ -39,7 +40,7 @@ export const cleanText = (text: string): string => {
 /** Anything but white space, what only turns, joins or hides other characters, and the blank of Braille. */
 const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}\u2800]/u
 
-/** Number of Unicode code points (A1-14). */
+/** Number of Unicode code points. */
 export const codePointLength = (text: string): number => {
   let length = 0
   for (const _ of text) length++
@@ -47,8 +48,8 @@ export const codePointLength = (text: string): number => {
 }
 
 /**
- * What is wrong with a text of at most `max` code points, as a sentence that starts with `label`; undefined when it is
- * fine. An empty text is refused only when required (A1-14).
+ * What is wrong with a text of at most `max` code points, as a sentence that starts with `label`; undefined when it is fine. An
+ * empty text is refused only when required.
  */
 export const textSentence = (text: string, label: string, max: number, required: boolean): string | undefined => {
   const clean = cleanText(text)
@@ -94,14 +95,14 @@ const isPrintableAscii = (text: string): boolean => {
 const emailPattern =
   /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/
 
-/** Longest e-mail address, in characters (A1-15). */
+/** Longest e-mail address, in characters. */
 export const maxEmailLength = 254
 
-/** True for an e-mail address of at most 254 characters with a dotted domain (A1-15). */
+/** True for an e-mail address of at most 254 characters with a dotted domain. */
 export const isEmail = (text: string): boolean => {
   const trimmed = trimText(text)
   return trimmed.length <= maxEmailLength && emailPattern.test(trimmed)
 }
 
-/** The address as stored and compared: trimmed, lower case; a valid address is ASCII, so this is ASCII lowering (A1-15). */
+/** The address as stored and compared: trimmed, lower case; a valid address is ASCII, so this is ASCII lowering. */
 export const normaliseEmail = (text: string): string => trimText(text).toLowerCase()

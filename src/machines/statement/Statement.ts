@@ -1,6 +1,7 @@
 /**
- * A statement (doc 2, Statements; D20): what it says stands in its model, apart; the row says whose it is, over which period,
- * in which version, and by which hash and renderer its bytes are made again (A2-66, STS-16, STS-18).
+ * A statement: what it says stands in its model, apart; the row says whose it is, over which period, in which version, and by
+ * which hash and renderer its bytes are made again (doc 2, Statements; D20, A2-66, STS-16, STS-18, STS-20, STS-21, STS-33,
+ * STS-29).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -13,12 +14,12 @@ export const isStatementKind = (name: string): name is StatementKind =>
 
 export const statementStates = ["GENERATED", "SUPERSEDED"] as const
 
-/** The renderer that new statements name. What changes its bytes is a new number, and the old one stays (STS-18). */
+/** The renderer that new statements name. What changes its bytes is a new number, and the old one stays. */
 export const currentRenderer = 3
 /** Those that there have been: statements of each are made again. */
 export const renderers = [1, 2, currentRenderer] as const
 
-/** The schema of a kind's model, as the model says it (STS-20). */
+/** The schema of a kind's model, as the model says it. */
 export const schemaOf: { readonly [K in StatementKind]: string } = {
   ACCOUNT: "account/1",
   COSTS: "costs/1",
@@ -54,7 +55,7 @@ export interface StatementInput {
   readonly rows: number
   readonly renderer: number
   readonly correctionReason: string | null
-  /** A short text of what the model was made of: while it stays the same, so does the model (STS-21). */
+  /** A short text of what the model was made of: while it stays the same, so does the model. */
   readonly facts: string
 }
 
@@ -66,12 +67,12 @@ export interface StatementContext extends StatementInput {
 
 export type StatementEvent =
   | { readonly type: "GENERATE"; readonly at: number; readonly by: string }
-  /** A later version of the same period says something else (A2-66, STS-33). */
+  /** A later version of the same period says something else. */
   | { readonly type: "SUPERSEDE"; readonly supersededBy: number; readonly reason: string | null }
 
 const millis = (description: string) => Schema.Int.annotate({ description })
 
-/** A row of the list, in the order of the wire (A2-66, STS-16). */
+/** A row of the list, in the order of the wire. */
 export const StatementRow = Schema.Struct({
   statementId: Id,
   clientId: Id,
@@ -112,7 +113,7 @@ export const statementRowOf = (state: StatementRow["state"], context: StatementC
   renderer: context.renderer
 })
 
-/** What no two versions of a period share: once made, a version is never made again (STS-29). */
+/** What no two versions of a period share: once made, a version is never made again. */
 export const versionClaim = ({
   kind,
   clientId,

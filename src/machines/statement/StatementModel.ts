@@ -1,11 +1,11 @@
 /**
- * What a statement says, as data: a head, and sections with rows (STS-17, STS-20, STS-22). Money and quantities are decimal
- * texts, times Unix ms. It holds no id of the statement, no time of its making and nothing personal: the same facts give the
- * same text for ever. Sections are described without their rows, which follow one page at a time.
+ * What a statement says, as data: a head, and sections with rows. Money and quantities are decimal texts, times Unix ms. It
+ * holds no id of the statement, no time of its making and nothing personal: the same facts give the same text for ever.
+ * Sections are described without their rows, which follow one page at a time (STS-17, STS-20, STS-22, STS-19).
  */
 import type { Json, JsonObject } from "../shared/Json.ts"
 
-/** The last objects that a statement rests on: those of the client's turns up to the end of its period (STS-19). */
+/** The last objects that a statement rests on: those of the client's turns up to the end of its period. */
 export interface Cut {
   readonly postingId: number
   readonly fillId: number

@@ -7,7 +7,7 @@ import { usdcMinor } from "../shared/Money.ts"
 /** Marks of a moment, by symbol. */
 export type MarksThen = ReadonlyMap<string, string>
 
-/** What an account's equity is made of (STS-28). */
+/** What an account's equity is made of. */
 export interface EquityParts {
   /** Micro-USDC. */
   readonly cash: bigint
@@ -23,7 +23,7 @@ export interface EquityThen {
   readonly unvalued: number
 }
 
-/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing, and is counted (F4). */
+/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing, and is counted. */
 export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): EquityThen => {
   let equity = cash
   let unvalued = 0
@@ -40,7 +40,7 @@ export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: Mar
   return { equity, unvalued }
 }
 
-/** What an open contract has gained at a mark (F16). Micro-USDC. */
+/** What an open contract has gained at a mark. Micro-USDC. */
 export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
   pnlAt(
     {

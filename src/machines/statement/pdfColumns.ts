@@ -1,7 +1,7 @@
 /**
- * The tables of a statement's PDF (STS-31): columns of each section, their widths, and their text in a row. All rows of a table
- * have the same number of lines, one or two, so the number of pages is known beforehand. Sizes are in points; the page is A4,
- * landscape, with margins of 36 at each side.
+ * The tables of a statement's PDF: columns of each section, their widths, and their text in a row. All rows of a table have the
+ * same number of lines, one or two, so the number of pages is known beforehand. Sizes are in points; the page is A4, landscape,
+ * with margins of 36 at each side (STS-31).
  */
 import type { Json } from "../shared/Json.ts"
 import { figureText, momentText, plainText } from "./pdfTexts.ts"

@@ -1,6 +1,6 @@
 /**
- * What a statement's PDF says besides its rows (STS-31): titles, whose it is and what proves it, notes, and each section's facts. All
- * of it has so many lines as the head says, so that the pages can be counted before they are drawn.
+ * What a statement's PDF says besides its rows: titles, whose it is and what proves it, notes, and each section's facts. All of
+ * it has so many lines as the head says, so that the pages can be counted before they are drawn (STS-31).
  */
 import type { Json } from "../shared/Json.ts"
 import { londonTimeOf } from "./londonDay.ts"

@@ -1,6 +1,6 @@
 /**
- * What trading has cost, category by category (A2-70, STS-24). Money is micro-USDC, percentages have four places, half up; a
- * percentage of nothing is null. The total is commissions, fees, net funding, entry spreads and third parties.
+ * What trading has cost, category by category. Money is micro-USDC, percentages have four places, half up; a percentage of
+ * nothing is null. The total is commissions, fees, net funding, entry spreads and third parties (A2-70, STS-24).
  */
 import { decimalText, MoneyDecimal, formatAmount } from "../shared/Money.ts"
 import type { ModelRow, SectionFacts } from "./StatementModel.ts"

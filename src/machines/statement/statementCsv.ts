@@ -1,7 +1,7 @@
 /**
- * A statement as CSV (A2-74, STS-30): RFC 4180 with CRLF, a first line with the column names, UTF-8 without byte order mark,
- * ISO 8601 times. A text that a spreadsheet would take for a formula gets an apostrophe; numbers, times and ids never do, so
- * that a negative amount stays a number.
+ * A statement as CSV: RFC 4180 with CRLF, a first line with the column names, UTF-8 without byte order mark, ISO 8601 times. A
+ * text that a spreadsheet would take for a formula gets an apostrophe; numbers, times and ids never do, so that a negative
+ * amount stays a number (A2-74, STS-30).
  */
 import type { StatementKind } from "./Statement.ts"
 import type { ModelHead, ModelRow, SectionFacts } from "./StatementModel.ts"

@@ -1,7 +1,7 @@
 /**
- * The work that statements make by themselves, and when each is due (A2-68, STS-26, STS-28, STS-29): the equities of each midnight,
- * executions of the day before, assets of the quarter, costs and tax of the year. Due times are London's for British tax and UTC
- * for everything else. Unix ms.
+ * The work that statements make by themselves, and when each is due: the equities of each midnight, executions of the day
+ * before, assets of the quarter, costs and tax of the year. Due times are London's for British tax and UTC for everything else.
+ * Unix ms (A2-68, STS-26, STS-28, STS-29).
  */
 import type { StatementKind } from "./Statement.ts"
 import { type AskedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
@@ -37,7 +37,7 @@ interface Schedule {
   readonly kind: StatementKind
   /** The first of the job due after a moment. */
   readonly next: (after: number) => Omit<JobPlan, "name">
-  /** Only a period without a statement gets one; else one that says something else gets the next version (STS-26). */
+  /** Only a period without a statement gets one; else one that says something else gets the next version. */
   readonly once: boolean
 }
 

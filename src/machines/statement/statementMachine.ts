@@ -1,4 +1,4 @@
-/** Statement (D20): made in one commit with its notification, superseded by a later version, never deleted. */
+/** Statement: made in one commit with its notification, superseded by a later version, never deleted (D20, STS-34). */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import type { StatementContext, StatementEvent, StatementInput } from "./Statement.ts"
@@ -19,7 +19,7 @@ const replaced = statement.assign(({ event }) =>
   event.type === "SUPERSEDE" ? { supersededBy: event.supersededBy } : {}
 )
 
-/** On every new row, those that were asked for too (STS-34). */
+/** On every new row, those that were asked for too. */
 const ready = statement.emit(({ context }) => ({
   type: "notify",
   kind: "STATEMENT_READY",

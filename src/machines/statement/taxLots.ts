@@ -1,8 +1,9 @@
 /**
- * What each disposal of an asset has cost, lot by lot, for the tax statement (A2-72, A2-83, F21): by HMRC's order for a
- * British residency (same day, then the next 30 days with the earliest first, then the section 104 pool), else first in first
- * out. Costs have the acquisition's commission in them, proceeds are after the disposal's. Quantities are the asset's minor
- * units, money micro-USDC; shares are half to even and the last slice takes what remains, so that no cost is lost or doubled.
+ * What each disposal of an asset has cost, lot by lot, for the tax statement: by HMRC's order for a British residency (same
+ * day, then the next 30 days with the earliest first, then the section 104 pool), else first in first out. Costs have the
+ * acquisition's commission in them, proceeds are after the disposal's. Quantities are the asset's minor units, money
+ * micro-USDC; shares are half to even and the last slice takes what remains, so that no cost is lost or doubled (A2-72, A2-83,
+ * F21, STS-26, STS-9).
  */
 import { takeLots } from "../order/spotLots.ts"
 import type { Currency } from "../shared/Currency.ts"
@@ -18,9 +19,9 @@ export interface AssetMove {
   readonly qty: bigint
   /** What was paid with commission, or what was got after it; of what leaves zero. */
   readonly money: bigint
-  /** The cost is a value at a mark, not a price paid (STS-26). */
+  /** The cost is a value at a mark, not a price paid. */
   readonly assumed: boolean
-  /** The posting of what came in at a value that nobody knew, so that it counts as if it had cost nothing (STS-9). */
+  /** The posting of what came in at a value that nobody knew, so that it counts as if it had cost nothing. */
   readonly unvalued?: number
 }
 

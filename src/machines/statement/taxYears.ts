@@ -1,8 +1,8 @@
 /**
- * Which part of a tax year a client's statement has (A2-72, STS-26). A year is the British one or the calendar year by the tax
- * residency at its end; each has the other's end within it. Where the residency changed, the year under the old one ends at the last
- * end of a year at which that one held, and the year under the new one begins there: every day is in exactly one statement, no
- * statement is longer than a year, and of each the residency at its end is the one that it goes by. Unix ms.
+ * Which part of a tax year a client's statement has. A year is the British one or the calendar year by the tax residency at its
+ * end; each has the other's end within it. Where the residency changed, the year under the old one ends at the last end of a
+ * year at which that one held, and the year under the new one begins there: every day is in exactly one statement, no statement
+ * is longer than a year, and of each the residency at its end is the one that it goes by. Unix ms (A2-72, STS-26).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { type AskedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"

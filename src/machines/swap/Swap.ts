@@ -1,7 +1,7 @@
 /**
- * A staking swap (doc 2, Swap; D8): a writer takes the notional and owes it back with a reward at maturity. Its terms are frozen
- * at the take; what was paid, written off and charged grows with the venue's word. Amounts are decimal strings in the asset's
- * scale (STS-7), "0" until there is any.
+ * A staking swap: a writer takes the notional and owes it back with a reward at maturity. Its terms are frozen at the take;
+ * what was paid, written off and charged grows with the venue's word. Amounts are decimal strings in the asset's scale, "0"
+ * until there is any (doc 2, Swap; D8, STS-7, STS-6, A2-95, STS-2, A2-57, A2-59, A2-111).
  */
 import type { Currency } from "../shared/Currency.ts"
 import { minorOf } from "../shared/Money.ts"
@@ -18,17 +18,17 @@ export const swapStates = [
 ] as const
 export type SwapState = (typeof swapStates)[number]
 
-/** States in which something may still be expected; a default counts while a claim stands (STS-6). */
+/** States in which something may still be expected; a default counts while a claim stands. */
 export const liveSwapStates = ["ACCEPTING", "OPEN", "DEFAULTED"] as const
 
-/** Why a swap ended, as partners read it (doc 2, Swap states). */
+/** Why a swap ended, as partners read it. */
 export const settleReasons = ["matured", "default", "cured", "finalSettlement"] as const
 export type SettleReason = (typeof settleReasons)[number]
 
 export interface SwapInput {
   readonly swapId: number
   readonly clientId: number
-  /** The client's account at the venue: its uid (A2-95). */
+  /** The client's account at the venue: its uid. */
   readonly account: string
   readonly offerId: number
   readonly symbol: string
@@ -42,7 +42,7 @@ export interface SwapInput {
   readonly reward: string
   /** The venue's taker fee, as it was estimated when it was reserved. */
   readonly estimatedFee: string
-  /** What is set aside until the venue has answered: notional and estimated fee (STS-2). */
+  /** What is set aside until the venue has answered: notional and estimated fee. */
   readonly hold: string
   readonly commissionRewardBps: number
   readonly createdAt: number
@@ -119,7 +119,7 @@ export type SwapEvent =
     }
   /** The venue says something of it that can't be: another contract, or a payment that is booked of another amount. */
   | { readonly type: "DOUBT"; readonly at: number; readonly of: string }
-  /** The venue is certain that it does not have the take: it is released after a while (A2-57). */
+  /** The venue is certain that it does not have the take: it is released after a while. */
   | { readonly type: "MISSED"; readonly at: number; readonly releaseAt: number }
   | { readonly type: "RELEASE"; readonly at: number }
   /** The taker fee is another one; each correction of the venue's once. */
@@ -128,7 +128,7 @@ export type SwapEvent =
   | ({ readonly type: "PAID"; readonly final: boolean } & Payment)
   /** The venue says at or after maturity that the writer falls short. */
   | { readonly type: "SHORT"; readonly at: number }
-  /** An hour has passed since maturity by our own clock (A2-59). */
+  /** An hour has passed since maturity by our own clock. */
   | { readonly type: "OVERDUE"; readonly at: number }
   /** The market is delisted, and nothing more will be paid. */
   | { readonly type: "DELISTED"; readonly at: number }
@@ -140,15 +140,15 @@ interface Payment {
   readonly amount: string
 }
 
-/** How long a take that the venue does not know stays in flight, ms (A2-57). */
+/** How long a take that the venue does not know stays in flight, ms. */
 export const releaseMillis = 300_000
-/** How long after maturity a swap without full payment is in default by our own clock, ms (A2-59). */
+/** How long after maturity a swap without full payment is in default by our own clock, ms. */
 export const overdueMillis = 3_600_000
 
 /** Of one swap; more of them tell nothing new. */
 export const doubtsAtMost = 32
 
-/** The name of a take at the venue (A2-111). */
+/** The name of a take at the venue. */
 export const swapRef = (swapId: number): string => `S-${swapId}`
 
 /** The terms of a swap as its figures are worked out from them. */

@@ -1,4 +1,4 @@
-/** Staking swaps as partners read them (doc 2, Swap; STS-4, STS-7), declared once for the contract and for the services. */
+/** Staking swaps as partners read them, declared once for the contract and for the services (doc 2, Swap; STS-4, STS-7). */
 import { Schema } from "effect"
 import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"

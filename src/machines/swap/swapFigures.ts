@@ -1,9 +1,9 @@
 /**
- * The figures of a staking swap (F22), all in whole minor units of its asset: exact, and rounded as F1 says. Payments go to the
- * principal first; what was written off is undone first when money comes after all (STS-6).
+ * The figures of a staking swap, all in whole minor units of its asset: exact, and rounded as F1 says. Payments go to the
+ * principal first; what was written off is undone first when money comes after all (F22, STS-6).
  */
 
-/** Rate in basis points a year of 365 days, in hundredths of a percent: what divides rate x days (F22). */
+/** Rate in basis points a year of 365 days, in hundredths of a percent: what divides rate x days. */
 export const rewardDivisor = 3_650_000n
 
 export const dayMillis = 86_400_000
@@ -53,7 +53,7 @@ export const rewardCommission = (terms: SwapTerms, progress: Pick<SwapProgress, 
 /** floor(reward x bps / 10,000). */
 export const commissionOn = (reward: bigint, bps: number): bigint => (reward * BigInt(bps)) / 10_000n
 
-/** A payment lowers what was written off before it lowers what is outstanding (STS-6). */
+/** A payment lowers what was written off before it lowers what is outstanding. */
 export const afterPayment = ({ paid, writtenOff }: SwapProgress, amount: bigint): SwapProgress => ({
   paid: paid + amount,
   writtenOff: atLeastZero(writtenOff - amount)

@@ -1,6 +1,7 @@
 /**
- * A staking swap (D8). What it may cost is set aside by the commit that asks the venue to take it; the venue's word alone takes
- * it, pays it and ends it, each payment and each correction once. A take that is found after it was given up is taken over.
+ * A staking swap. What it may cost is set aside by the commit that asks the venue to take it; the venue's word alone takes it,
+ * pays it and ends it, each payment and each correction once. A take that is found after it was given up is taken over (D8,
+ * STS-2).
  */
 import { notReceived } from "../venue/venueCalls.ts"
 import { setup } from "xstate"
@@ -124,7 +125,7 @@ const principal = (held: "held" | "released") =>
     enqueue.emit(posting(context, "SWAP_PRINCIPAL", `swapPrincipal:${swapId}`, `-${cost}`, refs))
   })
 
-/** The difference to the fee that was known, to or from cash (STS-2). */
+/** The difference to the fee that was known, to or from cash. */
 const adjustFee = swap.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "FEE") return
   const { swapId, contractId, asset, fee: feeBefore } = context

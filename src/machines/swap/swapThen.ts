@@ -1,6 +1,7 @@
 /**
- * What stood of a swap at a moment of the past, for statements: how much of its principal was still lent, what was claimed and what
- * written off (F22, STS-6, STS-27). What was paid is told by the booked postings; write-offs keep their own place among payments.
+ * What stood of a swap at a moment of the past, for statements: how much of its principal was still lent, what was claimed and
+ * what written off. What was paid is told by the booked postings; write-offs keep their own place among payments (F22, STS-6,
+ * STS-27).
  */
 import { minorOf } from "../shared/Money.ts"
 import { type SwapContext, type SwapWriteOff, termsOfSwap } from "./Swap.ts"
@@ -15,7 +16,7 @@ export interface SwapThen {
   readonly state: "OPEN" | "DEFAULTED"
 }
 
-/** What was written off after all of these write-offs and so much of payments: a payment lowers it first (STS-6). */
+/** What was written off after all of these write-offs and so much of payments: a payment lowers it first. */
 const writtenOffBy = (
   writeOffs: ReadonlyArray<SwapWriteOff>,
   paid: bigint,

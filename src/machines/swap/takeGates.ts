@@ -1,6 +1,6 @@
 /**
- * The gates of a take behind its fields and its offer, as data (STS-1): the write and `explain` walk the same ones. What stands
- * against new risk comes first, then the market, the size and the money.
+ * The gates of a take behind its fields and its offer, as data: the write and `explain` walk the same ones. What stands against
+ * new risk comes first, then the market, the size and the money (STS-1, F3, F2, F22, F20).
  */
 import { account, halt, type OpeningClient, partner, restriction, venue } from "../client/openingGates.ts"
 import type { RiskState } from "../margin/accountRisk.ts"
@@ -51,17 +51,17 @@ export interface TakeFacts {
   readonly free: bigint
   /** What the balance could come to once everything has come back to it that may. */
   readonly atMost: bigint
-  /** Every mark that the account's figures use is fresh (F3). */
+  /** Every mark that the account's figures use is fresh. */
   readonly marksFresh: boolean
 }
 
-/** More places are written than the asset has: zeros count, as in every amount (F2). */
+/** More places are written than the asset has: zeros count, as in every amount. */
 const isOverlong = ({ asset, qty }: AskedTake): boolean => (qty.split(".")[1] ?? "").length > currencyFacts[asset].scale
 
-/** A size of the market or the offer, as its grid writes it (F2). */
+/** A size of the market or the offer, as its grid writes it. */
 const sizeOf = ({ market: { qtyStep } }: AskedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
 
-/** The figures of a quantity (F22); null: it is off the grid, has too many places, or is more than any amount may be. */
+/** The figures of a quantity; null: it is off the grid, has too many places, or is more than any amount may be. */
 export const takeFigures = (asked: AskedTake): TakeFigures | null => {
   const { offer, market, asset, qty } = asked
   const grid = gridOf(market.qtyStep)
@@ -163,7 +163,7 @@ const largest = ofQuantity({
   compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${sizeOf(asked, largestOf(asked))}` })
 })
 
-/** What is paid in USDC is judged by the whole account's figures: all of them must be live (F3, F20). */
+/** What is paid in USDC is judged by the whole account's figures: all of them must be live. */
 const usedMarks = sentenceGate({
   gate: "usedMarks",
   reason: "PRICES_STALE",
@@ -193,7 +193,7 @@ const balance = sentenceGate({
   })
 })
 
-/** A reward must find room in the balance once it comes (F2). */
+/** A reward must find room in the balance once it comes. */
 const room = sentenceGate({
   gate: "room",
   reason: "AMOUNT_TOO_LARGE",

@@ -1,6 +1,6 @@
 /**
  * The venue's one stream of numbered events. Numbers grow by one, so a reader that says the last one it has committed misses
- * none; events of an account have a sequence of their own besides, without a gap (A2-95, A2-96).
+ * none; events of an account have a sequence of their own besides, without a gap (A2-95, A2-96, F14, A2-97).
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq, VenueSwap } from "./venueObjects.ts"
@@ -12,7 +12,7 @@ export const venueStreamVersion = 1
 const ofAccount = { account: Ref, sequence: Schema.Int }
 
 /**
- * A stamp of a position (F14). Its first event is its place in the account's sequence. Where the venue did not know mark or rate
+ * A stamp of a position. Its first event is its place in the account's sequence. Where the venue did not know mark or rate
  * then, they are null, and a second event of the same stamp says both, with the quantity of the first.
  */
 export const VenueFunding = Schema.Struct({
@@ -37,7 +37,7 @@ const facts = [
   Schema.Struct({ type: Schema.Literal("quote"), ...ofAccount, rfqRef: Ref, quote: VenueQuote }),
   Schema.Struct({ type: Schema.Literal("contract"), ...ofAccount, contract: VenueContract }),
   Schema.Struct({ type: Schema.Literal("swap"), ...ofAccount, swap: VenueSwap }),
-  /** A trade that the venue has taken back (A2-97). */
+  /** A trade that the venue has taken back. */
   Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: Words }),
   /** What is listed has changed: halted, resumed, delisted. */
   Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol })

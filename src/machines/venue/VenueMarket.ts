@@ -1,4 +1,7 @@
-/** What the venue lists: markets with their grids and limits, staking markets, and the board of staking offers. */
+/**
+ * What the venue lists: markets with their grids and limits, staking markets, and the board of staking offers (doc 2, GET
+ * /funding; A2-115).
+ */
 import { Schema } from "effect"
 import { DecimalText, Millis, Symbol, VenueId, Words } from "./values.ts"
 
@@ -28,7 +31,7 @@ export const VenueMarket = Schema.Struct({
 })
 export type VenueMarket = typeof VenueMarket.Type
 
-/** Hours from one funding to the next; 0 on every market but a perpetual, whatever the venue says (doc 2, GET /funding). */
+/** Hours from one funding to the next; 0 on every market but a perpetual, whatever the venue says. */
 export const fundingHoursOf = ({ family, fundingIntervalHours }: VenueMarket): number =>
   family === "PERP" ? fundingIntervalHours : 0
 
@@ -71,6 +74,6 @@ export const VenueListing = Schema.Struct({
 export type VenueListing = typeof VenueListing.Type
 
 const each = Schema.Array(Schema.Unknown)
-/** A listing and a board of offers on the wire: one market or offer that can't be read must not hide the others (A2-115). */
+/** A listing and a board of offers on the wire: one market or offer that can't be read must not hide the others. */
 export const ListingAnswer = Schema.Struct({ ...VenueListing.fields, markets: each, stakingMarkets: each })
 export const OffersAnswer = Schema.Struct({ offers: each, at: Millis })

@@ -1,7 +1,7 @@
 /**
  * Market data as the venue streams it. Each market has three channels, each with a sequence of its own that grows by one a
- * message: `ticker` (every message is whole), `book` and `trades` (a snapshot, then what changed). A jump of the sequence or
- * a checksum that does not fit means: ask for a snapshot (A2-02, F30).
+ * message: `ticker` (every message is whole), `book` and `trades` (a snapshot, then what changed). A jump of the sequence or a
+ * checksum that does not fit means: ask for a snapshot (doc 2, GET /klines; A2-02, F30, A2-04).
  */
 import { Schema } from "effect"
 import { DecimalText, Millis, Side, SignedText, Symbol, VenueId } from "./values.ts"
@@ -30,7 +30,9 @@ export type TickerMessage = typeof TickerMessage.Type
 
 const levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
 
-/** Up to 100 levels a side, best first; in an update a quantity of 0 takes a level out. `checksum` is that of the book after it (F30). */
+/**
+ * Up to 100 levels a side, best first; in an update a quantity of 0 takes a level out. `checksum` is that of the book after it.
+ */
 export const BookMessage = Schema.Struct({
   channel: Schema.Literal("book"),
   kind: Schema.Literals(["snapshot", "update"]),
@@ -66,7 +68,7 @@ export type TradesMessage = typeof TradesMessage.Type
 export const ChannelMessage = Schema.Union([TickerMessage, BookMessage, TradesMessage])
 export type ChannelMessage = typeof ChannelMessage.Type
 
-/** Intervals of klines and their length in ms (doc 2, GET /klines). */
+/** Intervals of klines and their length in ms. */
 export const klineIntervals = {
   "1m": 60_000,
   "5m": 300_000,
@@ -91,8 +93,8 @@ export const Kline = Schema.Struct({
 export type Kline = typeof Kline.Type
 
 /**
- * A page of klines, oldest first, as A2-05 cuts it. Buckets without trades are left out: `before` is the close that those
- * ahead of the first row have (null: nothing was ever traded before it), and readers fill the gaps (A2-04).
+ * A page of klines, oldest first, as A2-05 cuts it. Buckets without trades are left out: `before` is the close that those ahead
+ * of the first row have (null: nothing was ever traded before it), and readers fill the gaps.
  */
 export const KlinePage = Schema.Struct({
   klines: Schema.Array(Kline),

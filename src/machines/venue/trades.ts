@@ -1,4 +1,4 @@
-/** The latest trades of an account at the service and at the venue, as far as both can be compared (A2-44, A2-103). */
+/** The latest trades of an account at the service and at the venue, as far as both can be compared (A2-44, A2-103, A2-97). */
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueEvent } from "./VenueEvent.ts"
 
@@ -32,7 +32,7 @@ export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
 
 /**
  * Those of an account's latest events, asked for after a sequence while `last` was its newest; fills of one identity are one
- * trade (A2-44). A venue that does not keep all of these events any more leaves trades out: nothing is known then.
+ * trade. A venue that does not keep all of these events any more leaves trades out: nothing is known then.
  */
 export const venueTrades = (
   events: ReadonlyArray<VenueEvent | { readonly unreadable: string }>,
@@ -56,7 +56,7 @@ export const venueTrades = (
   if (next <= last) return unknown
   const ids = [...trades.keys()]
   const from = after === 0 ? 0 : ids.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...ids)
-  // What was taken back is for staff to decide: a break is open of it (A2-97).
+  // What was taken back is for staff to decide: a break is open of it.
   return { trades: [...trades.values()].filter(({ tradeId }) => !busted.has(tradeId)), from: floorOf(from, busted) }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What the venue is asked to do. Each call has a name of ours, `ref`, which the venue executes at most once however often it
  * comes; the answer says what became of that name, and a look-up by it says the same later. So an answer that is lost never
- * leaves a doubt for ever, and no call is ever made twice (A2-26, A2-111).
+ * leaves a doubt for ever, and no call is ever made twice (A2-26, A2-111, F9, A2-115).
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
@@ -45,7 +45,7 @@ export const venueRequests = {
   requestClose: Schema.Struct({ ...named, contractId: VenueId, windowEndsAt: Millis }),
   cancelRequest: Schema.Struct({ ...named, target: Ref }),
   acceptQuote: Schema.Struct({ ...named, target: Ref, quoteId: VenueId }),
-  /** Ends a contract at the mark (F9). */
+  /** Ends a contract at the mark. */
   tearUp: Schema.Struct({ ...named, contractId: VenueId }),
   takeOffer: Schema.Struct({ ...named, offerId: VenueId, qty: DecimalText })
 } as const
@@ -65,7 +65,7 @@ export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
 /** The venue's reason when the rest of an IOC or FOK order finds no counterparty at its price. */
 export const notFilledAtOnce = "not filled at once"
 
-/** The reason that a row keeps for a voided call: the venue never received it and will never execute it (A2-26). */
+/** The reason that a row keeps for a voided call: the venue never received it and will never execute it. */
 export const notReceived = "not found at the venue"
 
 /** The reason that a row keeps for a call without an execution. A refusal in the words of a voided call is still a refusal. */
@@ -101,5 +101,5 @@ export type VenueOutcome = typeof VenueOutcome.Type
 /** Refs that one look-up or one voiding may name. */
 export const lookupLimit = 500
 export const Refs = Schema.Struct({ refs: Schema.Array(Ref).check(Schema.isMaxLength(lookupLimit)) })
-/** Read one by one: an outcome that can't be read must not keep a reader from the others (A2-115). */
+/** Read one by one: an outcome that can't be read must not keep a reader from the others. */
 export const Outcomes = Schema.Struct({ outcomes: Schema.Array(Schema.Unknown) })

@@ -1,6 +1,6 @@
 /**
  * The objects of an account at the venue: orders and fills, requests and quotes, contracts, swaps. Each client has one account,
- * named by its uid (A2-95).
+ * named by its uid (A2-95, A2-97, F12).
  */
 import { Effect, Schema } from "effect"
 import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, Words } from "./values.ts"
@@ -46,7 +46,7 @@ export const VenueFill = Schema.Struct({
   price: DecimalText,
   qty: DecimalText,
   liquidity: Schema.Literals(["MAKER", "TAKER"]),
-  /** Set on what the venue did by itself (A2-97). */
+  /** Set on what the venue did by itself. */
   reason: Schema.NullOr(Schema.Literals(["deleverage", "liquidation", "delisting"])),
   at: Millis
 })
@@ -158,7 +158,7 @@ export type VenuePosition = typeof VenuePosition.Type
 
 /**
  * What money is of: trades with all of their value, results of contracts, payments of funding, swaps with their taker fee; and
- * what the venue charges for trades, which no client ever sees (F12).
+ * what the venue charges for trades, which no client ever sees.
  */
 export const venueMoneyKinds = ["trades", "contracts", "funding", "swaps", "fees"] as const
 export type VenueMoneyKind = (typeof venueMoneyKinds)[number]

@@ -1,6 +1,6 @@
 /**
  * The refs by which the venue knows what we ask of it: letters, a hyphen, the id of our object, and whatever tells its calls
- * apart (A2-111). So a ref names its object whether or not a call of it is still in flight.
+ * apart. So a ref names its object whether or not a call of it is still in flight (A2-111).
  */
 
 /**

@@ -1,7 +1,7 @@
 /**
- * A probe of the venue (operator surface, sim venue): one order that can neither fill nor rest, sent the way every call goes.
- * It shows that what is asked of the venue is done at most once and known in the end, whatever happens to answers and
- * processes. Sandboxes alone have probes.
+ * A probe of the venue: one order that can neither fill nor rest, sent the way every call goes. It shows that what is asked of
+ * the venue is done at most once and known in the end, whatever happens to answers and processes. Sandboxes alone have probes
+ * (operator surface, sim venue; A2-95).
  */
 import type { VenueRequest } from "../venue/venueCalls.ts"
 
@@ -17,7 +17,7 @@ export type ProbeOrder = Pick<VenueRequest<"placeOrder">, "symbol" | "side" | "p
 export interface VenueProbeInput extends ProbeOrder {
   readonly probeId: number
   readonly clientId: number
-  /** The client's account at the venue: its uid (A2-95). */
+  /** The client's account at the venue: its uid. */
   readonly account: string
   readonly startedAt: number
 }

@@ -1,6 +1,6 @@
 /**
  * Compares a knock-out contract with our own records: with the request and its accepted quote while it opens, with its frozen
- * terms later. Also checks how it may end (F17).
+ * terms later. Also checks how it may end (F17, D4).
  */
 import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
 import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
@@ -12,7 +12,7 @@ import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 export interface AskedContract {
   /** The ref of the accept that opens it. */
   readonly ref: string
-  /** Our record of that accept. A refused one may not be executed; one that the venue never received may turn up (D4). */
+  /** Our record of that accept. A refused one may not be executed; one that the venue never received may turn up. */
   readonly accept: "SENT" | "REFUSED" | "NONE"
   /** When the accept was sent; null: the contract is open here already, or the time is unknown. */
   readonly sentAt: number | null

@@ -1,4 +1,4 @@
-/** Compares an execution report of an order with the order that we sent. */
+/** Compares an execution report of an order with the order that we sent (D6). */
 import { type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
 import { type OrderContext, orderRef } from "../order/Order.ts"
 import { exactText, isLess, scaled } from "../shared/Exact.ts"
@@ -18,7 +18,7 @@ export interface AskedOrder {
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
-/** A sentence if the venue executes an order that it has refused. An order that it never received may turn up (D6). */
+/** A sentence if the venue executes an order that it has refused. An order that it never received may turn up. */
 export const executedAfterRefusal = ({ reject, lastTradeId }: OrderContext): string | null =>
   reject === null || reject === notReceived || lastTradeId > 0 ? null : "it is executed, but the venue has refused it"
 

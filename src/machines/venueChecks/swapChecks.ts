@@ -1,4 +1,4 @@
-/** Compares a staking swap with its take, then with its frozen terms (F22). */
+/** Compares a staking swap with its take, then with its frozen terms (F22, D8). */
 import { isLess, scaled } from "../shared/Exact.ts"
 import { type SwapContext, swapRef } from "../swap/Swap.ts"
 import { dayMillis } from "../swap/swapFigures.ts"
@@ -24,7 +24,7 @@ const asBefore =
 
 const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedTs")
 
-/** A corrected fee above the listed rate is booked, with a break for the excess (D8). A fee beyond the notional never fits. */
+/** A corrected fee above the listed rate is booked, with a break for the excess. A fee beyond the notional never fits. */
 const feeMisfit = (fee: string, { swap: { notional } }: AskedSwap): string | null =>
   isLess(scaled(notional), scaled(fee)) ? `the fee ${fee} is larger than the notional ${notional}` : null
 
@@ -49,7 +49,7 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
   symbol: exactly("market", "symbol", ({ swap }) => swap.symbol),
   offerId: exactly("offer", "offerId", ({ swap }) => swap.offerId),
   tradeId: ({ tradeId }, { swap }) => {
-    // A take that the venue never received may turn up (D8).
+    // A take that the venue never received may turn up.
     const isRefused = swap.contractId === null && swap.rejectReason !== null && swap.rejectReason !== notReceived
     if (isRefused) return "it is executed, but the venue has refused it"
     return known(swap) && swap.tradeId !== tradeId ? differs("trade", tradeId, swap.tradeId) : null
@@ -77,7 +77,7 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
     }
     return partTimeMisfit("the correction time", said.corrections, said, asked)
   },
-  // Each is booked once by its id; an amount beyond the outstanding one is a break (D8).
+  // Each is booked once by its id; an amount beyond the outstanding one is a break.
   payments: (said, asked) => partTimeMisfit("the payment time", said.payments, said, asked),
   short: { because: "It counts at or after maturity alone (swapMachine.ts, mature)." },
   end: ({ end }, { isListed }) => (end === "FINAL_SETTLEMENT" ? settlementMisfit(isListed) : null)

@@ -1,10 +1,10 @@
 /**
- * One of a client's twelve verification blocks: who decided it, when and why. The answers themselves are encrypted rows
- * beside the machine (doc 1, Block statuses, Verification view; D3; A1-45, A1-46).
+ * One of a client's twelve verification blocks: who decided it, when and why. The answers themselves are encrypted rows beside
+ * the machine (doc 1, Block statuses, Verification view; D3, A1-45, A1-46).
  */
 import type { BlockCode, BlockDecider } from "./Blocks.ts"
 
-/** Role label of a partner-visible decision, never a person's name (doc 1, KYC package, Verification view). */
+/** Role label of a partner-visible decision, never a person's name. */
 export type RoleLabel = BlockDecider
 
 export interface BlockInput {
@@ -33,5 +33,5 @@ export type BlockEvent =
   | { readonly type: "ACKNOWLEDGED"; readonly at: number }
   | { readonly type: "DOWNGRADED"; readonly at: number; readonly by: RoleLabel; readonly reason: string }
 
-/** The two blocks that rest on an identity document and therefore end with it (D3). */
+/** The two blocks that rest on an identity document and therefore end with it. */
 export const expiringBlocks: ReadonlyArray<BlockCode> = ["IDENTIFICATION", "IDENTITY_CHECK"]

@@ -1,7 +1,6 @@
 /**
  * The twelve verification blocks, their statuses and their shape on the wire. The order here is the order partners see
- * everywhere (verification view, requirements, missing blocks), so it is written once. Source: doc 1, Verification view
- * and Block statuses; A1-45, A1-46; D3.
+ * everywhere (verification view, requirements, missing blocks), so it is written once (A1-45, A1-46, D3).
  */
 import { Schema } from "effect"
 
@@ -45,10 +44,7 @@ export type VerificationLevel = (typeof verificationLevels)[number]
 export const BlockDecider = Schema.Literals(["PARTNER", "SYSTEM", "COMPLIANCE", "ADMIN"])
 export type BlockDecider = typeof BlockDecider.Type
 
-/**
- * A block as the verification view answers it; times Unix ms. `reason` is null unless REJECTED, EXPIRED or set by a
- * decision (A1-45).
- */
+/** A block as the verification view answers it; times Unix ms. `reason` is null unless REJECTED, EXPIRED or set by a decision. */
 export const BlockView = Schema.Struct({
   code: BlockCode,
   level: BlockLevel,
@@ -65,5 +61,5 @@ export type BlockStatuses = Pick<ReadonlyMap<BlockCode, BlockStatus>, "get">
 
 const mica: ReadonlySet<string> = new Set(micaBlockCodes)
 
-/** The level a block belongs to. Source: A1-45. */
+/** The level a block belongs to. */
 export const blockLevel = (code: BlockCode): BlockLevel => (mica.has(code) ? "MICA" : "MICA_MIFID")

@@ -1,7 +1,7 @@
 /**
- * Verification block. APPROPRIATENESS is written by the assessment alone: neither the partner nor compliance can approve
- * it, or a failed test could be written away (doc 1, Block statuses, Appropriateness; D3). Partner writes emit no audit
- * row: the KYC package's row of the same commit shows them, twelve more would say nothing new.
+ * Verification block. APPROPRIATENESS is written by the assessment alone: neither the partner nor compliance can approve it, or
+ * a failed test could be written away. Partner writes emit no audit row: the KYC package's row of the same commit shows them,
+ * twelve more would say nothing new (doc 1, Block statuses, Appropriateness; D3).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

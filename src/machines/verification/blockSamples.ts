@@ -1,6 +1,6 @@
 /**
- * One event per side of every guard of the block machine: path tests and diagrams use them (D3). The code in the context
- * decides some guards, so the registry walks the machine from each of `blockInputs`.
+ * One event per side of every guard of the block machine: path tests and diagrams use them. The code in the context decides
+ * some guards, so the registry walks the machine from each of `blockInputs` (D3).
  */
 import type { BlockEvent, BlockInput } from "./Block.ts"
 

@@ -1,7 +1,7 @@
 /**
- * What a deposit counts towards the threshold of enhanced due diligence, in micro-USDC: "each valued in USDC when booked"
- * (F25). The mark of its SPOT market when one is known, however old, else USD1 and EUR at par; an asset without any value
- * counts as reaching the threshold, however little of it comes: one such deposit asks for the source of wealth.
+ * What a deposit counts towards the threshold of enhanced due diligence, in micro-USDC: "each valued in USDC when booked". The
+ * mark of its SPOT market when one is known, however old, else USD1 and EUR at par; an asset without any value counts as
+ * reaching the threshold, however little of it comes: one such deposit asks for the source of wealth (F25).
  */
 import type { Facts } from "../market/Facts.ts"
 import { holdingMark, valueAt } from "../market/holdingMark.ts"

@@ -1,7 +1,7 @@
 /**
- * What a client still lacks for each action, and the gate that refuses an action for it.
- * One table of needs serves the requirements map and the 4030 answer, so that the two can never disagree.
- * Source: doc 1, Onboarding result and Errors (4030); A1-30, A1-31; F25 for the source of wealth.
+ * What a client still lacks for each action, and the gate that refuses an action for it. One table of needs serves the
+ * requirements map and the 4030 answer, so that the two can never disagree. Source: doc 1, Onboarding result and Errors (4030);
+ * A1-30, A1-31; F25 for the source of wealth (A2-90).
  */
 import { Schema } from "effect"
 import {
@@ -62,7 +62,7 @@ export type GateRefusal = typeof GateRefusal.Type
 interface Need {
   readonly level: BlockLevel
   readonly needed: ReadonlyArray<BlockCode | "BANK_ACCOUNT">
-  /** Money in and out: an EXPIRED block counts as APPROVED, so that a passport's date locks no client in (A1-31). */
+  /** Money in and out: an EXPIRED block counts as APPROVED, so that a passport's date locks no client in. */
   readonly money: boolean
   readonly sourceOfWealth: boolean
 }
@@ -96,7 +96,7 @@ const satisfied = (blocks: BlockStatuses, code: BlockCode | "BANK_ACCOUNT", mone
   return status === "APPROVED" || (money && status === "EXPIRED")
 }
 
-/** Of a sale of what is held: nobody keeps an asset because a passport has run out (A2-90). */
+/** Of a sale of what is held: nobody keeps an asset because a passport has run out. */
 const spotSale: Need = { ...spot, money: true }
 
 const missingFor = (
@@ -117,8 +117,8 @@ const isMet = (need: Need, blocks: BlockStatuses, level: VerificationLevel, eddD
   need.needed.every((code) => satisfied(blocks, code, need.money))
 
 /**
- * For each action the codes still missing, in the order blocks are listed; empty means open. `eddDue` says that the
- * lifetime deposits call for the source of wealth (F25) on the crypto money actions. Source: A1-30, A1-31.
+ * For each action the codes still missing, in the order blocks are listed; empty means open. `eddDue` says that the lifetime
+ * deposits call for the source of wealth on the crypto money actions.
  */
 export const requirements = (blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): Requirements => {
   const of = (action: Action) => missingFor(needs[action], blocks, level, eddDue)
@@ -146,7 +146,7 @@ export const verificationGate = (
   eddDue: boolean
 ): GateRefusal | null => gateOfNeed(action, needs[action], blocks, level, eddDue)
 
-/** As `verificationGate`, of selling an asset on a SPOT market: level MICA, and EXPIRED blocks do not stop it (A2-90). */
+/** As `verificationGate`, of selling an asset on a SPOT market: level MICA, and EXPIRED blocks do not stop it. */
 export const spotSaleGate = (blocks: BlockStatuses, level: VerificationLevel): GateRefusal | null =>
   gateOfNeed("TRADE:SPOT", spotSale, blocks, level, false)
 

@@ -3,7 +3,7 @@
  * Apart from the requirements, because it reads money and they read blocks. Source: F25, A3-09 (AMLD Article 11(b)).
  */
 
-/** 15,000 USDC in micro-USDC; the default of the setting, handed in by the caller. Source: F25. */
+/** 15,000 USDC in micro-USDC; the default of the setting, handed in by the caller. */
 export const defaultSourceOfWealthThreshold = 15_000_000_000n
 
 /**
@@ -15,8 +15,8 @@ export type MoneyMovement =
   | { readonly kind: "WITHDRAWAL"; readonly booked: bigint }
 
 /**
- * True when the movement also needs block SOURCE_OF_WEALTH. A deposit counts itself and what is pending, so the one
- * that would reach the line is stopped, whatever its size; a withdrawal looks at booked deposits alone. Source: F25.
+ * True when the movement also needs block SOURCE_OF_WEALTH. A deposit counts itself and what is pending, so the one that would
+ * reach the line is stopped, whatever its size; a withdrawal looks at booked deposits alone.
  */
 export const sourceOfWealthDue = (movement: MoneyMovement, threshold: bigint): boolean =>
   movement.kind === "DEPOSIT"

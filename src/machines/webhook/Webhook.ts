@@ -1,6 +1,6 @@
 /**
- * Webhook endpoint and delivery: statuses, what the machines keep, wire rows and the retry ladder (doc 3, Webhook,
- * Webhook registration and delivery; D13, D14; F29).
+ * Webhook endpoint and delivery: statuses, what the machines keep, wire rows and the retry ladder (doc 3, Webhook, Webhook
+ * registration and delivery; D13, D14, F29, D15).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -62,17 +62,17 @@ export type DeliveryEvent =
       readonly error: string
     }
   | { readonly type: "REDELIVER"; readonly at: number }
-  /** No event goes out any more; the commit that closes the partner ends what waits (D13, D15). */
+  /** No event goes out any more; the commit that closes the partner ends what waits. */
   | { readonly type: "PARTNER_CLOSED"; readonly at: number }
 
 /** Why a delivery ended that nobody will try again. */
 export const partnerClosedError = "The partner is closed."
 
-/** Wait before the next attempt after the n-th failed one: 5 s x 2^n, n capped at 7. Milliseconds (F29). */
+/** Wait before the next attempt after the n-th failed one: 5 s x 2^n, n capped at 7. Milliseconds. */
 export const retryDelay = (failedAttempts: number): number =>
   webhookLimits.retryBaseMillis * 2 ** Math.min(failedAttempts, webhookLimits.retryMaxDoublings)
 
-/** One row of the delivery log (doc 3, Webhook). */
+/** One row of the delivery log. */
 export const WebhookDelivery = Schema.Struct({
   deliveryId: Id,
   event: Schema.String,

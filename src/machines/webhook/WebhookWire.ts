@@ -1,4 +1,4 @@
-/** The webhook as partners read it (doc 3, Webhook; A3-29, A3-31, A3-39), declared once for the contract and for the services. */
+/** The webhook as partners read it, declared once for the contract and for the services (doc 3, Webhook; A3-29, A3-31, A3-39). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"

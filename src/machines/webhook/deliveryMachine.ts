@@ -1,7 +1,7 @@
 /**
- * Webhook delivery: queued with its cause, tried until a 2xx or ten failures, then kept in the log. Who may try (the
- * lease) is a matter of the store; the machine says what a finished attempt means. A 2xx that comes after the delivery
- * was given up still counts: the receiver has it (D14; F29).
+ * Webhook delivery: queued with its cause, tried until a 2xx or ten failures, then kept in the log. Who may try (the lease) is
+ * a matter of the store; the machine says what a finished attempt means. A 2xx that comes after the delivery was given up still
+ * counts: the receiver has it (D14, F29).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,7 +1,7 @@
 /**
  * The url of a webhook endpoint, read the way the sender will read it: one WHATWG parse, so that every spelling of a host
- * (127.1, 0x7f000001, full-width digits) is judged as what it means. Whether the host is public is not decided here: that
- * takes its addresses (doc 3, Webhook registration and delivery; A3-32).
+ * (127.1, 0x7f000001, full-width digits) is judged as what it means. Whether the host is public is not decided here: that takes
+ * its addresses (doc 3, Webhook registration and delivery; A3-32, SSRF-043).
  */
 import { webhookUrlMaxLength } from "../shared/Limits.ts"
 
@@ -19,13 +19,13 @@ const refused = (sentence: string): ParsedWebhookUrl => ({ ok: false, sentence }
 
 const notAbsolute = "The url must be an absolute https URL."
 
-/** Reads the `url` of PUT /webhook: a normalised url and its host, or the sentence that says what is wrong (A3-32). */
+/** Reads the `url` of PUT /webhook: a normalised url and its host, or the sentence that says what is wrong. */
 export const parseWebhookUrl = (value: unknown): ParsedWebhookUrl => {
   if (value === undefined || value === null) return refused("The url is required.")
   if (typeof value !== "string") return refused("The url must be text.")
   if (value === "") return refused("The url is required.")
   if (value.length > webhookUrlMaxLength) return refused(tooLong)
-  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: two readers, two urls (SSRF-043).
+  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: two readers, two urls.
   if (/[\s\p{Cc}\\]/u.test(value)) return refused("The url must not contain spaces, control characters or backslashes.")
   // It also skips extra slashes: https:///x would name the host x.
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(value) ?? []

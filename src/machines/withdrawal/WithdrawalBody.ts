@@ -12,7 +12,7 @@ import { cleanText, codePointLength } from "../shared/Text.ts"
 
 const labels = { ...moneyLabels, destination: "The destination" } as const
 
-/** The body as sent, null fields left out (doc 3, Endpoints). */
+/** The body as sent, null fields left out. */
 export const WithdrawalBody = Fields.objectOf(
   {
     ...moneyFields,
@@ -61,7 +61,7 @@ const decodeBody = Fields.decoderOf(WithdrawalBody)
 
 const lostMember = `${labels.destination} must not contain the same name twice in one object, nor the name __proto__.`
 
-/** The destination. Its JSON text is measured and stored (A3-07). */
+/** The destination. Its JSON text is measured and stored. */
 const destinationOf = (body: unknown): Fields.JsonRecord | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
   return Fields.isRecord(destination) ? destination : null

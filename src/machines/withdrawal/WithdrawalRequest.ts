@@ -1,7 +1,7 @@
 /**
- * Withdrawal request of BROKER custody: the partner asks that a client is paid out, the amount is reserved at once, and
- * the operator's finance approves and pays it. The wire form and what the machine keeps (doc 3, Withdrawal request; D10;
- * A3-06, A3-07, A3-12).
+ * Withdrawal request of BROKER custody: the partner asks that a client is paid out, the amount is reserved at once, and the
+ * operator's finance approves and pays it. The wire form and what the machine keeps (doc 3, Withdrawal request; D10, A3-06,
+ * A3-07, A3-12).
  */
 import { Schema } from "effect"
 import type { JsonObject } from "../shared/Json.ts"
@@ -19,7 +19,7 @@ export const isOpenWithdrawal = (status: WithdrawalStatus): boolean =>
 
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
 
-/** The request as every answer and list shows it (doc 3, Withdrawal request). */
+/** The request as every answer and list shows it. */
 export const WithdrawalRequest = Schema.Struct({
   requestId: Id,
   ...filedFields,

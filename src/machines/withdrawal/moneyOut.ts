@@ -1,7 +1,7 @@
 /**
- * What stands against money leaving a client: the economic rules of a withdrawal request, and the gate that is run again
- * when finance approves it (doc 3, Withdrawal request rules and its states; A3-08, A3-11; F3, F7). Pure rules over
- * figures that the caller reads under the client's lock.
+ * What stands against money leaving a client: the economic rules of a withdrawal request, and the gate that is run again when
+ * finance approves it. Pure rules over figures that the caller reads under the client's lock (doc 3, Withdrawal request rules
+ * and its states; A3-08, A3-11, F3, F7).
  */
 import { type AccountRisk, graverOf, type RiskState, spendableOf, unjudged } from "../margin/accountRisk.ts"
 import {
@@ -13,7 +13,7 @@ import {
 import type { Currency } from "../shared/Currency.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 
-/** The sentences: the specification names the first two (doc 3, Endpoints; A3-08), F3 asks for the third. */
+/** The sentences: the specification names the first two, F3 asks for the third. */
 export const moneyOutSentences = {
   insufficient: "The client has insufficient free balance.",
   short: "The client is short of margin for its open positions.",
@@ -37,15 +37,15 @@ export interface FreeMoney {
   /** Cash without the reserve. */
   readonly cash: bigint
   readonly risk: Pick<AccountRisk, "freeMargin" | "orderLoss" | "riskState" | "anyExposure" | "marksFresh">
-  /** The risk state that is recorded (A3-08). */
+  /** The risk state that is recorded. */
   readonly recorded: RiskState
 }
 
 /**
- * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test holds for every
- * currency, the free margin for USDC alone, because nothing else is margin (A3-08). An amount that is reserved already
- * has left cash and free margin, so it is covered exactly while neither is below zero: `needed` is 0 then. Open positions
- * need live marks for any currency (F3).
+ * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test holds for every currency,
+ * the free margin for USDC alone, because nothing else is margin. An amount that is reserved already has left cash and free
+ * margin, so it is covered exactly while neither is below zero: `needed` is 0 then. Open positions need live marks for any
+ * currency.
  */
 export const freeMoneyRefusal = (
   { currency, cash, risk, recorded }: FreeMoney,

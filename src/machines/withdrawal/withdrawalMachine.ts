@@ -1,7 +1,7 @@
 /**
- * Withdrawal request: the amount leaves the client's cash when the request is filed, the reserve when finance approves,
- * and comes back whole when it is rejected, cancelled, or refused by the bank for good. Every key belongs to the request,
- * so no step is ever posted twice (doc 3, Withdrawal request; D10). Every transition emits withdrawal.status.
+ * Withdrawal request: the amount leaves the client's cash when the request is filed, the reserve when finance approves, and
+ * comes back whole when it is rejected, cancelled, or refused by the bank for good. Every key belongs to the request, so no
+ * step is ever posted twice. Every transition emits withdrawal.status (doc 3, Withdrawal request; D10).
  */
 import { setup } from "xstate"
 import type { LedgerEntryType, MachineEffect } from "../Effects.ts"
@@ -55,7 +55,7 @@ const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fai
 
 const release = post("WITHDRAWAL_RELEASE", "release", true)
 
-/** The event of a transition (doc 3, Event catalogue: one for every transition). */
+/** The event of a transition. */
 const announce = (status: WithdrawalStatus) =>
   withdrawal.emit(({ context }) => ({
     type: "event",
